@@ -1,2 +1,54 @@
-//! The workspace's own commands.
-fn main() {}
+//! The workspace's own commands: `cargo xtask <verb>`.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a command-line program prints"
+)]
+#![allow(
+    clippy::indexing_slicing,
+    reason = "only JSON values are indexed, and a missing one is null"
+)]
+
+mod bench;
+mod ci;
+mod metadata;
+mod publish_check;
+mod shell;
+mod tidy;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask <verb>
+
+  ci              everything below that gates a change, as continuous integration runs it
+  tidy            dependency arrows, file sizes, metadata, markers, links
+  publish-check   package every published crate, build the packages, count dependencies
+  bench [TOPIC]   measure against peers (needs the registry once); reports, never gates
+";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let (verb, rest) = match args.split_first() {
+        Some((verb, rest)) => (verb.as_str(), rest),
+        None => ("help", [].as_slice()),
+    };
+    let result = shell::enter_root().and_then(|()| match verb {
+        "ci" => ci::run(),
+        "tidy" => tidy::run(),
+        "publish-check" => publish_check::run(),
+        "bench" => bench::run(rest),
+        "help" | "--help" | "-h" => {
+            print!("{USAGE}");
+            Ok(())
+        }
+        other => Err(format!("unknown verb '{other}'\n\n{USAGE}")),
+    });
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Running other programs, with errors that say how to repeat them.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// What every verb returns: nothing, or the text to show.
+pub(crate) type Outcome = Result<(), String>;
+
+/// Makes the workspace root the current directory, wherever the verb was called from.
+pub(crate) fn enter_root() -> Outcome {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    std::env::set_current_dir(&root).map_err(|e| format!("cannot enter {}: {e}", root.display()))
+}
+
+/// A cargo command. Uses the cargo that runs us.
+pub(crate) fn cargo(args: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(args);
+    command
+}
+
+/// Any other command.
+pub(crate) fn command(program: &str, args: &[&str]) -> Command {
+    let mut command = Command::new(program);
+    command.args(args);
+    command
+}
+
+/// Runs it with our own output; fails on a non-zero status.
+pub(crate) fn run(mut command: Command) -> Outcome {
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!(
+            "failed ({status}); repeat with: {}",
+            spell(&command)
+        )),
+        Err(error) => Err(format!("could not start {}: {error}", spell(&command))),
+    }
+}
+
+/// Runs it and returns what it printed.
+pub(crate) fn output(mut command: Command) -> Result<String, String> {
+    let output = command
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|error| format!("could not start {}: {error}", spell(&command)))?;
+    if !output.status.success() {
+        return Err(format!(
+            "failed ({}); repeat with: {}",
+            output.status,
+            spell(&command)
+        ));
+    }
+    String::from_utf8(output.stdout).map_err(|error| format!("{}: {error}", spell(&command)))
+}
+
+/// Whether a program answers at all.
+pub(crate) fn exists(mut command: Command) -> bool {
+    command
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+/// The command as a person would type it.
+fn spell(command: &Command) -> String {
+    let mut words: Vec<String> = command
+        .get_envs()
+        .filter_map(|(key, value)| {
+            Some(format!(
+                "{}='{}'",
+                key.to_string_lossy(),
+                value?.to_string_lossy()
+            ))
+        })
+        .collect();
+    let program = Path::new(command.get_program());
+    words.push(
+        program
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned(),
+    );
+    words.extend(
+        command
+            .get_args()
+            .map(|arg| arg.to_string_lossy().into_owned()),
+    );
+    words.join(" ")
+}
