@@ -11,6 +11,7 @@
 
 mod bench;
 mod ci;
+mod conformance;
 mod metadata;
 mod publish_check;
 mod shell;
@@ -24,6 +25,7 @@ usage: cargo xtask <verb>
   ci              everything below that gates a change, as continuous integration runs it
   tidy            dependency arrows, file sizes, metadata, markers, links
   publish-check   package every published crate, build the packages, count dependencies
+  conformance [PATTERN]   the official suites, every client scenario at every revision
   bench [TOPIC]   measure against peers (needs the registry once); reports, never gates
 ";
 
@@ -37,6 +39,7 @@ fn main() -> ExitCode {
         "ci" => ci::run(),
         "tidy" => tidy::run(),
         "publish-check" => publish_check::run(),
+        "conformance" => conformance::run(rest),
         "bench" => bench::run(rest),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");

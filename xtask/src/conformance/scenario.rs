@@ -1,0 +1,203 @@
+//! One scenario at one revision: what to run, and the verdict by the strict rule.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::suite::Suite;
+use crate::shell::command;
+
+/// The newest revision, at which extension scenarios are run as well as at their own default.
+const NEWEST: &str = "2026-07-28";
+/// The client limits itself to less; this is for the harness around it.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// One run of one scenario.
+pub(super) struct Run {
+    suite: &'static str,
+    scenario: String,
+    revision: Option<String>,
+    forced: bool,
+}
+
+/// What came of it.
+pub(super) struct Verdict {
+    pub(super) succeeded: usize,
+    pub(super) judged: usize,
+    /// Empty when the run passed.
+    pub(super) complaints: Vec<String>,
+}
+
+impl Run {
+    /// Names the run in tables and in the list of expected failures.
+    pub(super) fn label(&self) -> String {
+        let revision = self
+            .revision
+            .as_deref()
+            .map(|r| format!(" @{r}"))
+            .unwrap_or_default();
+        format!("{} {}{revision}", self.suite, self.scenario)
+    }
+}
+
+/// Every scenario at every revision it applies to; extensions at the newest one too. Suites 0.1
+/// know no choice of revision.
+pub(super) fn plan(suite: &Suite) -> Result<Vec<Run>, String> {
+    let mut runs = Vec::new();
+    let chooses = !suite.version.starts_with("0.1.");
+    for (scenario, tags) in suite.scenarios()? {
+        let run = |revision: Option<&str>, forced| Run {
+            suite: suite.version,
+            scenario: scenario.clone(),
+            revision: revision.map(str::to_owned),
+            forced,
+        };
+        let extension = tags.iter().any(|tag| tag == "extension");
+        if !chooses || extension {
+            runs.push(run(None, false));
+        }
+        if chooses {
+            let revisions = tags.iter().filter(|tag| *tag != "extension");
+            runs.extend(revisions.map(|revision| run(Some(revision), false)));
+        }
+        if chooses && extension {
+            runs.push(run(Some(NEWEST), true));
+        }
+    }
+    Ok(runs)
+}
+
+/// Runs it and judges it.
+pub(super) fn run(
+    suite: &Suite,
+    run: &Run,
+    client: &Path,
+    results: &Path,
+) -> Result<Verdict, String> {
+    let folder = results.join(run.label().replace(['/', ' '], "_"));
+    fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let mut harness = command(&suite.node()?.to_string_lossy(), &[]);
+    harness
+        .arg(suite.entry())
+        .args(["client", "--scenario", &run.scenario, "--timeout", "30000"]);
+    harness
+        .arg("--command")
+        .arg(client)
+        .arg("--output-dir")
+        .arg(folder.join("checks"));
+    if let Some(revision) = &run.revision {
+        harness.args(["--spec-version", revision]);
+    }
+    if run.forced {
+        harness.arg("--force");
+    }
+    let status = wait(harness, &folder)?;
+    Ok(judge(&checks(&folder.join("checks")), status))
+}
+
+/// Runs the harness to its end or to the limit. `None`: it had to be killed.
+fn wait(mut harness: Command, folder: &Path) -> Result<Option<bool>, String> {
+    let log = |name: &str| File::create(folder.join(name)).map_err(|e| format!("{name}: {e}"));
+    harness
+        .stdout(log("harness.out")?)
+        .stderr(log("harness.err")?)
+        .env("NO_COLOR", "1");
+    let mut child = harness
+        .spawn()
+        .map_err(|e| format!("could not start node: {e}"))?;
+    let start = Instant::now();
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Ok(Some(status.success())),
+            Ok(None) if start.elapsed() < LIMIT => sleep(Duration::from_millis(20)),
+            Ok(None) => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Ok(None);
+            }
+            Err(error) => return Err(format!("waiting for node: {error}")),
+        }
+    }
+}
+
+/// The checks the suite wrote, wherever below the folder it put them.
+fn checks(folder: &Path) -> Vec<Value> {
+    let mut folders: Vec<PathBuf> = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.ends_with("checks.json") {
+                let text = fs::read_to_string(&path).unwrap_or_default();
+                return serde_json::from_str(&text).unwrap_or_default();
+            }
+        }
+    }
+    Vec::new()
+}
+
+/// The strict rule.
+fn judge(checks: &[Value], status: Option<bool>) -> Verdict {
+    let with = |wanted: &'static str| checks.iter().filter(move |c| c["status"] == wanted);
+    let succeeded = with("SUCCESS").count();
+    let mut complaints: Vec<String> = with("FAILURE")
+        .chain(with("WARNING"))
+        .map(|check| {
+            let text = check["errorMessage"]
+                .as_str()
+                .or(check["description"].as_str());
+            let line = text.unwrap_or_default().lines().next().unwrap_or_default();
+            format!(
+                "{} {}: {line}",
+                text_of(&check["status"]),
+                text_of(&check["id"])
+            )
+        })
+        .collect();
+    let judged = succeeded + complaints.len();
+    match status {
+        None => complaints.push("the harness did not end and was killed".to_owned()),
+        Some(false) if complaints.is_empty() => {
+            complaints.push("the client's exit status is not zero".to_owned());
+        }
+        Some(true) if succeeded == 0 => complaints.push("nothing was checked".to_owned()),
+        Some(_) => {}
+    }
+    Verdict {
+        succeeded,
+        judged,
+        complaints,
+    }
+}
+
+fn text_of(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn complaints(statuses: &[&str], status: Option<bool>) -> usize {
+        let checks: Vec<Value> = statuses
+            .iter()
+            .map(|s| json!({"id": "x", "status": s}))
+            .collect();
+        judge(&checks, status).complaints.len()
+    }
+
+    #[test]
+    fn warnings_idle_clients_and_bad_exits_fail() {
+        assert_eq!(complaints(&["SUCCESS", "INFO", "SKIPPED"], Some(true)), 0);
+        assert_eq!(complaints(&["SUCCESS", "WARNING"], Some(true)), 1);
+        assert_eq!(complaints(&["SKIPPED"], Some(true)), 1);
+        assert_eq!(complaints(&["SUCCESS"], Some(false)), 1);
+        assert_eq!(complaints(&["SUCCESS"], None), 1);
+    }
+}
