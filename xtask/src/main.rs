@@ -12,6 +12,8 @@
 mod bench;
 mod ci;
 mod conformance;
+mod install;
+mod interop;
 mod metadata;
 mod publish_check;
 mod shell;
@@ -26,6 +28,7 @@ usage: cargo xtask <verb>
   tidy            dependency arrows, file sizes, metadata, markers, links
   publish-check   package every published crate, build the packages, count dependencies
   conformance [PATTERN]   the official suites, every client scenario at every revision
+  interop         real servers, installed by package name, over every transport
   bench [TOPIC]   measure against peers (needs the registry once); reports, never gates
 ";
 
@@ -40,6 +43,7 @@ fn main() -> ExitCode {
         "tidy" => tidy::run(),
         "publish-check" => publish_check::run(),
         "conformance" => conformance::run(rest),
+        "interop" => interop::run(),
         "bench" => bench::run(rest),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");

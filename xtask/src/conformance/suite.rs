@@ -1,9 +1,9 @@
-//! Installing one pinned version of the official suite, with a Node it accepts.
+//! One pinned version of the official suite, with a Node it accepts.
 
-use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::shell::{self, command, exists, output};
+use crate::install;
+use crate::shell::{command, exists, output};
 
 /// An installed suite.
 pub(super) struct Suite {
@@ -14,35 +14,9 @@ pub(super) struct Suite {
 impl Suite {
     /// Installs the suite under `target/`, once, from the checked-in lock file.
     pub(super) fn install(version: &'static str) -> Result<Self, String> {
-        let folder = PathBuf::from("target/conformance").join(version);
-        let suite = Self { version, folder };
-        if suite.entry().exists() {
-            return Ok(suite);
-        }
-        println!("installing the conformance suite {version}");
-        let staged = suite.folder.with_extension("new");
-        let _ = fs::remove_dir_all(&staged);
-        let _ = fs::remove_dir_all(&suite.folder);
-        let lock = format!("xtask/conformance/{version}/package-lock.json");
-        let text = fs::read_to_string(&lock).map_err(|e| format!("{lock}: {e}"))?;
-        let parsed: serde_json::Value =
-            serde_json::from_str(&text).map_err(|e| format!("{lock}: {e}"))?;
-        let mut manifest = parsed["packages"][""].clone();
-        manifest["private"] = true.into();
-        let write = |name: &str, text: &str| {
-            fs::write(staged.join(name), text).map_err(|e| format!("{}: {e}", staged.display()))
-        };
-        fs::create_dir_all(&staged).map_err(|e| format!("{}: {e}", staged.display()))?;
-        write("package.json", &manifest.to_string())?;
-        write("package-lock.json", &text)?;
-        let mut npm = command(
-            "npm",
-            &["ci", "--ignore-scripts", "--no-audit", "--no-fund"],
-        );
-        npm.args(["--loglevel", "error"]).current_dir(&staged);
-        shell::run(npm)?;
-        fs::rename(&staged, &suite.folder).map_err(|e| format!("{}: {e}", staged.display()))?;
-        Ok(suite)
+        let pins = Path::new("xtask/conformance").join(version);
+        let folder = install::npm(&pins, &Path::new("target/conformance").join(version))?;
+        Ok(Self { version, folder })
     }
 
     /// The suite's program.
@@ -70,12 +44,9 @@ impl Suite {
         let text = output(list)?;
         let parse = |line: &str| {
             let (name, tags) = line.trim().strip_prefix("- ")?.split_once(" [")?;
-            let tags = tags
-                .split(']')
-                .next()?
-                .split(',')
-                .map(|tag| tag.trim().to_owned());
-            Some((name.to_owned(), tags.collect()))
+            let tags = tags.split(']').next()?.split(',');
+            let tags = tags.map(|tag| tag.trim().to_owned()).collect();
+            Some((name.to_owned(), tags))
         };
         Ok(text.lines().filter_map(parse).collect())
     }
