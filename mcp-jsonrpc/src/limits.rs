@@ -1,0 +1,64 @@
+//! How much a peer may send at once.
+
+/// Bounds on what is decoded.
+///
+/// ```
+/// let limits = mcp_jsonrpc::Limits::default().with_message_bytes(1 << 20);
+/// assert_eq!(limits.message_bytes(), 1 << 20);
+/// ```
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Limits {
+    message_bytes: usize,
+    depth: usize,
+    batch_len: usize,
+}
+
+impl Limits {
+    /// The largest message, in bytes. Default: 16 MiB.
+    pub fn message_bytes(&self) -> usize {
+        self.message_bytes
+    }
+
+    /// How deep arrays and objects may nest, the message itself counted. Default: 128.
+    pub fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// How many messages a batch may hold. Default: 1000.
+    pub fn batch_len(&self) -> usize {
+        self.batch_len
+    }
+
+    /// Sets the largest message, in bytes.
+    #[must_use]
+    pub fn with_message_bytes(mut self, bytes: usize) -> Self {
+        self.message_bytes = bytes;
+        self
+    }
+
+    /// Sets how deep arrays and objects may nest.
+    ///
+    /// Reading a message into Rust types stops at a depth of 128 in any case; raw parts do not.
+    #[must_use]
+    pub fn with_depth(mut self, depth: usize) -> Self {
+        self.depth = depth;
+        self
+    }
+
+    /// Sets how many messages a batch may hold.
+    #[must_use]
+    pub fn with_batch_len(mut self, messages: usize) -> Self {
+        self.batch_len = messages;
+        self
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            message_bytes: 16 << 20,
+            depth: 128,
+            batch_len: 1000,
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Completing arguments while the user types.
+
+use super::meta::Meta;
+use crate::method::methods;
+use crate::ordered_map::OrderedMap;
+use crate::result_body::{ResultType, results};
+use crate::wire::object::object;
+use crate::wire::tagged::tagged;
+
+object! {
+    /// Asks how an argument could go on.
+    pub struct CompleteParams {
+        required {
+            /// Whose argument it is.
+            reference: CompletionReference = "ref",
+            /// The argument as typed so far.
+            argument: CompletionArgument = "argument",
+        }
+        optional {
+            /// What is known already (2025-06-18 and later).
+            context: CompletionContext = "context",
+            /// What goes along with the message.
+            meta: Meta = "_meta",
+        }
+    }
+}
+
+tagged! {
+    /// Whose argument is to be completed.
+    pub enum CompletionReference by "type" {
+        /// A prompt's.
+        Prompt(PromptReference) = "ref/prompt",
+        /// A resource template's.
+        Resource(ResourceReference) = "ref/resource",
+    }
+}
+
+object! {
+    /// A prompt, by its name.
+    pub struct PromptReference tag "type" = "ref/prompt" {
+        required {
+            /// The prompt's name.
+            name: String = "name",
+        }
+        optional {
+            /// The name for people (2025-06-18 and later).
+            title: String = "title",
+        }
+    }
+}
+
+object! {
+    /// A resource template, by its URI template.
+    pub struct ResourceReference tag "type" = "ref/resource" {
+        required {
+            /// The URI or URI template.
+            uri: String = "uri",
+        }
+    }
+}
+
+object! {
+    /// An argument as typed so far.
+    pub struct CompletionArgument {
+        required {
+            /// Its name.
+            name: String = "name",
+            /// What was typed.
+            value: String = "value",
+        }
+    }
+}
+
+object! {
+    /// What is known when an argument is completed.
+    pub struct CompletionContext {
+        optional {
+            /// Arguments that have their value already.
+            arguments: OrderedMap<String> = "arguments",
+        }
+    }
+}
+
+object! {
+    /// How the argument could go on.
+    pub struct CompleteResult {
+        required {
+            /// The proposals.
+            completion: Completion = "completion",
+        }
+        optional {
+            /// What kind of result this is (2026-07-28).
+            result_type: ResultType = "resultType",
+            /// What goes along with the result.
+            meta: Meta = "_meta",
+        }
+    }
+}
+
+results!(CompleteResult);
+
+object! {
+    /// Proposals for an argument.
+    pub struct Completion {
+        required {
+            /// At most 100 of them.
+            values: Vec<String> = "values",
+        }
+        optional {
+            /// How many there are in all.
+            total: i64 = "total",
+            /// Whether there are more than these.
+            has_more: bool = "hasMore",
+        }
+    }
+}
+
+methods! {
+    /// Asks how an argument could go on.
+    Complete = "completion/complete": CompleteParams => CompleteResult;
+}

@@ -1,0 +1,155 @@
+//! The blocks results and prompts are made of.
+
+use super::base::Role;
+use super::icon::Icon;
+use super::meta::Meta;
+use super::resource::ResourceContents;
+use crate::raw::RawJson;
+use crate::wire::object::object;
+use crate::wire::tagged::tagged;
+
+tagged! {
+    /// One block of content.
+    pub enum ContentBlock by "type" {
+        /// Text.
+        Text(TextContent) = "text",
+        /// An image.
+        Image(ImageContent) = "image",
+        /// Sound (2025-03-26 and later).
+        Audio(AudioContent) = "audio",
+        /// The address of a resource (2025-06-18 and later).
+        ResourceLink(ResourceLink) = "resource_link",
+        /// A resource itself.
+        Resource(EmbeddedResource) = "resource",
+    }
+}
+
+impl ContentBlock {
+    /// A block of text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text(TextContent::new(text))
+    }
+
+    /// The text, if it is a block of text.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(content) => Some(&content.text),
+            _ => None,
+        }
+    }
+
+    /// Reads a block; what is none, or a bad one, is kept as `Unknown`.
+    pub(crate) fn read_or_keep(raw: RawJson) -> Self {
+        raw.parse().unwrap_or(Self::Unknown(raw))
+    }
+}
+
+object! {
+    /// Text.
+    pub struct TextContent tag "type" = "text" {
+        required {
+            /// The text itself.
+            text: String = "text",
+        }
+        optional {
+            /// For whom, and how important.
+            annotations: Annotations = "annotations",
+            /// What goes along with it.
+            meta: Meta = "_meta",
+        }
+    }
+}
+
+object! {
+    /// An image.
+    pub struct ImageContent tag "type" = "image" {
+        required {
+            /// The bytes, in base64.
+            data: String = "data",
+            /// Which kind of image.
+            mime_type: String = "mimeType",
+        }
+        optional {
+            /// For whom, and how important.
+            annotations: Annotations = "annotations",
+            /// What goes along with it.
+            meta: Meta = "_meta",
+        }
+    }
+}
+
+object! {
+    /// Sound.
+    pub struct AudioContent tag "type" = "audio" {
+        required {
+            /// The bytes, in base64.
+            data: String = "data",
+            /// Which kind of sound.
+            mime_type: String = "mimeType",
+        }
+        optional {
+            /// For whom, and how important.
+            annotations: Annotations = "annotations",
+            /// What goes along with it.
+            meta: Meta = "_meta",
+        }
+    }
+}
+
+object! {
+    /// The address of a resource that can be read or watched.
+    pub struct ResourceLink tag "type" = "resource_link" {
+        required {
+            /// Where it is.
+            uri: String = "uri",
+            /// Its name.
+            name: String = "name",
+        }
+        optional {
+            /// Its name for people.
+            title: String = "title",
+            /// What it is, for a model.
+            description: String = "description",
+            /// Its media type.
+            mime_type: String = "mimeType",
+            /// Its size in bytes.
+            size: i64 = "size",
+            /// Pictures for it.
+            icons: Vec<Icon> = "icons",
+            /// For whom, and how important.
+            annotations: Annotations = "annotations",
+            /// What goes along with it.
+            meta: Meta = "_meta",
+        }
+    }
+}
+
+object! {
+    /// A resource, contents and all.
+    pub struct EmbeddedResource tag "type" = "resource" {
+        required {
+            /// The contents.
+            resource: ResourceContents = "resource",
+        }
+        optional {
+            /// For whom, and how important.
+            annotations: Annotations = "annotations",
+            /// What goes along with it.
+            meta: Meta = "_meta",
+        }
+    }
+}
+
+object! {
+    /// Hints about content: for whom it is, and how important.
+    pub struct Annotations {
+        optional {
+            /// Whom it is for.
+            audience: Vec<Role> = "audience",
+            /// From 0, dispensable, to 1, required.
+            priority: f64 = "priority",
+            /// When it last changed, in ISO 8601 (2025-06-18 and later).
+            last_modified: String = "lastModified",
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Elicitation: the server asks the user.
+
+use serde_json::{Map, Value};
+
+use super::experimental_task::TaskMetadata;
+use super::form::FormSchema;
+use super::meta::Meta;
+use crate::method::{methods, notifications};
+use crate::result_body::{ResultType, results};
+use crate::wire::object::object;
+use crate::wire::string_enum::string_enum;
+use crate::wire::tagged::tagged;
+
+tagged! {
+    /// What the server asks of the user. Without a `mode` it is a form.
+    pub enum ElicitParams by "mode" {
+        /// To fill a form in.
+        Form(ElicitFormParams) = "form",
+        /// To visit a URL (2025-11-25 and later).
+        Url(ElicitUrlParams) = "url",
+    }
+    else Form
+}
+
+object! {
+    /// Asks the user to fill a form in.
+    pub struct ElicitFormParams {
+        required {
+            /// Why, for the user.
+            message: String = "message",
+            /// The form.
+            requested_schema: FormSchema = "requestedSchema",
+        }
+        optional {
+            /// `form`, where the server says so.
+            mode: ElicitMode = "mode",
+            /// Asks for a task (2025-11-25 only).
+            task: TaskMetadata = "task",
+            /// What goes along with the message.
+            meta: Meta = "_meta",
+        }
+    }
+}
+
+string_enum! {
+    /// How the user is asked.
+    pub closed ElicitMode {
+        /// By a form.
+        Form = "form",
+    }
+}
+
+object! {
+    /// Asks the user to visit a URL. Show all of it, and who asks; open it only with consent.
+    pub struct ElicitUrlParams tag "mode" = "url" {
+        required {
+            /// Why, for the user.
+            message: String = "message",
+            /// Where to go.
+            url: String = "url",
+        }
+        optional {
+            /// What `notifications/elicitation/complete` will refer to (2025-11-25 only).
+            elicitation_id: String = "elicitationId",
+            /// Asks for a task (2025-11-25 only).
+            task: TaskMetadata = "task",
+            /// What goes along with the message.
+            meta: Meta = "_meta",
+        }
+    }
+}
+
+object! {
+    /// What the user did.
+    pub struct ElicitResult {
+        required {
+            /// Whether they agreed.
+            action: ElicitAction = "action",
+        }
+        optional {
+            /// What they filled in, only for an accepted form: strings, numbers, booleans, and
+            /// arrays of strings from 2025-11-25 on.
+            content: Map<String, Value> = "content",
+            /// Not part of this result; kept if a peer writes it.
+            result_type: ResultType = "resultType",
+            /// What goes along with the result.
+            meta: Meta = "_meta",
+        }
+    }
+}
+
+results!(ElicitResult);
+
+impl ElicitResult {
+    /// The user filled the form in.
+    pub fn accept(content: Map<String, Value>) -> Self {
+        Self {
+            content: Some(content),
+            ..Self::new(ElicitAction::Accept)
+        }
+    }
+
+    /// The user said no.
+    pub fn decline() -> Self {
+        Self::new(ElicitAction::Decline)
+    }
+
+    /// The user went away without an answer.
+    pub fn cancel() -> Self {
+        Self::new(ElicitAction::Cancel)
+    }
+}
+
+string_enum! {
+    /// What a user did when asked.
+    pub closed ElicitAction {
+        /// Filled the form in, or agreed to visit the URL.
+        Accept = "accept",
+        /// Said no.
+        Decline = "decline",
+        /// Went away without an answer.
+        Cancel = "cancel",
+    }
+}
+
+object! {
+    /// The user is done with a URL (2025-11-25 only).
+    pub struct ElicitationCompleteParams {
+        required {
+            /// Which elicitation.
+            elicitation_id: String = "elicitationId",
+        }
+        optional {
+            /// What goes along with the message.
+            meta: Meta = "_meta",
+        }
+    }
+}
+
+methods! {
+    /// The server asks the user: a request up to 2025-11-25, an input request after.
+    ElicitationCreate = "elicitation/create": ElicitParams => ElicitResult;
+}
+
+notifications! {
+    /// The user is done with a URL (2025-11-25 only).
+    ElicitationComplete = "notifications/elicitation/complete": ElicitationCompleteParams;
+}

@@ -1,0 +1,140 @@
+//! Tasks as 2025-11-25 has them, experimentally. Not compatible with [`task`](super::task).
+
+use super::base::PageParams;
+use super::meta::Meta;
+pub use super::task::{TaskIdParams, TaskStatus, Ttl};
+use crate::method::{methods, notifications};
+use crate::raw::RawJson;
+use crate::result_body::{Rejected, ResultBody, ResultType, list_results, results};
+use crate::wire::object::object;
+use crate::wire::string_enum::string_enum;
+
+object! {
+    /// Asks, with a request, for a task instead of an answer.
+    pub struct TaskMetadata {
+        optional {
+            /// For how many milliseconds to keep the task.
+            ttl: i64 = "ttl",
+        }
+    }
+}
+
+object! {
+    /// Says which task a message belongs to: [`Meta::related_task`].
+    pub struct RelatedTask {
+        required {
+            /// The task.
+            task_id: String = "taskId",
+        }
+    }
+}
+
+object! {
+    /// How a tool may be run.
+    pub struct ToolExecution {
+        optional {
+            /// Whether as a task; forbidden if absent.
+            task_support: TaskSupport = "taskSupport",
+        }
+    }
+}
+
+string_enum! {
+    /// Whether a tool may be run as a task.
+    pub open TaskSupport {
+        /// It must not.
+        Forbidden = "forbidden",
+        /// It may.
+        Optional = "optional",
+        /// It must.
+        Required = "required",
+    }
+}
+
+object! {
+    /// Where a task stands.
+    pub struct Task {
+        required {
+            /// What it is called from now on.
+            task_id: String = "taskId",
+            /// What it is doing.
+            status: TaskStatus = "status",
+            /// When it began, in ISO 8601.
+            created_at: String = "createdAt",
+            /// When it last changed, in ISO 8601.
+            last_updated_at: String = "lastUpdatedAt",
+        }
+        defaulted {
+            /// How long the server keeps it.
+            ttl: Ttl = "ttl",
+        }
+        optional {
+            /// How many milliseconds to wait before asking again.
+            poll_interval: i64 = "pollInterval",
+            /// What it is doing, for people.
+            status_message: String = "statusMessage",
+            /// What goes along with it.
+            meta: Meta = "_meta",
+        }
+    }
+}
+
+impl ResultBody for Task {}
+
+object! {
+    /// A request became a task.
+    pub struct CreateTaskResult {
+        required {
+            /// The task.
+            task: Task = "task",
+        }
+        optional {
+            /// Not part of this result; kept if a peer writes it.
+            result_type: ResultType = "resultType",
+            /// What goes along with the result.
+            meta: Meta = "_meta",
+        }
+    }
+}
+
+results!(CreateTaskResult);
+
+object! {
+    /// A page of tasks.
+    pub struct ListTasksResult {
+        required {
+            /// The tasks.
+            tasks: Vec<Task> = "tasks",
+        }
+        optional {
+            /// Where the next page begins, if there is one.
+            next_cursor: String = "nextCursor",
+            /// Not part of this result; kept if a peer writes it.
+            result_type: ResultType = "resultType",
+            /// What goes along with the result.
+            meta: Meta = "_meta",
+        }
+        aside {
+            /// Tasks that could not be read.
+            rejected: Vec<Rejected>,
+        }
+    }
+}
+
+list_results!(ListTasksResult.tasks = "tasks");
+
+methods! {
+    /// Asks where a task stands.
+    TaskGet = "tasks/get": TaskIdParams => Task;
+    /// Waits for a task's result: what the request itself would have answered.
+    TaskResult = "tasks/result": TaskIdParams => RawJson;
+    /// Lists the tasks.
+    TaskList = "tasks/list": PageParams => ListTasksResult;
+    /// Cancels a task.
+    TaskCancel = "tasks/cancel": TaskIdParams => Task;
+}
+
+notifications! {
+    /// A task changed. Never rely on it: ask.
+    TaskStatusChanged = "notifications/tasks/status": Task;
+}

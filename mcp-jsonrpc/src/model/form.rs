@@ -1,0 +1,215 @@
+//! The forms of elicitation: flat objects of simple fields.
+
+use crate::ordered_map::OrderedMap;
+use crate::wire::object::object;
+use crate::wire::string_enum::string_enum;
+use crate::wire::tagged::tagged;
+
+object! {
+    /// A form: a JSON Schema of a flat object.
+    pub struct FormSchema tag "type" = "object" {
+        required {
+            /// The fields, in the order to show them in.
+            properties: OrderedMap<FieldSchema> = "properties",
+        }
+        optional {
+            /// The names of fields that must be filled in.
+            required: Vec<String> = "required",
+            /// The dialect of JSON Schema.
+            dialect: String = "$schema",
+        }
+    }
+}
+
+tagged! {
+    /// A field of a form.
+    pub enum FieldSchema by "type" {
+        /// Text, or one of several choices.
+        String(StringSchema) = "string",
+        /// A number.
+        Number(NumberSchema) = "number",
+        /// A whole number.
+        Integer(IntegerSchema) = "integer",
+        /// Yes or no.
+        Boolean(BooleanSchema) = "boolean",
+        /// Any of several choices (2025-11-25 and later).
+        MultiSelect(MultiSelectSchema) = "array",
+    }
+}
+
+object! {
+    /// Text, or one of several choices.
+    pub struct StringSchema tag "type" = "string" {
+        optional {
+            /// Its name for people.
+            title: String = "title",
+            /// What it is for.
+            description: String = "description",
+            /// How many characters at least.
+            min_length: i64 = "minLength",
+            /// How many characters at most.
+            max_length: i64 = "maxLength",
+            /// What it looks like.
+            format: StringFormat = "format",
+            /// A regular expression it matches (prose of 2025-11-25).
+            pattern: String = "pattern",
+            /// The choices, if only these may be chosen.
+            values: Vec<String> = "enum",
+            /// How to show the choices in `values`, in the same order (older servers).
+            value_names: Vec<String> = "enumNames",
+            /// The choices with titles, if only these may be chosen (2025-11-25 and later).
+            one_of: Vec<TitledValue> = "oneOf",
+            /// What to begin with (2025-11-25 and later).
+            default: String = "default",
+        }
+    }
+}
+
+impl StringSchema {
+    /// The choices with how to show them; empty for free text.
+    pub fn choices(&self) -> Vec<TitledValue> {
+        choices(
+            self.one_of.as_deref(),
+            self.values.as_deref(),
+            self.value_names.as_deref(),
+        )
+    }
+}
+
+string_enum! {
+    /// What a text looks like.
+    pub open StringFormat {
+        /// A date.
+        Date = "date",
+        /// A date and a time.
+        DateTime = "date-time",
+        /// An e-mail address.
+        Email = "email",
+        /// A URI.
+        Uri = "uri",
+    }
+}
+
+object! {
+    /// A number.
+    pub struct NumberSchema tag "type" = "number" {
+        optional {
+            /// Its name for people.
+            title: String = "title",
+            /// What it is for.
+            description: String = "description",
+            /// The least allowed.
+            minimum: f64 = "minimum",
+            /// The most allowed.
+            maximum: f64 = "maximum",
+            /// What to begin with (2025-11-25 and later).
+            default: f64 = "default",
+        }
+    }
+}
+
+object! {
+    /// A whole number.
+    pub struct IntegerSchema tag "type" = "integer" {
+        optional {
+            /// Its name for people.
+            title: String = "title",
+            /// What it is for.
+            description: String = "description",
+            /// The least allowed.
+            minimum: f64 = "minimum",
+            /// The most allowed.
+            maximum: f64 = "maximum",
+            /// What to begin with (2025-11-25 and later).
+            default: f64 = "default",
+        }
+    }
+}
+
+object! {
+    /// Yes or no.
+    pub struct BooleanSchema tag "type" = "boolean" {
+        optional {
+            /// Its name for people.
+            title: String = "title",
+            /// What it is for.
+            description: String = "description",
+            /// What to begin with.
+            default: bool = "default",
+        }
+    }
+}
+
+object! {
+    /// Any of several choices (2025-11-25 and later).
+    pub struct MultiSelectSchema tag "type" = "array" {
+        required {
+            /// The choices.
+            items: MultiSelectItems = "items",
+        }
+        optional {
+            /// Its name for people.
+            title: String = "title",
+            /// What it is for.
+            description: String = "description",
+            /// How many at least.
+            min_items: i64 = "minItems",
+            /// How many at most.
+            max_items: i64 = "maxItems",
+            /// What to begin with.
+            default: Vec<String> = "default",
+        }
+    }
+}
+
+object! {
+    /// The choices of a [`MultiSelectSchema`]: `values`, or else `any_of`.
+    pub struct MultiSelectItems {
+        optional {
+            /// Their type: `string`, beside `values`.
+            kind: String = "type",
+            /// The choices.
+            values: Vec<String> = "enum",
+            /// The choices with titles.
+            any_of: Vec<TitledValue> = "anyOf",
+        }
+    }
+}
+
+impl MultiSelectItems {
+    /// The choices with how to show them.
+    pub fn choices(&self) -> Vec<TitledValue> {
+        choices(self.any_of.as_deref(), self.values.as_deref(), None)
+    }
+}
+
+object! {
+    /// A choice and how to show it.
+    pub struct TitledValue {
+        required {
+            /// The choice.
+            value: String = "const",
+            /// How to show it.
+            title: String = "title",
+        }
+    }
+}
+
+fn choices(
+    titled: Option<&[TitledValue]>,
+    values: Option<&[String]>,
+    names: Option<&[String]>,
+) -> Vec<TitledValue> {
+    match titled {
+        Some(titled) => titled.to_vec(),
+        None => values
+            .unwrap_or_default()
+            .iter()
+            .enumerate()
+            .map(|(at, value)| {
+                let name = names.and_then(|names| names.get(at)).unwrap_or(value);
+                TitledValue::new(value, name)
+            })
+            .collect(),
+    }
+}

@@ -1,0 +1,112 @@
+//! How client and server meet: `initialize`, `server/discover`, `ping`.
+
+use super::base::{CacheScope, EmptyParams, EmptyResult};
+use super::capability::{ClientCapabilities, ServerCapabilities};
+use super::icon::Icon;
+use super::meta::Meta;
+use crate::method::{methods, notifications};
+use crate::result_body::{ResultType, results};
+use crate::wire::object::object;
+
+object! {
+    /// Opens a session (up to 2025-11-25).
+    pub struct InitializeParams {
+        required {
+            /// The revision the client would like to speak.
+            protocol_version: String = "protocolVersion",
+            /// What the client can do.
+            capabilities: ClientCapabilities = "capabilities",
+            /// Who the client is.
+            client_info: Implementation = "clientInfo",
+        }
+        optional {
+            /// What goes along with the message.
+            meta: Meta = "_meta",
+        }
+    }
+}
+
+object! {
+    /// The server's half of the handshake.
+    pub struct InitializeResult {
+        required {
+            /// The revision the server will speak.
+            protocol_version: String = "protocolVersion",
+            /// What the server can do.
+            capabilities: ServerCapabilities = "capabilities",
+            /// Who the server says it is.
+            server_info: Implementation = "serverInfo",
+        }
+        optional {
+            /// How to use the server, for a model.
+            instructions: String = "instructions",
+            /// What kind of result this is; not part of these revisions, yet seen.
+            result_type: ResultType = "resultType",
+            /// What goes along with the result.
+            meta: Meta = "_meta",
+        }
+    }
+}
+
+object! {
+    /// What a modern server tells about itself (2026-07-28). Who it is stands in
+    /// [`Meta::server_info`].
+    pub struct DiscoverResult {
+        required {
+            /// The revisions the server speaks.
+            supported_versions: Vec<String> = "supportedVersions",
+            /// What the server can do.
+            capabilities: ServerCapabilities = "capabilities",
+        }
+        optional {
+            /// How to use the server, for a model.
+            instructions: String = "instructions",
+            /// For how many milliseconds the answer stays fresh.
+            ttl_ms: i64 = "ttlMs",
+            /// Who may be given the cached answer.
+            cache_scope: CacheScope = "cacheScope",
+            /// What kind of result this is.
+            result_type: ResultType = "resultType",
+            /// What goes along with the result.
+            meta: Meta = "_meta",
+        }
+    }
+}
+
+results!(InitializeResult, DiscoverResult);
+
+object! {
+    /// A program that speaks the protocol.
+    pub struct Implementation {
+        required {
+            /// Its name.
+            name: String = "name",
+            /// Its version.
+            version: String = "version",
+        }
+        optional {
+            /// Its name for people (2025-06-18 and later).
+            title: String = "title",
+            /// What it is (2025-11-25 and later).
+            description: String = "description",
+            /// Where to read about it (2025-11-25 and later).
+            website_url: String = "websiteUrl",
+            /// Pictures for it (2025-11-25 and later).
+            icons: Vec<Icon> = "icons",
+        }
+    }
+}
+
+methods! {
+    /// Opens a session (up to 2025-11-25).
+    Initialize = "initialize": InitializeParams => InitializeResult;
+    /// Asks a modern server about itself (2026-07-28).
+    Discover = "server/discover": EmptyParams => DiscoverResult;
+    /// Asks, either way, whether the other side is still there (up to 2025-11-25).
+    Ping = "ping": EmptyParams => EmptyResult;
+}
+
+notifications! {
+    /// The client's word that the session is open (up to 2025-11-25).
+    Initialized = "notifications/initialized": EmptyParams;
+}

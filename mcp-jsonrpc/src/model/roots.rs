@@ -1,0 +1,51 @@
+//! Roots: where the client lets a server look.
+
+use super::base::EmptyParams;
+use super::meta::Meta;
+use crate::method::{methods, notifications};
+use crate::result_body::{ResultType, results};
+use crate::wire::object::object;
+
+object! {
+    /// A folder or file the server may look at.
+    pub struct Root {
+        required {
+            /// Where it is: a `file://` URI.
+            uri: String = "uri",
+        }
+        optional {
+            /// Its name for people.
+            name: String = "name",
+            /// What goes along with it.
+            meta: Meta = "_meta",
+        }
+    }
+}
+
+object! {
+    /// The client's roots.
+    pub struct ListRootsResult {
+        required {
+            /// The roots.
+            roots: Vec<Root> = "roots",
+        }
+        optional {
+            /// Not part of this result; kept if a peer writes it.
+            result_type: ResultType = "resultType",
+            /// What goes along with the result.
+            meta: Meta = "_meta",
+        }
+    }
+}
+
+results!(ListRootsResult);
+
+methods! {
+    /// The server asks for the roots: a request up to 2025-11-25, an input request after.
+    ListRoots = "roots/list": EmptyParams => ListRootsResult;
+}
+
+notifications! {
+    /// The client's roots changed (up to 2025-11-25).
+    RootsListChanged = "notifications/roots/list_changed": EmptyParams;
+}

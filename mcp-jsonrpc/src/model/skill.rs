@@ -1,0 +1,218 @@
+//! Skills (SEP-2640, the extension `io.modelcontextprotocol/skills`).
+
+use std::fmt;
+
+use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
+use serde::ser::{Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use super::base::{CacheScope, PageParams};
+use super::meta::Meta;
+use super::resource::ListResourcesResult;
+use crate::method::methods;
+use crate::result_body::{Rejected, ResultType, list_results, results};
+use crate::wire::field::plain_fields;
+use crate::wire::object::object;
+
+object! {
+    /// What a server says about its skills in its capabilities.
+    pub struct SkillsCapability {
+        optional {
+            /// `resources/directory/read` is there.
+            directory_read: bool = "directoryRead",
+        }
+    }
+}
+
+object! {
+    /// A skill, as listed. Its files are read by `resources/read`, only when it is used, and
+    /// must match what stands here.
+    pub struct Skill {
+        required {
+            /// Its `SKILL.md`.
+            uri: String = "uri",
+            /// The front matter of `SKILL.md`: at least `name` and `description`.
+            frontmatter: Map<String, Value> = "frontmatter",
+            /// All its files.
+            resources: SkillResources = "resources",
+        }
+        optional {
+            /// What goes along with it.
+            meta: Meta = "_meta",
+        }
+    }
+}
+
+impl Skill {
+    /// Its name.
+    pub fn name(&self) -> Option<&str> {
+        self.frontmatter.get("name")?.as_str()
+    }
+
+    /// What it is for.
+    pub fn description(&self) -> Option<&str> {
+        self.frontmatter.get("description")?.as_str()
+    }
+}
+
+/// The files of a skill.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum SkillResources {
+    /// These and no others.
+    Listed(Vec<SkillFile>),
+    /// Made when asked for; nothing to check them against.
+    Dynamic,
+}
+
+impl From<Vec<SkillFile>> for SkillResources {
+    fn from(files: Vec<SkillFile>) -> Self {
+        Self::Listed(files)
+    }
+}
+
+object! {
+    /// A file of a skill.
+    pub struct SkillFile {
+        required {
+            /// Where it is.
+            uri: String = "uri",
+            /// `sha256:` and 64 hexadecimal digits, over its bytes.
+            digest: String = "digest",
+            /// Its size in bytes.
+            size: i64 = "size",
+        }
+    }
+}
+
+object! {
+    /// A page of skills.
+    pub struct ListSkillsResult {
+        required {
+            /// The skills.
+            skills: Vec<Skill> = "skills",
+        }
+        optional {
+            /// Where the next page begins, if there is one.
+            next_cursor: String = "nextCursor",
+            /// For how many milliseconds the page stays fresh.
+            ttl_ms: i64 = "ttlMs",
+            /// Who may be given the cached page.
+            cache_scope: CacheScope = "cacheScope",
+            /// What kind of result this is.
+            result_type: ResultType = "resultType",
+            /// What goes along with the result.
+            meta: Meta = "_meta",
+        }
+        aside {
+            /// Skills that could not be read.
+            rejected: Vec<Rejected>,
+        }
+    }
+}
+
+list_results!(ListSkillsResult.skills = "skills");
+
+object! {
+    /// Names a skill.
+    pub struct GetSkillParams {
+        required {
+            /// Its `SKILL.md`.
+            uri: String = "uri",
+        }
+        optional {
+            /// What goes along with the message.
+            meta: Meta = "_meta",
+        }
+    }
+}
+
+object! {
+    /// One skill.
+    pub struct GetSkillResult {
+        required {
+            /// The skill.
+            skill: Skill = "skill",
+        }
+        optional {
+            /// For how many milliseconds the answer stays fresh.
+            ttl_ms: i64 = "ttlMs",
+            /// Who may be given the cached answer.
+            cache_scope: CacheScope = "cacheScope",
+            /// What kind of result this is.
+            result_type: ResultType = "resultType",
+            /// What goes along with the result.
+            meta: Meta = "_meta",
+        }
+    }
+}
+
+results!(GetSkillResult);
+
+object! {
+    /// Lists what is in a folder of a skill.
+    pub struct ReadDirectoryParams {
+        required {
+            /// The folder.
+            uri: String = "uri",
+        }
+        optional {
+            /// Where to go on, as the last page's `next_cursor` said.
+            cursor: String = "cursor",
+            /// What goes along with the message.
+            meta: Meta = "_meta",
+        }
+    }
+}
+
+methods! {
+    /// Lists the skills.
+    SkillsList = "skills/list": PageParams => ListSkillsResult;
+    /// Asks for one skill.
+    SkillsGet = "skills/get": GetSkillParams => GetSkillResult;
+    /// Lists what is in a folder; folders in it have the media type `inode/directory`.
+    ReadDirectory = "resources/directory/read": ReadDirectoryParams => ListResourcesResult;
+}
+
+impl Serialize for SkillResources {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Listed(files) => files.serialize(serializer),
+            Self::Dynamic => serializer.serialize_str("dynamic"),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for SkillResources {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ResourcesVisitor)
+    }
+}
+
+plain_fields!(SkillResources);
+
+struct ResourcesVisitor;
+
+impl<'de> Visitor<'de> for ResourcesVisitor {
+    type Value = SkillResources;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array of files or \"dynamic\"")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<SkillResources, A::Error> {
+        let mut files = Vec::new();
+        while let Some(file) = seq.next_element()? {
+            files.push(file);
+        }
+        Ok(SkillResources::Listed(files))
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<SkillResources, E> {
+        if text == "dynamic" {
+            Ok(SkillResources::Dynamic)
+        } else {
+            Err(E::invalid_value(de::Unexpected::Str(text), &self))
+        }
+    }
+}

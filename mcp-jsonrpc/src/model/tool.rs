@@ -1,0 +1,202 @@
+//! Tools: what a model may call.
+
+use serde_json::value::RawValue;
+
+use super::base::{CacheScope, EmptyParams, PageParams};
+use super::content::ContentBlock;
+use super::experimental_task::{TaskMetadata, ToolExecution};
+use super::icon::Icon;
+use super::input::InputResponses;
+use super::meta::Meta;
+use crate::method::{methods, notifications};
+use crate::raw::{RawJson, RawObject};
+use crate::result_body::{Rejected, ResultBody, ResultType, list_results, read_apart};
+use crate::wire::object::object;
+
+object! {
+    /// A tool, as listed.
+    pub struct Tool {
+        required {
+            /// Its name.
+            name: String = "name",
+            /// The JSON Schema of its arguments, byte for byte as the server wrote it.
+            input_schema: RawObject = "inputSchema",
+        }
+        optional {
+            /// Its name for people (2025-06-18 and later).
+            title: String = "title",
+            /// What it does, for a model.
+            description: String = "description",
+            /// The JSON Schema of its structured result (2025-06-18 and later), byte for byte.
+            output_schema: RawObject = "outputSchema",
+            /// Hints about what it does (2025-03-26 and later).
+            annotations: ToolAnnotations = "annotations",
+            /// How it may be run (2025-11-25 only).
+            execution: ToolExecution = "execution",
+            /// Pictures for it (2025-11-25 and later).
+            icons: Vec<Icon> = "icons",
+            /// What goes along with it.
+            meta: Meta = "_meta",
+        }
+    }
+}
+
+impl Tool {
+    /// The name to show: the title, the annotated title, or the name.
+    pub fn display_name(&self) -> &str {
+        let annotated = || {
+            self.annotations
+                .as_ref()
+                .and_then(|hints| hints.title.as_deref())
+        };
+        self.title
+            .as_deref()
+            .or_else(annotated)
+            .unwrap_or(&self.name)
+    }
+}
+
+object! {
+    /// Hints about a tool. A server may lie: decide nothing that matters by them.
+    pub struct ToolAnnotations {
+        optional {
+            /// Its name for people.
+            title: String = "title",
+            /// It changes nothing. Assume it does.
+            read_only_hint: bool = "readOnlyHint",
+            /// It may destroy something. Assume it does.
+            destructive_hint: bool = "destructiveHint",
+            /// Calling it again with the same arguments changes nothing more. Assume it does.
+            idempotent_hint: bool = "idempotentHint",
+            /// It deals with an open world, such as the web. Assume it does.
+            open_world_hint: bool = "openWorldHint",
+        }
+    }
+}
+
+impl ToolAnnotations {
+    /// Whether it says that it changes nothing; false by default.
+    pub fn is_read_only(&self) -> bool {
+        self.read_only_hint.unwrap_or(false)
+    }
+
+    /// Whether it may destroy something; true by default.
+    pub fn is_destructive(&self) -> bool {
+        self.destructive_hint.unwrap_or(true)
+    }
+
+    /// Whether it says that calling it again changes nothing more; false by default.
+    pub fn is_idempotent(&self) -> bool {
+        self.idempotent_hint.unwrap_or(false)
+    }
+
+    /// Whether it deals with an open world; true by default.
+    pub fn is_open_world(&self) -> bool {
+        self.open_world_hint.unwrap_or(true)
+    }
+}
+
+object! {
+    /// A page of tools.
+    pub struct ListToolsResult {
+        required {
+            /// The tools.
+            tools: Vec<Tool> = "tools",
+        }
+        optional {
+            /// Where the next page begins, if there is one.
+            next_cursor: String = "nextCursor",
+            /// For how many milliseconds the page stays fresh (2026-07-28).
+            ttl_ms: i64 = "ttlMs",
+            /// Who may be given the cached page (2026-07-28).
+            cache_scope: CacheScope = "cacheScope",
+            /// What kind of result this is (2026-07-28).
+            result_type: ResultType = "resultType",
+            /// What goes along with the result.
+            meta: Meta = "_meta",
+        }
+        aside {
+            /// Tools that could not be read.
+            rejected: Vec<Rejected>,
+        }
+    }
+}
+
+list_results!(ListToolsResult.tools = "tools");
+
+object! {
+    /// Calls a tool.
+    pub struct CallToolParams {
+        required {
+            /// Which tool.
+            name: String = "name",
+        }
+        optional {
+            /// With what.
+            arguments: RawObject = "arguments",
+            /// Asks for a task (2025-11-25 only).
+            task: TaskMetadata = "task",
+            /// What the server asked for last time (2026-07-28).
+            input_responses: InputResponses = "inputResponses",
+            /// The server's state of last time, untouched (2026-07-28).
+            request_state: String = "requestState",
+            /// What goes along with the message.
+            meta: Meta = "_meta",
+        }
+    }
+}
+
+object! {
+    /// What a tool has to say.
+    pub struct CallToolResult {
+        defaulted {
+            /// For the model and the user. Blocks that could not be read are kept as unknown.
+            content: Vec<ContentBlock> = "content",
+        }
+        optional {
+            /// For programs (2025-06-18 and later): an object, or any JSON from 2026-07-28 on,
+            /// where `null` is something else than nothing.
+            structured_content: RawJson = "structuredContent",
+            /// Whether the tool failed; `content` then says how.
+            is_error: bool = "isError",
+            /// What kind of result this is (2026-07-28).
+            result_type: ResultType = "resultType",
+            /// What goes along with the result.
+            meta: Meta = "_meta",
+        }
+    }
+}
+
+impl CallToolResult {
+    /// Whether the tool failed.
+    pub fn failed(&self) -> bool {
+        self.is_error == Some(true)
+    }
+}
+
+impl ResultBody for CallToolResult {
+    fn read(raw: &RawValue) -> Result<Self, serde_json::Error> {
+        let (mut result, content) = read_apart::<Self>(raw, "content")?;
+        if let Some(content) = content {
+            let blocks: Vec<RawJson> = content.parse()?;
+            result.content = blocks.into_iter().map(ContentBlock::read_or_keep).collect();
+        }
+        Ok(result)
+    }
+
+    fn result_type(&self) -> Option<&ResultType> {
+        self.result_type.as_ref()
+    }
+}
+
+methods! {
+    /// Lists the tools.
+    ListTools = "tools/list": PageParams => ListToolsResult;
+    /// Calls a tool.
+    CallTool = "tools/call": CallToolParams => CallToolResult;
+}
+
+notifications! {
+    /// The list of tools changed.
+    ToolListChanged = "notifications/tools/list_changed": EmptyParams;
+}
