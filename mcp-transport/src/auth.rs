@@ -1,0 +1,151 @@
+//! Who we are to a server: asked before every HTTP request, told of every refusal.
+
+use std::fmt::Debug;
+
+use async_trait::async_trait;
+
+use crate::{BoxError, Secret};
+
+/// Supplies the credentials of HTTP requests (seeds T7).
+///
+/// Asked for **every** request, so that a token can be refreshed or a signature made. The
+/// transport knows nothing of OAuth: an implementation may open a browser in
+/// [`challenged`](Self::challenged) for all it cares.
+#[async_trait]
+pub trait AuthProvider: Debug + Send + Sync {
+    /// Headers to add to this request. They never leave the server's origin.
+    async fn headers(&self, request: &AuthRequest<'_>) -> Result<Vec<(String, Secret)>, BoxError>;
+
+    /// The server refused a request with 401, or with 403 and a challenge.
+    ///
+    /// May take its time (a person may have to log in); concurrent refusals call it concurrently,
+    /// and [`Challenge::sent`] tells whether the refused credentials are still the current ones.
+    /// An error ends the request and is shown to the user.
+    async fn challenged(&self, challenge: &Challenge<'_>) -> Result<AuthVerdict, BoxError> {
+        let _ = challenge;
+        Ok(AuthVerdict::GiveUp)
+    }
+
+    /// A response arrived, whatever its status: a chance to note a nonce.
+    fn observed(&self, request: &AuthRequest<'_>, headers: &[(&str, &str)]) {
+        let _ = (request, headers);
+    }
+}
+
+/// A request about to be sent.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct AuthRequest<'a> {
+    /// `POST`, `GET` or `DELETE`.
+    pub method: &'a str,
+    /// The URL it goes to.
+    pub url: &'a str,
+    /// The MCP endpoint as the user configured it.
+    pub server: &'a str,
+}
+
+/// A refusal, with all that is needed to do something about it.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Challenge<'a> {
+    /// The refused request.
+    pub request: AuthRequest<'a>,
+    /// 401 or 403.
+    pub status: u16,
+    /// Every `WWW-Authenticate` header, in order.
+    pub www_authenticate: &'a [String],
+    /// The headers this provider supplied for the refused request.
+    pub sent: &'a [(String, Secret)],
+    /// How often this request has been refused, counting this one.
+    pub attempt: u32,
+}
+
+/// What to do after a refusal.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum AuthVerdict {
+    /// Credentials changed: ask for headers again and repeat the request, within the transport's
+    /// limit of attempts.
+    Retry,
+    /// Nothing to be done: fail the request with its status.
+    GiveUp,
+}
+
+/// Sends no credentials.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoopAuth;
+
+#[async_trait]
+impl AuthProvider for NoopAuth {
+    async fn headers(&self, _: &AuthRequest<'_>) -> Result<Vec<(String, Secret)>, BoxError> {
+        Ok(Vec::new())
+    }
+}
+
+/// Sends one fixed bearer token.
+#[derive(Clone, Debug)]
+pub struct StaticTokenAuth {
+    token: Secret,
+}
+
+impl StaticTokenAuth {
+    /// `token` without the word `Bearer`.
+    pub fn new(token: impl Into<String>) -> Self {
+        Self {
+            token: Secret::new(token),
+        }
+    }
+}
+
+#[async_trait]
+impl AuthProvider for StaticTokenAuth {
+    async fn headers(&self, _: &AuthRequest<'_>) -> Result<Vec<(String, Secret)>, BoxError> {
+        let value = Secret::new(format!("Bearer {}", self.token.expose()));
+        Ok(vec![("Authorization".to_owned(), value)])
+    }
+}
+
+impl<'a> AuthRequest<'a> {
+    /// Describes a request.
+    pub fn new(method: &'a str, url: &'a str, server: &'a str) -> Self {
+        Self {
+            method,
+            url,
+            server,
+        }
+    }
+}
+
+impl<'a> Challenge<'a> {
+    /// Describes the first refusal of `request`.
+    pub fn new(request: AuthRequest<'a>, status: u16) -> Self {
+        Self {
+            request,
+            status,
+            www_authenticate: &[],
+            sent: &[],
+            attempt: 1,
+        }
+    }
+
+    /// Adds the `WWW-Authenticate` headers.
+    #[must_use]
+    pub fn with_www_authenticate(mut self, headers: &'a [String]) -> Self {
+        self.www_authenticate = headers;
+        self
+    }
+
+    /// Adds the refused credentials.
+    #[must_use]
+    pub fn with_sent(mut self, sent: &'a [(String, Secret)]) -> Self {
+        self.sent = sent;
+        self
+    }
+
+    /// Says how often the request has been refused.
+    #[must_use]
+    pub fn with_attempt(mut self, attempt: u32) -> Self {
+        self.attempt = attempt;
+        self
+    }
+}

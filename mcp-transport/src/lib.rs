@@ -1,0 +1,15 @@
+#![doc = include_str!("../README.md")]
+
+mod auth;
+mod error;
+mod incoming;
+mod outgoing;
+mod secret;
+mod transport;
+
+pub use auth::{AuthProvider, AuthRequest, AuthVerdict, Challenge, NoopAuth, StaticTokenAuth};
+pub use error::{BoxError, Delivery, HttpFailure, ProcessExit, SendError, TransportError};
+pub use incoming::{Closed, Incoming};
+pub use outgoing::{Outgoing, OutgoingKind, Patience};
+pub use secret::Secret;
+pub use transport::{Connect, Shape, Transport};

@@ -1,0 +1,89 @@
+//! The contract every transport keeps: whole JSON messages out, whole JSON messages in, one end.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use mcp_jsonrpc::RequestId;
+
+use crate::{Incoming, Outgoing, ProcessExit, SendError, TransportError};
+
+/// One open connection to one server.
+///
+/// A transport moves whole JSON messages and never looks into their params or results. It knows
+/// nothing of pending calls, eras or retries; what it alone can know (whether bytes left the
+/// process, which reply stream belongs to which request, how the server's process ended) it tells
+/// through [`SendError`] and [`Incoming`].
+///
+/// Many tasks may [`send`](Self::send) at once; one task calls [`recv`](Self::recv).
+#[async_trait]
+pub trait Transport: Debug + Send + Sync {
+    /// Hands one message to the peer.
+    ///
+    /// `Ok` means accepted, not answered: answers, and later failures of this very message, come
+    /// by [`recv`](Self::recv). Over HTTP the future lasts until the response's head is there, so
+    /// that a refused request fails here, with its status.
+    ///
+    /// Waits while the outbound queue is full, except for messages that are not requests: answers
+    /// and cancellations never wait behind requests. Dropping the future withdraws the message if
+    /// it has not left yet, and over HTTP closes its exchange.
+    async fn send(&self, message: Outgoing) -> Result<(), SendError>;
+
+    /// The next thing that happened. After [`Incoming::Closed`] every further call returns
+    /// `Closed` again.
+    ///
+    /// Cancel-safe: a dropped future loses nothing.
+    async fn recv(&self) -> Incoming;
+
+    /// Nobody waits for this request any more: lets go of whatever is held for it. Over HTTP that
+    /// is its reply stream, which is closed and never resumed. Never blocks.
+    fn release(&self, request: &RequestId);
+
+    /// Ends the connection and returns when everything it held is gone: child processes, sockets,
+    /// tasks. Idempotent; bounded in time.
+    async fn close(&self);
+
+    /// What kind of pipe this is, for the rules that depend on it.
+    fn shape(&self) -> Shape;
+
+    /// Whether the peer is known to be gone. Over HTTP a server is assumed alive until proven
+    /// otherwise.
+    fn is_alive(&self) -> bool {
+        true
+    }
+
+    /// How the server's process ended, once it has; always `None` where there is no process.
+    fn exit(&self) -> Option<ProcessExit> {
+        None
+    }
+}
+
+/// Opens connections to one server: the first one, and every later one after a loss.
+#[async_trait]
+pub trait Connect: Debug + Send + Sync {
+    /// Opens a fresh connection. It is ready when this returns.
+    async fn connect(&self) -> Result<Arc<dyn Transport>, TransportError>;
+
+    /// Names the server's place for people: the command line or the URL, without secrets.
+    fn target(&self) -> String;
+
+    /// What kind of connection [`connect`](Self::connect) opens.
+    fn shape(&self) -> Shape;
+
+    /// Where to try next when the server turns out not to speak this transport at all.
+    fn fallback(&self) -> Option<Arc<dyn Connect>> {
+        None
+    }
+}
+
+/// The kinds of connection that protocol rules tell apart.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum Shape {
+    /// One shared duplex channel to one process: stdio, or an in-memory pair.
+    Pipe,
+    /// Streamable HTTP: an exchange per message.
+    Http,
+    /// HTTP+SSE of 2024-11-05: one event stream in, POSTs out. Never modern.
+    LegacySse,
+}
