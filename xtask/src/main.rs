@@ -10,6 +10,7 @@
 )]
 
 mod bench;
+mod chaos;
 mod ci;
 mod conformance;
 mod install;
@@ -29,6 +30,7 @@ usage: cargo xtask <verb>
   publish-check   package every published crate, build the packages, count dependencies
   conformance [PATTERN]   the official suites, every client scenario at every revision
   interop         real servers, installed by package name, over every transport
+  chaos [PATTERN] misbehaving servers: outcome, time, memory, processes left
   bench [TOPIC]   measure against peers (needs the registry once); reports, never gates
 ";
 
@@ -44,6 +46,7 @@ fn main() -> ExitCode {
         "publish-check" => publish_check::run(),
         "conformance" => conformance::run(rest),
         "interop" => interop::run(),
+        "chaos" => chaos::run(rest),
         "bench" => bench::run(rest),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");
