@@ -1,7 +1,7 @@
 //! What an answer carries, and how to read it without losing more than must be.
 
-use serde::Serialize;
-use serde::de::{Deserialize, DeserializeOwned};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::model::input::InputRequiredResult;
@@ -18,14 +18,22 @@ pub trait ResultBody: Serialize + DeserializeOwned {
     }
 
     /// What kind of result the server says this is (2026-07-28); absent means complete.
-    fn result_type(&self) -> Option<&ResultType> {
+    fn result_type(&self) -> Option<ResultType> {
         None
     }
 }
 
-impl ResultBody for RawJson {}
+impl ResultBody for RawJson {
+    fn result_type(&self) -> Option<ResultType> {
+        peek(self.as_raw_value())
+    }
+}
 
-impl ResultBody for serde_json::Value {}
+impl ResultBody for serde_json::Value {
+    fn result_type(&self) -> Option<ResultType> {
+        self.get("resultType")?.as_str().map(ResultType::from)
+    }
+}
 
 string_enum! {
     /// What kind of result an answer is (2026-07-28).
@@ -61,19 +69,14 @@ pub enum Reply<T> {
 impl<T: ResultBody> Reply<T> {
     /// Reads an answer; the tag decides what it is, and its absence means complete.
     pub fn read(raw: &RawValue) -> Result<Self, serde_json::Error> {
-        // The usual case first: one pass. A result that is not complete is read again.
-        let whole = match T::read(raw) {
-            Ok(body) if matches!(body.result_type(), None | Some(ResultType::Complete)) => Ok(body),
-            other => other,
-        };
-        let kind = match &whole {
-            Ok(body) => body.result_type().cloned(),
-            Err(_) => serde_json::from_str::<Tag>(raw.get())
-                .ok()
-                .and_then(|tag| tag.result_type),
+        // Most answers are complete: those cost one pass. Others are read again as what they are.
+        let body = T::read(raw);
+        let kind = match &body {
+            Ok(body) => body.result_type(),
+            Err(_) => peek(raw),
         };
         match kind {
-            None | Some(ResultType::Complete) => whole.map(Self::Complete),
+            None | Some(ResultType::Complete) => body.map(Self::Complete),
             Some(ResultType::InputRequired) => {
                 serde_json::from_str(raw.get()).map(Self::InputRequired)
             }
@@ -86,10 +89,14 @@ impl<T: ResultBody> Reply<T> {
     }
 }
 
-#[derive(serde::Deserialize)]
-struct Tag {
-    #[serde(rename = "resultType")]
-    result_type: Option<ResultType>,
+/// The kind of a result that is not read otherwise.
+fn peek(raw: &RawValue) -> Option<ResultType> {
+    #[derive(Deserialize)]
+    struct Tag {
+        #[serde(rename = "resultType")]
+        result_type: Option<ResultType>,
+    }
+    serde_json::from_str::<Tag>(raw.get()).ok()?.result_type
 }
 
 /// An item of a list that could not be read, so that it never hides the others.
@@ -174,8 +181,8 @@ macro_rules! list_results {
                 Ok(result)
             }
 
-            fn result_type(&self) -> Option<&$crate::result_body::ResultType> {
-                self.result_type.as_ref()
+            fn result_type(&self) -> Option<$crate::result_body::ResultType> {
+                self.result_type.clone()
             }
         }
     )*};
@@ -186,8 +193,8 @@ pub(crate) use list_results;
 macro_rules! results {
     ($($Result:ident),* $(,)?) => {$(
         impl $crate::result_body::ResultBody for $Result {
-            fn result_type(&self) -> Option<&$crate::result_body::ResultType> {
-                self.result_type.as_ref()
+            fn result_type(&self) -> Option<$crate::result_body::ResultType> {
+                self.result_type.clone()
             }
         }
     )*};

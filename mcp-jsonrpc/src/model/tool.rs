@@ -184,8 +184,8 @@ impl ResultBody for CallToolResult {
         Ok(result)
     }
 
-    fn result_type(&self) -> Option<&ResultType> {
-        self.result_type.as_ref()
+    fn result_type(&self) -> Option<ResultType> {
+        self.result_type.clone()
     }
 }
 

@@ -1,0 +1,4 @@
+//! What the benchmarks share. Each topic is a binary in `src/bin`.
+
+pub mod allocations;
+pub mod contest;
