@@ -1,17 +1,15 @@
 //! From bytes to messages, in one pass over the envelope.
 
 use std::borrow::Cow;
-use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
-
+use crate::body::Body;
 use crate::decode_error::{DecodeError, Fault, Sender, Side};
-use crate::depth::deeper_than;
-use crate::error_object::ErrorObject;
 use crate::id::RequestId;
 use crate::limits::Limits;
 use crate::message::{Incoming, MessageRef};
+use crate::raw::RawRef;
+use crate::read_error::ReadError;
+use crate::reader::{MAX_DEPTH, Reader};
 
 /// Reads a message, or a batch of them.
 ///
@@ -43,103 +41,184 @@ pub fn decode<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Incoming<'a>, Deco
         });
     }
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-    let text = match std::str::from_utf8(bytes) {
-        Ok(text) => text,
-        Err(error) => return Err(not_text(bytes, error)),
-    };
-    match text.trim_ascii_start().as_bytes().first() {
-        Some(b'[') => decode_batch(text, limits).map(Incoming::Batch),
-        _ => decode_single(text, limits).map(Incoming::Single),
+    let text = std::str::from_utf8(bytes).map_err(|error| not_text(bytes, error.valid_up_to()))?;
+    let mut reader = Reader::new(text);
+    let incoming = match reader.peek() {
+        Some(b'[') => read_batch(&mut reader, limits).map(Incoming::Batch),
+        Some(b'{') => read_message(&mut reader, limits).map(Incoming::Single),
+        _ => Err(not_a_message(&mut reader)),
+    }?;
+    match reader.end() {
+        Ok(()) => Ok(incoming),
+        Err(source) => Err(DecodeError::Syntax {
+            source,
+            sender: sender_of(&incoming),
+        }),
     }
 }
 
-fn decode_single<'a>(text: &'a str, limits: &Limits) -> Result<MessageRef<'a>, DecodeError> {
+fn read_message<'a>(
+    reader: &mut Reader<'a>,
+    limits: &Limits,
+) -> Result<MessageRef<'a>, DecodeError> {
     let mut envelope = Envelope::default();
-    let mut reader = serde_json::Deserializer::from_str(text);
-    if let Err(source) = envelope.fill(&mut reader).and_then(|()| reader.end()) {
-        return Err(if source.is_data() {
-            DecodeError::Invalid {
-                fault: Fault::NotAnObject,
-                sender: Sender::default(),
-            }
-        } else {
-            DecodeError::Syntax {
-                source,
-                sender: envelope.sender(),
-            }
-        });
-    }
-    if deeper_than(text.as_bytes(), limits.depth()) {
-        return Err(DecodeError::TooDeep {
+    match envelope.fill(reader, limits.depth().saturating_sub(1)) {
+        Err(source) => Err(DecodeError::Syntax {
+            source,
+            sender: envelope.sender(),
+        }),
+        Ok(()) if envelope.too_deep => Err(DecodeError::TooDeep {
             limit: limits.depth(),
             sender: envelope.sender(),
-        });
+        }),
+        Ok(()) => envelope.message().map_err(|fault| DecodeError::Invalid {
+            fault,
+            sender: envelope.sender(),
+        }),
     }
-    envelope.message().map_err(|fault| DecodeError::Invalid {
-        fault,
-        sender: envelope.sender(),
-    })
 }
 
-fn decode_batch<'a>(
-    text: &'a str,
-    limits: &Limits,
-) -> Result<Vec<Result<MessageRef<'a>, DecodeError>>, DecodeError> {
-    let mut reader = serde_json::Deserializer::from_str(text);
-    let parts = BatchSeed {
-        limit: limits.batch_len(),
+type Batch<'a> = Vec<Result<MessageRef<'a>, DecodeError>>;
+
+fn read_batch<'a>(reader: &mut Reader<'a>, limits: &Limits) -> Result<Batch<'a>, DecodeError> {
+    let limit = limits.batch_len();
+    let mut batch = Vec::new();
+    let mut items = reader.array().map_err(syntax)?;
+    while items.next(reader).map_err(syntax)? {
+        if batch.len() == limit {
+            return Err(DecodeError::BatchLength {
+                messages: limit + 1,
+                limit,
+            });
+        }
+        let message = match reader.peek() {
+            Some(b'{') => read_message(reader, limits),
+            _ => {
+                reader.skip(limits.depth()).map_err(syntax)?;
+                Err(DecodeError::Invalid {
+                    fault: Fault::NotAnObject,
+                    sender: Sender::default(),
+                })
+            }
+        };
+        // What is not JSON spoils all that comes after it.
+        if let Err(error @ DecodeError::Syntax { .. }) = message {
+            return Err(error);
+        }
+        batch.push(message);
     }
-    .deserialize(&mut reader)
-    .and_then(|parts| reader.end().map(|()| parts))
-    .map_err(|source| DecodeError::Syntax {
-        source,
-        sender: Sender::default(),
-    })?;
-    if parts.is_empty() || parts.len() > limits.batch_len() {
-        return Err(DecodeError::BatchLength {
-            messages: parts.len(),
-            limit: limits.batch_len(),
-        });
+    if batch.is_empty() {
+        return Err(DecodeError::BatchLength { messages: 0, limit });
     }
-    Ok(parts
-        .into_iter()
-        .map(|part| decode_single(part.get(), limits))
-        .collect())
+    Ok(batch)
 }
 
-/// Bytes that are not UTF-8: says so, with what the readable beginning tells.
-fn not_text(bytes: &[u8], error: std::str::Utf8Error) -> DecodeError {
+/// Bytes that are not UTF-8 from `end` on: says so, with what the beginning tells.
+fn not_text(bytes: &[u8], end: usize) -> DecodeError {
     let mut envelope = Envelope::default();
-    if let Some(Ok(start)) = bytes.get(..error.valid_up_to()).map(std::str::from_utf8) {
-        // It ends too early, so this fails; what was met before stays in the envelope.
-        let _ = envelope.fill(&mut serde_json::Deserializer::from_str(start));
+    if let Some(Ok(start)) = bytes.get(..end).map(std::str::from_utf8) {
+        // It breaks off, so this fails; what was met before stays in the envelope.
+        let _ = envelope.fill(&mut Reader::new(start), MAX_DEPTH);
     }
     DecodeError::Syntax {
-        source: serde::de::Error::custom(error),
+        source: ReadError::syntax("UTF-8", end),
         sender: envelope.sender(),
+    }
+}
+
+/// What is neither an object nor an array.
+fn not_a_message(reader: &mut Reader<'_>) -> DecodeError {
+    match reader.skip(0).and_then(|()| reader.end()) {
+        Ok(()) => DecodeError::Invalid {
+            fault: Fault::NotAnObject,
+            sender: Sender::default(),
+        },
+        Err(source) => syntax(source),
+    }
+}
+
+fn syntax(source: ReadError) -> DecodeError {
+    DecodeError::Syntax {
+        source,
+        sender: Sender::default(),
+    }
+}
+
+fn sender_of(incoming: &Incoming<'_>) -> Sender {
+    match incoming {
+        Incoming::Single(MessageRef::Request { id, .. }) => Sender {
+            id: Some(id.clone()),
+            side: Side::Asks,
+        },
+        Incoming::Single(MessageRef::Notification { .. }) => Sender {
+            id: None,
+            side: Side::Asks,
+        },
+        Incoming::Single(MessageRef::Response { id, .. }) => Sender {
+            id: id.clone(),
+            side: Side::Answers,
+        },
+        Incoming::Batch(_) => Sender::default(),
     }
 }
 
 /// The members of a message, unread.
 #[derive(Default)]
 struct Envelope<'a> {
-    jsonrpc: Option<&'a RawValue>,
-    id: Option<&'a RawValue>,
-    method: Option<&'a RawValue>,
-    params: Option<&'a RawValue>,
-    result: Option<&'a RawValue>,
-    error: Option<&'a RawValue>,
+    jsonrpc: Option<RawRef<'a>>,
+    id: Option<RawRef<'a>>,
+    method: Option<RawRef<'a>>,
+    params: Option<RawRef<'a>>,
+    result: Option<RawRef<'a>>,
+    error: Option<RawRef<'a>>,
     /// Known from the name of a member on, even if its value then breaks off.
     side: Side,
+    too_deep: bool,
 }
 
 impl<'a> Envelope<'a> {
     /// Collects the members; those met before an error stay.
-    fn fill<R: serde_json::de::Read<'a>>(
+    fn fill(&mut self, reader: &mut Reader<'a>, levels: usize) -> Result<(), ReadError> {
+        let mut members = reader.object()?;
+        while let Some(name) = members.next(reader)? {
+            // A name with half of a surrogate pair is none of ours.
+            let name = name.decode().unwrap_or_default();
+            match (&*name, self.side) {
+                ("result" | "error", _) => self.side = Side::Answers,
+                ("method", Side::Unclear) => self.side = Side::Asks,
+                _ => {}
+            }
+            let value = self.value(reader, levels)?;
+            match &*name {
+                "jsonrpc" => self.jsonrpc = value,
+                "id" => self.id = value,
+                "method" => self.method = value,
+                "params" => self.params = value,
+                "result" => self.result = value,
+                "error" => self.error = value,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a value; one that nests too deep is noted and left out, so that the id may follow it.
+    fn value(
         &mut self,
-        reader: &mut serde_json::Deserializer<R>,
-    ) -> Result<(), serde_json::Error> {
-        reader.deserialize_map(EnvelopeVisitor(self))
+        reader: &mut Reader<'a>,
+        levels: usize,
+    ) -> Result<Option<RawRef<'a>>, ReadError> {
+        let start = *reader;
+        match reader.raw(levels) {
+            Ok(text) => Ok(Some(RawRef::checked(text))),
+            Err(error) if error.is_depth() => {
+                *reader = start;
+                reader.skip_brackets()?;
+                self.too_deep = true;
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     fn message(&self) -> Result<MessageRef<'a>, Fault> {
@@ -149,10 +228,10 @@ impl<'a> Envelope<'a> {
         {
             return Err(Fault::Version);
         }
-        let error = self.error.filter(|error| error.get() != "null");
+        let error = self.error.filter(|error| !error.is_null());
         let result = self
             .result
-            .filter(|result| error.is_none() || result.get() != "null");
+            .filter(|result| error.is_none() || !result.is_null());
         match (self.method, result, error) {
             (Some(method), None, None) => self.asks(method),
             (None, Some(result), None) => {
@@ -163,8 +242,7 @@ impl<'a> Envelope<'a> {
                 })
             }
             (None, None, Some(error)) => {
-                let error = serde_json::from_str::<ErrorObject>(error.get())
-                    .map_err(|why| Fault::ErrorObject(why.to_string()))?;
+                let error = Body::read(error).map_err(Fault::ErrorObject)?;
                 Ok(MessageRef::Response {
                     id: self.id()?,
                     outcome: Err(error),
@@ -176,13 +254,12 @@ impl<'a> Envelope<'a> {
         }
     }
 
-    fn asks(&self, method: &'a RawValue) -> Result<MessageRef<'a>, Fault> {
+    fn asks(&self, method: RawRef<'a>) -> Result<MessageRef<'a>, Fault> {
         let method = text(method).ok_or(Fault::Method)?;
-        let params = match self.params {
-            Some(params) if params.get().starts_with('{') => Some(params),
-            Some(params) if params.get() != "null" => return Err(Fault::Params),
-            _ => None,
-        };
+        let params = self.params.filter(|params| !params.is_null());
+        if params.is_some_and(|params| !params.is_object()) {
+            return Err(Fault::Params);
+        }
         Ok(match self.id {
             Some(_) => MessageRef::Request {
                 id: self.id()?.ok_or(Fault::Id)?,
@@ -196,7 +273,7 @@ impl<'a> Envelope<'a> {
     /// The id; `None` if it is absent or null.
     fn id(&self) -> Result<Option<RequestId>, Fault> {
         match self.id {
-            Some(raw) if raw.get() != "null" => read_id(raw).map(Some).ok_or(Fault::Id),
+            Some(raw) if !raw.is_null() => read_id(raw).map(Some).ok_or(Fault::Id),
             _ => Ok(None),
         }
     }
@@ -209,125 +286,13 @@ impl<'a> Envelope<'a> {
     }
 }
 
-fn read_id(raw: &RawValue) -> Option<RequestId> {
+fn read_id(raw: RawRef<'_>) -> Option<RequestId> {
     match raw.get().parse::<i64>() {
         Ok(n) => Some(n.into()),
-        Err(_) => serde_json::from_str(raw.get()).ok(),
+        Err(_) => raw.parse().ok(),
     }
 }
 
-/// A JSON string's content, borrowed where it has no escapes.
-fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
-    match raw.get().strip_prefix('"')?.strip_suffix('"')? {
-        plain if !plain.contains('\\') => Some(Cow::Borrowed(plain)),
-        _ => serde_json::from_str(raw.get()).ok().map(Cow::Owned),
-    }
-}
-
-struct EnvelopeVisitor<'e, 'a>(&'e mut Envelope<'a>);
-
-impl<'a> Visitor<'a> for EnvelopeVisitor<'_, 'a> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON-RPC message")
-    }
-
-    fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some(member) = map.next_key_seed(MemberSeed)? {
-            match member {
-                Member::Result | Member::Error => self.0.side = Side::Answers,
-                Member::Method if self.0.side == Side::Unclear => self.0.side = Side::Asks,
-                _ => {}
-            }
-            let slot = match member {
-                Member::Jsonrpc => &mut self.0.jsonrpc,
-                Member::Id => &mut self.0.id,
-                Member::Method => &mut self.0.method,
-                Member::Params => &mut self.0.params,
-                Member::Result => &mut self.0.result,
-                Member::Error => &mut self.0.error,
-                Member::Other => {
-                    map.next_value::<serde::de::IgnoredAny>()?;
-                    continue;
-                }
-            };
-            *slot = Some(map.next_value()?);
-        }
-        Ok(())
-    }
-}
-
-enum Member {
-    Jsonrpc,
-    Id,
-    Method,
-    Params,
-    Result,
-    Error,
-    Other,
-}
-
-/// Reads names as bytes: an unpaired surrogate in a name we skip is none of our business.
-struct MemberSeed;
-
-impl<'a> DeserializeSeed<'a> for MemberSeed {
-    type Value = Member;
-
-    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<Member, D::Error> {
-        deserializer.deserialize_bytes(self)
-    }
-}
-
-impl Visitor<'_> for MemberSeed {
-    type Value = Member;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a member's name")
-    }
-
-    fn visit_bytes<E: serde::de::Error>(self, name: &[u8]) -> Result<Member, E> {
-        Ok(match name {
-            b"jsonrpc" => Member::Jsonrpc,
-            b"id" => Member::Id,
-            b"method" => Member::Method,
-            b"params" => Member::Params,
-            b"result" => Member::Result,
-            b"error" => Member::Error,
-            _ => Member::Other,
-        })
-    }
-}
-
-/// Collects the parts of a batch, and stops keeping them once there are too many.
-struct BatchSeed {
-    limit: usize,
-}
-
-impl<'a> DeserializeSeed<'a> for BatchSeed {
-    type Value = Vec<&'a RawValue>;
-
-    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_seq(self)
-    }
-}
-
-impl<'a> Visitor<'a> for BatchSeed {
-    type Value = Vec<&'a RawValue>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a batch")
-    }
-
-    fn visit_seq<A: SeqAccess<'a>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        let mut parts = Vec::new();
-        while parts.len() <= self.limit {
-            match seq.next_element()? {
-                Some(part) => parts.push(part),
-                None => return Ok(parts),
-            }
-        }
-        while seq.next_element::<serde::de::IgnoredAny>()?.is_some() {}
-        Ok(parts)
-    }
+fn text(raw: RawRef<'_>) -> Option<Cow<'_, str>> {
+    Reader::new(raw.get()).string().ok()
 }

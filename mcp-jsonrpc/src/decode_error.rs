@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use crate::id::RequestId;
+use crate::read_error::ReadError;
 
 /// Why bytes could not be read as a message.
 ///
@@ -22,7 +23,7 @@ pub enum DecodeError {
     /// Not JSON, or not to the end.
     Syntax {
         /// Where the text stops being JSON.
-        source: serde_json::Error,
+        source: ReadError,
         /// What was readable before that.
         sender: Sender,
     },
@@ -93,7 +94,7 @@ pub enum Fault {
     /// `method` stands beside `result` or `error`.
     AsksAndAnswers,
     /// `error` is not an error object; the text says why.
-    ErrorObject(String),
+    ErrorObject(ReadError),
 }
 
 impl DecodeError {

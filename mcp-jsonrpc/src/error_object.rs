@@ -6,6 +6,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::raw::RawJson;
+use crate::read_error::ReadError;
+use crate::reader::Reader;
+use crate::wire::field::{Field, serialize_plainly};
 use crate::wire::object::object;
 
 object! {
@@ -125,12 +128,10 @@ impl fmt::Display for ErrorCode {
     }
 }
 
-impl crate::wire::field::Field for ErrorCode {
-    fn read<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        <i64 as crate::wire::field::Field>::read(deserializer).map(Self)
+impl Field for ErrorCode {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, ReadError> {
+        reader.integer().map(Self)
     }
 
-    fn write<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.serialize(serializer)
-    }
+    serialize_plainly!();
 }

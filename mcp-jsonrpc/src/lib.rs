@@ -1,8 +1,8 @@
 #![doc = include_str!("../README.md")]
 
+mod body;
 mod decode;
 mod decode_error;
-mod depth;
 mod encode;
 mod error_object;
 mod id;
@@ -12,10 +12,14 @@ mod method;
 pub mod model;
 mod ordered_map;
 mod raw;
+mod read_error;
+mod reader;
+mod rejected;
 mod result_body;
 mod revision;
 mod wire;
 
+pub use body::Body;
 pub use decode::decode;
 pub use decode_error::{DecodeError, Fault, Sender, Side};
 pub use encode::{EncodeError, encode_error, encode_notification, encode_request, encode_result};
@@ -25,6 +29,8 @@ pub use limits::Limits;
 pub use message::{Incoming, Message, MessageRef, Notification, Request, Response, parse_params};
 pub use method::{Method, NotificationMethod};
 pub use ordered_map::{OrderedMap, RawMap};
-pub use raw::{RawJson, RawObject};
-pub use result_body::{Rejected, Reply, ResultBody, ResultType, read_items};
+pub use raw::{RawJson, RawObject, RawRef};
+pub use read_error::ReadError;
+pub use rejected::Rejected;
+pub use result_body::{Reply, ResultBody, ResultType};
 pub use revision::{Revision, TaskForm, UnknownRevision};

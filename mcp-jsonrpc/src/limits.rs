@@ -1,5 +1,7 @@
 //! How much a peer may send at once.
 
+use crate::reader::MAX_DEPTH;
+
 /// Bounds on what is decoded.
 ///
 /// ```
@@ -36,12 +38,10 @@ impl Limits {
         self
     }
 
-    /// Sets how deep arrays and objects may nest.
-    ///
-    /// Reading a message into Rust types stops at a depth of 128 in any case; raw parts do not.
+    /// Sets how deep arrays and objects may nest: at most 128, as deep as anything is read.
     #[must_use]
     pub fn with_depth(mut self, depth: usize) -> Self {
-        self.depth = depth;
+        self.depth = depth.min(MAX_DEPTH);
         self
     }
 
@@ -57,7 +57,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             message_bytes: 16 << 20,
-            depth: 128,
+            depth: MAX_DEPTH,
             batch_len: 1000,
         }
     }

@@ -2,12 +2,11 @@
 
 use std::borrow::Cow;
 
-use serde::de::DeserializeOwned;
-use serde_json::value::RawValue;
-
+use crate::body::Body;
 use crate::error_object::ErrorObject;
 use crate::id::RequestId;
-use crate::raw::RawJson;
+use crate::raw::{RawJson, RawRef};
+use crate::read_error::ReadError;
 
 /// One message, borrowed from the bytes it came in; bodies stay raw until asked for.
 ///
@@ -25,28 +24,28 @@ pub enum MessageRef<'a> {
         /// What is asked for.
         method: Cow<'a, str>,
         /// With what.
-        params: Option<&'a RawValue>,
+        params: Option<RawRef<'a>>,
     },
     /// The peer tells something and waits for nothing.
     Notification {
         /// What it is about.
         method: Cow<'a, str>,
         /// The details.
-        params: Option<&'a RawValue>,
+        params: Option<RawRef<'a>>,
     },
     /// The answer to a request of ours.
     Response {
         /// Which request; `None` for an error the peer could not tie to one.
         id: Option<RequestId>,
         /// The result, or what went wrong.
-        outcome: Result<&'a RawValue, ErrorObject>,
+        outcome: Result<RawRef<'a>, ErrorObject>,
     },
 }
 
 impl MessageRef<'_> {
     /// Copies the message out of the bytes it was read from.
     pub fn to_message(&self) -> Message {
-        let owned = |params: &Option<&RawValue>| params.map(RawJson::from);
+        let owned = |params: &Option<RawRef<'_>>| params.map(RawJson::from);
         match self {
             Self::Request { id, method, params } => Message::Request(Request {
                 id: id.clone(),
@@ -129,8 +128,6 @@ pub struct Response {
 }
 
 /// Reads the params of a request or notification; absent ones are read as `{}`.
-pub fn parse_params<T: DeserializeOwned>(
-    params: Option<&RawValue>,
-) -> Result<T, serde_json::Error> {
-    serde_json::from_str(params.map_or("{}", RawValue::get))
+pub fn parse_params<T: Body>(params: Option<RawRef<'_>>) -> Result<T, ReadError> {
+    T::read(params.unwrap_or(RawRef::checked("{}")))
 }

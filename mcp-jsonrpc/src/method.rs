@@ -1,8 +1,6 @@
 //! Method names tied to their types.
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-
+use crate::body::Body;
 use crate::result_body::ResultBody;
 
 /// A request: its name, what goes in, what comes out.
@@ -13,7 +11,7 @@ pub trait Method {
     /// The method on the wire.
     const NAME: &'static str;
     /// What the request carries.
-    type Params: Serialize + DeserializeOwned;
+    type Params: Body;
     /// What the answer carries.
     type Output: ResultBody;
 }
@@ -23,7 +21,7 @@ pub trait NotificationMethod {
     /// The method on the wire.
     const NAME: &'static str;
     /// What the notification carries.
-    type Params: Serialize + DeserializeOwned;
+    type Params: Body;
 }
 
 /// Declares markers of requests: `CallTool = "tools/call": CallToolParams => CallToolResult;`.

@@ -125,7 +125,7 @@ impl RawMap {
     }
 
     /// Reads a member as a `T`: `None` if it is absent or something else.
-    pub fn read<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
+    pub fn read_as<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
         self.get(key)?.parse().ok()
     }
 }

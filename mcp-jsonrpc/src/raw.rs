@@ -3,8 +3,51 @@
 use std::fmt;
 
 use serde::de::{self, Deserialize, DeserializeOwned, Deserializer};
-use serde::ser::{Serialize, Serializer};
+use serde::ser::{self, Serialize, Serializer};
 use serde_json::value::RawValue;
+
+use crate::read_error::ReadError;
+use crate::reader::{MAX_DEPTH, Reader};
+
+/// Any JSON value as its author wrote it, borrowed. [`RawJson`] owns one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct RawRef<'a>(&'a str);
+
+impl<'a> RawRef<'a> {
+    /// Takes JSON text, checking that it is one JSON value.
+    pub fn from_text(text: &'a str) -> Result<Self, ReadError> {
+        let mut reader = Reader::new(text);
+        let value = reader.raw(MAX_DEPTH)?;
+        reader.end()?;
+        Ok(Self(value))
+    }
+
+    /// The text must be one JSON value, without whitespace around it.
+    pub(crate) fn checked(text: &'a str) -> Self {
+        Self(text)
+    }
+
+    /// The text, without whitespace around it.
+    pub fn get(self) -> &'a str {
+        self.0
+    }
+
+    /// Reads the text as a `T` of serde's. For types of this crate, [`Body::read`](crate::Body::read)
+    /// is faster.
+    pub fn parse<T: de::Deserialize<'a>>(self) -> Result<T, serde_json::Error> {
+        serde_json::from_str(self.0)
+    }
+
+    /// Whether this is the JSON value `null`.
+    pub fn is_null(self) -> bool {
+        self.0 == "null"
+    }
+
+    /// Whether this is a JSON object.
+    pub fn is_object(self) -> bool {
+        self.0.starts_with('{')
+    }
+}
 
 /// Any JSON value, kept byte for byte until somebody asks for it.
 ///
@@ -18,92 +61,69 @@ use serde_json::value::RawValue;
 /// assert_eq!(raw.parse::<Vec<f64>>()?, [1.0, 2.5]);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone)]
-pub struct RawJson(Box<RawValue>);
+#[derive(Clone, PartialEq, Eq)]
+pub struct RawJson(Box<str>);
 
 impl RawJson {
     /// The JSON value `null`.
     pub fn null() -> Self {
-        Self(Box::default())
+        Self("null".into())
     }
 
     /// Writes `value` as JSON.
     pub fn from_serialize<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
-        serde_json::value::to_raw_value(value).map(Self)
+        serde_json::to_string(value).map(|text| Self(text.into()))
     }
 
-    /// Takes JSON text over, checking that it is JSON.
-    pub fn from_text(text: String) -> Result<Self, serde_json::Error> {
-        RawValue::from_string(text).map(Self)
+    /// Takes JSON text over, checking that it is one JSON value.
+    pub fn from_text(text: String) -> Result<Self, ReadError> {
+        let value = RawRef::from_text(&text)?;
+        if value.get().len() < text.len() {
+            return Ok(value.into());
+        }
+        Ok(Self(text.into()))
+    }
+
+    /// Borrows it.
+    #[allow(
+        clippy::should_implement_trait,
+        reason = "the borrowed form is a value, no reference"
+    )]
+    pub fn as_ref(&self) -> RawRef<'_> {
+        RawRef(&self.0)
     }
 
     /// The text, without whitespace around it.
     pub fn get(&self) -> &str {
-        self.0.get()
-    }
-
-    /// The same text as serde_json's own type.
-    pub fn as_raw_value(&self) -> &RawValue {
         &self.0
     }
 
-    /// Reads the text as a `T`.
+    /// Reads the text as a `T` of serde's. For types of this crate, [`Body::read`](crate::Body::read)
+    /// is faster.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
-        serde_json::from_str(self.get())
+        self.as_ref().parse()
     }
 
     /// Whether this is the JSON value `null`.
     pub fn is_null(&self) -> bool {
-        self.get() == "null"
+        self.as_ref().is_null()
     }
 
     /// Whether this is a JSON object.
     pub fn is_object(&self) -> bool {
-        self.get().starts_with('{')
+        self.as_ref().is_object()
+    }
+}
+
+impl From<RawRef<'_>> for RawJson {
+    fn from(raw: RawRef<'_>) -> Self {
+        Self(raw.0.into())
     }
 }
 
 impl From<Box<RawValue>> for RawJson {
     fn from(raw: Box<RawValue>) -> Self {
-        Self(raw)
-    }
-}
-
-impl From<&RawValue> for RawJson {
-    fn from(raw: &RawValue) -> Self {
-        Self(raw.to_owned())
-    }
-}
-
-impl PartialEq for RawJson {
-    fn eq(&self, other: &Self) -> bool {
-        self.get() == other.get()
-    }
-}
-
-impl Eq for RawJson {}
-
-impl fmt::Debug for RawJson {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.get())
-    }
-}
-
-impl fmt::Display for RawJson {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.get())
-    }
-}
-
-impl Serialize for RawJson {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for RawJson {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Box::<RawValue>::deserialize(deserializer).map(Self)
+        Self(raw.into())
     }
 }
 
@@ -114,12 +134,12 @@ pub struct RawObject(RawJson);
 impl RawObject {
     /// The object without members, `{}`.
     pub fn empty() -> Self {
-        Self(RawJson::from_text("{}".to_owned()).unwrap_or_else(|_| RawJson::null()))
+        Self(RawJson("{}".into()))
     }
 
     /// Writes `value` as JSON; it must come out as an object.
-    pub fn from_serialize<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
-        RawJson::from_serialize(value).and_then(Self::try_from)
+    pub fn from_serialize<T: Serialize + ?Sized>(value: &T) -> Result<Self, ReadError> {
+        RawJson::from_serialize(value)?.try_into()
     }
 
     /// The text, without whitespace around it.
@@ -127,25 +147,25 @@ impl RawObject {
         self.0.get()
     }
 
-    /// The same text as [`RawJson`].
+    /// The same text as any JSON value.
     pub fn as_json(&self) -> &RawJson {
         &self.0
     }
 
-    /// Reads the text as a `T`.
+    /// Reads the text as a `T` of serde's.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
         self.0.parse()
     }
 }
 
 impl TryFrom<RawJson> for RawObject {
-    type Error = serde_json::Error;
+    type Error = ReadError;
 
-    fn try_from(raw: RawJson) -> Result<Self, serde_json::Error> {
+    fn try_from(raw: RawJson) -> Result<Self, ReadError> {
         if raw.is_object() {
             Ok(Self(raw))
         } else {
-            Err(de::Error::custom("expected a JSON object"))
+            Err(Reader::new(raw.get()).mismatch("an object"))
         }
     }
 }
@@ -156,31 +176,41 @@ impl From<RawObject> for RawJson {
     }
 }
 
-impl fmt::Debug for RawObject {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
+macro_rules! raw_traits {
+    ($($Name:ty),*) => {$(
+        impl fmt::Debug for $Name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.get())
+            }
+        }
+
+        impl fmt::Display for $Name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.get())
+            }
+        }
+
+        impl Serialize for $Name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                let raw: &RawValue = serde_json::from_str(self.get()).map_err(ser::Error::custom)?;
+                raw.serialize(serializer)
+            }
+        }
+    )*};
 }
 
-impl fmt::Display for RawObject {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
-    }
-}
+raw_traits!(RawRef<'_>, RawJson, RawObject);
 
-impl Serialize for RawObject {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
+impl<'de> Deserialize<'de> for RawJson {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Box::<RawValue>::deserialize(deserializer).map(Self::from)
     }
 }
 
 impl<'de> Deserialize<'de> for RawObject {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let raw = RawJson::deserialize(deserializer)?;
-        if raw.is_object() {
-            Ok(Self(raw))
-        } else {
-            Err(de::Error::custom("expected a JSON object"))
-        }
+        RawJson::deserialize(deserializer)?
+            .try_into()
+            .map_err(de::Error::custom)
     }
 }

@@ -4,10 +4,8 @@ use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
-use serde::de::{Deserialize, Deserializer};
+use serde::de::{self, Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
-
-use crate::wire::string_enum::WordVisitor;
 
 /// A published revision of the Model Context Protocol, older ones first.
 ///
@@ -293,10 +291,9 @@ impl Serialize for Revision {
 
 impl<'de> Deserialize<'de> for Revision {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(WordVisitor(|text| {
-            text.parse()
-                .map_err(|error: UnknownRevision| error.to_string())
-        }))
+        String::deserialize(deserializer)?
+            .parse()
+            .map_err(de::Error::custom)
     }
 }
 

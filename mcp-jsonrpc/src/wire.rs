@@ -3,7 +3,6 @@
 //! serde's `flatten` would buffer each value and could not keep raw JSON, hence these macros.
 
 pub(crate) mod field;
-pub(crate) mod members;
 pub(crate) mod object;
 pub(crate) mod string_enum;
 pub(crate) mod tagged;

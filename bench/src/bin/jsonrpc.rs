@@ -4,7 +4,7 @@
 use bench::allocations::Counted;
 use bench::contest::{Contest, Plan};
 use mcp_jsonrpc::model::{CallToolResult, ListToolsResult};
-use mcp_jsonrpc::{Incoming, Limits, MessageRef, ResultBody, decode};
+use mcp_jsonrpc::{Body, Incoming, Limits, MessageRef, decode};
 use rmcp::model::{JsonRpcMessage, JsonRpcResponse, ServerJsonRpcMessage, ServerResult};
 use serde_json::{Value, json};
 
@@ -70,7 +70,7 @@ fn route(bytes: &[u8]) -> MessageRef<'_> {
     }
 }
 
-fn ours<T: ResultBody>(bytes: &[u8]) -> T {
+fn ours<T: Body>(bytes: &[u8]) -> T {
     match route(bytes) {
         MessageRef::Response { outcome: Ok(result), .. } => T::read(result).unwrap(),
         other => unexpected(&other),

@@ -4,13 +4,12 @@ use super::base::Role;
 use super::icon::Icon;
 use super::meta::Meta;
 use super::resource::ResourceContents;
-use crate::raw::RawJson;
 use crate::wire::object::object;
 use crate::wire::tagged::tagged;
 
 tagged! {
     /// One block of content.
-    pub enum ContentBlock by "type" {
+    pub enum ContentBlock by "type" keeps bad ones {
         /// Text.
         Text(TextContent) = "text",
         /// An image.
@@ -36,11 +35,6 @@ impl ContentBlock {
             Self::Text(content) => Some(&content.text),
             _ => None,
         }
-    }
-
-    /// Reads a block; what is none, or a bad one, is kept as `Unknown`.
-    pub(crate) fn read_or_keep(raw: RawJson) -> Self {
-        raw.parse().unwrap_or(Self::Unknown(raw))
     }
 }
 

@@ -5,7 +5,7 @@ use super::meta::Meta;
 pub use super::task::{TaskIdParams, TaskStatus, Ttl};
 use crate::method::{methods, notifications};
 use crate::raw::RawJson;
-use crate::result_body::{Rejected, ResultBody, ResultType, list_results, results};
+use crate::result_body::{ResultBody, ResultType, results};
 use crate::wire::object::object;
 use crate::wire::string_enum::string_enum;
 
@@ -102,9 +102,9 @@ results!(CreateTaskResult);
 object! {
     /// A page of tasks.
     pub struct ListTasksResult {
-        required {
+        listed {
             /// The tasks.
-            tasks: Vec<Task> = "tasks",
+            tasks: Task = "tasks",
         }
         optional {
             /// Where the next page begins, if there is one.
@@ -114,14 +114,10 @@ object! {
             /// What goes along with the result.
             meta: Meta = "_meta",
         }
-        aside {
-            /// Tasks that could not be read.
-            rejected: Vec<Rejected>,
-        }
     }
 }
 
-list_results!(ListTasksResult.tasks = "tasks");
+results!(ListTasksResult);
 
 methods! {
     /// Asks where a task stands.

@@ -23,7 +23,7 @@ object! {
 
 tagged! {
     /// A field of a form.
-    pub enum FieldSchema by "type" {
+    pub enum FieldSchema by "type" keeps bad ones {
         /// Text, or one of several choices.
         String(StringSchema) = "string",
         /// A number.

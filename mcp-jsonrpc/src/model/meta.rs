@@ -10,7 +10,9 @@ use super::lifecycle::Implementation;
 use super::logging::LoggingLevel;
 use crate::id::{ProgressToken, RequestId};
 use crate::ordered_map::RawMap;
-use crate::wire::field::plain_fields;
+use crate::read_error::ReadError;
+use crate::reader::Reader;
+use crate::wire::field::{Field, serialize_plainly};
 
 /// The members of a `_meta` object, raw, with accessors for the keys the protocol reserves.
 ///
@@ -29,7 +31,13 @@ use crate::wire::field::plain_fields;
 #[serde(transparent)]
 pub struct Meta(RawMap);
 
-plain_fields!(Meta);
+impl Field for Meta {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, ReadError> {
+        Field::read(reader).map(Self)
+    }
+
+    serialize_plainly!();
+}
 
 /// The keys of `_meta` the protocol reserves.
 pub mod meta_key {
@@ -64,7 +72,7 @@ macro_rules! accessors {
         impl Meta {$(
             $(#[$meta])*
             pub fn $get(&self) -> Option<$Owned> {
-                self.0.read(meta_key::$KEY)
+                self.0.read_as(meta_key::$KEY)
             }
 
             #[doc = concat!("Sets what [`", stringify!($get), "`](Self::", stringify!($get), ") gets.")]

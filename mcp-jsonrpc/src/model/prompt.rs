@@ -7,7 +7,7 @@ use super::input::InputResponses;
 use super::meta::Meta;
 use crate::method::{methods, notifications};
 use crate::ordered_map::OrderedMap;
-use crate::result_body::{Rejected, ResultType, list_results, results};
+use crate::result_body::{ResultType, results};
 use crate::wire::object::object;
 
 object! {
@@ -53,9 +53,9 @@ object! {
 object! {
     /// A page of prompts.
     pub struct ListPromptsResult {
-        required {
+        listed {
             /// The prompts.
-            prompts: Vec<Prompt> = "prompts",
+            prompts: Prompt = "prompts",
         }
         optional {
             /// Where the next page begins, if there is one.
@@ -69,14 +69,10 @@ object! {
             /// What goes along with the result.
             meta: Meta = "_meta",
         }
-        aside {
-            /// Prompts that could not be read.
-            rejected: Vec<Rejected>,
-        }
     }
 }
 
-list_results!(ListPromptsResult.prompts = "prompts");
+results!(ListPromptsResult);
 
 object! {
     /// Fills a prompt in.

@@ -6,7 +6,7 @@ use super::icon::Icon;
 use super::input::InputResponses;
 use super::meta::Meta;
 use crate::method::{methods, notifications};
-use crate::result_body::{Rejected, ResultType, list_results};
+use crate::result_body::{ResultType, results};
 use crate::wire::object::object;
 
 object! {
@@ -86,9 +86,9 @@ object! {
 object! {
     /// A page of resources.
     pub struct ListResourcesResult {
-        required {
+        listed {
             /// The resources.
-            resources: Vec<Resource> = "resources",
+            resources: Resource = "resources",
         }
         optional {
             /// Where the next page begins, if there is one.
@@ -101,10 +101,6 @@ object! {
             result_type: ResultType = "resultType",
             /// What goes along with the result.
             meta: Meta = "_meta",
-        }
-        aside {
-            /// Resources that could not be read.
-            rejected: Vec<Rejected>,
         }
     }
 }
@@ -112,9 +108,9 @@ object! {
 object! {
     /// A page of patterns of resources.
     pub struct ListResourceTemplatesResult {
-        required {
+        listed {
             /// The patterns.
-            resource_templates: Vec<ResourceTemplate> = "resourceTemplates",
+            resource_templates: ResourceTemplate = "resourceTemplates",
         }
         optional {
             /// Where the next page begins, if there is one.
@@ -127,10 +123,6 @@ object! {
             result_type: ResultType = "resultType",
             /// What goes along with the result.
             meta: Meta = "_meta",
-        }
-        aside {
-            /// Patterns that could not be read.
-            rejected: Vec<Rejected>,
         }
     }
 }
@@ -156,9 +148,9 @@ object! {
 object! {
     /// What is in a resource; a folder may have several parts.
     pub struct ReadResourceResult {
-        required {
+        listed {
             /// The parts.
-            contents: Vec<ResourceContents> = "contents",
+            contents: ResourceContents = "contents",
         }
         optional {
             /// For how many milliseconds they stay fresh (2026-07-28).
@@ -170,17 +162,13 @@ object! {
             /// What goes along with the result.
             meta: Meta = "_meta",
         }
-        aside {
-            /// Parts that could not be read.
-            rejected: Vec<Rejected>,
-        }
     }
 }
 
-list_results!(
-    ListResourcesResult.resources = "resources",
-    ListResourceTemplatesResult.resource_templates = "resourceTemplates",
-    ReadResourceResult.contents = "contents",
+results!(
+    ListResourcesResult,
+    ListResourceTemplatesResult,
+    ReadResourceResult
 );
 
 object! {

@@ -1,8 +1,5 @@
 //! Sampling: the server asks the client's model.
 
-use std::fmt;
-
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 
 use super::base::Role;
@@ -12,9 +9,10 @@ use super::meta::Meta;
 use super::tool::Tool;
 use crate::method::methods;
 use crate::raw::{RawJson, RawObject};
+use crate::read_error::ReadError;
+use crate::reader::Reader;
 use crate::result_body::{ResultType, results};
-use crate::wire::field::plain_fields;
-use crate::wire::members::{Object, Stream};
+use crate::wire::field::{Field, deserialize_fields, serialize_plainly};
 use crate::wire::object::object;
 use crate::wire::string_enum::string_enum;
 use crate::wire::tagged::tagged;
@@ -134,40 +132,22 @@ impl Serialize for SamplingContents {
     }
 }
 
-impl<'de> Deserialize<'de> for SamplingContents {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ContentsVisitor)
-    }
-}
-
-plain_fields!(SamplingContents);
-
-struct ContentsVisitor;
-
-impl<'de> Visitor<'de> for ContentsVisitor {
-    type Value = SamplingContents;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a content block or an array of them")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<SamplingContents, A::Error> {
-        SamplingContent::from_members(Stream::new(map))
-            .map(|block| SamplingContents::One(Box::new(block)))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<SamplingContents, A::Error> {
-        let mut blocks = Vec::new();
-        while let Some(block) = seq.next_element()? {
-            blocks.push(block);
+impl Field for SamplingContents {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, ReadError> {
+        match reader.peek() {
+            Some(b'[') => Field::read(reader).map(Self::Many),
+            _ => SamplingContent::read(reader).map(Self::from),
         }
-        Ok(SamplingContents::Many(blocks))
     }
+
+    serialize_plainly!();
 }
+
+deserialize_fields!(SamplingContents);
 
 tagged! {
     /// One block of a sampling message.
-    pub enum SamplingContent by "type" {
+    pub enum SamplingContent by "type" keeps bad ones {
         /// Text.
         Text(TextContent) = "text",
         /// An image.

@@ -1,8 +1,5 @@
 //! Skills (SEP-2640, the extension `io.modelcontextprotocol/skills`).
 
-use std::fmt;
-
-use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
@@ -10,9 +7,11 @@ use super::base::{CacheScope, PageParams};
 use super::meta::Meta;
 use super::resource::ListResourcesResult;
 use crate::method::methods;
-use crate::result_body::{Rejected, ResultType, list_results, results};
-use crate::wire::field::plain_fields;
-use crate::wire::object::object;
+use crate::read_error::ReadError;
+use crate::reader::Reader;
+use crate::result_body::{ResultType, results};
+use crate::wire::field::{Field, deserialize_fields, serialize_plainly};
+use crate::wire::object::{check_tag, object};
 
 object! {
     /// What a server says about its skills in its capabilities.
@@ -88,9 +87,9 @@ object! {
 object! {
     /// A page of skills.
     pub struct ListSkillsResult {
-        required {
+        listed {
             /// The skills.
-            skills: Vec<Skill> = "skills",
+            skills: Skill = "skills",
         }
         optional {
             /// Where the next page begins, if there is one.
@@ -104,14 +103,10 @@ object! {
             /// What goes along with the result.
             meta: Meta = "_meta",
         }
-        aside {
-            /// Skills that could not be read.
-            rejected: Vec<Rejected>,
-        }
     }
 }
 
-list_results!(ListSkillsResult.skills = "skills");
+results!(ListSkillsResult);
 
 object! {
     /// Names a skill.
@@ -183,36 +178,15 @@ impl Serialize for SkillResources {
     }
 }
 
-impl<'de> Deserialize<'de> for SkillResources {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ResourcesVisitor)
-    }
-}
-
-plain_fields!(SkillResources);
-
-struct ResourcesVisitor;
-
-impl<'de> Visitor<'de> for ResourcesVisitor {
-    type Value = SkillResources;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an array of files or \"dynamic\"")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<SkillResources, A::Error> {
-        let mut files = Vec::new();
-        while let Some(file) = seq.next_element()? {
-            files.push(file);
-        }
-        Ok(SkillResources::Listed(files))
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<SkillResources, E> {
-        if text == "dynamic" {
-            Ok(SkillResources::Dynamic)
-        } else {
-            Err(E::invalid_value(de::Unexpected::Str(text), &self))
+impl Field for SkillResources {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, ReadError> {
+        match reader.peek() {
+            Some(b'"') => check_tag(reader, "dynamic").map(|()| Self::Dynamic),
+            _ => Field::read(reader).map(Self::Listed),
         }
     }
+
+    serialize_plainly!();
 }
+
+deserialize_fields!(SkillResources);

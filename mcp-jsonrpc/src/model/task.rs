@@ -1,7 +1,6 @@
 //! Tasks as the extension `io.modelcontextprotocol/tasks` has them (SEP-2663, with 2026-07-28).
 //! For those of 2025-11-25 see [`experimental_task`](super::experimental_task).
 
-use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
 use super::base::EmptyResult;
@@ -10,8 +9,10 @@ use super::meta::Meta;
 use crate::error_object::ErrorObject;
 use crate::method::{methods, notifications};
 use crate::raw::RawObject;
+use crate::read_error::ReadError;
+use crate::reader::Reader;
 use crate::result_body::{ResultType, results};
-use crate::wire::field::{Field, plain_fields};
+use crate::wire::field::{Field, deserialize_fields, serialize_plainly};
 use crate::wire::object::object;
 use crate::wire::string_enum::string_enum;
 
@@ -99,13 +100,15 @@ impl Serialize for Ttl {
     }
 }
 
-impl<'de> Deserialize<'de> for Ttl {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Option::<i64>::read(deserializer)?.map_or(Self::Unlimited, Self::Millis))
+impl Field for Ttl {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, ReadError> {
+        Ok(Option::read(reader)?.map_or(Self::Unlimited, Self::Millis))
     }
+
+    serialize_plainly!();
 }
 
-plain_fields!(Ttl);
+deserialize_fields!(Ttl);
 
 object! {
     /// Names a task.

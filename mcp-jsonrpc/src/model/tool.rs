@@ -1,7 +1,5 @@
 //! Tools: what a model may call.
 
-use serde_json::value::RawValue;
-
 use super::base::{CacheScope, EmptyParams, PageParams};
 use super::content::ContentBlock;
 use super::experimental_task::{TaskMetadata, ToolExecution};
@@ -10,7 +8,7 @@ use super::input::InputResponses;
 use super::meta::Meta;
 use crate::method::{methods, notifications};
 use crate::raw::{RawJson, RawObject};
-use crate::result_body::{Rejected, ResultBody, ResultType, list_results, read_apart};
+use crate::result_body::{ResultType, results};
 use crate::wire::object::object;
 
 object! {
@@ -99,9 +97,9 @@ impl ToolAnnotations {
 object! {
     /// A page of tools.
     pub struct ListToolsResult {
-        required {
+        listed {
             /// The tools.
-            tools: Vec<Tool> = "tools",
+            tools: Tool = "tools",
         }
         optional {
             /// Where the next page begins, if there is one.
@@ -115,14 +113,10 @@ object! {
             /// What goes along with the result.
             meta: Meta = "_meta",
         }
-        aside {
-            /// Tools that could not be read.
-            rejected: Vec<Rejected>,
-        }
     }
 }
 
-list_results!(ListToolsResult.tools = "tools");
+results!(ListToolsResult);
 
 object! {
     /// Calls a tool.
@@ -174,20 +168,7 @@ impl CallToolResult {
     }
 }
 
-impl ResultBody for CallToolResult {
-    fn read(raw: &RawValue) -> Result<Self, serde_json::Error> {
-        let (mut result, content) = read_apart::<Self>(raw, "content")?;
-        if let Some(content) = content {
-            let blocks: Vec<RawJson> = content.parse()?;
-            result.content = blocks.into_iter().map(ContentBlock::read_or_keep).collect();
-        }
-        Ok(result)
-    }
-
-    fn result_type(&self) -> Option<ResultType> {
-        self.result_type.clone()
-    }
-}
+results!(CallToolResult);
 
 methods! {
     /// Lists the tools.

@@ -1,20 +1,19 @@
 //! What can stand in a member of a wire object, and how it is read and written there.
 
-use std::fmt;
-use std::marker::PhantomData;
+use serde::ser::{self, Serialize, Serializer};
+use serde_json::{Map, Value};
 
-use serde::de::{
-    self, Deserialize, DeserializeOwned, DeserializeSeed, Deserializer, SeqAccess, Visitor,
-};
-use serde::ser::{Serialize, Serializer};
+use crate::id::{ProgressToken, RequestId, whole};
+use crate::ordered_map::OrderedMap;
+use crate::raw::{RawJson, RawObject, RawRef};
+use crate::read_error::ReadError;
+use crate::reader::{MAX_DEPTH, Reader};
 
-use crate::id::whole;
-
-/// A value of a member. Like serde's own traits, but numbers follow the protocol's habits:
-/// `60000.0` is read where an integer is due, and `50.0` is written as `50`.
+/// A value of a member. Numbers follow the protocol's habits: `60000.0` is read where an integer is
+/// due, and `50.0` is written as `50`.
 pub(crate) trait Field: Sized {
     /// Reads the value.
-    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error>;
+    fn read(reader: &mut Reader<'_>) -> Result<Self, ReadError>;
 
     /// Writes the value.
     fn write<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error>;
@@ -22,23 +21,6 @@ pub(crate) trait Field: Sized {
     /// What `null` means where the member is optional: nothing, unless the value can be null itself.
     fn from_null() -> Option<Self> {
         None
-    }
-}
-
-/// Lets a [`Field`] be read where serde wants a seed.
-pub(crate) struct FieldSeed<T>(PhantomData<T>);
-
-impl<T> FieldSeed<T> {
-    pub(crate) fn new() -> Self {
-        Self(PhantomData)
-    }
-}
-
-impl<'de, T: Field> DeserializeSeed<'de> for FieldSeed<T> {
-    type Value = T;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T, D::Error> {
-        T::read(deserializer)
     }
 }
 
@@ -51,59 +33,60 @@ impl<T: Field> Serialize for Written<'_, T> {
     }
 }
 
-/// Fields that are read and written as serde does it.
-macro_rules! plain_fields {
+/// Lets serde read a type that is a [`Field`].
+macro_rules! deserialize_fields {
     ($($Type:ty),* $(,)?) => {$(
-        impl $crate::wire::field::Field for $Type {
-            fn read<'de, D: ::serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                ::serde::Deserialize::deserialize(deserializer)
-            }
-
-            fn write<S: ::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                ::serde::Serialize::serialize(self, serializer)
+        impl<'de> ::serde::Deserialize<'de> for $Type {
+            fn deserialize<D: ::serde::Deserializer<'de>>(
+                deserializer: D,
+            ) -> Result<Self, D::Error> {
+                let raw = $crate::raw::RawJson::deserialize(deserializer)?;
+                let mut reader = $crate::reader::Reader::new(raw.get());
+                <Self as $crate::wire::field::Field>::read(&mut reader)
+                    .map_err(::serde::de::Error::custom)
             }
         }
     )*};
 }
-pub(crate) use plain_fields;
+pub(crate) use deserialize_fields;
 
-plain_fields!(
-    String,
-    bool,
-    crate::id::RequestId,
-    crate::id::ProgressToken,
-    crate::raw::RawObject,
-    serde_json::Value,
-    serde_json::Map<String, serde_json::Value>,
-);
+/// Fields written as serde does it.
+macro_rules! serialize_plainly {
+    () => {
+        fn write<S: ::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            ::serde::Serialize::serialize(self, serializer)
+        }
+    };
+}
+pub(crate) use serialize_plainly;
 
-impl Field for crate::raw::RawJson {
-    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Deserialize::deserialize(deserializer)
+impl Field for String {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, ReadError> {
+        reader.string().map(std::borrow::Cow::into_owned)
     }
 
-    fn write<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.serialize(serializer)
+    serialize_plainly!();
+}
+
+impl Field for bool {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, ReadError> {
+        reader.boolean()
     }
 
-    fn from_null() -> Option<Self> {
-        Some(Self::null())
-    }
+    serialize_plainly!();
 }
 
 impl Field for i64 {
-    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_i64(IntegerVisitor)
+    fn read(reader: &mut Reader<'_>) -> Result<Self, ReadError> {
+        reader.integer()
     }
 
-    fn write<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_i64(*self)
-    }
+    serialize_plainly!();
 }
 
 impl Field for f64 {
-    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Deserialize::deserialize(deserializer)
+    fn read(reader: &mut Reader<'_>) -> Result<Self, ReadError> {
+        reader.float()
     }
 
     fn write<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -112,16 +95,58 @@ impl Field for f64 {
         match whole(*self) {
             Some(n) if (-EXACT..=EXACT).contains(&n) => serializer.serialize_i64(n),
             _ if self.is_finite() => serializer.serialize_f64(*self),
-            _ => Err(serde::ser::Error::custom(
-                "JSON has no number for NaN or infinity",
-            )),
+            _ => Err(ser::Error::custom("JSON has no number for NaN or infinity")),
         }
     }
 }
 
+impl Field for RawJson {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, ReadError> {
+        reader
+            .raw(MAX_DEPTH)
+            .map(|text| RawRef::checked(text).into())
+    }
+
+    serialize_plainly!();
+
+    fn from_null() -> Option<Self> {
+        Some(Self::null())
+    }
+}
+
+impl Field for RawObject {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, ReadError> {
+        match reader.peek() {
+            Some(b'{') => RawJson::read(reader)?.try_into(),
+            _ => Err(reader.mismatch("an object")),
+        }
+    }
+
+    serialize_plainly!();
+}
+
+/// Fields serde_json reads better than we would.
+macro_rules! foreign_fields {
+    ($($Type:ty),* $(,)?) => {$(
+        impl Field for $Type {
+            fn read(reader: &mut Reader<'_>) -> Result<Self, ReadError> {
+                Ok(serde_json::from_str(reader.raw(MAX_DEPTH)?)?)
+            }
+
+            serialize_plainly!();
+        }
+    )*};
+}
+
+foreign_fields!(RequestId, ProgressToken, Value, Map<String, Value>);
+
 impl<T: Field> Field for Option<T> {
-    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_option(OptionVisitor(PhantomData))
+    fn read(reader: &mut Reader<'_>) -> Result<Self, ReadError> {
+        if reader.null()? {
+            Ok(T::from_null())
+        } else {
+            T::read(reader).map(Some)
+        }
     }
 
     fn write<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -133,8 +158,13 @@ impl<T: Field> Field for Option<T> {
 }
 
 impl<T: Field> Field for Vec<T> {
-    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_seq(SeqVisitor(PhantomData))
+    fn read(reader: &mut Reader<'_>) -> Result<Self, ReadError> {
+        let mut list = Self::new();
+        let mut items = reader.array()?;
+        while items.next(reader)? {
+            list.push(T::read(reader).map_err(|error| error.in_item(list.len()))?);
+        }
+        Ok(list)
     }
 
     fn write<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -142,84 +172,20 @@ impl<T: Field> Field for Vec<T> {
     }
 }
 
-impl<T: Field> Field for Box<T> {
-    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        T::read(deserializer).map(Self::new)
-    }
-
-    fn write<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        (**self).write(serializer)
-    }
-}
-
-impl<V: Serialize + DeserializeOwned> Field for crate::ordered_map::OrderedMap<V> {
-    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Deserialize::deserialize(deserializer)
-    }
-
-    fn write<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.serialize(serializer)
-    }
-}
-
-struct IntegerVisitor;
-
-impl Visitor<'_> for IntegerVisitor {
-    type Value = i64;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an integer")
-    }
-
-    fn visit_i64<E: de::Error>(self, n: i64) -> Result<i64, E> {
-        Ok(n)
-    }
-
-    fn visit_u64<E: de::Error>(self, n: u64) -> Result<i64, E> {
-        i64::try_from(n).map_err(|_| E::invalid_value(de::Unexpected::Unsigned(n), &self))
-    }
-
-    fn visit_f64<E: de::Error>(self, n: f64) -> Result<i64, E> {
-        whole(n).ok_or_else(|| E::invalid_value(de::Unexpected::Float(n), &self))
-    }
-}
-
-struct OptionVisitor<T>(PhantomData<T>);
-
-impl<'de, T: Field> Visitor<'de> for OptionVisitor<T> {
-    type Value = Option<T>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value or null")
-    }
-
-    fn visit_none<E: de::Error>(self) -> Result<Option<T>, E> {
-        Ok(T::from_null())
-    }
-
-    fn visit_unit<E: de::Error>(self) -> Result<Option<T>, E> {
-        Ok(T::from_null())
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<T>, D::Error> {
-        T::read(deserializer).map(Some)
-    }
-}
-
-struct SeqVisitor<T>(PhantomData<T>);
-
-impl<'de, T: Field> Visitor<'de> for SeqVisitor<T> {
-    type Value = Vec<T>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an array")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Vec<T>, A::Error> {
-        let mut items = Vec::new();
-        while let Some(item) = access.next_element_seed(FieldSeed::new())? {
-            items.push(item);
+impl<V: Field> Field for OrderedMap<V> {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, ReadError> {
+        let mut map = Self::new();
+        let mut members = reader.object()?;
+        while let Some(name) = members.next(reader)? {
+            let name = name.decode()?.into_owned();
+            let value = V::read(reader).map_err(|error| error.in_member(&name))?;
+            map.push(name, value);
         }
-        Ok(items)
+        map.settle();
+        Ok(map)
+    }
+
+    fn write<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter().map(|(name, value)| (name, Written(value))))
     }
 }

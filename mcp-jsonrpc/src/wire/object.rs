@@ -2,13 +2,16 @@
 
 /// Declares a struct that mirrors a JSON object.
 ///
-/// `required` members fail the read when absent and become the parameters of `new`; `defaulted`
-/// ones are read as their default when absent and always written; `optional` ones become
-/// `Option`s, written only when present. Members nobody declared land in `extra`, in their order,
-/// byte for byte, and are written back last. Of members with the same name the last one counts.
-/// `aside` holds what is not on the wire at all. `tag "type" = "text"` adds a constant member, written first and checked when it is read.
+/// - `required` members fail the read when absent and become parameters of `new`;
+/// - `listed` is a required array whose bad items land in `rejected` and do not fail the read;
+/// - `defaulted` ones are read as their default when absent, always written, and parameters of `new`;
+/// - `optional` ones become `Option`s, written only when present.
+///
+/// Members nobody declared land in `extra`, in their order, byte for byte, and are written back
+/// last. Of members with the same name the last one counts. `tag "type" = "text"` adds a constant
+/// member, written first and checked when it is there.
 macro_rules! object {
-    // Nothing required: `Default` is the constructor.
+    // Nothing that must be given: `Default` is the constructor.
     (
         $(#[$meta:meta])*
         pub struct $Name:ident $(tag $tag:literal = $tagged:literal)? {
@@ -16,35 +19,39 @@ macro_rules! object {
         }
     ) => {
         $crate::wire::object::object!(@define [#[derive(Default)]]
-            $(#[$meta])* $Name [$($tag = $tagged)?] [] []
-            [$($( $(#[$ometa])* $o: $oty = $okey ),*)?] []
+            $(#[$meta])* $Name [$($tag = $tagged)?] [] [] []
+            [$($( $(#[$ometa])* $o: $oty = $okey ),*)?]
         );
     };
     (
         $(#[$meta:meta])*
         pub struct $Name:ident $(tag $tag:literal = $tagged:literal)? {
             $(required { $( $(#[$rmeta:meta])* $r:ident: $rty:ty = $rkey:literal ),* $(,)? })?
+            $(listed { $(#[$lmeta:meta])* $l:ident: $lty:ty = $lkey:literal $(,)? })?
             $(defaulted { $( $(#[$dmeta:meta])* $d:ident: $dty:ty = $dkey:literal ),* $(,)? })?
             $(optional { $( $(#[$ometa:meta])* $o:ident: $oty:ty = $okey:literal ),* $(,)? })?
-            $(aside { $( $(#[$ameta:meta])* $a:ident: $aty:ty ),* $(,)? })?
         }
     ) => {
         $crate::wire::object::object!(@define []
             $(#[$meta])* $Name [$($tag = $tagged)?]
             [$($( $(#[$rmeta])* $r: $rty = $rkey ),*)?]
+            [$( $(#[$lmeta])* $l: $lty = $lkey, rejected )?]
             [$($( $(#[$dmeta])* $d: $dty = $dkey ),*)?]
             [$($( $(#[$ometa])* $o: $oty = $okey ),*)?]
-            [$($( $(#[$ameta])* $a: $aty ),*)?]
         );
 
         impl $Name {
             /// With what the protocol requires, and nothing else.
-            pub fn new($($($r: impl Into<$rty>,)*)? $($($d: impl Into<$dty>,)*)?) -> Self {
+            pub fn new(
+                $($($r: impl Into<$rty>,)*)?
+                $($l: impl Into<Vec<$lty>>,)?
+                $($($d: impl Into<$dty>,)*)?
+            ) -> Self {
                 Self {
                     $($($r: $r.into(),)*)?
+                    $($l: $l.into(), rejected: Vec::new(),)?
                     $($($d: $d.into(),)*)?
                     $($($o: None,)*)?
-                    $($($a: Default::default(),)*)?
                     extra: $crate::ordered_map::RawMap::new(),
                 }
             }
@@ -53,9 +60,9 @@ macro_rules! object {
     (@define [$($derive:tt)*]
         $(#[$meta:meta])* $Name:ident [$($tag:literal = $tagged:literal)?]
         [$( $(#[$rmeta:meta])* $r:ident: $rty:ty = $rkey:literal ),*]
+        [$( $(#[$lmeta:meta])* $l:ident: $lty:ty = $lkey:literal, $rejected:ident )?]
         [$( $(#[$dmeta:meta])* $d:ident: $dty:ty = $dkey:literal ),*]
         [$( $(#[$ometa:meta])* $o:ident: $oty:ty = $okey:literal ),*]
-        [$( $(#[$ameta:meta])* $a:ident: $aty:ty ),*]
     ) => {
         $(#[$meta])*
         #[derive(Clone, Debug, PartialEq)]
@@ -63,72 +70,60 @@ macro_rules! object {
         #[non_exhaustive]
         pub struct $Name {
             $( $(#[$rmeta])* pub $r: $rty, )*
+            $(
+                $(#[$lmeta])* pub $l: Vec<$lty>,
+                /// Items of the list that could not be read. Not on the wire.
+                pub $rejected: Vec<$crate::rejected::Rejected>,
+            )?
             $( $(#[$dmeta])* pub $d: $dty, )*
             $( $(#[$ometa])* pub $o: Option<$oty>, )*
-            $( $(#[$ameta])* pub $a: $aty, )*
             /// Members this version of the crate does not know, as they came.
             pub extra: $crate::ordered_map::RawMap,
         }
 
         const _: () = {
-            #[allow(non_camel_case_types, reason = "named after the fields")]
-            enum Known { $($r,)* $($d,)* $($o,)* __Tag, __Other(String) }
+            use $crate::ordered_map::RawMap;
+            use $crate::read_error::ReadError;
+            use $crate::reader::Reader;
+            use $crate::wire::field::Field;
 
-            impl $crate::wire::members::Key for Known {
-                fn of(name: &str) -> Self {
-                    match name {
-                        $($rkey => Self::$r,)*
-                        $($dkey => Self::$d,)*
-                        $($okey => Self::$o,)*
-                        $($tag => Self::__Tag,)?
-                        _ => Self::__Other(name.to_owned()),
-                    }
-                }
-            }
-
-            impl $crate::wire::members::Object for $Name {
-                fn from_members<M: $crate::wire::members::Members>(
-                    mut members: M,
-                ) -> Result<Self, M::Error> {
+            impl Field for $Name {
+                fn read(reader: &mut Reader<'_>) -> Result<Self, ReadError> {
                     $(let mut $r: Option<$rty> = None;)*
+                    $(
+                        let mut $l: Option<Vec<$lty>> = None;
+                        let mut $rejected = Vec::new();
+                    )?
                     $(let mut $d: Option<$dty> = None;)*
                     $(let mut $o: Option<$oty> = None;)*
-                    let mut extra = $crate::ordered_map::RawMap::new();
-                    while let Some(key) = members.key::<Known>()? {
-                        match key {
-                            $(Known::$r => $r = Some(members.value()?),)*
-                            $(Known::$d => $d = members.value()?,)*
-                            $(Known::$o => $o = members.value()?,)*
-                            Known::__Tag => {
-                                let _tag: String = members.value()?;
-                                $(if _tag != $tagged {
-                                    return Err(::serde::de::Error::custom(format_args!(
-                                        concat!("`", $tag, "` is {:?}, not {:?}"), _tag, $tagged,
-                                    )));
-                                })?
-                            }
-                            Known::__Other(name) => extra.push(name, members.value()?),
-                        }
+                    let mut extra = RawMap::new();
+                    let mut members = reader.object()?;
+                    while let Some(name) = members.next(reader)? {
+                        let name = name.decode()?;
+                        let read = match &*name {
+                            $($rkey => Field::read(reader).map(|value| $r = Some(value)),)*
+                            $($lkey => $crate::rejected::read_list(reader).map(|(good, bad)| {
+                                ($l, $rejected) = (Some(good), bad);
+                            }),)?
+                            $($dkey => Field::read(reader).map(|value| $d = value),)*
+                            $($okey => Field::read(reader).map(|value| $o = value),)*
+                            $($tag => $crate::wire::object::check_tag(reader, $tagged),)?
+                            _ => Field::read(reader)
+                                .map(|value| extra.push(name.as_ref().to_owned(), value)),
+                        };
+                        read.map_err(|error| error.in_member(&name))?;
                     }
                     extra.settle();
                     Ok(Self {
-                        $($r: $r.ok_or_else(|| ::serde::de::Error::missing_field($rkey))?,)*
+                        $($r: $r.ok_or_else(|| ReadError::missing($rkey))?,)*
+                        $($l: $l.ok_or_else(|| ReadError::missing($lkey))?, $rejected,)?
                         $($d: $d.unwrap_or_default(),)*
                         $($o,)*
-                        $($a: Default::default(),)*
                         extra,
                     })
                 }
-            }
 
-            impl<'de> ::serde::Deserialize<'de> for $Name {
-                fn deserialize<D: ::serde::Deserializer<'de>>(
-                    deserializer: D,
-                ) -> Result<Self, D::Error> {
-                    deserializer.deserialize_map(
-                        $crate::wire::members::ObjectVisitor(::std::marker::PhantomData),
-                    )
-                }
+                $crate::wire::field::serialize_plainly!();
             }
 
             impl ::serde::Serialize for $Name {
@@ -142,6 +137,7 @@ macro_rules! object {
                     let mut map = serializer.serialize_map(None)?;
                     $(map.serialize_entry($tag, $tagged)?;)?
                     $(map.serialize_entry($rkey, &Written(&self.$r))?;)*
+                    $(map.serialize_entry($lkey, &Written(&self.$l))?;)?
                     $(map.serialize_entry($dkey, &Written(&self.$d))?;)*
                     $(if let Some(value) = &self.$o {
                         map.serialize_entry($okey, &Written(value))?;
@@ -153,8 +149,22 @@ macro_rules! object {
                 }
             }
 
-            $crate::wire::field::plain_fields!($Name);
+            $crate::wire::field::deserialize_fields!($Name);
+            $crate::body::bodies!($Name);
         };
     };
 }
 pub(crate) use object;
+
+use crate::read_error::ReadError;
+use crate::reader::Reader;
+
+/// Reads the constant member of a struct.
+pub(crate) fn check_tag(reader: &mut Reader<'_>, expected: &str) -> Result<(), ReadError> {
+    match reader.string()? {
+        tag if tag == expected => Ok(()),
+        tag => Err(ReadError::shape(format!(
+            "expected {expected:?}, found {tag:?}"
+        ))),
+    }
+}

@@ -18,12 +18,12 @@ macro_rules! string_enum {
                 match self { $(Self::$Variant => $text,)* }
             }
 
-            fn of(text: &str) -> Result<Self, String> {
+            fn of(text: &str) -> Result<Self, $crate::read_error::ReadError> {
                 match text {
                     $($text => Ok(Self::$Variant),)*
-                    _ => Err(format!(
+                    _ => Err($crate::read_error::ReadError::shape(format!(
                         concat!("{:?} is none of", $(" ", $text,)*), text,
-                    )),
+                    ))),
                 }
             }
         }
@@ -53,7 +53,7 @@ macro_rules! string_enum {
             }
 
             #[allow(clippy::unnecessary_wraps, reason = "same shape as a closed enum's")]
-            fn of(text: &str) -> Result<Self, String> {
+            fn of(text: &str) -> Result<Self, $crate::read_error::ReadError> {
                 Ok(Self::from(text))
             }
         }
@@ -82,28 +82,17 @@ macro_rules! string_enum {
             }
         }
 
-        impl<'de> ::serde::Deserialize<'de> for $Name {
-            fn deserialize<D: ::serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_str($crate::wire::string_enum::WordVisitor(Self::of))
+        impl $crate::wire::field::Field for $Name {
+            fn read(
+                reader: &mut $crate::reader::Reader<'_>,
+            ) -> Result<Self, $crate::read_error::ReadError> {
+                Self::of(&reader.string()?)
             }
+
+            $crate::wire::field::serialize_plainly!();
         }
 
-        $crate::wire::field::plain_fields!($Name);
+        $crate::wire::field::deserialize_fields!($Name);
     };
 }
 pub(crate) use string_enum;
-
-/// Reads a string without keeping it.
-pub(crate) struct WordVisitor<T>(pub(crate) fn(&str) -> Result<T, String>);
-
-impl<T> serde::de::Visitor<'_> for WordVisitor<T> {
-    type Value = T;
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a string")
-    }
-
-    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<T, E> {
-        (self.0)(text).map_err(E::custom)
-    }
-}

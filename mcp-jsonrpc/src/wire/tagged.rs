@@ -1,25 +1,19 @@
 //! The macro that declares a union told apart by one member.
 
-use serde::de;
+use std::borrow::Cow;
 
-use super::members::Members;
-use crate::ordered_map::RawMap;
-use crate::raw::RawJson;
+use crate::read_error::ReadError;
+use crate::reader::{MAX_DEPTH, Reader};
 
 /// Declares an enum of objects told apart by a tag: `ContentBlock by "type" { Text(TextContent) = "text" }`.
 ///
 /// The tag decides, nothing is tried out. A kind nobody declared is kept as `Unknown`, and so is an
-/// object without the tag, unless a kind is marked `else`: that one declares the tag as a member.
+/// object without the tag, unless a kind is marked `else`. An object of a declared kind that cannot
+/// be read fails the read, or, where the enum says `keeps bad ones`, is kept as `Unknown` too.
 macro_rules! tagged {
-    (@untagged $members:ident) => {
-        $crate::wire::tagged::gather(None, $members).map(Self::Unknown)
-    };
-    (@untagged $members:ident $Default:ident) => {
-        Object::from_members($members).map(Self::$Default)
-    };
     (
         $(#[$meta:meta])*
-        pub enum $Name:ident by $tag:literal {
+        pub enum $Name:ident by $tag:literal $($keeps:ident bad ones)? {
             $( $(#[$vmeta:meta])* $Variant:ident($Type:ty) = $value:literal ),* $(,)?
         }
         $(else $Default:ident)?
@@ -30,87 +24,41 @@ macro_rules! tagged {
         pub enum $Name {
             $( $(#[$vmeta])* $Variant($Type), )*
             /// A kind this version of the crate does not know, as it came.
+            $(
+                #[doc = concat!("Or one it ", stringify!($keeps), " because it could not be read.")]
+            )?
             Unknown($crate::raw::RawJson),
         }
 
         const _: () = {
-            #[allow(unused_imports, reason = "where no kind is the default")]
-            use {$crate::raw::RawJson, $crate::wire::field::Written, ::serde::de::Error};
-            use $crate::wire::members::{Key, Members, Object, ObjectVisitor, Replay};
+            use $crate::read_error::ReadError;
+            use $crate::reader::Reader;
+            use $crate::wire::field::Field;
 
-            enum Kind { $($Variant,)* Unheard(String) }
-
-            impl $crate::wire::field::Field for Kind {
-                fn read<'de, D: ::serde::Deserializer<'de>>(
-                    deserializer: D,
-                ) -> Result<Self, D::Error> {
-                    deserializer.deserialize_str($crate::wire::string_enum::WordVisitor(|kind| {
-                        Ok(match kind {
-                            $($value => Self::$Variant,)*
-                            _ => Self::Unheard(kind.to_owned()),
-                        })
-                    }))
-                }
-
-                fn write<S: ::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                    serializer.serialize_str(match self {
-                        $(Self::$Variant => $value,)*
-                        Self::Unheard(kind) => kind,
+            impl $Name {
+                fn known(reader: &mut Reader<'_>) -> Result<Option<Self>, ReadError> {
+                    Ok(match $crate::wire::tagged::peek_tag(*reader, $tag)?.as_deref() {
+                        $(Some($value) => Some(Self::$Variant(Field::read(reader)?)),)*
+                        Some(_) => None,
+                        None => $crate::wire::tagged::tagged!(@untagged reader $($Default)?),
                     })
                 }
             }
 
-            enum Met { Tag, Other(String) }
-
-            impl Key for Met {
-                fn of(name: &str) -> Self {
-                    if name == $tag { Self::Tag } else { Self::Other(name.to_owned()) }
-                }
-            }
-
-            impl $Name {
-                fn of_kind<M: Members>(kind: Kind, members: M) -> Result<Self, M::Error> {
-                    match kind {
-                        $(Kind::$Variant => Object::from_members(members).map(Self::$Variant),)*
-                        Kind::Unheard(kind) => {
-                            $crate::wire::tagged::gather(Some(($tag, &kind)), members)
-                                .map(Self::Unknown)
-                        }
+            impl Field for $Name {
+                fn read(reader: &mut Reader<'_>) -> Result<Self, ReadError> {
+                    let start = *reader;
+                    match Self::known(reader) {
+                        Ok(Some(known)) => return Ok(known),
+                        Ok(None) => {}
+                        $(Err(error) if $crate::wire::tagged::$keeps(&error) => {})?
+                        Err(error) => return Err(error),
                     }
+                    *reader = start;
+                    Field::read(reader).map(Self::Unknown)
                 }
-            }
 
-            impl Object for $Name {
-                fn from_members<M: Members>(mut members: M) -> Result<Self, M::Error> {
-                    let mut aside = Vec::new();
-                    while let Some(met) = members.key::<Met>()? {
-                        match met {
-                            Met::Other(name) => aside.push((name, members.value()?)),
-                            Met::Tag => {
-                                let kind: Kind = members.value()?;
-                                $(if matches!(kind, Kind::$Default) {
-                                    let tag = RawJson::from_serialize(&Written(&kind));
-                                    aside.push(($tag.to_owned(), tag.map_err(Error::custom)?));
-                                })?
-                                return if aside.is_empty() {
-                                    Self::of_kind(kind, members)
-                                } else {
-                                    Self::of_kind(kind, Replay::new(aside, members))
-                                };
-                            }
-                        }
-                    }
-                    let members = Replay::new(aside, members);
-                    $crate::wire::tagged::tagged!(@untagged members $($Default)?)
-                }
-            }
-
-            impl<'de> ::serde::Deserialize<'de> for $Name {
-                fn deserialize<D: ::serde::Deserializer<'de>>(
-                    deserializer: D,
-                ) -> Result<Self, D::Error> {
-                    deserializer.deserialize_map(ObjectVisitor(::std::marker::PhantomData))
-                }
+                $crate::wire::field::serialize_plainly!();
             }
 
             impl ::serde::Serialize for $Name {
@@ -125,7 +73,8 @@ macro_rules! tagged {
                 }
             }
 
-            $crate::wire::field::plain_fields!($Name);
+            $crate::wire::field::deserialize_fields!($Name);
+            $crate::body::bodies!($Name);
         };
 
         $(impl From<$Type> for $Name {
@@ -134,21 +83,30 @@ macro_rules! tagged {
             }
         })*
     };
+    (@untagged $reader:ident) => { None };
+    (@untagged $reader:ident $Default:ident) => { Some(Self::$Default(Field::read($reader)?)) };
 }
 pub(crate) use tagged;
 
-/// Puts an object of an unknown kind together again: its tag, then its other members.
-pub(crate) fn gather<M: Members>(
-    tag: Option<(&str, &str)>,
-    mut members: M,
-) -> Result<RawJson, M::Error> {
-    let mut object = RawMap::new();
-    if let Some((name, kind)) = tag {
-        object.set(name, kind).map_err(de::Error::custom)?;
+/// Looks for the tag of an object; it mostly is its first member. `None` also if it is no string.
+pub(crate) fn peek_tag<'a>(
+    mut reader: Reader<'a>,
+    tag: &str,
+) -> Result<Option<Cow<'a, str>>, ReadError> {
+    let mut members = reader.object()?;
+    while let Some(name) = members.next(&mut reader)? {
+        if name.decode()? == tag {
+            return match reader.peek() {
+                Some(b'"') => reader.string().map(Some),
+                _ => Ok(None),
+            };
+        }
+        reader.skip(MAX_DEPTH)?;
     }
-    while let Some(name) = members.key::<String>()? {
-        object.push(name, members.value()?);
-    }
-    object.settle();
-    RawJson::from_serialize(&object).map_err(de::Error::custom)
+    Ok(None)
+}
+
+/// Whether an object of a known kind is kept although it could not be read: if it is JSON.
+pub(crate) fn keeps(error: &ReadError) -> bool {
+    error.is_shape()
 }

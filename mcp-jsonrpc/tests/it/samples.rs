@@ -2,7 +2,7 @@
 
 use mcp_jsonrpc::model::*;
 use mcp_jsonrpc::{
-    ErrorObject, Incoming, Limits, MessageRef, Method, NotificationMethod, ResultBody, decode,
+    Body, ErrorObject, Incoming, Limits, MessageRef, Method, NotificationMethod, decode,
     encode_error, encode_notification, encode_request, encode_result, parse_params,
 };
 use serde::Serialize;

@@ -1,0 +1,52 @@
+//! Items of a list that could not be read.
+
+use crate::body::Body;
+use crate::ordered_map::RawMap;
+use crate::raw::{RawJson, RawRef};
+use crate::read_error::ReadError;
+use crate::reader::{MAX_DEPTH, Reader};
+use crate::wire::field::Field;
+
+/// An item of a list that could not be read. It is set aside, so that it never hides the others.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Rejected {
+    /// Its place in the list.
+    pub index: usize,
+    /// Its name, or else its URI, if that much could be read.
+    pub name: Option<String>,
+    /// Why it could not be read.
+    pub reason: ReadError,
+    /// The item itself.
+    pub raw: RawJson,
+}
+
+/// Reads an array, setting aside the items that are not what they should be.
+pub(crate) fn read_list<T: Field>(
+    reader: &mut Reader<'_>,
+) -> Result<(Vec<T>, Vec<Rejected>), ReadError> {
+    let (mut good, mut rejected) = (Vec::new(), Vec::new());
+    let mut items = reader.array()?;
+    while items.next(reader)? {
+        let start = *reader;
+        match T::read(reader) {
+            Ok(item) => good.push(item),
+            Err(reason) => {
+                *reader = start;
+                let raw = RawRef::checked(reader.raw(MAX_DEPTH)?);
+                rejected.push(Rejected {
+                    index: good.len() + rejected.len(),
+                    name: name_of(raw),
+                    reason,
+                    raw: raw.into(),
+                });
+            }
+        }
+    }
+    Ok((good, rejected))
+}
+
+fn name_of(item: RawRef<'_>) -> Option<String> {
+    let members: RawMap = Body::read(item).ok()?;
+    members.read_as("name").or_else(|| members.read_as("uri"))
+}
