@@ -106,6 +106,11 @@ impl LineFramer {
         self.finished = true;
     }
 
+    /// Whether the stream has ended.
+    pub fn is_finished(&self) -> bool {
+        self.finished
+    }
+
     /// The next line, or `None` until more bytes are pushed.
     pub fn next_line(&mut self) -> Option<Line> {
         loop {

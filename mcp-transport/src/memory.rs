@@ -1,0 +1,233 @@
+//! A connected pair in memory (seeds T9): the transport of built-in servers, tests and examples.
+//!
+//! ```
+//! use mcp_transport::{Incoming, Outgoing, Transport, memory};
+//!
+//! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+//! let (client, server) = memory::pair();
+//! client.send(Outgoing::notification("hello", b"{}".to_vec())).await?;
+//! let Incoming::Message { body, .. } = server.recv().await else { panic!() };
+//! assert_eq!(body, b"{}");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use mcp_jsonrpc::RequestId;
+use parking_lot::Mutex;
+use tokio::sync::{Notify, mpsc};
+
+use crate::{
+    Closed, Connect, Delivery, Incoming, Outgoing, SendError, Shape, Transport, TransportError,
+};
+
+/// How many messages a direction holds unless told otherwise.
+const CAPACITY: usize = 256;
+/// How many connections wait to be accepted.
+const BACKLOG: usize = 16;
+
+/// Two ends of one connection: what one sends, the other receives.
+pub fn pair() -> (MemoryTransport, MemoryTransport) {
+    pair_with_capacity(CAPACITY)
+}
+
+/// Two ends of one connection that holds `capacity` messages each way before requests wait; as
+/// many again of other messages are held without waiting.
+pub fn pair_with_capacity(capacity: usize) -> (MemoryTransport, MemoryTransport) {
+    let (there, back) = <(Arc<Lane>, Arc<Lane>)>::default();
+    let end = |outbound: &Arc<Lane>, inbound: &Arc<Lane>| MemoryTransport {
+        outbound: Arc::clone(outbound),
+        inbound: Arc::clone(inbound),
+        capacity: capacity.max(1),
+    };
+    (end(&there, &back), end(&back, &there))
+}
+
+/// A server in memory that can be connected to again and again.
+pub fn listen() -> (MemoryConnect, MemoryListener) {
+    let (sender, accepted) = mpsc::channel(BACKLOG);
+    (MemoryConnect { sender }, MemoryListener { accepted })
+}
+
+/// One end of a [`pair`]. Dropping it closes it.
+#[derive(Debug)]
+pub struct MemoryTransport {
+    outbound: Arc<Lane>,
+    inbound: Arc<Lane>,
+    capacity: usize,
+}
+
+/// Connects to the [`MemoryListener`] it was made with.
+#[derive(Clone, Debug)]
+pub struct MemoryConnect {
+    sender: mpsc::Sender<MemoryTransport>,
+}
+
+/// Takes the server's ends of connections.
+#[derive(Debug)]
+pub struct MemoryListener {
+    accepted: mpsc::Receiver<MemoryTransport>,
+}
+
+/// One direction.
+#[derive(Debug, Default)]
+struct Lane {
+    state: Mutex<LaneState>,
+    arrived: Notify,
+    room: Notify,
+}
+
+#[derive(Debug, Default)]
+struct LaneState {
+    queue: VecDeque<(Option<RequestId>, Vec<u8>)>,
+    sender_gone: bool,
+    receiver_gone: bool,
+}
+
+impl MemoryListener {
+    /// The server's end of the next connection; `None` once nobody can connect any more.
+    ///
+    /// Cancel-safe.
+    pub async fn accept(&mut self) -> Option<MemoryTransport> {
+        self.accepted.recv().await
+    }
+}
+
+impl MemoryTransport {
+    fn end(&self) {
+        self.outbound.state.lock().sender_gone = true;
+        self.outbound.arrived.notify_one();
+        self.outbound.room.notify_waiters();
+        self.inbound.state.lock().receiver_gone = true;
+        self.inbound.arrived.notify_one();
+        self.inbound.room.notify_waiters();
+    }
+
+    /// Queues the message, unless it has to wait.
+    fn try_send(&self, message: &mut Outgoing) -> Option<Result<(), TransportError>> {
+        let mut lane = self.outbound.state.lock();
+        let is_request = message.request_id().is_some();
+        let room = if is_request {
+            self.capacity
+        } else {
+            2 * self.capacity
+        };
+        if lane.sender_gone {
+            Some(Err(TransportError::Closed))
+        } else if lane.receiver_gone {
+            Some(Err(peer_gone("sending to the other end in memory")))
+        } else if lane.queue.len() < room {
+            let body = std::mem::take(&mut message.body);
+            lane.queue.push_back((message.request_id().cloned(), body));
+            drop(lane);
+            self.outbound.arrived.notify_one();
+            Some(Ok(()))
+        } else if is_request {
+            None
+        } else {
+            Some(Err(io_error(
+                "queueing a message for the other end in memory",
+                io::Error::new(
+                    io::ErrorKind::WouldBlock,
+                    format!("{room} messages wait already"),
+                ),
+            )))
+        }
+    }
+}
+
+#[async_trait]
+impl Transport for MemoryTransport {
+    async fn send(&self, mut message: Outgoing) -> Result<(), SendError> {
+        loop {
+            let room = self.outbound.room.notified();
+            match self.try_send(&mut message) {
+                Some(sent) => {
+                    return sent.map_err(|error| SendError::new(error, Delivery::NotSent));
+                }
+                None => room.await,
+            }
+        }
+    }
+
+    async fn recv(&self) -> Incoming {
+        loop {
+            {
+                let mut lane = self.inbound.state.lock();
+                if lane.receiver_gone {
+                    return Incoming::Closed(Closed::clean());
+                }
+                if let Some((_, body)) = lane.queue.pop_front() {
+                    drop(lane);
+                    self.inbound.room.notify_one();
+                    return Incoming::Message { body, stream: None };
+                }
+                if lane.sender_gone {
+                    let unread = &self.outbound.state.lock().queue;
+                    let unsent = unread.iter().filter_map(|(id, _)| id.clone()).collect();
+                    return Incoming::Closed(Closed {
+                        unsent,
+                        ..Closed::clean()
+                    });
+                }
+            }
+            self.inbound.arrived.notified().await;
+        }
+    }
+
+    fn release(&self, _: &RequestId) {}
+
+    async fn close(&self) {
+        self.end();
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Pipe
+    }
+
+    fn is_alive(&self) -> bool {
+        !self.inbound.state.lock().sender_gone
+    }
+}
+
+impl Drop for MemoryTransport {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+#[async_trait]
+impl Connect for MemoryConnect {
+    async fn connect(&self) -> Result<Arc<dyn Transport>, TransportError> {
+        let (ours, theirs) = pair();
+        match self.sender.send(theirs).await {
+            Ok(()) => Ok(Arc::new(ours)),
+            Err(_) => Err(peer_gone("connecting to the server in memory")),
+        }
+    }
+
+    fn target(&self) -> String {
+        "memory".to_owned()
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Pipe
+    }
+}
+
+fn peer_gone(action: &str) -> TransportError {
+    io_error(action, io::ErrorKind::BrokenPipe.into())
+}
+
+fn io_error(action: &str, source: io::Error) -> TransportError {
+    let action = action.to_owned();
+    TransportError::Io {
+        action,
+        source: Box::new(source),
+    }
+}

@@ -1,0 +1,169 @@
+//! What a host leaves behind when it is killed itself, and how the next one ends it.
+
+mod reap;
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Write as _};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::{fs, process};
+
+use parking_lot::Mutex;
+
+use super::identity::{self, StartTime};
+
+/// Set in every child's environment while a ledger is kept: proves whose child a process is, even
+/// when its parent is gone.
+pub(crate) const LEDGER_VARIABLE: &str = "SWITCHBOARD_LEDGER";
+
+/// A record on disk of the processes this host has started (seeds M9).
+///
+/// Nothing can run when a host is killed by SIGKILL. On Linux the kernel then kills the direct
+/// children, on Windows whole jobs, but what a launcher has started lives on. So each host keeps a
+/// file in a directory they share, and [`open`](Self::open) ends what hosts that no longer exist
+/// have left.
+///
+/// Only what provably belongs to such a host is touched. A process id is reused sooner or later,
+/// so each is kept with the start time of its process and the run of the system it was given in. A
+/// group whose leader is gone is known by an environment variable (`SWITCHBOARD_LEDGER`) that its
+/// members have inherited; systems without `/proc` cannot tell it, and there such a group is left
+/// alone.
+#[derive(Debug)]
+pub struct ProcessLedger {
+    host: HostId,
+    file: PathBuf,
+    entries: Mutex<BTreeMap<u32, StartTime>>,
+    reaped: Vec<u32>,
+}
+
+/// One run of one host: `<process id>-<start time>-<number of the ledger in it>`.
+#[derive(Clone, Debug, Eq, PartialEq)]
+struct HostId {
+    pid: u32,
+    started: StartTime,
+    number: u32,
+}
+
+impl ProcessLedger {
+    /// Ends what dead hosts have left behind, and starts this host's record.
+    ///
+    /// `dir` is made if need be, for this user only; one that others may write to is refused, for
+    /// a record decides what is killed. Blocks for up to a second if a leftover does not heed
+    /// SIGTERM.
+    pub fn open(dir: impl AsRef<Path>) -> io::Result<Self> {
+        static LEDGERS: AtomicU32 = AtomicU32::new(0);
+        let dir = dir.as_ref();
+        make_private(dir)?;
+        let pid = process::id();
+        let started = identity::start_time(pid).unwrap_or_else(StartTime::unknown);
+        let number = LEDGERS.fetch_add(1, Ordering::Relaxed);
+        let host = HostId {
+            pid,
+            started,
+            number,
+        };
+        let reaped = reap::leftovers(dir, &host)?;
+        let file = dir.join(host.file_name());
+        Ok(Self {
+            host,
+            file,
+            entries: Mutex::default(),
+            reaped,
+        })
+    }
+
+    /// The ids of the processes that [`open`](Self::open) ended.
+    pub fn reaped(&self) -> &[u32] {
+        &self.reaped
+    }
+
+    /// What children must have in their environment as [`LEDGER_VARIABLE`].
+    pub(super) fn mark(&self) -> String {
+        self.host.to_string()
+    }
+
+    /// Writes down the group led by `pid`.
+    pub(super) fn add(&self, pid: u32) {
+        if let Some(started) = identity::start_time(pid) {
+            let mut entries = self.entries.lock();
+            entries.insert(pid, started);
+            self.write(&entries);
+        }
+    }
+
+    /// Strikes out a group that is gone.
+    pub(super) fn remove(&self, pid: u32) {
+        let mut entries = self.entries.lock();
+        if entries.remove(&pid).is_some() {
+            self.write(&entries);
+        }
+    }
+
+    /// Replaces the file as a whole. A record that cannot be written (a full disk) is no reason to
+    /// fail what it is about.
+    fn write(&self, entries: &BTreeMap<u32, StartTime>) {
+        if entries.is_empty() {
+            let _ = fs::remove_file(&self.file);
+            return;
+        }
+        let mut text = format!("boot {}\n", identity::boot());
+        for (pid, started) in entries {
+            let _ = writeln!(text, "group {pid} {started}");
+        }
+        // Should we die before the renaming, the next host takes the draft for a record.
+        let draft = self
+            .file
+            .with_file_name(format!("{}.{}", self.host.file_name(), self.host));
+        let written = fs::File::create(&draft).and_then(|mut file| file.write_all(text.as_bytes()));
+        let _ = written.and_then(|()| fs::rename(&draft, &self.file));
+    }
+}
+
+impl fmt::Display for HostId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}-{}", self.pid, self.started, self.number)
+    }
+}
+
+impl HostId {
+    fn parse(text: &str) -> Option<Self> {
+        let mut parts = text.split('-');
+        let pid = parts.next()?.parse().ok()?;
+        let started = StartTime::parse(parts.next()?)?;
+        let number = parts.next()?.parse().ok()?;
+        parts.next().is_none().then_some(Self {
+            pid,
+            started,
+            number,
+        })
+    }
+
+    fn file_name(&self) -> String {
+        format!("{self}.ledger")
+    }
+
+    fn is_running(&self) -> bool {
+        identity::start_time(self.pid).as_ref() == Some(&self.started)
+    }
+}
+
+#[cfg(unix)]
+fn make_private(dir: &Path) -> io::Result<()> {
+    use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(dir)?;
+    if fs::metadata(dir)?.permissions().mode() & 0o022 != 0 {
+        let text = format!("others may write to '{}'", dir.display());
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, text));
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn make_private(dir: &Path) -> io::Result<()> {
+    fs::create_dir_all(dir)
+}

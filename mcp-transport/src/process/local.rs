@@ -1,0 +1,240 @@
+//! Programs on this machine, each in a group (Windows: a job) of its own.
+
+use std::io;
+use std::path::Path;
+use std::process::{Child, Command};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use tokio::sync::{oneshot, watch};
+
+use super::{ProcessStatus, SpawnRequest, SpawnedProcess, Spawner, Stop, resolve, sys};
+use crate::TransportError;
+
+/// What is left of a group when its leader has ended may finish its work for so long …
+const LINGER: Duration = Duration::from_millis(500);
+/// … then gets so long after SIGTERM …
+const TERMINATION: Duration = Duration::from_secs(1);
+/// … and is not waited for any longer than this after SIGKILL.
+const AFTER_KILL: Duration = Duration::from_secs(2);
+const POLL: Duration = Duration::from_millis(10);
+const KEEPER_STACK: usize = 256 * 1024;
+
+/// Starts programs on this machine.
+///
+/// The program is searched for in the `PATH` it will get itself, then where programs of
+/// developers usually live, then in the `PATH` of the login shell, which an application that was
+/// not started from a shell does not have.
+///
+/// Each child leads a process group (Windows: lives in a job object), which is stopped as a whole.
+/// On Linux the kernel kills the child the moment this process is gone; Windows does so with the
+/// whole job. What else may be left, a [`ProcessLedger`](super::ProcessLedger) finds.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct LocalSpawner;
+
+impl LocalSpawner {
+    /// A spawner; it holds nothing.
+    pub fn new() -> Self {
+        Self
+    }
+}
+
+#[async_trait]
+impl Spawner for LocalSpawner {
+    async fn spawn(
+        &self,
+        request: SpawnRequest,
+    ) -> Result<Arc<dyn SpawnedProcess>, TransportError> {
+        let program = request.program.clone();
+        let (report, started) = oneshot::channel();
+        let keeper = thread::Builder::new()
+            .name("mcp-keeper".to_owned())
+            .stack_size(KEEPER_STACK)
+            .spawn(move || keep(request, report));
+        match keeper {
+            Ok(_) => match started.await {
+                Ok(Ok(process)) => Ok(process),
+                Ok(Err(error)) => Err(error),
+                Err(lost) => Err(TransportError::Spawn {
+                    program,
+                    source: Box::new(lost),
+                }),
+            },
+            Err(error) => Err(TransportError::Spawn {
+                program,
+                source: Box::new(error),
+            }),
+        }
+    }
+}
+
+/// A child of this process. Its keeper, a thread of its own, starts it and stays until the whole
+/// group is gone: it is the thread whose death the kernel would answer with the child's, and it
+/// reaps whatever becomes of the async runtime.
+#[derive(Debug)]
+struct LocalProcess {
+    id: u32,
+    group: sys::Group,
+    /// Locked for writing while the child is reaped, for reading while it is signalled: so no
+    /// signal can reach another process that got the child's id.
+    life: watch::Sender<Life>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Life {
+    Running,
+    Exited(ProcessStatus),
+    Gone(ProcessStatus),
+}
+
+/// The life of a keeper.
+fn keep(request: SpawnRequest, report: oneshot::Sender<Result<Arc<LocalProcess>, TransportError>>) {
+    let (mut child, process) = match start(request) {
+        Ok(started) => started,
+        Err(error) => {
+            let _ = report.send(Err(error));
+            return;
+        }
+    };
+    if report.send(Ok(Arc::clone(&process))).is_err() {
+        process.stop(Stop::Kill);
+    }
+    process.reap(&mut child);
+    process.see_off_the_rest();
+}
+
+fn start(request: SpawnRequest) -> Result<(Child, Arc<LocalProcess>), TransportError> {
+    let program = request.program.clone();
+    let failed = |source: io::Error| TransportError::Spawn {
+        program: program.clone(),
+        source: Box::new(source),
+    };
+    if let Some(cwd) = request.cwd.as_deref().filter(|cwd| !cwd.is_dir()) {
+        let text = format!(
+            "its working directory '{}' is not a directory",
+            cwd.display()
+        );
+        return Err(failed(io::Error::new(io::ErrorKind::NotFound, text)));
+    }
+    let found = resolve::resolve(&request.program, &request.env, request.cwd.as_deref())?;
+    let mut command = Command::new(&found.path);
+    command.args(request.args).env_clear().envs(request.env);
+    if let Some(path) = found.search_path {
+        command.env("PATH", path);
+    }
+    if let Some(cwd) = request.cwd {
+        command.current_dir(cwd);
+    }
+    command
+        .stdin(request.stdin)
+        .stdout(request.stdout)
+        .stderr(request.stderr);
+    sys::prepare(&mut command);
+    let mut child = command
+        .spawn()
+        .map_err(|error| failed(explain(error, &found.path)))?;
+    // The command holds our copies of the child's pipe ends: without this no end of file comes.
+    drop(command);
+    match sys::Group::of(&child) {
+        Ok(group) => {
+            let (id, life) = (child.id(), watch::Sender::new(Life::Running));
+            Ok((child, Arc::new(LocalProcess { id, group, life })))
+        }
+        Err(error) => {
+            let _ = child.kill().and_then(|()| child.wait());
+            Err(failed(error))
+        }
+    }
+}
+
+/// "Not found" for a file that is there means that its interpreter is not.
+fn explain(error: io::Error, path: &Path) -> io::Error {
+    if error.kind() != io::ErrorKind::NotFound || !path.exists() {
+        return error;
+    }
+    let text = format!(
+        "'{}' is there, but the interpreter it names is not",
+        path.display()
+    );
+    io::Error::new(io::ErrorKind::NotFound, text)
+}
+
+impl LocalProcess {
+    fn reap(&self, child: &mut Child) {
+        // Should this fail, the wait below still waits, only without the lock's protection.
+        let _ = sys::wait_unreaped(child);
+        self.life.send_modify(|life| {
+            let status = child.wait().map(ProcessStatus::from).unwrap_or_default();
+            *life = if self.group.is_empty() {
+                Life::Gone(status)
+            } else {
+                Life::Exited(status)
+            };
+        });
+    }
+
+    /// Ends what the leader has left behind, gently first.
+    fn see_off_the_rest(&self) {
+        let steps = [
+            (LINGER, Stop::Terminate),
+            (TERMINATION, Stop::Kill),
+            (AFTER_KILL, Stop::Kill),
+        ];
+        for (patience, then) in steps {
+            let deadline = Instant::now() + patience;
+            while Instant::now() < deadline {
+                self.settle(self.group.is_empty());
+                if matches!(*self.life.borrow(), Life::Gone(_)) {
+                    return;
+                }
+                thread::sleep(POLL);
+            }
+            self.stop(then);
+        }
+        self.settle(true);
+    }
+
+    fn settle(&self, is_gone: bool) {
+        self.life.send_if_modified(|life| match *life {
+            Life::Exited(status) if is_gone => {
+                *life = Life::Gone(status);
+                true
+            }
+            _ => false,
+        });
+    }
+}
+
+#[async_trait]
+impl SpawnedProcess for LocalProcess {
+    fn id(&self) -> Option<u32> {
+        Some(self.id)
+    }
+
+    async fn exited(&self) -> ProcessStatus {
+        let mut life = self.life.subscribe();
+        match life
+            .wait_for(|life| !matches!(life, Life::Running))
+            .await
+            .as_deref()
+        {
+            Ok(Life::Exited(status) | Life::Gone(status)) => *status,
+            _ => ProcessStatus::default(),
+        }
+    }
+
+    async fn gone(&self) {
+        let mut life = self.life.subscribe();
+        let _ = life.wait_for(|life| matches!(life, Life::Gone(_))).await;
+    }
+
+    fn stop(&self, how: Stop) {
+        let life = self.life.borrow();
+        if !matches!(*life, Life::Gone(_)) {
+            self.group.signal(how);
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! What only the operating system can do: the one module of this crate with unsafe code.
+//!
+//! Each block makes one call that has no safe form in std, on values that are plain numbers or
+//! handles this module owns. Nothing here knows of transports.
+#![expect(unsafe_code, reason = "process control has no safe form in std")]
+
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(unix)]
+pub(super) use unix::*;
+#[cfg(windows)]
+pub(super) use windows::*;

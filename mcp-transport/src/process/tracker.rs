@@ -1,0 +1,182 @@
+//! The registry of every server process this host has started.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, OnceLock, Weak};
+use std::time::SystemTime;
+
+use async_trait::async_trait;
+use parking_lot::Mutex;
+use tokio::task::JoinSet;
+
+use super::{ProcessLedger, SpawnedProcess, Stop};
+
+/// Knows every server process that was started under it (seeds M9). A clone is the same tracker.
+///
+/// There is one for the whole program, [`global`](Self::global), which connections use unless told
+/// otherwise. It ends what is left when the program exits in an orderly way; for other exits see
+/// [`ProcessLedger`].
+#[derive(Clone, Debug, Default)]
+pub struct ProcessTracker {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    next: AtomicU64,
+    entries: Mutex<BTreeMap<u64, Entry>>,
+    ledger: OnceLock<ProcessLedger>,
+}
+
+#[derive(Clone, Debug)]
+struct Entry {
+    about: TrackedProcess,
+    process: Arc<dyn SpawnedProcess>,
+    connection: Weak<dyn Tracked>,
+}
+
+/// A process in a [`ProcessTracker`].
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct TrackedProcess {
+    /// Its id on this machine, if it runs here.
+    pub id: Option<u32>,
+    /// The command that was run, without secrets.
+    pub program: String,
+    /// When it was started.
+    pub started: SystemTime,
+}
+
+/// What owns a tracked process and can end it in good order.
+#[async_trait]
+pub(crate) trait Tracked: fmt::Debug + Send + Sync {
+    async fn close_connection(self: Arc<Self>);
+}
+
+/// A process's place in the registry; dropping it takes it out.
+#[derive(Debug)]
+pub(crate) struct Tracking {
+    tracker: ProcessTracker,
+    key: u64,
+}
+
+impl ProcessTracker {
+    /// A tracker of its own.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The program's tracker. Its processes are killed when the program exits.
+    pub fn global() -> Self {
+        static GLOBAL: LazyLock<ProcessTracker> = LazyLock::new(|| {
+            #[cfg(unix)]
+            super::sys::at_exit(kill_global);
+            ProcessTracker::new()
+        });
+        GLOBAL.clone()
+    }
+
+    /// Keeps a record of all processes from now on. A tracker keeps one; another one is handed
+    /// back.
+    pub fn keep_ledger(&self, ledger: ProcessLedger) -> Result<(), ProcessLedger> {
+        self.shared.ledger.set(ledger)
+    }
+
+    /// The processes that are there now, oldest first.
+    pub fn processes(&self) -> Vec<TrackedProcess> {
+        self.entries()
+            .into_iter()
+            .map(|entry| entry.about)
+            .collect()
+    }
+
+    /// Closes the connection of the process with this id, and waits until the process is gone.
+    /// `false` if there is no such process.
+    pub async fn close(&self, id: u32) -> bool {
+        self.close_where(|entry| entry.about.id == Some(id)).await > 0
+    }
+
+    /// Closes every connection, all at the same time, and waits until the processes are gone: 3 s
+    /// at most.
+    pub async fn close_all(&self) {
+        self.close_where(|_| true).await;
+    }
+
+    /// Kills every process, with all it has started, and returns at once: for exit and panic
+    /// hooks, where nothing can be awaited.
+    pub fn kill_all_now(&self) {
+        for entry in self.entries() {
+            entry.process.stop(Stop::Kill);
+        }
+    }
+
+    async fn close_where(&self, wanted: impl Fn(&Entry) -> bool) -> usize {
+        let mut closing = JoinSet::new();
+        for entry in self.entries().into_iter().filter(wanted) {
+            if let Some(connection) = entry.connection.upgrade() {
+                closing.spawn(connection.close_connection());
+            }
+        }
+        let mut closed = 0;
+        while closing.join_next().await.is_some() {
+            closed += 1;
+        }
+        closed
+    }
+
+    fn entries(&self) -> Vec<Entry> {
+        self.shared.entries.lock().values().cloned().collect()
+    }
+
+    /// The mark a process that will be tracked needs in its environment.
+    pub(crate) fn mark(&self) -> Option<String> {
+        self.shared.ledger.get().map(ProcessLedger::mark)
+    }
+
+    pub(crate) fn track(
+        &self,
+        program: String,
+        process: Arc<dyn SpawnedProcess>,
+        connection: Weak<dyn Tracked>,
+    ) -> Tracking {
+        let id = process.id();
+        if let (Some(ledger), Some(id)) = (self.shared.ledger.get(), id) {
+            ledger.add(id);
+        }
+        let about = TrackedProcess {
+            id,
+            program,
+            started: SystemTime::now(),
+        };
+        let key = self.shared.next.fetch_add(1, Ordering::Relaxed);
+        self.shared.entries.lock().insert(
+            key,
+            Entry {
+                about,
+                process,
+                connection,
+            },
+        );
+        Tracking {
+            tracker: self.clone(),
+            key,
+        }
+    }
+}
+
+impl Drop for Tracking {
+    fn drop(&mut self) {
+        let shared = &self.tracker.shared;
+        let removed = shared.entries.lock().remove(&self.key);
+        if let (Some(ledger), Some(id)) = (shared.ledger.get(), removed.and_then(|it| it.about.id))
+        {
+            ledger.remove(id);
+        }
+    }
+}
+
+#[cfg(unix)]
+extern "C" fn kill_global() {
+    ProcessTracker::global().kill_all_now();
+}

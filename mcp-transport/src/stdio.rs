@@ -1,0 +1,128 @@
+//! A server as a child process, spoken to through its stdin and stdout.
+
+mod command;
+mod inbox;
+mod limits;
+mod link;
+mod outbox;
+mod pipe;
+mod queue;
+mod shutdown;
+mod stderr;
+mod transport;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+pub use command::{EnvPolicy, ServerCommand};
+pub use limits::StdioLimits;
+pub use transport::StdioTransport;
+
+use crate::process::{LEDGER_VARIABLE, ProcessTracker, SpawnRequest, Spawner};
+use crate::{Connect, Shape, Transport, TransportError};
+
+/// Starts a server and connects to it, as often as asked (seeds T2).
+///
+/// ```no_run
+/// use std::sync::Arc;
+/// use mcp_transport::{Connect, LocalSpawner, ServerCommand, StdioConnect};
+///
+/// # async fn example() -> Result<(), mcp_transport::TransportError> {
+/// let command = ServerCommand::new("uvx").with_arg("mcp-server-git");
+/// let connect = StdioConnect::new(command, Arc::new(LocalSpawner::new()));
+/// let transport = connect.connect().await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct StdioConnect {
+    command: ServerCommand,
+    spawner: Arc<dyn Spawner>,
+    limits: StdioLimits,
+    tracker: ProcessTracker,
+}
+
+impl StdioConnect {
+    /// Will run `command` by means of `spawner`.
+    pub fn new(command: ServerCommand, spawner: Arc<dyn Spawner>) -> Self {
+        Self {
+            command,
+            spawner,
+            limits: StdioLimits::default(),
+            tracker: ProcessTracker::global(),
+        }
+    }
+
+    /// Sets the limits of the connections.
+    #[must_use]
+    pub fn with_limits(mut self, limits: StdioLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Registers the processes elsewhere than with the [global](ProcessTracker::global) tracker.
+    #[must_use]
+    pub fn with_tracker(mut self, tracker: ProcessTracker) -> Self {
+        self.tracker = tracker;
+        self
+    }
+
+    /// Starts the server. Its own process is running when this returns; whether it works shows
+    /// with its first message.
+    ///
+    /// The connection does not depend on this future or its task. If the future is dropped, no
+    /// process is left.
+    pub async fn start(&self) -> Result<StdioTransport, TransportError> {
+        let failed = |error| TransportError::Io {
+            action: format!("making pipes for '{}'", self.command),
+            source: Box::new(error),
+        };
+        let (stdin, child_stdin) = pipe::to_child().map_err(failed)?;
+        let (stdout, child_stdout) = pipe::from_child().map_err(failed)?;
+        let (stderr, child_stderr) = pipe::from_child().map_err(failed)?;
+        let mut env = self.command.environment(std::env::vars_os());
+        if let Some(mark) = self.tracker.mark() {
+            env.retain(|(name, _)| name != LEDGER_VARIABLE);
+            env.push((LEDGER_VARIABLE.into(), mark.into()));
+        }
+        let request = SpawnRequest {
+            program: self.command.program().to_owned(),
+            args: self.command.args().map(str::to_owned).collect(),
+            env,
+            cwd: self.command.cwd().map(Into::into),
+            stdin: child_stdin,
+            stdout: child_stdout,
+            stderr: child_stderr,
+        };
+        let process = self.spawner.spawn(request).await?;
+        let pipes = link::Pipes {
+            stdin,
+            stdout,
+            stderr,
+        };
+        let name = self.command.to_string();
+        Ok(StdioTransport::new(
+            name,
+            process,
+            pipes,
+            &self.limits,
+            &self.tracker,
+        ))
+    }
+}
+
+#[async_trait]
+impl Connect for StdioConnect {
+    async fn connect(&self) -> Result<Arc<dyn Transport>, TransportError> {
+        Ok(Arc::new(self.start().await?))
+    }
+
+    fn target(&self) -> String {
+        self.command.to_string()
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Pipe
+    }
+}

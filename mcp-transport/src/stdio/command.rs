@@ -1,0 +1,130 @@
+//! What to run: program, arguments, environment, directory.
+
+mod display;
+mod environment;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use crate::Secret;
+
+/// A server to start: a program with its arguments and surroundings.
+///
+/// ```
+/// use mcp_transport::ServerCommand;
+///
+/// let command = ServerCommand::new("npx")
+///     .with_args(["-y", "some-server", "--api-key", "k-123"])
+///     .with_env("REGION", "eu")
+///     .with_inherited("GITHUB_TOKEN");
+/// assert_eq!(command.to_string(), "npx -y some-server --api-key …");
+/// ```
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ServerCommand {
+    program: String,
+    args: Vec<Secret>,
+    cwd: Option<PathBuf>,
+    env: BTreeMap<String, Secret>,
+    inherited: BTreeSet<String>,
+    policy: EnvPolicy,
+}
+
+/// Which of the host's environment variables a server gets.
+///
+/// Whatever the policy, variables set with [`ServerCommand::with_env`] win, and those named with
+/// [`ServerCommand::with_inherited`] are passed on.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum EnvPolicy {
+    /// All but secrets. A variable counts as one if its name ends in `_API_KEY`, `_APIKEY`,
+    /// `_TOKEN`, `_SECRET`, `_SECRET_KEY`, `_ACCESS_KEY`, `_PRIVATE_KEY`, `_PASSWORD`,
+    /// `_PASSPHRASE` or `_CREDENTIALS`, or is one of these words alone. Among them are the keys of
+    /// all common model providers (`OPENAI_API_KEY`, `ANTHROPIC_API_KEY`, `GEMINI_API_KEY`, …) and
+    /// hosts (`GITHUB_TOKEN`, `HF_TOKEN`, `AWS_SECRET_ACCESS_KEY`, …).
+    #[default]
+    Inherit,
+    /// Only what programs need to find themselves: `PATH`, `HOME`, `USER`, `LOGNAME`, `SHELL`,
+    /// `TERM`, `TMPDIR`, `TZ`, `LANG`, `LC_*`, and on Windows their like.
+    Safe,
+    /// Nothing.
+    None,
+}
+
+impl ServerCommand {
+    /// A program: a name to search for, or a path.
+    pub fn new(program: impl Into<String>) -> Self {
+        Self {
+            program: program.into(),
+            args: Vec::new(),
+            cwd: None,
+            env: BTreeMap::new(),
+            inherited: BTreeSet::new(),
+            policy: EnvPolicy::default(),
+        }
+    }
+
+    /// Adds an argument.
+    #[must_use]
+    pub fn with_arg(mut self, arg: impl Into<String>) -> Self {
+        self.args.push(Secret::new(arg));
+        self
+    }
+
+    /// Adds arguments.
+    #[must_use]
+    pub fn with_args<A: Into<String>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
+        self.args.extend(args.into_iter().map(Secret::new));
+        self
+    }
+
+    /// Sets the working directory. A relative program path starts from there.
+    #[must_use]
+    pub fn with_cwd(mut self, cwd: impl Into<PathBuf>) -> Self {
+        self.cwd = Some(cwd.into());
+        self
+    }
+
+    /// Sets an environment variable. It wins over an inherited one.
+    #[must_use]
+    pub fn with_env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.env.insert(name.into(), Secret::new(value));
+        self
+    }
+
+    /// Passes on one of the host's variables, if it has it, whatever the policy says.
+    #[must_use]
+    pub fn with_inherited(mut self, name: impl Into<String>) -> Self {
+        self.inherited.insert(name.into());
+        self
+    }
+
+    /// Says which other variables of the host's are passed on.
+    #[must_use]
+    pub fn with_env_policy(mut self, policy: EnvPolicy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// The program as configured.
+    pub fn program(&self) -> &str {
+        &self.program
+    }
+
+    /// The working directory, if one is set.
+    pub fn cwd(&self) -> Option<&Path> {
+        self.cwd.as_deref()
+    }
+
+    /// The environment the server gets when the host has this one, sorted by name.
+    pub fn environment(
+        &self,
+        host: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> Vec<(OsString, OsString)> {
+        environment::compose(self, host)
+    }
+
+    pub(super) fn args(&self) -> impl Iterator<Item = &str> {
+        self.args.iter().map(Secret::expose)
+    }
+}

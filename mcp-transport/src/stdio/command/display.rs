@@ -1,0 +1,71 @@
+//! A command line for people: recognisable, without secrets, not too long.
+
+use std::fmt;
+
+use super::ServerCommand;
+
+/// Longer lines are cut.
+const MAX_CHARS: usize = 200;
+/// Words in the name of an option that make its value a secret.
+const WORDS: [&str; 9] = [
+    "key",
+    "token",
+    "secret",
+    "password",
+    "passwd",
+    "passphrase",
+    "auth",
+    "credential",
+    "header",
+];
+
+/// The command line, with `…` in place of what may be secret: values of options that are named so,
+/// passwords in URLs, headers.
+impl fmt::Display for ServerCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut line = self.program.clone();
+        let mut value_is_secret = false;
+        for arg in self.args() {
+            line.push(' ');
+            if value_is_secret && !arg.starts_with("--") {
+                line.push('…');
+                value_is_secret = false;
+                continue;
+            }
+            line += &redact(arg);
+            value_is_secret = arg.starts_with('-') && !arg.contains('=') && names_secret(arg);
+        }
+        let line = line.replace(char::is_control, " ");
+        match line.char_indices().nth(MAX_CHARS) {
+            Some((cut, _)) => write!(f, "{}…", line.get(..cut).unwrap_or_default()),
+            None => f.write_str(&line),
+        }
+    }
+}
+
+/// One argument that does not follow the name of a secret.
+fn redact(arg: &str) -> String {
+    if let Some((name, _)) = arg.split_once('=')
+        && names_secret(name)
+    {
+        return format!("{name}=…");
+    }
+    if let Some((scheme, rest)) = arg.split_once("://") {
+        let rest = rest
+            .split_once('@')
+            .map_or(rest.to_owned(), |(_, host)| format!("…@{host}"));
+        let rest = rest
+            .split_once('?')
+            .map_or(rest.clone(), |(place, _)| format!("{place}?…"));
+        return format!("{scheme}://{rest}");
+    }
+    if let Some((name, _)) = arg.split_once(": ") {
+        return format!("{name}: …");
+    }
+    arg.to_owned()
+}
+
+fn names_secret(option: &str) -> bool {
+    let option = option.to_ascii_lowercase();
+    WORDS.iter().any(|word| option.contains(word))
+}

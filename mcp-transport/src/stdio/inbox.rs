@@ -1,0 +1,93 @@
+//! What the server writes to stdout, told apart into messages and noise: a pure machine.
+
+use super::StdioLimits;
+use crate::{Incoming, Line, LineFramer, TransportError};
+
+/// How much of a stray line is kept.
+const SAMPLE_CHARS: usize = 300;
+
+#[derive(Debug)]
+pub(super) struct Inbox {
+    pub(super) framer: LineFramer,
+    /// Stray lines since the last message.
+    strays: usize,
+    stray_limit: usize,
+    /// The first stray line there was.
+    pub(super) sample: Option<String>,
+}
+
+impl Inbox {
+    pub(super) fn new(limits: &StdioLimits) -> Self {
+        Self {
+            framer: LineFramer::new(limits.line_bytes),
+            strays: 0,
+            stray_limit: limits.stray_lines,
+            sample: None,
+        }
+    }
+
+    /// The next message; `None` until more bytes are there. An error ends the connection.
+    pub(super) fn next(&mut self) -> Option<Result<Incoming, TransportError>> {
+        loop {
+            let (line, is_whole) = match self.framer.next_line()? {
+                Line::Whole(line) => (line, true),
+                Line::TooLarge { head } => (head, false),
+                Line::Endless => {
+                    let limit = self.framer.limit();
+                    return Some(Err(TransportError::TooLarge {
+                        what: "a line on stdout",
+                        limit,
+                    }));
+                }
+            };
+            if !may_be_message(&line) {
+                self.strays += 1;
+                self.sample.get_or_insert_with(|| sample(&line));
+                if self.strays > self.stray_limit {
+                    return Some(Err(self.too_many_strays()));
+                }
+                continue;
+            }
+            self.strays = 0;
+            return Some(Ok(if is_whole {
+                Incoming::Message {
+                    body: line,
+                    stream: None,
+                }
+            } else {
+                Incoming::TooLarge {
+                    head: line,
+                    limit: self.framer.limit(),
+                }
+            }));
+        }
+    }
+
+    fn too_many_strays(&self) -> TransportError {
+        let sample = self.sample.as_deref().unwrap_or_default();
+        TransportError::Malformed {
+            detail: format!(
+                "{} lines in a row on stdout are no JSON messages, first: {sample}",
+                self.strays
+            ),
+        }
+    }
+}
+
+/// A message is an object, or an array of them. Log lines in brackets (`[info] …`) are neither.
+fn may_be_message(line: &[u8]) -> bool {
+    match line.trim_ascii_start() {
+        [b'{', ..] => true,
+        [b'[', rest @ ..] => rest.trim_ascii_start().starts_with(b"{"),
+        _ => false,
+    }
+}
+
+fn sample(line: &[u8]) -> String {
+    let text = String::from_utf8_lossy(line);
+    text.trim()
+        .chars()
+        .filter(|c| !c.is_control())
+        .take(SAMPLE_CHARS)
+        .collect()
+}

@@ -1,0 +1,72 @@
+//! The bounds of a stdio connection.
+
+use std::time::Duration;
+
+/// What a stdio connection may cost, in bytes and in time.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct StdioLimits {
+    pub(super) line_bytes: usize,
+    pub(super) outbound_bytes: usize,
+    pub(super) control_bytes: usize,
+    pub(super) stderr_bytes: usize,
+    pub(super) stray_lines: usize,
+    pub(super) shutdown: Duration,
+}
+
+impl Default for StdioLimits {
+    fn default() -> Self {
+        Self {
+            line_bytes: 32 << 20,
+            outbound_bytes: 1 << 20,
+            control_bytes: 1 << 20,
+            stderr_bytes: 8 << 10,
+            stray_lines: 1000,
+            shutdown: Duration::from_secs(3),
+        }
+    }
+}
+
+impl StdioLimits {
+    /// The longest message the server may write. 32 MiB unless told otherwise.
+    #[must_use]
+    pub fn with_line_bytes(mut self, bytes: usize) -> Self {
+        self.line_bytes = bytes;
+        self
+    }
+
+    /// How many bytes may wait to be written before requests wait to be accepted. 1 MiB.
+    #[must_use]
+    pub fn with_outbound_bytes(mut self, bytes: usize) -> Self {
+        self.outbound_bytes = bytes;
+        self
+    }
+
+    /// How many bytes beyond that are kept for answers and notifications, which never wait. 1 MiB.
+    #[must_use]
+    pub fn with_control_bytes(mut self, bytes: usize) -> Self {
+        self.control_bytes = bytes;
+        self
+    }
+
+    /// How much of the end of stderr is kept. 8 KiB.
+    #[must_use]
+    pub fn with_stderr_bytes(mut self, bytes: usize) -> Self {
+        self.stderr_bytes = bytes;
+        self
+    }
+
+    /// How many lines in a row on stdout may be something else than messages. 1000.
+    #[must_use]
+    pub fn with_stray_lines(mut self, lines: usize) -> Self {
+        self.stray_lines = lines;
+        self
+    }
+
+    /// How long a shutdown may take: half of it the server has to end by itself once its stdin is
+    /// closed, a third after SIGTERM, the rest after SIGKILL. 3 s.
+    #[must_use]
+    pub fn with_shutdown(mut self, time: Duration) -> Self {
+        self.shutdown = time;
+        self
+    }
+}

@@ -1,0 +1,265 @@
+//! One running server and its pipes, shared by the connection's handle and its tasks.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::sync::{Notify, watch};
+use tokio::time::{sleep, timeout};
+
+use super::StdioLimits;
+use super::inbox::Inbox;
+use super::outbox::{Outbox, Refusal};
+use super::pipe::{ReadPipe, WritePipe};
+use super::stderr::Stderr;
+use crate::process::{ProcessStatus, SpawnedProcess, Tracking};
+use crate::{Closed, Delivery, Incoming, Outgoing, ProcessExit, SendError, TransportError};
+
+/// How long replies are still read once the server has ended, or has closed its stdin: something
+/// it has started may hold its stdout open for ever.
+const DRAIN: Duration = Duration::from_millis(500);
+/// How long after the end of stdout the exit status is waited for.
+const STATUS: Duration = Duration::from_millis(250);
+/// How long after the exit the end of stderr is waited for.
+const LAST_WORDS: Duration = Duration::from_millis(100);
+
+/// Our ends of a server's pipes.
+#[derive(Debug)]
+pub(super) struct Pipes {
+    pub(super) stdin: WritePipe,
+    pub(super) stdout: ReadPipe,
+    pub(super) stderr: ReadPipe,
+}
+
+#[derive(Debug)]
+pub(super) struct Link {
+    /// The command line, for people.
+    pub(super) name: String,
+    pub(super) process: Arc<dyn SpawnedProcess>,
+    pub(super) stdout: ReadPipe,
+    inbox: Mutex<Inbox>,
+    stderr: Stderr,
+    pub(super) outbox: Outbox,
+    pub(super) shutdown: Duration,
+    state: Mutex<State>,
+    status: watch::Sender<Option<ProcessStatus>>,
+    /// Wakes the one who receives: `state` has changed.
+    news: Notify,
+    /// Whether a shutdown has been completed.
+    pub(super) is_closed: watch::Sender<bool>,
+    pub(super) tracking: Mutex<Option<Tracking>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// We are closing the connection ourselves.
+    is_closing: bool,
+    /// Stdout is not read any more, though it has not ended.
+    is_cut: bool,
+    /// How writing has failed.
+    stdin_error: Option<io::ErrorKind>,
+    /// How it all ended, once the receiver has been told.
+    closed: Option<Closed>,
+}
+
+/// What a look at stdout gave.
+enum Look {
+    Found(Incoming),
+    Nothing,
+    /// Something was read, but no message yet.
+    Again,
+    /// Nothing more will come, for this reason if it is known.
+    End(Option<TransportError>),
+}
+
+impl Link {
+    pub(super) fn new(
+        name: String,
+        process: Arc<dyn SpawnedProcess>,
+        stdout: ReadPipe,
+        stderr: ReadPipe,
+        limits: &StdioLimits,
+    ) -> Self {
+        Self {
+            name,
+            process,
+            stdout,
+            inbox: Mutex::new(Inbox::new(limits)),
+            stderr: Stderr::new(stderr, limits.stderr_bytes),
+            outbox: Outbox::new(limits),
+            shutdown: limits.shutdown,
+            state: Mutex::default(),
+            status: watch::Sender::new(None),
+            news: Notify::new(),
+            is_closed: watch::Sender::new(false),
+            tracking: Mutex::new(None),
+        }
+    }
+
+    pub(super) async fn send(&self, message: Outgoing) -> Result<(), SendError> {
+        let error = match self.outbox.send(message).await {
+            Ok(()) => return Ok(()),
+            Err(Refusal::Over) => self.failure(),
+            Err(Refusal::Full) => TransportError::Io {
+                action: format!(
+                    "queueing a message for '{}', which does not read,",
+                    self.name
+                ),
+                source: Box::new(io::Error::from(io::ErrorKind::WouldBlock)),
+            },
+        };
+        Err(SendError::new(error, Delivery::NotSent))
+    }
+
+    pub(super) async fn recv(&self) -> Incoming {
+        loop {
+            match self.look() {
+                Look::Found(incoming) => return incoming,
+                Look::End(reason) => return Incoming::Closed(self.conclude(reason).await),
+                // A flood of noise must not starve the other tasks.
+                Look::Again => tokio::task::consume_budget().await,
+                Look::Nothing => tokio::select! {
+                    _ = self.stdout.readable() => {}
+                    () = self.news.notified() => {}
+                },
+            }
+        }
+    }
+
+    fn look(&self) -> Look {
+        let is_cut = {
+            let state = self.state.lock();
+            if state.closed.is_some() || state.is_closing {
+                return Look::End(None);
+            }
+            state.is_cut
+        };
+        let mut inbox = self.inbox.lock();
+        match inbox.next() {
+            Some(Ok(incoming)) => return Look::Found(incoming),
+            Some(Err(error)) => return Look::End(Some(error)),
+            None if is_cut || inbox.framer.is_finished() => return Look::End(None),
+            None => {}
+        }
+        match self.stdout.try_read_buf(inbox.framer.room()) {
+            Ok(1..) => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Look::Nothing,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Look::Again,
+            Ok(0) | Err(_) => inbox.framer.finish(),
+        }
+        match inbox.next() {
+            Some(Ok(incoming)) => Look::Found(incoming),
+            Some(Err(error)) => Look::End(Some(error)),
+            None => Look::Again,
+        }
+    }
+
+    /// Says how it ended, now and ever after.
+    async fn conclude(&self, reason: Option<TransportError>) -> Closed {
+        let is_over = |state: &State| state.closed.is_some() || state.is_closing;
+        if reason.is_none() && !is_over(&self.state.lock()) {
+            let mut status = self.status.subscribe();
+            if timeout(STATUS, status.wait_for(Option::is_some))
+                .await
+                .is_ok()
+            {
+                self.stderr.drained(LAST_WORDS).await;
+            }
+        }
+        let mut state = self.state.lock();
+        if let Some(closed) = &state.closed {
+            return closed.clone();
+        }
+        let mut closed = if state.is_closing {
+            Closed::clean()
+        } else {
+            Closed::because(reason.unwrap_or_else(|| self.loss(&state)))
+        };
+        closed.unsent = self.outbox.unsent();
+        state.closed = Some(closed.clone());
+        closed
+    }
+
+    /// Why a message cannot be sent any more.
+    fn failure(&self) -> TransportError {
+        let state = self.state.lock();
+        if state.is_closing {
+            TransportError::Closed
+        } else {
+            self.loss(&state)
+        }
+    }
+
+    /// How the server was lost.
+    fn loss(&self, state: &State) -> TransportError {
+        match state.stdin_error {
+            Some(kind) if self.status.borrow().is_none() => TransportError::Io {
+                action: format!("writing to the stdin of '{}'", self.name),
+                source: Box::new(io::Error::from(kind)),
+            },
+            _ => TransportError::Exited(self.describe(self.status.borrow().unwrap_or_default())),
+        }
+    }
+
+    /// How the process ended, if it has.
+    pub(super) fn exit(&self) -> Option<ProcessExit> {
+        let status = *self.status.borrow();
+        status.map(|status| self.describe(status))
+    }
+
+    pub(super) fn stderr_tail(&self) -> String {
+        self.stderr.tail()
+    }
+
+    pub(super) fn is_alive(&self) -> bool {
+        let state = self.state.lock();
+        !state.is_closing && state.closed.is_none() && self.status.borrow().is_none()
+    }
+
+    fn describe(&self, status: ProcessStatus) -> ProcessExit {
+        ProcessExit {
+            program: self.name.clone(),
+            code: status.code,
+            signal: status.signal,
+            stderr: self.stderr.tail(),
+            stray: self.inbox.lock().sample.clone(),
+        }
+    }
+
+    /// From now on the receiver hears only that the connection is closed. `false` if that is not
+    /// news.
+    pub(super) fn begin_closing(&self) -> bool {
+        let was_closing = std::mem::replace(&mut self.state.lock().is_closing, true);
+        self.news.notify_one();
+        !was_closing
+    }
+
+    /// Task: writes to the server until there is nothing more to write.
+    pub(super) async fn write(self: Arc<Self>, stdin: WritePipe) {
+        if let Err(error) = self.outbox.write_to(stdin).await {
+            self.outbox.end();
+            self.state.lock().stdin_error = Some(error.kind());
+            self.cut_later().await;
+        }
+    }
+
+    /// Task: watches for the server's end.
+    pub(super) async fn watch(self: Arc<Self>) {
+        let status = self.process.exited().await;
+        self.status.send_replace(Some(status));
+        self.outbox.end();
+        self.cut_later().await;
+    }
+
+    /// Task: keeps stderr flowing.
+    pub(super) async fn drain_stderr(self: Arc<Self>) {
+        self.stderr.drain().await;
+    }
+
+    async fn cut_later(&self) {
+        sleep(DRAIN).await;
+        self.state.lock().is_cut = true;
+        self.news.notify_one();
+    }
+}

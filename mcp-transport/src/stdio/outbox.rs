@@ -1,0 +1,163 @@
+//! The way to the server's stdin: many senders, one writer.
+
+use std::io;
+
+use mcp_jsonrpc::RequestId;
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+use tokio::task::yield_now;
+
+use super::StdioLimits;
+use super::pipe::WritePipe;
+use super::queue::{Offer, Queue};
+use crate::Outgoing;
+
+#[derive(Debug)]
+pub(super) struct Outbox {
+    state: Mutex<State>,
+    /// Wakes the writer: there is something to write, or nothing more will come.
+    filled: Notify,
+    /// Wakes requests that wait for room.
+    room: Notify,
+}
+
+#[derive(Debug)]
+struct State {
+    queue: Queue,
+    phase: Phase,
+}
+
+/// How far the outbox has come in its life.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+enum Phase {
+    Open,
+    /// What is queued is still written, then stdin is closed.
+    Closing,
+    /// Nothing can be written any more.
+    Ended,
+}
+
+/// Why a message was not taken.
+#[derive(Debug)]
+pub(super) enum Refusal {
+    /// The outbox takes no more.
+    Over,
+    /// The queue is full, and this kind of message does not wait.
+    Full,
+}
+
+impl Outbox {
+    pub(super) fn new(limits: &StdioLimits) -> Self {
+        let state = State {
+            queue: Queue::new(limits),
+            phase: Phase::Open,
+        };
+        Self {
+            state: Mutex::new(state),
+            filled: Notify::new(),
+            room: Notify::new(),
+        }
+    }
+
+    /// Queues the message; waits for room if it is a request. A future dropped while it waits has
+    /// queued nothing; once queued, a message is not taken back.
+    pub(super) async fn send(&self, mut message: Outgoing) -> Result<(), Refusal> {
+        loop {
+            let room = self.room.notified();
+            let offer = {
+                let mut state = self.state.lock();
+                if state.phase != Phase::Open {
+                    return Err(Refusal::Over);
+                }
+                state.queue.offer(&mut message)
+            };
+            match offer {
+                Offer::First => self.filled.notify_one(),
+                Offer::Taken => {}
+                Offer::Full => return Err(Refusal::Full),
+                Offer::Wait => {
+                    room.await;
+                    continue;
+                }
+            }
+            return Ok(());
+        }
+    }
+
+    /// Takes no more messages. Those it has are still written.
+    pub(super) fn close(&self) {
+        self.advance(Phase::Closing);
+    }
+
+    /// Gives up on those it has, too.
+    pub(super) fn end(&self) {
+        self.advance(Phase::Ended);
+    }
+
+    /// The requests of which not a byte has been written.
+    pub(super) fn unsent(&self) -> Vec<RequestId> {
+        self.state.lock().queue.unsent()
+    }
+
+    /// Writes what comes until the outbox is closed; then closes the pipe.
+    pub(super) async fn write_to(&self, pipe: WritePipe) -> io::Result<()> {
+        while let Some(batch) = self.next_batch().await {
+            let mut rest = batch.as_slice();
+            while !rest.is_empty() {
+                match pipe.try_write(rest) {
+                    Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                    Ok(bytes) => {
+                        self.state.lock().queue.wrote(bytes);
+                        rest = rest.get(bytes..).unwrap_or_default();
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                        tokio::select! {
+                            ready = pipe.writable() => ready?,
+                            () = self.filled.notified() => {}
+                        }
+                        if self.state.lock().phase == Phase::Ended {
+                            return Ok(());
+                        }
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            self.state.lock().queue.done(batch);
+        }
+        Ok(())
+    }
+
+    /// All that waits, once something does; `None` when nothing more will.
+    async fn next_batch(&self) -> Option<Vec<u8>> {
+        loop {
+            let (phase, is_empty) = {
+                let state = self.state.lock();
+                (state.phase, state.queue.is_empty())
+            };
+            match (phase, is_empty) {
+                (Phase::Ended, _) | (Phase::Closing, true) => return None,
+                (Phase::Open, true) => {
+                    self.filled.notified().await;
+                    continue;
+                }
+                (Phase::Open | Phase::Closing, false) => {}
+            }
+            // Every sender that is ready gets its line in: one write for all of them.
+            yield_now().await;
+            let batch = self.state.lock().queue.take();
+            self.room.notify_waiters();
+            if batch.is_some() {
+                return batch;
+            }
+        }
+    }
+
+    fn advance(&self, phase: Phase) {
+        let mut state = self.state.lock();
+        state.phase = state.phase.max(phase);
+        drop(state);
+        self.filled.notify_one();
+        self.room.notify_waiters();
+    }
+}

@@ -1,0 +1,69 @@
+//! The way a server is ended: stdin closed, SIGTERM, SIGKILL, each after a wait.
+
+use std::future::pending;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use tokio::time::{Instant, sleep_until};
+
+use super::link::Link;
+use crate::process::{Stop, Tracked};
+
+/// How much is read at once of what nobody wants any more.
+const SCRATCH: usize = 64 * 1024;
+
+impl Link {
+    /// Ends the server, and returns when it is gone. The first caller starts the work, which then
+    /// goes on by itself; all wait for it.
+    pub(super) async fn close(self: &Arc<Self>) {
+        if self.begin_closing() {
+            self.outbox.close();
+            tokio::spawn(Arc::clone(self).shut_down());
+        }
+        let _ = self.is_closed.subscribe().wait_for(|closed| *closed).await;
+    }
+
+    async fn shut_down(self: Arc<Self>) {
+        let start = Instant::now();
+        let whole = self.shutdown;
+        for (until, then) in [
+            (whole / 2, Stop::Terminate),
+            (whole * 5 / 6, Stop::Kill),
+            (whole, Stop::Kill),
+        ] {
+            tokio::select! {
+                () = self.process.gone() => break,
+                () = sleep_until(start + until) => self.process.stop(then),
+                () = self.discard_stdout() => {}
+            }
+        }
+        self.finish_closing();
+    }
+
+    /// The server is gone, or about to be.
+    pub(super) fn finish_closing(&self) {
+        self.outbox.end();
+        self.tracking.lock().take();
+        self.is_closed.send_replace(true);
+    }
+
+    /// A server that cannot write cannot end. Never returns: the end of stdout proves nothing, for
+    /// a process may close it and go on.
+    async fn discard_stdout(&self) {
+        let mut scratch = vec![0; SCRATCH];
+        while self.stdout.readable().await.is_ok() {
+            if let Ok(0) = self.stdout.try_read(&mut scratch) {
+                break;
+            }
+            tokio::task::consume_budget().await;
+        }
+        pending().await
+    }
+}
+
+#[async_trait]
+impl Tracked for Link {
+    async fn close_connection(self: Arc<Self>) {
+        self.close().await;
+    }
+}

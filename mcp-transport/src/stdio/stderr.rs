@@ -1,0 +1,107 @@
+//! The server's log: always drained, its end kept.
+
+use std::io;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+use super::pipe::ReadPipe;
+
+/// How much one read can take.
+const READ: usize = 16 * 1024;
+
+#[derive(Debug)]
+pub(super) struct Stderr {
+    pipe: ReadPipe,
+    tail: Mutex<Tail>,
+    is_drained: watch::Sender<bool>,
+}
+
+/// The last bytes of a stream.
+#[derive(Debug)]
+struct Tail {
+    bytes: Vec<u8>,
+    limit: usize,
+    is_cut: bool,
+}
+
+impl Stderr {
+    pub(super) fn new(pipe: ReadPipe, limit: usize) -> Self {
+        let tail = Tail {
+            bytes: Vec::new(),
+            limit,
+            is_cut: false,
+        };
+        Self {
+            pipe,
+            tail: Mutex::new(tail),
+            is_drained: watch::Sender::new(false),
+        }
+    }
+
+    /// Drains the stream to its end.
+    pub(super) async fn drain(&self) {
+        while self.pipe.readable().await.is_ok() && self.read() {
+            // A flood must not starve the other tasks.
+            tokio::task::consume_budget().await;
+        }
+        self.is_drained.send_replace(true);
+    }
+
+    /// Waits until all is drained. A process the server has left behind may keep the stream open:
+    /// so not for long.
+    pub(super) async fn drained(&self, patience: Duration) {
+        let mut is_drained = self.is_drained.subscribe();
+        let _ = timeout(patience, is_drained.wait_for(|drained| *drained)).await;
+    }
+
+    /// The end of what has been read so far, in whole lines if possible.
+    pub(super) fn tail(&self) -> String {
+        self.tail.lock().text()
+    }
+
+    /// Takes what is there; `false` at the end.
+    fn read(&self) -> bool {
+        let mut tail = self.tail.lock();
+        tail.bytes.reserve(READ);
+        match self.pipe.try_read_buf(&mut tail.bytes) {
+            Ok(0) => false,
+            Ok(_) => {
+                tail.cut();
+                true
+            }
+            Err(error) => {
+                matches!(
+                    error.kind(),
+                    io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+                )
+            }
+        }
+    }
+}
+
+impl Tail {
+    fn cut(&mut self) {
+        if let Some(excess @ 1..) = self.bytes.len().checked_sub(self.limit) {
+            self.bytes.drain(..excess);
+            self.is_cut = true;
+        }
+    }
+
+    /// Readable whatever the bytes are, and harmless on a terminal.
+    fn text(&self) -> String {
+        let mut bytes = self.bytes.as_slice();
+        if self.is_cut
+            && let Some(line_end) = memchr::memchr(b'\n', bytes)
+            && line_end + 1 < bytes.len()
+        {
+            bytes = bytes.get(line_end + 1..).unwrap_or_default();
+        }
+        let text = String::from_utf8_lossy(bytes);
+        text.chars()
+            .filter(|c| matches!(c, '\n' | '\t') || !c.is_control())
+            .collect()
+    }
+}

@@ -1,0 +1,110 @@
+//! The handle of a stdio connection.
+
+use std::sync::{Arc, Weak};
+
+use async_trait::async_trait;
+use mcp_jsonrpc::RequestId;
+use tokio::task::JoinHandle;
+
+use super::StdioLimits;
+use super::link::{Link, Pipes};
+use crate::process::{ProcessTracker, SpawnedProcess, Stop, Tracked};
+use crate::{Incoming, Outgoing, ProcessExit, SendError, Shape, Transport};
+
+/// A connection to a server that runs as a child process (seeds T2–T4).
+///
+/// Messages are written in batches: what is sent while a write is under way goes out with the next
+/// one. [`send`](Transport::send) returns when its message is queued; from then on the message is
+/// not taken back, and if the server dies first, [`Closed::unsent`](crate::Closed::unsent) tells.
+///
+/// Lines on stdout that are no messages are skipped up to a limit. Replies that were written before
+/// the server's end are delivered before [`Closed`](Incoming::Closed), whose error carries the exit
+/// status and the end of stderr.
+///
+/// [`close`](Transport::close) closes stdin, then sends SIGTERM, then SIGKILL, to the whole process
+/// group and within [the limit](StdioLimits::with_shutdown). Dropping the transport kills the group
+/// at once.
+#[derive(Debug)]
+pub struct StdioTransport {
+    link: Arc<Link>,
+    tasks: [JoinHandle<()>; 3],
+}
+
+impl StdioTransport {
+    pub(super) fn new(
+        name: String,
+        process: Arc<dyn SpawnedProcess>,
+        pipes: Pipes,
+        limits: &StdioLimits,
+        tracker: &ProcessTracker,
+    ) -> Self {
+        let Pipes {
+            stdin,
+            stdout,
+            stderr,
+        } = pipes;
+        let link = Link::new(name.clone(), Arc::clone(&process), stdout, stderr, limits);
+        let link = Arc::new(link);
+        let weak: Weak<dyn Tracked> = Arc::downgrade(&link) as Weak<dyn Tracked>;
+        *link.tracking.lock() = Some(tracker.track(name, process, weak));
+        let tasks = [
+            tokio::spawn(Arc::clone(&link).write(stdin)),
+            tokio::spawn(Arc::clone(&link).watch()),
+            tokio::spawn(Arc::clone(&link).drain_stderr()),
+        ];
+        Self { link, tasks }
+    }
+
+    /// The id of the server's process on this machine, if it runs here.
+    pub fn process_id(&self) -> Option<u32> {
+        self.link.process.id()
+    }
+
+    /// The end of what the server has written to stderr so far.
+    pub fn stderr_tail(&self) -> String {
+        self.link.stderr_tail()
+    }
+}
+
+#[async_trait]
+impl Transport for StdioTransport {
+    async fn send(&self, message: Outgoing) -> Result<(), SendError> {
+        self.link.send(message).await
+    }
+
+    async fn recv(&self) -> Incoming {
+        self.link.recv().await
+    }
+
+    fn release(&self, _: &RequestId) {}
+
+    async fn close(&self) {
+        self.link.close().await;
+        for task in &self.tasks {
+            task.abort();
+        }
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Pipe
+    }
+
+    fn is_alive(&self) -> bool {
+        self.link.is_alive()
+    }
+
+    fn exit(&self) -> Option<ProcessExit> {
+        self.link.exit()
+    }
+}
+
+impl Drop for StdioTransport {
+    fn drop(&mut self) {
+        self.link.begin_closing();
+        self.link.process.stop(Stop::Kill);
+        self.link.finish_closing();
+        for task in &self.tasks {
+            task.abort();
+        }
+    }
+}
