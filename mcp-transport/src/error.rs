@@ -66,6 +66,13 @@ pub enum TransportError {
         /// What the provider said; `None` when it gave up without a word of its own.
         source: Option<BoxError>,
     },
+    /// The provider could not supply the credentials of a request; nothing was sent.
+    Credentials {
+        /// The server they were for.
+        server: String,
+        /// What the provider said.
+        source: BoxError,
+    },
     /// The reply ended before the answer was there.
     NoAnswer {
         /// How it ended.
@@ -147,7 +154,8 @@ impl TransportError {
             | Self::Spawn { .. }
             | Self::Malformed { .. }
             | Self::TooLarge { .. }
-            | Self::Unauthorized { .. } => false,
+            | Self::Unauthorized { .. }
+            | Self::Credentials { .. } => false,
         }
     }
 }
@@ -176,6 +184,9 @@ impl fmt::Display for TransportError {
             Self::Unauthorized { status, .. } => {
                 write!(f, "the server wants authorization (HTTP {status})")
             }
+            Self::Credentials { server, .. } => {
+                write!(f, "the credentials for {server} could not be prepared")
+            }
             Self::NoAnswer { detail } => write!(f, "no answer will come: {detail}"),
         }
     }
@@ -184,8 +195,10 @@ impl fmt::Display for TransportError {
 impl Error for TransportError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            Self::Spawn { source, .. } | Self::Io { source, .. } => Some(source.as_ref()),
-            Self::Unauthorized {
+            Self::Spawn { source, .. }
+            | Self::Io { source, .. }
+            | Self::Credentials { source, .. }
+            | Self::Unauthorized {
                 source: Some(source),
                 ..
             } => Some(source.as_ref()),

@@ -2,7 +2,13 @@
 
 mod auth;
 mod error;
+#[cfg(feature = "http")]
+mod http;
+#[cfg(feature = "http")]
+mod inbox;
 mod incoming;
+#[cfg(feature = "sse")]
+mod legacy_sse;
 mod line;
 pub mod memory;
 mod outgoing;
@@ -16,7 +22,13 @@ mod transport;
 
 pub use auth::{AuthProvider, AuthRequest, AuthVerdict, Challenge, NoopAuth, StaticTokenAuth};
 pub use error::{BoxError, Delivery, HttpFailure, ProcessExit, SendError, TransportError};
+#[cfg(feature = "http")]
+pub use http::{
+    HttpConfig, HttpConfigError, HttpConnect, HttpLimits, HttpTransport, client_builder,
+};
 pub use incoming::{Closed, Incoming};
+#[cfg(feature = "sse")]
+pub use legacy_sse::{SseConnect, SseTransport};
 pub use line::{Line, LineFramer};
 pub use outgoing::{Outgoing, OutgoingKind, Patience};
 #[cfg(feature = "stdio")]

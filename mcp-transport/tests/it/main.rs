@@ -7,5 +7,9 @@
     reason = "tests"
 )]
 
+#[cfg(feature = "http")]
+mod http;
 mod line;
+#[cfg(feature = "http")]
+mod server;
 mod sse;

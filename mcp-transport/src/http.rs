@@ -1,0 +1,44 @@
+//! Streamable HTTP, both eras in one transport.
+//!
+//! Up to 2025-11-25 a server may hand out a session id, speak unasked on a GET stream and let
+//! broken streams be resumed. From 2026-07-28 on every POST stands for itself. Which of the two a
+//! message belongs to is told by its own envelope, so that both can be tried on one transport.
+
+mod body;
+mod client;
+mod config;
+mod connect;
+mod escape;
+mod events;
+mod exchange;
+mod headers;
+mod limits;
+mod listen;
+mod reconnect;
+mod redirect;
+mod refusal;
+mod reply;
+mod resume;
+mod session;
+mod tasks;
+mod transport;
+
+pub use client::client_builder;
+pub use config::{HttpConfig, HttpConfigError};
+pub use connect::HttpConnect;
+pub use limits::HttpLimits;
+pub use transport::HttpTransport;
+
+pub(crate) use events::EventStream;
+pub(crate) use exchange::{Ask, Exchange};
+
+// What HTTP+SSE shares.
+#[cfg(feature = "sse")]
+pub(crate) use {
+    body::Pace,
+    events::{is_event_stream, media_type},
+    headers::{of_message, of_stream},
+    redirect::{same_origin, shown, strip},
+    refusal::{discard, refusal},
+    reply::answered,
+};

@@ -1,0 +1,144 @@
+//! A reply's body, bounded in time and size.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use reqwest::Response;
+use tokio::time::{Instant, timeout_at};
+
+use crate::http::HttpLimits;
+use crate::http::redirect::shown;
+use crate::{Patience, TransportError};
+
+/// The bytes of a reply as they come.
+#[derive(Debug)]
+pub(crate) struct Body {
+    response: Response,
+    pace: Pace,
+}
+
+/// How long a reply may pause, and take in all.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pace {
+    idle: Option<Duration>,
+    total: Option<(Duration, Instant)>,
+}
+
+impl Pace {
+    /// The limits that `patience` leaves in force, counted from now.
+    pub(crate) fn new(limits: &HttpLimits, patience: Patience) -> Self {
+        match patience {
+            Patience::Normal => Self {
+                idle: Some(limits.idle_time),
+                total: Instant::now()
+                    .checked_add(limits.total_time)
+                    .map(|until| (limits.total_time, until)),
+            },
+            Patience::Stream => Self {
+                idle: None,
+                total: None,
+            },
+        }
+    }
+
+    /// A reply that must be complete within `limit`.
+    pub(crate) fn within(limit: Duration) -> Self {
+        let total = Instant::now()
+            .checked_add(limit)
+            .map(|until| (limit, until));
+        Self { idle: None, total }
+    }
+
+    /// When the next bytes must be there, and which limit says so.
+    fn deadline(&self) -> Option<(Instant, &'static str, Duration)> {
+        let idle = self.idle.and_then(|limit| {
+            Some((
+                Instant::now().checked_add(limit)?,
+                "a pause in the reply",
+                limit,
+            ))
+        });
+        let total = self
+            .total
+            .map(|(limit, until)| (until, "the whole reply", limit));
+        idle.into_iter()
+            .chain(total)
+            .min_by_key(|(until, ..)| *until)
+    }
+
+    /// Waits as long as the limits allow.
+    pub(crate) async fn keep<T>(
+        &self,
+        work: impl Future<Output = Result<T, TransportError>>,
+    ) -> Result<T, TransportError> {
+        match self.deadline() {
+            None => work.await,
+            Some((until, phase, limit)) => match timeout_at(until, work).await {
+                Ok(done) => done,
+                Err(_) => Err(TransportError::Timeout { phase, limit }),
+            },
+        }
+    }
+}
+
+impl Body {
+    pub(crate) fn new(response: Response, pace: Pace) -> Self {
+        Self { response, pace }
+    }
+
+    pub(crate) fn set_pace(&mut self, pace: Pace) {
+        self.pace = pace;
+    }
+
+    /// The next bytes; `None` at the end.
+    pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, TransportError> {
+        let response = &mut self.response;
+        self.pace
+            .keep(async {
+                response.chunk().await.map_err(|error| TransportError::Io {
+                    action: format!("reading the reply of {}", shown(response.url())),
+                    source: error.without_url().into(),
+                })
+            })
+            .await
+    }
+
+    /// The whole body, if it has at most `limit` bytes.
+    pub(crate) async fn whole(mut self, limit: usize) -> Result<Vec<u8>, TransportError> {
+        let too_large = || TransportError::TooLarge {
+            what: "the reply",
+            limit,
+        };
+        if self
+            .response
+            .content_length()
+            .is_some_and(|length| length > limit as u64)
+        {
+            return Err(too_large());
+        }
+        let mut whole = Vec::new();
+        while let Some(chunk) = self.chunk().await? {
+            if whole.len().saturating_add(chunk.len()) > limit {
+                return Err(too_large());
+            }
+            if whole.is_empty() {
+                whole = Vec::from(chunk);
+            } else {
+                whole.extend_from_slice(&chunk);
+            }
+        }
+        Ok(whole)
+    }
+
+    /// As much of the body as comes in time and fits.
+    pub(crate) async fn start(mut self, limit: usize) -> Vec<u8> {
+        let mut start = Vec::new();
+        while start.len() < limit
+            && let Ok(Some(chunk)) = self.chunk().await
+        {
+            let room = limit.saturating_sub(start.len()).min(chunk.len());
+            start.extend_from_slice(chunk.get(..room).unwrap_or_default());
+        }
+        start
+    }
+}

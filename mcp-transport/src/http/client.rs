@@ -1,0 +1,76 @@
+//! The HTTP client underneath: its TLS, and the habits it must not have.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use reqwest::ClientBuilder;
+use rustls::{ClientConfig, RootCertStore};
+use rustls_platform_verifier::BuilderVerifierExt;
+
+use crate::BoxError;
+
+/// How long an idle connection is kept. Just below the 60 s after which common load balancers hang
+/// up, so that a request hardly ever meets a connection that is being closed.
+const KEEP_ALIVE: Duration = Duration::from_secs(55);
+
+/// A client as this crate uses it, to start from when something must differ (a proxy, a resolver):
+/// rustls with ring as its cryptography and the operating system's certificates, HTTP/1.1, no
+/// compression, no redirects, no cookies.
+///
+/// To bring certificates of your own, start from `reqwest::Client::builder()` instead, with a TLS
+/// feature of reqwest switched on: a ready-made TLS configuration does not take further ones.
+///
+/// # Errors
+///
+/// When the operating system's certificates cannot be read.
+pub fn client_builder() -> Result<ClientBuilder, BoxError> {
+    Ok(plain_builder().tls_backend_preconfigured(system_tls()?))
+}
+
+/// The same for a server on this very machine without TLS: no certificates are read, and no proxy
+/// stands in between.
+pub(crate) fn loopback_builder() -> Result<ClientBuilder, BoxError> {
+    let tls = tls_builder()?
+        .with_root_certificates(RootCertStore::empty())
+        .with_no_client_auth();
+    Ok(plain_builder().no_proxy().tls_backend_preconfigured(tls))
+}
+
+fn plain_builder() -> ClientBuilder {
+    ClientBuilder::new()
+        .user_agent(concat!("switchboard-mcp/", env!("CARGO_PKG_VERSION")))
+        .http1_only()
+        .pool_idle_timeout(KEEP_ALIVE)
+}
+
+/// Takes from a client whatever would go behind our back: credentials must not follow a redirect,
+/// a request must not be sent twice, and a body must not unfold beyond its limit.
+pub(crate) fn tame(builder: ClientBuilder) -> ClientBuilder {
+    builder
+        .redirect(reqwest::redirect::Policy::none())
+        .referer(false)
+        .retry(reqwest::retry::never())
+        .no_gzip()
+        .no_brotli()
+        .no_zstd()
+        .no_deflate()
+}
+
+/// One TLS configuration for the whole process: reading the system's certificates takes
+/// milliseconds, and sessions can be resumed across connections.
+fn system_tls() -> Result<ClientConfig, BoxError> {
+    static TLS: OnceLock<ClientConfig> = OnceLock::new();
+    if let Some(tls) = TLS.get() {
+        return Ok(tls.clone());
+    }
+    let tls = tls_builder()?
+        .with_platform_verifier()?
+        .with_no_client_auth();
+    Ok(TLS.get_or_init(|| tls).clone())
+}
+
+fn tls_builder() -> Result<rustls::ConfigBuilder<ClientConfig, rustls::WantsVerifier>, rustls::Error>
+{
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()
+}

@@ -1,0 +1,293 @@
+//! Where a server is and how to speak to it over HTTP.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+use reqwest::Url;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+
+use crate::http::client::{client_builder, loopback_builder, tame};
+use crate::http::exchange::Exchange;
+use crate::http::headers::is_reserved;
+use crate::http::redirect::shown;
+use crate::http::{HttpConnect, HttpLimits};
+use crate::{AuthProvider, BoxError, Connect};
+
+/// The settings of one server behind a URL.
+///
+/// ```
+/// use std::sync::Arc;
+/// use mcp_transport::{Connect, HttpConfig, StaticTokenAuth};
+///
+/// let connect = HttpConfig::new("https://mcp.example.com/mcp?key=1")?
+///     .with_header("X-Team", "blue")?
+///     .with_auth(Arc::new(StaticTokenAuth::new("s3cret")))
+///     .into_connect()?;
+/// assert_eq!(connect.target(), "https://mcp.example.com/mcp");
+/// # Ok::<(), mcp_transport::HttpConfigError>(())
+/// ```
+#[derive(Clone)]
+pub struct HttpConfig {
+    pub(crate) url: Url,
+    pub(crate) headers: HeaderMap,
+    pub(crate) auth: Option<Arc<dyn AuthProvider>>,
+    pub(crate) limits: HttpLimits,
+    client: Option<reqwest::Client>,
+    kind: Kind,
+}
+
+/// Which of the two HTTP transports to speak.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Kind {
+    /// Whichever the server speaks.
+    Auto,
+    Streamable,
+    #[cfg(feature = "sse")]
+    LegacySse,
+}
+
+/// What is wrong with a configuration.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum HttpConfigError {
+    /// Not a URL this transport can speak to.
+    Url {
+        /// What was given.
+        url: String,
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// This header belongs to the protocol and cannot be set.
+    ReservedHeader {
+        /// Its name.
+        name: String,
+    },
+    /// This header's name or value is not allowed in HTTP.
+    InvalidHeader {
+        /// Its name.
+        name: String,
+    },
+    /// The HTTP client could not be set up.
+    Client {
+        /// Why not.
+        source: BoxError,
+    },
+}
+
+impl HttpConfig {
+    /// A server at `url`, spoken to by whichever of Streamable HTTP and HTTP+SSE it understands.
+    ///
+    /// # Errors
+    ///
+    /// When this is not an `http` or `https` URL, or has a user name or password in it: these
+    /// belong into a header or an [`AuthProvider`].
+    pub fn new(url: &str) -> Result<Self, HttpConfigError> {
+        let mut parsed = Url::parse(url).map_err(|error| HttpConfigError::Url {
+            url: url.split(['?', '#']).next().unwrap_or_default().to_owned(),
+            detail: error.to_string(),
+        })?;
+        let wrong = |detail: &str| {
+            Err(HttpConfigError::Url {
+                url: shown(&parsed),
+                detail: detail.to_owned(),
+            })
+        };
+        if !matches!(parsed.scheme(), "http" | "https") {
+            return wrong("it must begin with http:// or https://");
+        }
+        if !parsed.username().is_empty() || parsed.password().is_some() {
+            return wrong("it has credentials in it; put them into a header");
+        }
+        parsed.set_fragment(None);
+        Ok(Self {
+            url: parsed,
+            headers: HeaderMap::new(),
+            auth: None,
+            limits: HttpLimits::default(),
+            client: None,
+            kind: Kind::Auto,
+        })
+    }
+
+    /// Sends this header with every request. Its value is treated as a secret. Headers of the
+    /// [`AuthProvider`] win over it.
+    ///
+    /// # Errors
+    ///
+    /// When the header belongs to the protocol (`Content-Type`, `Accept`, `Mcp-…`, …), or is not
+    /// allowed in HTTP.
+    pub fn with_header(mut self, name: &str, value: &str) -> Result<Self, HttpConfigError> {
+        let (name, value) = custom_header(name, value)?;
+        self.headers.insert(name, value);
+        Ok(self)
+    }
+
+    /// Asks this provider for the credentials of every request.
+    #[must_use]
+    pub fn with_auth(mut self, auth: Arc<dyn AuthProvider>) -> Self {
+        self.auth = Some(auth);
+        self
+    }
+
+    /// Sets the bounds.
+    #[must_use]
+    pub fn with_limits(mut self, limits: HttpLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Speaks through a client of your own: for a proxy, certificates or a resolver.
+    /// [`client_builder`] is a good start. Redirects, retries, the `Referer` header and compression
+    /// are switched off in any case; the connect time is yours to set.
+    ///
+    /// # Errors
+    ///
+    /// When the client cannot be built.
+    pub fn with_client(mut self, builder: reqwest::ClientBuilder) -> Result<Self, HttpConfigError> {
+        self.client = Some(build(tame(builder))?);
+        Ok(self)
+    }
+
+    /// Speaks Streamable HTTP, and does not try HTTP+SSE.
+    #[must_use]
+    pub fn streamable_only(mut self) -> Self {
+        self.kind = Kind::Streamable;
+        self
+    }
+
+    /// Speaks HTTP+SSE of 2024-11-05, and does not try Streamable HTTP.
+    #[cfg(feature = "sse")]
+    #[must_use]
+    pub fn sse_only(mut self) -> Self {
+        self.kind = Kind::LegacySse;
+        self
+    }
+
+    /// The way to this server, ready to open connections. If the configuration names no kind,
+    /// Streamable HTTP is tried first and HTTP+SSE is its [`fallback`](Connect::fallback); for a
+    /// URL that ends in `/sse` it is the other way round.
+    ///
+    /// # Errors
+    ///
+    /// When the HTTP client cannot be set up.
+    pub fn into_connect(self) -> Result<Arc<dyn Connect>, HttpConfigError> {
+        let kind = self.kind;
+        let exchange = Arc::new(Exchange::new(self)?);
+        Ok(connect_by(kind, exchange))
+    }
+
+    pub(crate) fn client(&self) -> Result<reqwest::Client, HttpConfigError> {
+        if let Some(client) = &self.client {
+            return Ok(client.clone());
+        }
+        let builder = match self.url.scheme() {
+            "http" if is_loopback(&self.url) => loopback_builder(),
+            _ => client_builder(),
+        };
+        let builder = builder.map_err(|source| HttpConfigError::Client { source })?;
+        build(tame(builder).connect_timeout(self.limits.connect_time))
+    }
+}
+
+fn build(builder: reqwest::ClientBuilder) -> Result<reqwest::Client, HttpConfigError> {
+    builder.build().map_err(|source| HttpConfigError::Client {
+        source: source.into(),
+    })
+}
+
+#[cfg(feature = "sse")]
+fn connect_by(kind: Kind, exchange: Arc<Exchange>) -> Arc<dyn Connect> {
+    use crate::legacy_sse::SseConnect;
+
+    let streamable = HttpConnect::over(exchange.clone());
+    let sse_first = exchange
+        .config()
+        .url
+        .path()
+        .trim_end_matches('/')
+        .ends_with("/sse");
+    let sse = SseConnect::over(exchange);
+    match kind {
+        Kind::Streamable => Arc::new(streamable),
+        Kind::LegacySse => Arc::new(sse),
+        Kind::Auto if sse_first => Arc::new(sse.or_else(Arc::new(streamable))),
+        Kind::Auto => Arc::new(streamable.or_else(Arc::new(sse))),
+    }
+}
+
+#[cfg(not(feature = "sse"))]
+fn connect_by(_: Kind, exchange: Arc<Exchange>) -> Arc<dyn Connect> {
+    Arc::new(HttpConnect::over(exchange))
+}
+
+/// Checks a header that the protocol does not know of.
+pub(crate) fn custom_header(
+    name: &str,
+    value: &str,
+) -> Result<(HeaderName, HeaderValue), HttpConfigError> {
+    let invalid = || HttpConfigError::InvalidHeader {
+        name: name.to_owned(),
+    };
+    let parsed = HeaderName::from_bytes(name.as_bytes()).map_err(|_| invalid())?;
+    if is_reserved(&parsed) {
+        return Err(HttpConfigError::ReservedHeader {
+            name: name.to_owned(),
+        });
+    }
+    let mut value = HeaderValue::from_bytes(value.as_bytes()).map_err(|_| invalid())?;
+    value.set_sensitive(true);
+    Ok((parsed, value))
+}
+
+/// Whether the server is on this very machine.
+fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost"
+        || address
+            .parse::<std::net::IpAddr>()
+            .is_ok_and(|ip| ip.is_loopback())
+}
+
+impl fmt::Debug for HttpConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpConfig")
+            .field("url", &shown(&self.url))
+            .field("headers", &self.headers.keys())
+            .field("auth", &self.auth)
+            .field("limits", &self.limits)
+            .field("kind", &self.kind)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Display for HttpConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Url { url, detail } => write!(f, "'{url}' is no MCP server's URL: {detail}"),
+            Self::ReservedHeader { name } => {
+                write!(
+                    f,
+                    "header '{name}' belongs to the protocol and cannot be set"
+                )
+            }
+            Self::InvalidHeader { name } => {
+                write!(
+                    f,
+                    "header '{name}' has a name or value that HTTP does not allow"
+                )
+            }
+            Self::Client { .. } => f.write_str("the HTTP client could not be set up"),
+        }
+    }
+}
+
+impl Error for HttpConfigError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Client { source } => Some(source.as_ref()),
+            _ => None,
+        }
+    }
+}

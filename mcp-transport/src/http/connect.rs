@@ -1,0 +1,61 @@
+//! Opens connections over Streamable HTTP.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::http::{Exchange, HttpConfig, HttpConfigError, HttpTransport};
+use crate::{Connect, Shape, Transport, TransportError};
+
+/// Opens connections to one server over Streamable HTTP.
+///
+/// Opening costs nothing: the first message connects. All connections share one pool.
+#[derive(Clone, Debug)]
+pub struct HttpConnect {
+    exchange: Arc<Exchange>,
+    fallback: Option<Arc<dyn Connect>>,
+}
+
+impl HttpConnect {
+    /// Speaks Streamable HTTP to the server of this configuration, whatever kind it names.
+    /// [`HttpConfig::into_connect`] goes by the kind.
+    ///
+    /// # Errors
+    ///
+    /// When the HTTP client cannot be set up.
+    pub fn new(config: HttpConfig) -> Result<Self, HttpConfigError> {
+        Ok(Self::over(Arc::new(Exchange::new(config)?)))
+    }
+
+    pub(crate) fn over(exchange: Arc<Exchange>) -> Self {
+        Self {
+            exchange,
+            fallback: None,
+        }
+    }
+
+    #[cfg(feature = "sse")]
+    pub(crate) fn or_else(mut self, fallback: Arc<dyn Connect>) -> Self {
+        self.fallback = Some(fallback);
+        self
+    }
+}
+
+#[async_trait]
+impl Connect for HttpConnect {
+    async fn connect(&self) -> Result<Arc<dyn Transport>, TransportError> {
+        Ok(Arc::new(HttpTransport::new(self.exchange.clone())))
+    }
+
+    fn target(&self) -> String {
+        self.exchange.target()
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Http
+    }
+
+    fn fallback(&self) -> Option<Arc<dyn Connect>> {
+        self.fallback.clone()
+    }
+}

@@ -1,0 +1,74 @@
+//! Server-sent events over a reply's body.
+
+use reqwest::Response;
+use reqwest::header::CONTENT_TYPE;
+
+use crate::TransportError;
+use crate::http::body::{Body, Pace};
+use crate::sse::{SseFrame, SseParser};
+
+/// An open event stream.
+#[derive(Debug)]
+pub(crate) struct EventStream {
+    body: Body,
+    parser: SseParser,
+}
+
+impl EventStream {
+    pub(crate) fn new(response: Response, pace: Pace, event_bytes: usize) -> Self {
+        Self {
+            body: Body::new(response, pace),
+            parser: SseParser::new(event_bytes),
+        }
+    }
+
+    /// The next frame; `None` at the end. An event that the end cuts short is none.
+    pub(crate) async fn next(&mut self) -> Result<Option<SseFrame>, TransportError> {
+        loop {
+            if let Some(frame) = self.parser.next_frame() {
+                return Ok(Some(frame));
+            }
+            match self.body.chunk().await? {
+                Some(bytes) => self.parser.push(&bytes),
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// Sets new time limits for what is still to come.
+    pub(crate) fn set_pace(&mut self, pace: Pace) {
+        self.body.set_pace(pace);
+    }
+
+    /// What the stream said about itself so far.
+    pub(crate) fn parser(&self) -> &SseParser {
+        &self.parser
+    }
+
+    /// The failure of a stream with an event over the limit.
+    pub(crate) fn too_large(&self) -> TransportError {
+        TransportError::TooLarge {
+            what: "an event of the reply",
+            limit: self.parser.limit(),
+        }
+    }
+}
+
+/// A reply's media type in lower case, without parameters; empty if it names none.
+pub(crate) fn media_type(response: &Response) -> String {
+    let header = response.headers().get(CONTENT_TYPE);
+    let value = header
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    value
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .to_ascii_lowercase()
+}
+
+/// Whether a reply is an event stream.
+pub(crate) fn is_event_stream(response: &Response) -> bool {
+    media_type(response) == "text/event-stream"
+}

@@ -1,0 +1,235 @@
+//! One HTTP exchange, up to the head of the answer: with credentials, within the origin.
+
+use bytes::Bytes;
+use reqwest::header::{HeaderMap, LOCATION, WWW_AUTHENTICATE};
+use reqwest::{Client, Method, Request, Response, Url};
+use tokio::time::timeout;
+
+use crate::http::config::custom_header;
+use crate::http::redirect::{follow, shown};
+use crate::http::refusal::discard;
+use crate::http::{HttpConfig, HttpConfigError, HttpLimits};
+use crate::{
+    AuthRequest, AuthVerdict, BoxError, Challenge, Delivery, Secret, SendError, TransportError,
+};
+
+/// The way to one server.
+#[derive(Debug)]
+pub(crate) struct Exchange {
+    config: HttpConfig,
+    client: Client,
+}
+
+/// One request, to be sent as often as redirects and challenges make it necessary.
+#[derive(Debug)]
+pub(crate) struct Ask {
+    pub(crate) method: Method,
+    pub(crate) url: Url,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+    /// How many refusals the provider may answer with another try.
+    pub(crate) challenges: u32,
+}
+
+/// Credentials as the provider gave them.
+type Credentials = Vec<(String, Secret)>;
+
+impl Exchange {
+    pub(crate) fn new(config: HttpConfig) -> Result<Self, HttpConfigError> {
+        let client = config.client()?;
+        Ok(Self { config, client })
+    }
+
+    pub(crate) fn config(&self) -> &HttpConfig {
+        &self.config
+    }
+
+    pub(crate) fn limits(&self) -> &HttpLimits {
+        &self.config.limits
+    }
+
+    /// The server's address for people.
+    pub(crate) fn target(&self) -> String {
+        shown(&self.config.url)
+    }
+
+    /// Sends `ask` and returns with the head of the answer, whatever its status, as long as it is
+    /// neither a redirect nor a refusal of our credentials.
+    pub(crate) async fn send(&self, ask: &Ask) -> Result<Response, SendError> {
+        let mut url = ask.url.clone();
+        let (mut hops, mut refusals) = (0, 0);
+        loop {
+            let credentials = self.credentials(&ask.method, &url).await?;
+            let response = self.send_once(ask, &url, &credentials).await?;
+            self.observe(&ask.method, &response);
+            let status = response.status().as_u16();
+            if matches!(status, 301 | 302 | 303 | 307 | 308) {
+                hops += 1;
+                url = self.next_hop(&response, hops)?;
+                discard(response, self.limits()).await;
+            } else if is_challenge(&response) {
+                refusals += 1;
+                self.challenged(ask, response, &credentials, refusals)
+                    .await?;
+            } else {
+                return Ok(response);
+            }
+        }
+    }
+
+    async fn send_once(
+        &self,
+        ask: &Ask,
+        url: &Url,
+        credentials: &Credentials,
+    ) -> Result<Response, SendError> {
+        let mut request = Request::new(ask.method.clone(), url.clone());
+        let headers = request.headers_mut();
+        headers.clone_from(&self.config.headers);
+        for (name, value) in credentials {
+            let (name, value) = custom_header(name, value.expose())
+                .map_err(|error| self.no_credentials(error.into()))?;
+            headers.insert(name, value);
+        }
+        headers.extend(ask.headers.clone());
+        if !ask.body.is_empty() {
+            *request.body_mut() = Some(ask.body.clone().into());
+        }
+        let limit = self.limits().first_byte_time;
+        match timeout(limit, self.client.execute(request)).await {
+            Ok(Ok(response)) => Ok(response),
+            Ok(Err(error)) => Err(self.unsent(&ask.method, url, error)),
+            Err(_) => Err(SendError::new(
+                TransportError::Timeout {
+                    phase: "the reply's first byte",
+                    limit,
+                },
+                Delivery::Unknown,
+            )),
+        }
+    }
+
+    /// No answer came. Only before a connection stood is it certain that nothing was sent.
+    fn unsent(&self, method: &Method, url: &Url, error: reqwest::Error) -> SendError {
+        let error = error.without_url();
+        let (delivery, action) = if error.is_connect() {
+            if error.is_timeout() {
+                let limit = self.limits().connect_time;
+                let error = TransportError::Timeout {
+                    phase: "connecting",
+                    limit,
+                };
+                return SendError::new(error, Delivery::NotSent);
+            }
+            (Delivery::NotSent, format!("connecting to {}", shown(url)))
+        } else if error.is_builder() {
+            (Delivery::NotSent, format!("{method} {}", shown(url)))
+        } else {
+            (Delivery::Unknown, format!("{method} {}", shown(url)))
+        };
+        SendError::new(
+            TransportError::Io {
+                action,
+                source: error.into(),
+            },
+            delivery,
+        )
+    }
+
+    fn next_hop(&self, response: &Response, hops: u32) -> Result<Url, SendError> {
+        let location = response
+            .headers()
+            .get(LOCATION)
+            .map(|value| value.as_bytes());
+        let hop = follow(response.url(), response.status().as_u16(), location);
+        let limit = self.limits().redirects;
+        let detail = match hop {
+            Ok(url) if hops <= limit => return Ok(url),
+            Ok(_) => format!("{} redirects more than {limit} times", self.target()),
+            Err(detail) => detail,
+        };
+        Err(SendError::new(
+            TransportError::Malformed { detail },
+            Delivery::NotSent,
+        ))
+    }
+
+    async fn credentials(&self, method: &Method, url: &Url) -> Result<Credentials, SendError> {
+        match &self.config.auth {
+            None => Ok(Vec::new()),
+            Some(auth) => auth
+                .headers(&self.auth_request(method, url))
+                .await
+                .map_err(|source| self.no_credentials(source)),
+        }
+    }
+
+    fn no_credentials(&self, source: BoxError) -> SendError {
+        let error = TransportError::Credentials {
+            server: self.target(),
+            source,
+        };
+        SendError::new(error, Delivery::NotSent)
+    }
+
+    fn observe(&self, method: &Method, response: &Response) {
+        if let Some(auth) = &self.config.auth {
+            let headers: Vec<(&str, &str)> = response
+                .headers()
+                .iter()
+                .filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)))
+                .collect();
+            auth.observed(&self.auth_request(method, response.url()), &headers);
+        }
+    }
+
+    /// Tells the provider of a refusal. `Ok` means: try again.
+    async fn challenged(
+        &self,
+        ask: &Ask,
+        response: Response,
+        credentials: &Credentials,
+        refusals: u32,
+    ) -> Result<(), SendError> {
+        let status = response.status().as_u16();
+        let url = response.url().clone();
+        let www_authenticate = challenges(&response);
+        discard(response, self.limits()).await;
+        let source = match &self.config.auth {
+            Some(auth) if refusals <= ask.challenges => {
+                let challenge = Challenge::new(self.auth_request(&ask.method, &url), status)
+                    .with_www_authenticate(&www_authenticate)
+                    .with_sent(credentials)
+                    .with_attempt(refusals);
+                match auth.challenged(&challenge).await {
+                    Ok(AuthVerdict::Retry) => return Ok(()),
+                    Ok(AuthVerdict::GiveUp) => None,
+                    Err(source) => Some(source),
+                }
+            }
+            _ => None,
+        };
+        let error = TransportError::Unauthorized { status, source };
+        Err(SendError::new(error, Delivery::NotSent))
+    }
+
+    fn auth_request<'a>(&'a self, method: &'a Method, url: &'a Url) -> AuthRequest<'a> {
+        AuthRequest::new(method.as_str(), url.as_str(), self.config.url.as_str())
+    }
+}
+
+/// A 401, or a 403 that says what is missing.
+fn is_challenge(response: &Response) -> bool {
+    match response.status().as_u16() {
+        401 => true,
+        403 => response.headers().contains_key(WWW_AUTHENTICATE),
+        _ => false,
+    }
+}
+
+fn challenges(response: &Response) -> Vec<String> {
+    let values = response.headers().get_all(WWW_AUTHENTICATE).iter();
+    values
+        .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+        .collect()
+}

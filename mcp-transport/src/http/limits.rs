@@ -1,0 +1,116 @@
+//! How much, how many and how long.
+
+use std::time::Duration;
+
+/// The bounds of an HTTP connection. The defaults leave room for anything ordinary.
+///
+/// The times are a net under the caller's own deadlines, not a replacement for them, and are
+/// therefore long; a dead peer is noticed by TCP keep-alive within a minute.
+///
+/// ```
+/// use std::time::Duration;
+/// use mcp_transport::HttpLimits;
+///
+/// let limits = HttpLimits::default()
+///     .with_requests_in_flight(8)
+///     .with_connect_time(Duration::from_secs(3));
+/// # let _ = limits;
+/// ```
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct HttpLimits {
+    pub(crate) requests_in_flight: usize,
+    pub(crate) message_bytes: usize,
+    pub(crate) error_body_bytes: usize,
+    pub(crate) queued_messages: usize,
+    pub(crate) queued_bytes: usize,
+    pub(crate) redirects: u32,
+    pub(crate) challenges: u32,
+    pub(crate) reconnects: u32,
+    pub(crate) connect_time: Duration,
+    pub(crate) first_byte_time: Duration,
+    pub(crate) idle_time: Duration,
+    pub(crate) total_time: Duration,
+    pub(crate) listen_time: Duration,
+    pub(crate) endpoint_time: Duration,
+    pub(crate) close_time: Duration,
+    pub(crate) retry_floor: Duration,
+    pub(crate) retry_ceiling: Duration,
+}
+
+impl Default for HttpLimits {
+    fn default() -> Self {
+        Self {
+            requests_in_flight: 64,
+            message_bytes: 32 << 20,
+            error_body_bytes: 64 << 10,
+            queued_messages: 1024,
+            queued_bytes: 64 << 20,
+            redirects: 5,
+            challenges: 3,
+            reconnects: 8,
+            connect_time: Duration::from_secs(10),
+            first_byte_time: Duration::from_secs(20 * 60),
+            idle_time: Duration::from_secs(20 * 60),
+            total_time: Duration::from_secs(60 * 60),
+            listen_time: Duration::from_secs(1),
+            endpoint_time: Duration::from_secs(30),
+            close_time: Duration::from_secs(2),
+            retry_floor: Duration::from_millis(100),
+            retry_ceiling: Duration::from_secs(5 * 60),
+        }
+    }
+}
+
+macro_rules! with {
+    ($($(#[$doc:meta])* $with:ident => $field:ident: $type:ty;)*) => {
+        impl HttpLimits {
+            $($(#[$doc])*
+            #[must_use]
+            pub fn $with(mut self, $field: $type) -> Self {
+                self.$field = $field;
+                self
+            })*
+        }
+    };
+}
+
+with! {
+    /// Requests whose reply has not come in full yet; further ones wait. Notifications, answers and
+    /// streams that stay open are not counted. Default: 64.
+    with_requests_in_flight => requests_in_flight: usize;
+    /// One message: a JSON body or an event. Default: 32 MiB.
+    with_message_bytes => message_bytes: usize;
+    /// What is read of the body of an error answer. Default: 64 KiB.
+    with_error_body_bytes => error_body_bytes: usize;
+    /// Messages that wait for `recv`. Default: 1024.
+    with_queued_messages => queued_messages: usize;
+    /// Bytes that wait for `recv`. Default: 64 MiB.
+    with_queued_bytes => queued_bytes: usize;
+    /// Redirects followed for one request. Default: 5.
+    with_redirects => redirects: u32;
+    /// Refusals of one request that the [`AuthProvider`](crate::AuthProvider) may answer with
+    /// another try. Default: 3.
+    with_challenges => challenges: u32;
+    /// Attempts in a row to reopen a broken stream before it is given up. Default: 8.
+    with_reconnects => reconnects: u32;
+    /// Name look-up, TCP and TLS together. Default: 10 s.
+    with_connect_time => connect_time: Duration;
+    /// From the request to the head of its reply. Default: 20 min.
+    with_first_byte_time => first_byte_time: Duration;
+    /// A pause within a reply. Default: 20 min.
+    with_idle_time => idle_time: Duration;
+    /// A whole reply, resumptions included. Default: 1 h.
+    with_total_time => total_time: Duration;
+    /// How long sending `notifications/initialized` waits for the server's own stream to open
+    /// before it goes on in the background. Default: 1 s.
+    with_listen_time => listen_time: Duration;
+    /// HTTP+SSE: until the `endpoint` event is there. Default: 30 s.
+    with_endpoint_time => endpoint_time: Duration;
+    /// Saying goodbye. Default: 2 s.
+    with_close_time => close_time: Duration;
+    /// The shortest wait before a reconnection, whatever the server says. Default: 100 ms.
+    with_retry_floor => retry_floor: Duration;
+    /// The longest wait a server may ask for before a reconnection; if it asks for more, the
+    /// stream is given up. Default: 5 min.
+    with_retry_ceiling => retry_ceiling: Duration;
+}

@@ -1,0 +1,209 @@
+//! When a broken stream is opened again. Pure: no clock, no connection.
+
+use std::time::Duration;
+
+use crate::http::HttpLimits;
+use crate::sse::SseParser;
+
+/// The first wait when the server did not name one; it doubles from there.
+const FIRST: Duration = Duration::from_secs(1);
+/// Where the doubling stops.
+const LONGEST: Duration = Duration::from_secs(30);
+
+/// The state of one stream over all its connections.
+#[derive(Clone, Debug)]
+pub(crate) struct Reconnect {
+    floor: Duration,
+    ceiling: Duration,
+    budget: u32,
+    retry: Option<Duration>,
+    last_event_id: Option<String>,
+    /// Attempts to open in a row that failed.
+    failures: u32,
+    /// Connections in a row on which no message came.
+    fruitless: u32,
+}
+
+/// What to do about a broken stream.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Next {
+    /// Open it again, this much later and not earlier.
+    After(Duration),
+    /// It failed too often.
+    Exhausted,
+    /// The server asks for a longer wait than anybody would.
+    TooLong(Duration),
+}
+
+impl Reconnect {
+    pub(crate) fn new(limits: &HttpLimits) -> Self {
+        Self {
+            floor: limits.retry_floor,
+            ceiling: limits.retry_ceiling,
+            budget: limits.reconnects,
+            retry: None,
+            last_event_id: None,
+            failures: 0,
+            fruitless: 0,
+        }
+    }
+
+    /// The event after which to resume.
+    pub(crate) fn last_event_id(&self) -> Option<&str> {
+        self.last_event_id.as_deref()
+    }
+
+    /// The stream is open.
+    pub(crate) fn opened(&mut self) {
+        self.failures = 0;
+    }
+
+    /// A message came.
+    pub(crate) fn progressed(&mut self) {
+        self.fruitless = 0;
+    }
+
+    /// The stream has ended: keeps what it said about reconnecting.
+    pub(crate) fn ended(&mut self, stream: &SseParser) -> Next {
+        if let Some(id) = stream.last_event_id() {
+            self.last_event_id = Some(id.to_owned());
+        }
+        self.retry = stream.retry().or(self.retry);
+        let wait = self.next(self.fruitless);
+        self.fruitless = self.fruitless.saturating_add(1);
+        wait
+    }
+
+    /// It could not be opened.
+    pub(crate) fn failed(&mut self) -> Next {
+        self.failures = self.failures.saturating_add(1);
+        if self.failures >= self.budget {
+            return Next::Exhausted;
+        }
+        match self.next(self.fruitless.saturating_add(self.failures)) {
+            Next::After(wait) => Next::After(wait.max(doubled(self.failures.saturating_sub(1)))),
+            other => other,
+        }
+    }
+
+    /// Forgets the failures, to start over.
+    pub(crate) fn forgive(&mut self) {
+        (self.failures, self.fruitless) = (0, 0);
+    }
+
+    fn next(&self, round: u32) -> Next {
+        match self.retry {
+            Some(retry) if retry > self.ceiling => Next::TooLong(retry),
+            Some(retry) => Next::After(retry.max(self.floor)),
+            None => Next::After(doubled(round).max(self.floor)),
+        }
+    }
+}
+
+fn doubled(round: u32) -> Duration {
+    FIRST.saturating_mul(1 << round.min(10)).min(LONGEST)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn stream(text: &str) -> SseParser {
+        let mut parser = SseParser::new(1024);
+        parser.push(text.as_bytes());
+        while parser.next_frame().is_some() {}
+        parser
+    }
+
+    fn plan() -> Reconnect {
+        Reconnect::new(&HttpLimits::default())
+    }
+
+    #[test]
+    fn retry_is_honoured_to_the_millisecond() {
+        let next = plan().ended(&stream("id: 1\nretry: 500\ndata:\n\n"));
+        assert_eq!(next, Next::After(Duration::from_millis(500)));
+    }
+
+    #[test]
+    fn retry_and_id_outlive_a_stream_that_names_neither() {
+        let mut plan = plan();
+        plan.ended(&stream("id: 1\nretry: 500\ndata:\n\n"));
+        plan.opened();
+        assert_eq!(
+            plan.ended(&stream("")),
+            Next::After(Duration::from_millis(500))
+        );
+        assert_eq!(plan.last_event_id(), Some("1"));
+    }
+
+    #[test]
+    fn without_retry_the_wait_doubles_until_a_message_comes() {
+        let mut plan = plan();
+        let mut waits = Vec::new();
+        for _ in 0..7 {
+            plan.opened();
+            waits.push(plan.ended(&stream("data:\n\n")));
+        }
+        let want = [1, 2, 4, 8, 16, 30, 30].map(|s| Next::After(Duration::from_secs(s)));
+        assert_eq!(waits, want);
+        plan.progressed();
+        assert_eq!(plan.ended(&stream("")), Next::After(Duration::from_secs(1)));
+    }
+
+    #[test]
+    fn a_wait_of_ten_to_the_fifteen_milliseconds_is_refused_not_overflown() {
+        let next = plan().ended(&stream("id: 1\nretry: 1000000000000000\ndata:\n\n"));
+        assert_eq!(
+            next,
+            Next::TooLong(Duration::from_millis(1_000_000_000_000_000))
+        );
+    }
+
+    #[test]
+    fn attempts_that_fail_are_counted_and_those_that_open_are_not() {
+        let limits = HttpLimits::default().with_reconnects(3);
+        let mut plan = Reconnect::new(&limits);
+        for _ in 0..100 {
+            assert!(matches!(plan.failed(), Next::After(_)));
+            assert!(matches!(plan.failed(), Next::After(_)));
+            plan.opened();
+        }
+        plan.failed();
+        plan.failed();
+        assert_eq!(plan.failed(), Next::Exhausted);
+    }
+
+    proptest! {
+        #[test]
+        fn no_wait_is_early_below_the_floor_or_beyond_the_ceiling(
+            retry in proptest::option::of(any::<u64>()),
+            steps in proptest::collection::vec(0..4_u8, 1..60),
+        ) {
+            let limits = HttpLimits::default();
+            let text = retry.map_or(String::new(), |ms| format!("retry: {ms}\n\n"));
+            let (mut plan, stream) = (plan(), stream(&text));
+            let asked = retry.map(Duration::from_millis);
+            plan.ended(&stream);
+            for step in steps {
+                let next = match step {
+                    0 => plan.ended(&stream),
+                    1 => plan.failed(),
+                    2 => { plan.opened(); continue }
+                    _ => { plan.progressed(); continue }
+                };
+                match next {
+                    Next::After(wait) => {
+                        prop_assert!(wait >= limits.retry_floor);
+                        prop_assert!(wait <= limits.retry_ceiling);
+                        prop_assert!(asked.is_none_or(|asked| wait >= asked));
+                    }
+                    Next::TooLong(wait) => prop_assert!(wait > limits.retry_ceiling),
+                    Next::Exhausted => prop_assert!(plan.failures >= limits.reconnects),
+                }
+            }
+        }
+    }
+}

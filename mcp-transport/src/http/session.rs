@@ -1,0 +1,143 @@
+//! The session of the legacy era: handed out with the answer to `initialize`, and with nothing
+//! else; echoed on everything after it; over when the server says 404.
+
+use reqwest::header::HeaderValue;
+
+use crate::TransportError;
+
+/// What is known about the session.
+#[derive(Debug, Default)]
+pub(crate) enum Session {
+    /// The server has handed out none.
+    #[default]
+    None,
+    /// Everything but `initialize` carries this id.
+    Active(SessionId),
+    /// The server has forgotten it. Nothing but `initialize` makes sense now.
+    Expired,
+}
+
+/// A session's id. A secret: whoever knows it can speak in our name.
+#[derive(Clone, Eq, PartialEq)]
+pub(crate) struct SessionId(HeaderValue);
+
+impl Session {
+    /// `initialize` was answered: from now on its session is ours, or none is.
+    pub(crate) fn begin(&mut self, header: Option<&HeaderValue>) -> Result<(), TransportError> {
+        *self = match header {
+            None => Self::None,
+            Some(id) if is_visible_ascii(id.as_bytes()) => {
+                let mut id = id.clone();
+                id.set_sensitive(true);
+                Self::Active(SessionId(id))
+            }
+            Some(_) => {
+                *self = Self::None;
+                return Err(TransportError::Malformed {
+                    detail: "its session id has characters outside visible ASCII".to_owned(),
+                });
+            }
+        };
+        Ok(())
+    }
+
+    /// The id to send along, if there is one.
+    pub(crate) fn id(&self) -> Result<Option<SessionId>, TransportError> {
+        match self {
+            Self::None => Ok(None),
+            Self::Active(id) => Ok(Some(id.clone())),
+            Self::Expired => Err(TransportError::SessionExpired),
+        }
+    }
+
+    /// The server does not know the session `used`. A late word about an earlier session leaves
+    /// the present one alone.
+    pub(crate) fn expire(&mut self, used: &SessionId) {
+        if matches!(self, Self::Active(id) if id == used) {
+            *self = Self::Expired;
+        }
+    }
+
+    /// Ends the session and hands out its id, for the goodbye.
+    pub(crate) fn take(&mut self) -> Option<SessionId> {
+        match std::mem::take(self) {
+            Self::Active(id) => Some(id),
+            Self::None | Self::Expired => None,
+        }
+    }
+}
+
+impl SessionId {
+    /// The header's value.
+    pub(crate) fn header(&self) -> HeaderValue {
+        self.0.clone()
+    }
+}
+
+impl std::fmt::Debug for SessionId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("…")
+    }
+}
+
+fn is_visible_ascii(id: &[u8]) -> bool {
+    !id.is_empty() && id.iter().all(u8::is_ascii_graphic)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(id: &str) -> HeaderValue {
+        HeaderValue::from_bytes(id.as_bytes()).unwrap()
+    }
+
+    fn active(id: &str) -> (Session, SessionId) {
+        let mut session = Session::default();
+        session.begin(Some(&header(id))).unwrap();
+        let id = session.id().unwrap().unwrap();
+        (session, id)
+    }
+
+    #[test]
+    fn any_visible_ascii_of_any_length_is_a_session() {
+        let odd = "!#$%&'*+-.^_`|~{}[]\\\"@/?=<>:;,()";
+        let long = "x".repeat(6_000);
+        for text in [odd, long.as_str()] {
+            assert_eq!(active(text).1.header(), header(text));
+        }
+    }
+
+    #[test]
+    fn an_id_outside_visible_ascii_is_refused() {
+        for text in ["", "a b", "é"] {
+            let mut session = Session::default();
+            assert!(session.begin(Some(&header(text))).is_err(), "{text}");
+            assert_eq!(session.id().unwrap(), None);
+        }
+    }
+
+    #[test]
+    fn a_late_404_of_an_old_session_leaves_the_new_one_alone() {
+        let (mut session, old) = active("old");
+        session.expire(&old);
+        assert!(matches!(session.id(), Err(TransportError::SessionExpired)));
+        session.begin(Some(&header("new"))).unwrap();
+        session.expire(&old);
+        assert_eq!(session.id().unwrap().unwrap().header(), header("new"));
+    }
+
+    #[test]
+    fn an_initialize_without_a_session_id_ends_the_old_session() {
+        let (mut session, _) = active("old");
+        session.begin(None).unwrap();
+        assert_eq!(session.id().unwrap(), None);
+        assert!(session.take().is_none());
+    }
+
+    #[test]
+    fn a_session_id_is_not_printed() {
+        let (session, _) = active("secret");
+        assert_eq!(format!("{session:?}"), "Active(…)");
+    }
+}

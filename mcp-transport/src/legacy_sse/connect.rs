@@ -1,0 +1,125 @@
+//! Opens connections over HTTP+SSE.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use reqwest::{Method, Url};
+use tokio::time::timeout;
+
+use crate::http::{
+    Ask, EventStream, Exchange, HttpConfig, HttpConfigError, Pace, is_event_stream, media_type,
+    of_stream, refusal,
+};
+use crate::legacy_sse::SseTransport;
+use crate::legacy_sse::endpoint::endpoint;
+use crate::sse::SseFrame;
+use crate::{Connect, Patience, Shape, Transport, TransportError};
+
+/// Opens connections to one server over HTTP+SSE, the transport of 2024-11-05.
+///
+/// A connection is ready when the server has said where to post messages. A lost event stream ends
+/// the connection; a new one starts over.
+#[derive(Clone, Debug)]
+pub struct SseConnect {
+    exchange: Arc<Exchange>,
+    fallback: Option<Arc<dyn Connect>>,
+}
+
+impl SseConnect {
+    /// Speaks HTTP+SSE to the server of this configuration, whatever kind it names.
+    /// [`HttpConfig::into_connect`] goes by the kind.
+    ///
+    /// # Errors
+    ///
+    /// When the HTTP client cannot be set up.
+    pub fn new(config: HttpConfig) -> Result<Self, HttpConfigError> {
+        Ok(Self::over(Arc::new(Exchange::new(config)?)))
+    }
+
+    pub(crate) fn over(exchange: Arc<Exchange>) -> Self {
+        Self {
+            exchange,
+            fallback: None,
+        }
+    }
+
+    pub(crate) fn or_else(mut self, fallback: Arc<dyn Connect>) -> Self {
+        self.fallback = Some(fallback);
+        self
+    }
+
+    async fn open(&self) -> Result<(EventStream, Url), TransportError> {
+        let limits = self.exchange.limits();
+        let ask = Ask {
+            method: Method::GET,
+            url: self.exchange.config().url.clone(),
+            headers: of_stream(None, None, None),
+            body: Bytes::new(),
+            challenges: limits.challenges,
+        };
+        let response = self
+            .exchange
+            .send(&ask)
+            .await
+            .map_err(|failed| failed.error)?;
+        if !response.status().is_success() {
+            return Err(refusal(response, limits).await.error);
+        }
+        if !is_event_stream(&response) {
+            return Err(TransportError::Malformed {
+                detail: format!("its event stream is of type '{}'", media_type(&response)),
+            });
+        }
+        let url = response.url().clone();
+        let pace = Pace::new(limits, Patience::Stream);
+        let mut stream = EventStream::new(response, pace, limits.message_bytes);
+        loop {
+            match stream.next().await? {
+                Some(SseFrame::Event(event)) if event.event == "endpoint" => {
+                    return Ok((stream, endpoint(&url, &event.data)?));
+                }
+                Some(SseFrame::Event(_)) => {}
+                Some(SseFrame::TooLarge { .. } | SseFrame::Endless) => {
+                    return Err(stream.too_large());
+                }
+                None => {
+                    return Err(TransportError::Malformed {
+                        detail: "its event stream ended before the endpoint event".to_owned(),
+                    });
+                }
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl Connect for SseConnect {
+    async fn connect(&self) -> Result<Arc<dyn Transport>, TransportError> {
+        let limit = self.exchange.limits().endpoint_time;
+        let (stream, endpoint) =
+            timeout(limit, self.open())
+                .await
+                .map_err(|_| TransportError::Timeout {
+                    phase: "waiting for the endpoint event",
+                    limit,
+                })??;
+        Ok(Arc::new(SseTransport::new(
+            self.exchange.clone(),
+            stream,
+            endpoint,
+        )))
+    }
+
+    fn target(&self) -> String {
+        self.exchange.target()
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::LegacySse
+    }
+
+    fn fallback(&self) -> Option<Arc<dyn Connect>> {
+        self.fallback.clone()
+    }
+}

@@ -1,0 +1,227 @@
+//! One connection over HTTP+SSE.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use mcp_jsonrpc::{Limits, RequestId};
+use parking_lot::Mutex;
+use reqwest::{Method, Url};
+use tokio::sync::{Semaphore, oneshot, watch};
+use tokio::task::AbortHandle;
+
+use crate::http::{Ask, EventStream, Exchange, answered, discard, of_message, refusal};
+use crate::inbox::Inbox;
+use crate::sse::SseFrame;
+use crate::{Closed, Delivery, Incoming, Outgoing, SendError, Shape, Transport, TransportError};
+
+/// One connection over HTTP+SSE. Opened by [`SseConnect`](crate::SseConnect).
+#[derive(Debug)]
+pub struct SseTransport {
+    exchange: Arc<Exchange>,
+    endpoint: Url,
+    line: Arc<Line>,
+    window: Semaphore,
+    reader: AbortHandle,
+}
+
+/// What the reader and the senders share.
+#[derive(Debug)]
+struct Line {
+    inbox: Inbox,
+    /// Requests whose POST has not been acknowledged. The answer may well come first.
+    posting: Mutex<HashMap<RequestId, oneshot::Sender<()>>>,
+    /// Whether the event stream is over.
+    over: watch::Sender<bool>,
+}
+
+impl SseTransport {
+    pub(crate) fn new(exchange: Arc<Exchange>, stream: EventStream, endpoint: Url) -> Self {
+        let limits = exchange.limits();
+        let window = Semaphore::new(limits.requests_in_flight);
+        let line = Arc::new(Line {
+            inbox: Inbox::new(limits.queued_messages, limits.queued_bytes),
+            posting: Mutex::default(),
+            over: watch::Sender::new(false),
+        });
+        let reader = tokio::spawn(read(stream, line.clone(), exchange.target())).abort_handle();
+        Self {
+            exchange,
+            endpoint,
+            line,
+            window,
+            reader,
+        }
+    }
+
+    async fn post(&self, message: Outgoing) -> Result<(), SendError> {
+        let headers =
+            of_message(&message, None).map_err(|error| SendError::new(error, Delivery::NotSent))?;
+        let limits = self.exchange.limits();
+        let ask = Ask {
+            method: Method::POST,
+            url: self.endpoint.clone(),
+            headers,
+            body: Bytes::from(message.body),
+            challenges: limits.challenges,
+        };
+        let response = self.exchange.send(&ask).await?;
+        if !response.status().is_success() {
+            return Err(refusal(response, limits).await);
+        }
+        discard(response, limits).await;
+        Ok(())
+    }
+
+    /// Posts a request. Done when the POST is acknowledged or the request answered.
+    async fn post_request(&self, id: RequestId, message: Outgoing) -> Result<(), SendError> {
+        let _permit = self
+            .window
+            .acquire()
+            .await
+            .map_err(|_| self.over(Delivery::NotSent))?;
+        let (answered, is_answered) = oneshot::channel();
+        self.line.posting.lock().insert(id.clone(), answered);
+        let _posting = Posting {
+            line: &self.line,
+            id,
+        };
+        tokio::select! {
+            done = self.post(message) => done,
+            Ok(()) = is_answered => Ok(()),
+        }
+    }
+
+    /// The failure of a message that met the end of the connection.
+    fn over(&self, delivery: Delivery) -> SendError {
+        let error = match self.line.inbox.ended() {
+            Some(Closed { error: Some(_), .. }) => TransportError::Io {
+                action: format!("sending to {}", self.exchange.target()),
+                source: Box::new(lost()),
+            },
+            _ => TransportError::Closed,
+        };
+        SendError::new(error, delivery)
+    }
+}
+
+/// Takes a request off the list when its POST is over, one way or another.
+struct Posting<'a> {
+    line: &'a Line,
+    id: RequestId,
+}
+
+impl Drop for Posting<'_> {
+    fn drop(&mut self) {
+        self.line.posting.lock().remove(&self.id);
+    }
+}
+
+#[async_trait]
+impl Transport for SseTransport {
+    async fn send(&self, message: Outgoing) -> Result<(), SendError> {
+        let mut over = self.line.over.subscribe();
+        if *over.borrow() {
+            return Err(self.over(Delivery::NotSent));
+        }
+        let work = async {
+            match message.request_id().cloned() {
+                Some(id) => self.post_request(id, message).await,
+                None => self.post(message).await,
+            }
+        };
+        tokio::select! {
+            biased;
+            done = work => done,
+            _ = over.wait_for(|over| *over) => Err(self.over(Delivery::Unknown)),
+        }
+    }
+
+    async fn recv(&self) -> Incoming {
+        self.line.inbox.recv().await
+    }
+
+    fn release(&self, _: &RequestId) {}
+
+    async fn close(&self) {
+        self.reader.abort();
+        self.window.close();
+        self.line.end(Closed::clean());
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::LegacySse
+    }
+
+    fn is_alive(&self) -> bool {
+        !*self.line.over.borrow()
+    }
+}
+
+impl Drop for SseTransport {
+    fn drop(&mut self) {
+        self.reader.abort();
+    }
+}
+
+impl Line {
+    fn end(&self, closed: Closed) {
+        self.inbox.end(closed);
+        self.over.send_replace(true);
+    }
+
+    /// Lets go of POSTs whose request has been answered.
+    fn acknowledge(&self, body: &[u8]) {
+        if self.posting.lock().is_empty() {
+            return;
+        }
+        for id in answered(body, &Limits::default()) {
+            if let Some(posting) = self.posting.lock().remove(&id) {
+                let _ = posting.send(());
+            }
+        }
+    }
+}
+
+/// Reads the event stream to its end, which is the end of the connection.
+async fn read(mut stream: EventStream, line: Arc<Line>, target: String) {
+    let error = loop {
+        match stream.next().await {
+            Ok(Some(SseFrame::Event(event))) => {
+                // A later `endpoint` event is no message, and nobody follows it.
+                if event.event == "message" && !event.data.is_empty() {
+                    line.acknowledge(&event.data);
+                    line.inbox
+                        .push(Incoming::Message {
+                            body: event.data,
+                            stream: None,
+                        })
+                        .await;
+                }
+            }
+            Ok(Some(SseFrame::TooLarge { head })) => {
+                let limit = stream.parser().limit();
+                line.inbox.push(Incoming::TooLarge { head, limit }).await;
+            }
+            Ok(Some(SseFrame::Endless)) => break stream.too_large(),
+            Ok(None) => {
+                let action = format!("reading the event stream of {target}");
+                break TransportError::Io {
+                    action,
+                    source: Box::new(lost()),
+                };
+            }
+            Err(error) => break error,
+        }
+    };
+    line.end(Closed::because(error));
+}
+
+fn lost() -> io::Error {
+    io::Error::new(
+        io::ErrorKind::UnexpectedEof,
+        "the server has ended its event stream",
+    )
+}
