@@ -11,8 +11,10 @@ mod connect;
 mod escape;
 mod events;
 mod exchange;
+mod get;
 mod headers;
 mod limits;
+mod link;
 mod listen;
 mod reconnect;
 mod redirect;
@@ -36,7 +38,6 @@ pub(crate) use exchange::{Ask, Exchange};
 #[cfg(feature = "sse")]
 pub(crate) use {
     body::Pace,
-    events::{is_event_stream, media_type},
     headers::{of_message, of_stream},
     redirect::{same_origin, shown, strip},
     refusal::{discard, refusal},

@@ -142,3 +142,59 @@ impl Body {
         start
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::sleep;
+
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn limits() -> HttpLimits {
+        HttpLimits::default()
+            .with_idle_time(10 * SECOND)
+            .with_total_time(60 * SECOND)
+    }
+
+    async fn pause(pace: Pace, time: Duration) -> Result<(), String> {
+        let waited = pace.keep(async {
+            sleep(time).await;
+            Ok(())
+        });
+        waited.await.map_err(|error| error.to_string())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_pause_is_limited_anew_each_time_and_the_whole_once() {
+        let pace = Pace::new(&limits(), Patience::Normal);
+        for _ in 0..6 {
+            assert_eq!(pause(pace, 9 * SECOND).await, Ok(()));
+        }
+        let error = pause(pace, 9 * SECOND).await.unwrap_err();
+        assert_eq!(error, "the whole reply took longer than 60s");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_long_pause_ends_the_reply() {
+        let error = pause(Pace::new(&limits(), Patience::Normal), 11 * SECOND)
+            .await
+            .unwrap_err();
+        assert_eq!(error, "a pause in the reply took longer than 10s");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stream_may_pause_for_a_year() {
+        let pace = Pace::new(&limits(), Patience::Stream);
+        assert_eq!(pause(pace, 365 * 86_400 * SECOND).await, Ok(()));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn limits_beyond_all_clocks_are_no_limits() {
+        let limits = limits()
+            .with_idle_time(Duration::MAX)
+            .with_total_time(Duration::MAX);
+        let pace = Pace::new(&limits, Patience::Normal);
+        assert_eq!(pause(pace, 365 * 86_400 * SECOND).await, Ok(()));
+    }
+}

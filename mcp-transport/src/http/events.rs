@@ -4,7 +4,9 @@ use reqwest::Response;
 use reqwest::header::CONTENT_TYPE;
 
 use crate::TransportError;
+use crate::http::HttpLimits;
 use crate::http::body::{Body, Pace};
+use crate::http::refusal::refusal;
 use crate::sse::{SseFrame, SseParser};
 
 /// An open event stream.
@@ -19,6 +21,23 @@ impl EventStream {
         Self {
             body: Body::new(response, pace),
             parser: SseParser::new(event_bytes),
+        }
+    }
+
+    /// The event stream that `response` should be.
+    pub(crate) async fn of(
+        response: Response,
+        pace: Pace,
+        limits: &HttpLimits,
+    ) -> Result<Self, TransportError> {
+        if !response.status().is_success() {
+            return Err(refusal(response, limits).await.error);
+        }
+        match media_type(&response).as_str() {
+            "text/event-stream" => Ok(Self::new(response, pace, limits.message_bytes)),
+            other => Err(TransportError::Malformed {
+                detail: format!("its event stream is of type '{other}'"),
+            }),
         }
     }
 
@@ -66,9 +85,4 @@ pub(crate) fn media_type(response: &Response) -> String {
         .unwrap_or_default()
         .trim()
         .to_ascii_lowercase()
-}
-
-/// Whether a reply is an event stream.
-pub(crate) fn is_event_stream(response: &Response) -> bool {
-    media_type(response) == "text/event-stream"
 }

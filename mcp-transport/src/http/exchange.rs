@@ -1,5 +1,7 @@
 //! One HTTP exchange, up to the head of the answer: with credentials, within the origin.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use reqwest::header::{HeaderMap, LOCATION, WWW_AUTHENTICATE};
 use reqwest::{Client, Method, Request, Response, Url};
@@ -27,6 +29,8 @@ pub(crate) struct Ask {
     pub(crate) url: Url,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
+    /// Until the head of the answer is there.
+    pub(crate) time: Duration,
     /// How many refusals the provider may answer with another try.
     pub(crate) challenges: u32,
 }
@@ -95,7 +99,7 @@ impl Exchange {
         if !ask.body.is_empty() {
             *request.body_mut() = Some(ask.body.clone().into());
         }
-        let limit = self.limits().first_byte_time;
+        let limit = ask.time;
         match timeout(limit, self.client.execute(request)).await {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) => Err(self.unsent(&ask.method, url, error)),

@@ -28,6 +28,7 @@ pub struct HttpLimits {
     pub(crate) reconnects: u32,
     pub(crate) connect_time: Duration,
     pub(crate) first_byte_time: Duration,
+    pub(crate) acknowledge_time: Duration,
     pub(crate) idle_time: Duration,
     pub(crate) total_time: Duration,
     pub(crate) listen_time: Duration,
@@ -50,6 +51,7 @@ impl Default for HttpLimits {
             reconnects: 8,
             connect_time: Duration::from_secs(10),
             first_byte_time: Duration::from_secs(20 * 60),
+            acknowledge_time: Duration::from_secs(30),
             idle_time: Duration::from_secs(20 * 60),
             total_time: Duration::from_secs(60 * 60),
             listen_time: Duration::from_secs(1),
@@ -97,6 +99,8 @@ with! {
     with_connect_time => connect_time: Duration;
     /// From the request to the head of its reply. Default: 20 min.
     with_first_byte_time => first_byte_time: Duration;
+    /// From a notification or an answer to the server's word that it has got it. Default: 30 s.
+    with_acknowledge_time => acknowledge_time: Duration;
     /// A pause within a reply. Default: 20 min.
     with_idle_time => idle_time: Duration;
     /// A whole reply, resumptions included. Default: 1 h.
@@ -104,7 +108,8 @@ with! {
     /// How long sending `notifications/initialized` waits for the server's own stream to open
     /// before it goes on in the background. Default: 1 s.
     with_listen_time => listen_time: Duration;
-    /// HTTP+SSE: until the `endpoint` event is there. Default: 30 s.
+    /// HTTP+SSE: until the event stream answers, and from there to its `endpoint` event.
+    /// Default: 30 s.
     with_endpoint_time => endpoint_time: Duration;
     /// Saying goodbye. Default: 2 s.
     with_close_time => close_time: Duration;

@@ -20,8 +20,8 @@ pub(crate) struct Reconnect {
     last_event_id: Option<String>,
     /// Attempts to open in a row that failed.
     failures: u32,
-    /// Connections in a row on which no message came.
-    fruitless: u32,
+    /// Waits since the last message.
+    waits: u32,
 }
 
 /// What to do about a broken stream.
@@ -44,7 +44,7 @@ impl Reconnect {
             retry: None,
             last_event_id: None,
             failures: 0,
-            fruitless: 0,
+            waits: 0,
         }
     }
 
@@ -60,7 +60,7 @@ impl Reconnect {
 
     /// A message came.
     pub(crate) fn progressed(&mut self) {
-        self.fruitless = 0;
+        self.waits = 0;
     }
 
     /// The stream has ended: keeps what it said about reconnecting.
@@ -69,9 +69,7 @@ impl Reconnect {
             self.last_event_id = Some(id.to_owned());
         }
         self.retry = stream.retry().or(self.retry);
-        let wait = self.next(self.fruitless);
-        self.fruitless = self.fruitless.saturating_add(1);
-        wait
+        self.next(Duration::ZERO)
     }
 
     /// It could not be opened.
@@ -80,23 +78,23 @@ impl Reconnect {
         if self.failures >= self.budget {
             return Next::Exhausted;
         }
-        match self.next(self.fruitless.saturating_add(self.failures)) {
-            Next::After(wait) => Next::After(wait.max(doubled(self.failures.saturating_sub(1)))),
-            other => other,
-        }
+        self.next(doubled(self.failures.saturating_sub(1)))
     }
 
     /// Forgets the failures, to start over.
     pub(crate) fn forgive(&mut self) {
-        (self.failures, self.fruitless) = (0, 0);
+        (self.failures, self.waits) = (0, 0);
     }
 
-    fn next(&self, round: u32) -> Next {
-        match self.retry {
-            Some(retry) if retry > self.ceiling => Next::TooLong(retry),
-            Some(retry) => Next::After(retry.max(self.floor)),
-            None => Next::After(doubled(round).max(self.floor)),
-        }
+    /// What the server asked for, or an ever longer wait; in any case `at_least` this much.
+    fn next(&mut self, at_least: Duration) -> Next {
+        let wait = match self.retry {
+            Some(retry) if retry > self.ceiling => return Next::TooLong(retry),
+            Some(retry) => retry,
+            None => doubled(self.waits),
+        };
+        self.waits = self.waits.saturating_add(1);
+        Next::After(wait.max(self.floor).max(at_least))
     }
 }
 

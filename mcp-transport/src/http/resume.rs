@@ -139,3 +139,6 @@ fn over() -> TransportError {
         detail: "the event stream ended without it".to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests;

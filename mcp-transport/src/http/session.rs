@@ -23,22 +23,21 @@ pub(crate) struct SessionId(HeaderValue);
 
 impl Session {
     /// `initialize` was answered: from now on its session is ours, or none is.
-    pub(crate) fn begin(&mut self, header: Option<&HeaderValue>) -> Result<(), TransportError> {
-        *self = match header {
-            None => Self::None,
-            Some(id) if is_visible_ascii(id.as_bytes()) => {
-                let mut id = id.clone();
-                id.set_sensitive(true);
-                Self::Active(SessionId(id))
-            }
-            Some(_) => {
-                *self = Self::None;
-                return Err(TransportError::Malformed {
-                    detail: "its session id has characters outside visible ASCII".to_owned(),
-                });
-            }
-        };
-        Ok(())
+    pub(crate) fn begin(
+        &mut self,
+        header: Option<&HeaderValue>,
+    ) -> Result<Option<SessionId>, TransportError> {
+        *self = Self::None;
+        let Some(id) = header else { return Ok(None) };
+        if !is_visible_ascii(id.as_bytes()) {
+            return Err(TransportError::Malformed {
+                detail: "its session id has characters outside visible ASCII".to_owned(),
+            });
+        }
+        let mut id = id.clone();
+        id.set_sensitive(true);
+        *self = Self::Active(SessionId(id));
+        self.id()
     }
 
     /// The id to send along, if there is one.

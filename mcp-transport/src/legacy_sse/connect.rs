@@ -7,10 +7,7 @@ use bytes::Bytes;
 use reqwest::{Method, Url};
 use tokio::time::timeout;
 
-use crate::http::{
-    Ask, EventStream, Exchange, HttpConfig, HttpConfigError, Pace, is_event_stream, media_type,
-    of_stream, refusal,
-};
+use crate::http::{Ask, EventStream, Exchange, HttpConfig, HttpConfigError, Pace, of_stream};
 use crate::legacy_sse::SseTransport;
 use crate::legacy_sse::endpoint::endpoint;
 use crate::sse::SseFrame;
@@ -56,6 +53,7 @@ impl SseConnect {
             url: self.exchange.config().url.clone(),
             headers: of_stream(None, None, None),
             body: Bytes::new(),
+            time: limits.endpoint_time,
             challenges: limits.challenges,
         };
         let response = self
@@ -63,31 +61,31 @@ impl SseConnect {
             .send(&ask)
             .await
             .map_err(|failed| failed.error)?;
-        if !response.status().is_success() {
-            return Err(refusal(response, limits).await.error);
-        }
-        if !is_event_stream(&response) {
-            return Err(TransportError::Malformed {
-                detail: format!("its event stream is of type '{}'", media_type(&response)),
-            });
-        }
         let url = response.url().clone();
         let pace = Pace::new(limits, Patience::Stream);
-        let mut stream = EventStream::new(response, pace, limits.message_bytes);
-        loop {
-            match stream.next().await? {
-                Some(SseFrame::Event(event)) if event.event == "endpoint" => {
-                    return Ok((stream, endpoint(&url, &event.data)?));
-                }
-                Some(SseFrame::Event(_)) => {}
-                Some(SseFrame::TooLarge { .. } | SseFrame::Endless) => {
-                    return Err(stream.too_large());
-                }
-                None => {
-                    return Err(TransportError::Malformed {
-                        detail: "its event stream ended before the endpoint event".to_owned(),
-                    });
-                }
+        let mut stream = EventStream::of(response, pace, limits).await?;
+        let limit = limits.endpoint_time;
+        let data = timeout(limit, first_endpoint(&mut stream))
+            .await
+            .map_err(|_| TransportError::Timeout {
+                phase: "waiting for the endpoint event",
+                limit,
+            })??;
+        Ok((stream, endpoint(&url, &data)?))
+    }
+}
+
+/// Reads up to the `endpoint` event; returns its data.
+async fn first_endpoint(stream: &mut EventStream) -> Result<Vec<u8>, TransportError> {
+    loop {
+        match stream.next().await? {
+            Some(SseFrame::Event(event)) if event.event == "endpoint" => return Ok(event.data),
+            Some(SseFrame::Event(_)) => {}
+            Some(SseFrame::TooLarge { .. } | SseFrame::Endless) => return Err(stream.too_large()),
+            None => {
+                return Err(TransportError::Malformed {
+                    detail: "its event stream ended before the endpoint event".to_owned(),
+                });
             }
         }
     }
@@ -96,14 +94,7 @@ impl SseConnect {
 #[async_trait]
 impl Connect for SseConnect {
     async fn connect(&self) -> Result<Arc<dyn Transport>, TransportError> {
-        let limit = self.exchange.limits().endpoint_time;
-        let (stream, endpoint) =
-            timeout(limit, self.open())
-                .await
-                .map_err(|_| TransportError::Timeout {
-                    phase: "waiting for the endpoint event",
-                    limit,
-                })??;
+        let (stream, endpoint) = self.open().await?;
         Ok(Arc::new(SseTransport::new(
             self.exchange.clone(),
             stream,

@@ -65,6 +65,7 @@ impl SseTransport {
             url: self.endpoint.clone(),
             headers,
             body: Bytes::from(message.body),
+            time: limits.acknowledge_time,
             challenges: limits.challenges,
         };
         let response = self.exchange.send(&ask).await?;

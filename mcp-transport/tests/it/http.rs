@@ -1,6 +1,17 @@
 //! Streamable HTTP against a scripted server.
 
+mod auth;
 mod basics;
+mod choice;
+mod closing;
+mod deadlines;
+mod faults;
+mod listening;
+mod modern;
+mod redirects;
+mod resuming;
+mod sessions;
+mod window;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,53 +21,53 @@ use mcp_transport::{
     Connect, HttpConfig, HttpConnect, HttpLimits, Incoming, Outgoing, SendError, Transport,
 };
 
-use crate::server::{Answer, Seen, Server};
+use crate::server::{Answer, Gate, Seen, Server};
 
 /// Everything here is prompt; this only keeps a broken test from hanging for ever.
-pub const BOUND: Duration = Duration::from_secs(30);
+pub(crate) const BOUND: Duration = Duration::from_secs(30);
 
-pub fn config(server: &Server) -> HttpConfig {
+pub(crate) fn config(server: &Server) -> HttpConfig {
     HttpConfig::new(&server.url("/mcp")).unwrap()
 }
 
-pub async fn open(config: HttpConfig) -> Arc<dyn Transport> {
+pub(crate) async fn open(config: HttpConfig) -> Arc<dyn Transport> {
     HttpConnect::new(config).unwrap().connect().await.unwrap()
 }
 
-pub async fn open_with(server: &Server, limits: HttpLimits) -> Arc<dyn Transport> {
+pub(crate) async fn open_with(server: &Server, limits: HttpLimits) -> Arc<dyn Transport> {
     open(config(server).with_limits(limits)).await
 }
 
-pub fn request(id: i64, method: &str) -> Outgoing {
+pub(crate) fn request(id: i64, method: &str) -> Outgoing {
     let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}"}}"#);
     Outgoing::request(RequestId::from(id), method, body.into_bytes())
 }
 
-pub fn notification(method: &str) -> Outgoing {
+pub(crate) fn notification(method: &str) -> Outgoing {
     let body = format!(r#"{{"jsonrpc":"2.0","method":"{method}"}}"#);
     Outgoing::notification(method, body.into_bytes())
 }
 
 /// A call in the legacy era.
-pub fn call(id: i64) -> Outgoing {
+pub(crate) fn call(id: i64) -> Outgoing {
     request(id, "tools/call").with_revision(Revision::V2025_11_25)
 }
 
 /// A call in the modern era.
-pub fn modern_call(id: i64) -> Outgoing {
+pub(crate) fn modern_call(id: i64) -> Outgoing {
     request(id, "tools/call").with_revision(Revision::V2026_07_28)
 }
 
-pub fn result(id: i64) -> String {
+pub(crate) fn result(id: i64) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#)
 }
 
-pub fn event(data: &str) -> String {
+pub(crate) fn event(data: &str) -> String {
     format!("data: {data}\n\n")
 }
 
 /// Says what happened next in one line.
-pub async fn next(transport: &Arc<dyn Transport>) -> String {
+pub(crate) async fn next(transport: &Arc<dyn Transport>) -> String {
     let incoming = tokio::time::timeout(BOUND, transport.recv())
         .await
         .expect("something came");
@@ -80,14 +91,23 @@ pub async fn next(transport: &Arc<dyn Transport>) -> String {
     }
 }
 
-pub async fn send(transport: &Arc<dyn Transport>, message: Outgoing) -> Result<(), SendError> {
+/// What a failed message tells, with the server's address left out.
+pub(crate) fn told(server: &Server, failed: &SendError) -> String {
+    format!("{}\n  delivery: {:?}\n", failed.error, failed.delivery)
+        .replace(&server.address, "HOST")
+}
+
+pub(crate) async fn send(
+    transport: &Arc<dyn Transport>,
+    message: Outgoing,
+) -> Result<(), SendError> {
     tokio::time::timeout(BOUND, transport.send(message))
         .await
         .expect("sending is prompt")
 }
 
 /// A legacy server with session `s1`: shakes hands, refuses the GET, leaves calls to `script`.
-pub fn legacy(
+pub(crate) fn legacy(
     script: impl Fn(&Seen) -> Answer + Send + Sync + 'static,
 ) -> impl Fn(&Seen) -> Answer + Send + Sync + 'static {
     move |seen| {
@@ -105,7 +125,7 @@ pub fn legacy(
     }
 }
 
-pub async fn shake_hands(transport: &Arc<dyn Transport>) {
+pub(crate) async fn shake_hands(transport: &Arc<dyn Transport>) {
     send(transport, request(0, "initialize")).await.unwrap();
     assert_eq!(next(transport).await, format!("0 {}", result(0)));
     assert!(next(transport).await.starts_with("0 ended"));

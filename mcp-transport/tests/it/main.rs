@@ -9,6 +9,8 @@
 
 #[cfg(feature = "http")]
 mod http;
+#[cfg(feature = "sse")]
+mod legacy_sse;
 mod line;
 #[cfg(feature = "http")]
 mod server;

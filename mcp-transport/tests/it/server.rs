@@ -12,19 +12,19 @@ use tokio::sync::{Notify, watch};
 
 /// One request as it arrived.
 #[derive(Clone, Debug)]
-pub struct Seen {
-    pub method: String,
-    pub path: String,
-    pub headers: Vec<(String, String)>,
-    pub body: String,
+pub(crate) struct Seen {
+    pub(crate) method: String,
+    pub(crate) path: String,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: String,
     /// On which connection, counted from 0.
-    pub connection: usize,
+    pub(crate) connection: usize,
     /// How many requests of this HTTP method came before.
-    pub nth: usize,
+    pub(crate) nth: usize,
 }
 
 impl Seen {
-    pub fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let found = self
             .headers
             .iter()
@@ -33,14 +33,14 @@ impl Seen {
     }
 
     /// Whether the body is this JSON-RPC method's.
-    pub fn calls(&self, method: &str) -> bool {
+    pub(crate) fn calls(&self, method: &str) -> bool {
         self.body.contains(&format!("\"method\":\"{method}\""))
     }
 }
 
 /// What the server does about a request, step by step.
 #[derive(Clone, Debug, Default)]
-pub struct Answer(Vec<Step>);
+pub(crate) struct Answer(Vec<Step>);
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -55,14 +55,14 @@ enum Step {
 
 /// Holds an answer back until the test says so.
 #[derive(Clone, Debug)]
-pub struct Gate(Arc<watch::Sender<bool>>);
+pub(crate) struct Gate(Arc<watch::Sender<bool>>);
 
 impl Gate {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(Arc::new(watch::Sender::new(false)))
     }
 
-    pub fn open(&self) {
+    pub(crate) fn open(&self) {
         self.0.send_replace(true);
     }
 
@@ -72,12 +72,12 @@ impl Gate {
 }
 
 impl Answer {
-    pub fn raw(bytes: impl Into<Vec<u8>>) -> Self {
+    pub(crate) fn raw(bytes: impl Into<Vec<u8>>) -> Self {
         Self(vec![Step::Write(bytes.into())])
     }
 
     /// A whole answer with these header lines.
-    pub fn with(status: u16, headers: &[(&str, &str)], body: &str) -> Self {
+    pub(crate) fn with(status: u16, headers: &[(&str, &str)], body: &str) -> Self {
         let mut text = format!("HTTP/1.1 {status} X\r\nContent-Length: {}\r\n", body.len());
         for (name, value) in headers {
             write!(text, "{name}: {value}\r\n").unwrap();
@@ -85,27 +85,27 @@ impl Answer {
         Self::raw(format!("{text}\r\n{body}"))
     }
 
-    pub fn status(status: u16) -> Self {
+    pub(crate) fn status(status: u16) -> Self {
         Self::with(status, &[], "")
     }
 
-    pub fn json(body: &str) -> Self {
+    pub(crate) fn json(body: &str) -> Self {
         Self::with(200, &[("Content-Type", "application/json")], body)
     }
 
     /// The start of an event stream that is not over yet.
-    pub fn events(text: &str) -> Self {
+    pub(crate) fn events(text: &str) -> Self {
         let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\
                     Transfer-Encoding: chunked\r\n\r\n";
         Self::raw(head).chunk(text)
     }
 
     /// A whole event stream.
-    pub fn all_events(text: &str) -> Self {
+    pub(crate) fn all_events(text: &str) -> Self {
         Self::events(text).end()
     }
 
-    pub fn chunk(mut self, text: &str) -> Self {
+    pub(crate) fn chunk(mut self, text: &str) -> Self {
         if !text.is_empty() {
             self.0.push(Step::Write(
                 format!("{:x}\r\n{text}\r\n", text.len()).into_bytes(),
@@ -114,32 +114,32 @@ impl Answer {
         self
     }
 
-    pub fn end(mut self) -> Self {
+    pub(crate) fn end(mut self) -> Self {
         self.0.push(Step::Write(b"0\r\n\r\n".to_vec()));
         self
     }
 
-    pub fn wait(mut self, gate: &Gate) -> Self {
+    pub(crate) fn wait(mut self, gate: &Gate) -> Self {
         self.0.push(Step::Wait(gate.clone()));
         self
     }
 
-    pub fn hold(mut self) -> Self {
+    pub(crate) fn hold(mut self) -> Self {
         self.0.push(Step::Hold);
         self
     }
 
-    pub fn close(mut self) -> Self {
+    pub(crate) fn close(mut self) -> Self {
         self.0.push(Step::Close);
         self
     }
 
-    pub fn reset(mut self) -> Self {
+    pub(crate) fn reset(mut self) -> Self {
         self.0.push(Step::Reset);
         self
     }
 
-    pub fn then(mut self, more: Answer) -> Self {
+    pub(crate) fn then(mut self, more: Answer) -> Self {
         self.0.extend(more.0);
         self
     }
@@ -147,8 +147,8 @@ impl Answer {
 
 /// The running server; ends with the test.
 #[derive(Debug)]
-pub struct Server {
-    address: String,
+pub(crate) struct Server {
+    pub(crate) address: String,
     heard: Arc<Heard>,
     task: tokio::task::JoinHandle<()>,
 }
@@ -168,7 +168,7 @@ impl Drop for Server {
 
 impl Server {
     /// Answers each request as `script` says.
-    pub async fn start(script: impl Fn(&Seen) -> Answer + Send + Sync + 'static) -> Self {
+    pub(crate) async fn start(script: impl Fn(&Seen) -> Answer + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let (heard, script) = (Arc::new(Heard::default()), Arc::new(script));
@@ -186,16 +186,24 @@ impl Server {
         }
     }
 
-    pub fn url(&self, path: &str) -> String {
+    /// Stops listening; connections that stand are left alone.
+    pub(crate) async fn stop(&self) {
+        self.task.abort();
+        while !self.task.is_finished() {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    pub(crate) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 
-    pub fn seen(&self) -> Vec<Seen> {
+    pub(crate) fn seen(&self) -> Vec<Seen> {
         self.heard.requests.lock().clone()
     }
 
     /// Requests of this HTTP method.
-    pub fn count(&self, method: &str) -> usize {
+    pub(crate) fn count(&self, method: &str) -> usize {
         self.heard
             .requests
             .lock()
@@ -205,12 +213,12 @@ impl Server {
     }
 
     /// Waits until what was seen satisfies `enough`.
-    pub async fn saw(&self, enough: impl Fn(&[Seen]) -> bool) {
+    pub(crate) async fn saw(&self, enough: impl Fn(&[Seen]) -> bool) {
         self.until(|heard| enough(&heard.requests.lock())).await;
     }
 
     /// Waits until the client has hung up on this connection while the server was holding it.
-    pub async fn hung_up(&self, connection: usize) {
+    pub(crate) async fn hung_up(&self, connection: usize) {
         self.until(|heard| heard.hung_up.lock().contains(&connection))
             .await;
     }
@@ -283,10 +291,10 @@ async fn read_request(stream: &mut BufReader<TcpStream>, connection: usize) -> O
     loop {
         let mut line = String::new();
         stream.read_line(&mut line).await.ok()?;
-        let Some((name, value)) = line.trim_end().split_once(": ") else {
+        let Some((name, value)) = line.split_once(':') else {
             break;
         };
-        headers.push((name.to_owned(), value.to_owned()));
+        headers.push((name.to_owned(), value.trim().to_owned()));
     }
     let mut seen = Seen {
         method,

@@ -1,0 +1,96 @@
+//! What may be configured, and which transport a URL stands for (seeds T8 as resolved by X8).
+
+use mcp_transport::Shape;
+
+use super::*;
+
+fn shapes(config: HttpConfig) -> Vec<Shape> {
+    let mut connect = Some(config.into_connect().unwrap());
+    let mut shapes = Vec::new();
+    while let Some(this) = connect {
+        shapes.push(this.shape());
+        connect = this.fallback();
+    }
+    shapes
+}
+
+#[cfg(feature = "sse")]
+#[test]
+fn t8_an_explicit_kind_wins_and_a_suffix_only_orders_the_tries() {
+    let new = |url: &str| HttpConfig::new(url).unwrap();
+    let (http, sse) = (Shape::Http, Shape::LegacySse);
+    assert_eq!(shapes(new("https://h.example/mcp")), [http, sse]);
+    assert_eq!(shapes(new("https://h.example/")), [http, sse]);
+    assert_eq!(shapes(new("https://h.example/sse")), [sse, http]);
+    assert_eq!(shapes(new("https://h.example/a/sse/?x=1")), [sse, http]);
+    assert_eq!(shapes(new("https://h.example/parse")), [http, sse]);
+    assert_eq!(
+        shapes(new("https://h.example/sse").streamable_only()),
+        [http]
+    );
+    assert_eq!(shapes(new("https://h.example/mcp").sse_only()), [sse]);
+}
+
+#[cfg(not(feature = "sse"))]
+#[test]
+fn t8_without_the_feature_there_is_no_fallback() {
+    assert_eq!(
+        shapes(HttpConfig::new("https://h.example/sse").unwrap()),
+        [Shape::Http]
+    );
+}
+
+#[test]
+fn headers_of_the_protocol_cannot_be_configured() {
+    let config = HttpConfig::new("https://h.example/mcp").unwrap();
+    for name in [
+        "Content-Type",
+        "accept",
+        "Accept-Encoding",
+        "MCP-Protocol-Version",
+        "mcp-session-id",
+        "Mcp-Method",
+        "Mcp-Anything",
+        "Host",
+        "Content-Length",
+        "Transfer-Encoding",
+        "Connection",
+        "Last-Event-ID",
+    ] {
+        let error = config.clone().with_header(name, "x").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!("header '{name}' belongs to the protocol and cannot be set")
+        );
+    }
+    for name in ["Authorization", "X-Api-Key", "Cookie", "User-Agent"] {
+        assert!(config.clone().with_header(name, "x").is_ok(), "{name}");
+    }
+}
+
+#[test]
+fn a_bad_configuration_says_what_is_bad() {
+    let header = HttpConfig::new("http://h/").unwrap();
+    let errors = [
+        HttpConfig::new("h.example/mcp?key=1").unwrap_err(),
+        HttpConfig::new("ftp://h.example/mcp").unwrap_err(),
+        HttpConfig::new("https://me:pw@h.example/mcp?key=1").unwrap_err(),
+        header.clone().with_header("a b", "x").unwrap_err(),
+        header.with_header("X-A", "line\nbreak").unwrap_err(),
+    ];
+    insta::assert_snapshot!(errors.map(|error| error.to_string()).join("\n"));
+}
+
+#[tokio::test]
+async fn a_client_of_ones_own_neither_follows_nor_unfolds() {
+    let other = Server::start(|_| Answer::json(&result(1))).await;
+    let location = other.url("/");
+    let server =
+        Server::start(move |_| Answer::with(307, &[("Location", location.as_str())], "")).await;
+    let builder = mcp_transport::client_builder().unwrap().user_agent("mine");
+    let transport = open(config(&server).with_client(builder).unwrap()).await;
+    assert!(send(&transport, call(1)).await.is_err());
+    assert!(other.seen().is_empty());
+    assert_eq!(server.seen()[0].header("user-agent"), Some("mine"));
+    assert_eq!(server.seen()[0].header("accept-encoding"), Some("identity"));
+}
