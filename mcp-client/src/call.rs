@@ -1,0 +1,298 @@
+//! One request's life: written, sent, waited for, and over in exactly one way.
+
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use mcp_jsonrpc::{EncodeError, ErrorObject, MessageRef, RequestId};
+use mcp_transport::{Delivery, Outgoing, SendError, TransportError};
+use tokio::sync::SemaphorePermit;
+use tokio::time::{Instant, Sleep};
+
+use crate::clock::{Allowance, TimeoutKind};
+use crate::dialect::{Dialect, Extras, Params, StampError};
+use crate::link::{Body, Link, Outcome};
+use crate::options::ProgressHandler;
+use crate::pending::Wants;
+
+/// One request to make.
+pub(crate) struct Attempt<'a> {
+    pub(crate) method: &'a str,
+    pub(crate) params: &'a dyn Params,
+    pub(crate) extras: Extras<'a>,
+    /// For the headers of modern HTTP.
+    pub(crate) name: Option<&'a str>,
+    /// For the headers of modern HTTP.
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) allowance: Allowance,
+    /// What the clock showed when the call began, of which this may be a further round.
+    pub(crate) began: Duration,
+    pub(crate) on_progress: Option<&'a ProgressHandler>,
+}
+
+/// Why one request brought no result.
+#[derive(Debug)]
+pub(crate) enum Miss {
+    /// The server's own error.
+    Peer(ErrorObject),
+    Timeout {
+        limit: Duration,
+        kind: TimeoutKind,
+        trouble: Option<String>,
+    },
+    /// The connection, or this exchange on it, failed.
+    Lost {
+        error: std::sync::Arc<TransportError>,
+        delivery: Delivery,
+    },
+    /// The server answered with something that is no answer.
+    Invalid(String),
+    /// The connection was over before.
+    Closed,
+    /// The params cannot be written.
+    Encode(EncodeError),
+    /// The params are no object.
+    NotAnObject,
+}
+
+impl Link {
+    /// Makes one request and waits for its outcome.
+    ///
+    /// Dropping the future abandons the request: nobody waits any more, the transport lets go of
+    /// it, and the server is told in the way of its era.
+    pub(crate) async fn exchange(
+        &self,
+        dialect: &Dialect,
+        attempt: Attempt<'_>,
+    ) -> Result<Body, Miss> {
+        let permit = self.permit(&attempt).await?;
+        let wants = if attempt.on_progress.is_some() {
+            Wants::Progress
+        } else {
+            Wants::Answer
+        };
+        let id = {
+            let now = self.now();
+            let mut state = self.state.lock();
+            let reading = state.clock.reading(now);
+            state.pending.begin(wants, reading).ok_or(Miss::Closed)?
+        };
+        let mut guard = Guard {
+            link: self,
+            id,
+            permit: Some(permit),
+            reason: None,
+            open: true,
+        };
+        let outgoing = self.outgoing(dialect, &attempt, id)?;
+        tracing::trace!(
+            server = %self.settings.name, rpc.method = attempt.method, rpc.id = id,
+            bytes = outgoing.body.len(), "request",
+        );
+        if dialect.cancels_by_message(self.shape) {
+            guard.reason = Some("the caller gave the request up");
+        }
+        let left = self.left(id, &attempt).unwrap_or_default();
+        let mut waiting = Waiting {
+            link: self,
+            id,
+            attempt: &attempt,
+            sending: Some(self.transport.send(outgoing)),
+            timer: pin!(tokio::time::sleep(left)),
+        };
+        let ended = std::future::poll_fn(|cx| waiting.poll(cx)).await;
+        match ended {
+            Ended::Outcome(outcome) => {
+                guard.open = false;
+                outcome.into_result()
+            }
+            Ended::SendFailed(failure) => {
+                let miss = refusal(failure, &self.settings.limits);
+                // The server answered, or has never seen it: it need not be told.
+                if matches!(&miss, Miss::Lost { delivery, .. } if *delivery != Delivery::NotSent) {
+                    return Err(miss);
+                }
+                guard.reason = None;
+                Err(miss)
+            }
+            Ended::TimedOut(kind) => {
+                guard.reason = guard.reason.map(|_| "the request timed out");
+                let trouble = self.state.lock().pending.trouble(id);
+                let limit = match kind {
+                    TimeoutKind::Idle => attempt.allowance.idle,
+                    TimeoutKind::Total => attempt.allowance.total,
+                };
+                Err(Miss::Timeout {
+                    limit,
+                    kind,
+                    trouble,
+                })
+            }
+        }
+    }
+
+    /// Waits for a turn among the calls in flight.
+    async fn permit(&self, attempt: &Attempt<'_>) -> Result<SemaphorePermit<'_>, Miss> {
+        if let Ok(permit) = self.window.try_acquire() {
+            return Ok(permit);
+        }
+        let limit = attempt.allowance.idle;
+        match tokio::time::timeout(limit, self.window.acquire()).await {
+            Ok(permit) => permit.map_err(|_| Miss::Closed),
+            Err(_) => Err(Miss::Lost {
+                error: TransportError::Timeout {
+                    phase: "waiting for earlier calls",
+                    limit,
+                }
+                .into(),
+                delivery: Delivery::NotSent,
+            }),
+        }
+    }
+
+    fn outgoing(
+        &self,
+        dialect: &Dialect,
+        attempt: &Attempt<'_>,
+        id: i64,
+    ) -> Result<Outgoing, Miss> {
+        let body = dialect.encode(id, attempt.method, attempt.params, &attempt.extras);
+        let body = body.map_err(|error| match error {
+            StampError::Encode(error) => Miss::Encode(error),
+            StampError::NotAnObject => Miss::NotAnObject,
+        })?;
+        let mut outgoing = Outgoing::request(RequestId::from(id), attempt.method, body);
+        outgoing.revision = dialect.revision();
+        if dialect.mirrors_params(self.shape) {
+            outgoing.name = attempt.name.map(str::to_owned);
+            outgoing.params.clone_from(&attempt.headers);
+        }
+        Ok(outgoing)
+    }
+
+    /// How much time the request has left.
+    fn left(&self, id: i64, attempt: &Attempt<'_>) -> Result<Duration, TimeoutKind> {
+        let now = self.now();
+        let state = self.state.lock();
+        let reading = state.clock.reading(now);
+        let moved = state.pending.moved(id).unwrap_or(reading);
+        attempt.allowance.left(attempt.began, moved, reading)
+    }
+}
+
+impl Outcome {
+    fn into_result(self) -> Result<Body, Miss> {
+        match self {
+            Self::Result(body) => Ok(body),
+            Self::Error(error) => Err(Miss::Peer(error)),
+            Self::Invalid(detail) => Err(Miss::Invalid(detail)),
+            Self::Lost { error, delivery } => Err(Miss::Lost { error, delivery }),
+        }
+    }
+}
+
+/// How the wait for a request ended.
+enum Ended {
+    Outcome(Outcome),
+    SendFailed(SendError),
+    TimedOut(TimeoutKind),
+}
+
+/// A message on its way out.
+type Sending<'a> = Pin<Box<dyn Future<Output = Result<(), SendError>> + Send + 'a>>;
+
+/// A request under way, seen from its caller.
+struct Waiting<'a, 't> {
+    link: &'a Link,
+    id: i64,
+    attempt: &'a Attempt<'a>,
+    sending: Option<Sending<'a>>,
+    timer: Pin<&'t mut Sleep>,
+}
+
+impl Waiting<'_, '_> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Ended> {
+        let mut failure = None;
+        if let Some(sending) = &mut self.sending
+            && let Poll::Ready(sent) = sending.as_mut().poll(cx)
+        {
+            self.sending = None;
+            failure = sent.err();
+        }
+        if let Some(on_progress) = self.attempt.on_progress {
+            while let Some(report) = self.next_report() {
+                on_progress(report);
+            }
+        }
+        // An answer counts even if sending failed in the end: a server may answer early.
+        if let Poll::Ready(outcome) = self.link.state.lock().pending.poll(self.id, cx.waker()) {
+            // An open request is in the table until its outcome is taken, here.
+            let outcome = outcome.unwrap_or_else(|| Outcome::Lost {
+                error: TransportError::Closed.into(),
+                delivery: Delivery::Unknown,
+            });
+            return Poll::Ready(Ended::Outcome(outcome));
+        }
+        if let Some(failure) = failure {
+            return Poll::Ready(Ended::SendFailed(failure));
+        }
+        while self.timer.as_mut().poll(cx).is_ready() {
+            match self.link.left(self.id, self.attempt) {
+                Ok(left) => self.timer.as_mut().reset(Instant::now() + left),
+                Err(kind) => return Poll::Ready(Ended::TimedOut(kind)),
+            }
+        }
+        Poll::Pending
+    }
+
+    fn next_report(&self) -> Option<mcp_jsonrpc::model::ProgressParams> {
+        self.link.state.lock().pending.next_report(self.id)
+    }
+}
+
+/// Gives a request up when its caller goes away, in whatever way that happens.
+struct Guard<'a> {
+    link: &'a Link,
+    id: i64,
+    permit: Option<SemaphorePermit<'a>>,
+    /// Why, for the server; `None` if it is not to be told.
+    reason: Option<&'static str>,
+    open: bool,
+}
+
+impl Drop for Guard<'_> {
+    fn drop(&mut self) {
+        let tell = self.open && self.link.state.lock().pending.abandon(self.id, self.reason);
+        if self.open || self.link.shape == mcp_transport::Shape::Http {
+            self.link.transport.release(&RequestId::from(self.id));
+        }
+        if tell && let Some(permit) = self.permit.take() {
+            // The courier gives it back once the server knows.
+            permit.forget();
+            self.link.control.notify_one();
+        }
+    }
+}
+
+/// Reads the server's word out of a refused exchange: a JSON-RPC error in the body of an HTTP
+/// error is the answer.
+fn refusal(failure: SendError, limits: &crate::Limits) -> Miss {
+    if let TransportError::Http(http) = &failure.error {
+        let limits = mcp_jsonrpc::Limits::default().with_depth(limits.depth());
+        if let Ok(mcp_jsonrpc::Incoming::Single(MessageRef::Response {
+            outcome: Err(error),
+            ..
+        })) = mcp_jsonrpc::decode(&http.body, &limits)
+        {
+            return Miss::Peer(error);
+        }
+    }
+    match failure.error {
+        TransportError::Malformed { detail } => Miss::Invalid(detail),
+        error @ TransportError::TooLarge { .. } => Miss::Invalid(error.to_string()),
+        error => Miss::Lost {
+            error: error.into(),
+            delivery: failure.delivery,
+        },
+    }
+}

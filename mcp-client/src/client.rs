@@ -1,0 +1,347 @@
+//! The handle: what it is, how it ends, and the raw way to use it.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_jsonrpc::model::{
+    Discover, EmptyParams, EmptyResult, LoggingLevel, Ping, RootsListChanged, SetLevel,
+    SetLevelParams,
+};
+use mcp_jsonrpc::{
+    Method, NotificationMethod, RawJson, RawMap, RawObject, Revision, encode_notification,
+};
+use mcp_transport::{BoxError, Connect, Outgoing, ProcessExit, TransportError};
+use serde::Serialize;
+
+use crate::builder::Builder;
+use crate::connect::connect;
+use crate::connect_error::ConnectError;
+use crate::error::CallError;
+use crate::link::Link;
+use crate::options::CallOptions;
+use crate::request::{Call, no_headers};
+use crate::rounds::Progress;
+use crate::session::ServerFacts;
+use crate::settings::Settings;
+
+/// A connection to one MCP server.
+///
+/// A cheap clone, to be shared between tasks and stored by the thousand. All clones are the same
+/// connection; it is closed by [`close`](Self::close), or when the last one is dropped. Eras and
+/// transports do not show: the same methods, types and events everywhere.
+///
+/// Dropping the future of a call cancels the call: the server is told.
+#[derive(Clone, Debug)]
+pub struct Client {
+    inner: Arc<Inner>,
+    options: Option<Arc<CallOptions>>,
+}
+
+/// Closes the connection when the last handle goes.
+#[derive(Debug)]
+struct Inner {
+    link: Arc<Link>,
+    runtime: tokio::runtime::Handle,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if !self.link.is_over() {
+            let transport = Arc::clone(&self.link.transport);
+            self.runtime.spawn(async move { transport.close().await });
+        }
+    }
+}
+
+impl Client {
+    /// Begins to build a client for the server that `connect` reaches.
+    pub fn builder(connect: impl Connect + 'static) -> Builder {
+        Builder::new(Arc::new(connect))
+    }
+
+    pub(crate) async fn open(settings: Arc<Settings>) -> Result<Self, ConnectError> {
+        let link = connect(&settings).await?;
+        let inner = Inner {
+            link,
+            runtime: tokio::runtime::Handle::current(),
+        };
+        Ok(Self {
+            inner: Arc::new(inner),
+            options: None,
+        })
+    }
+
+    pub(crate) fn link(&self) -> &Arc<Link> {
+        &self.inner.link
+    }
+
+    pub(crate) fn options(&self) -> Option<&CallOptions> {
+        self.options.as_deref()
+    }
+
+    /// The same connection, with other options for the calls made through the returned handle.
+    ///
+    /// The options replace those of this handle; they are not merged.
+    #[must_use]
+    pub fn with(&self, options: CallOptions) -> Self {
+        Self {
+            inner: Arc::clone(&self.inner),
+            options: Some(Arc::new(options)),
+        }
+    }
+
+    /// A new connection to the same server, built with the same settings. This one stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// As [`Builder::connect`].
+    pub async fn reconnect(&self) -> Result<Self, ConnectError> {
+        let fresh = Self::open(Arc::clone(&self.link().settings)).await?;
+        Ok(Self {
+            options: self.options.clone(),
+            ..fresh
+        })
+    }
+
+    /// Calls `call`; once more, should the first try have failed in a way that makes that safe.
+    ///
+    /// Nothing is ever repeated unless it is asked for so. What is safe is what
+    /// [`CallError::is_safe_to_reissue`] says; the second try has this connection if it is still
+    /// open, and a new one, for this call only, if not.
+    ///
+    /// # Errors
+    ///
+    /// The second try's, or the first's if there was no second.
+    pub async fn reissue<T, F>(&self, call: impl Fn(Self) -> F) -> Result<T, CallError>
+    where
+        F: Future<Output = Result<T, CallError>>,
+    {
+        let error = match call(self.clone()).await {
+            Err(error) if error.is_safe_to_reissue() => error,
+            done => return done,
+        };
+        if self.is_alive() {
+            return call(self.clone()).await;
+        }
+        match self.reconnect().await {
+            Ok(fresh) => {
+                let done = call(fresh.clone()).await;
+                fresh.close().await;
+                done
+            }
+            Err(_) => Err(error),
+        }
+    }
+
+    /// The server's name with us.
+    pub fn name(&self) -> &str {
+        &self.link().settings.name
+    }
+
+    /// What the server says about itself.
+    pub fn server(&self) -> ServerFacts {
+        self.link().session().facts.clone()
+    }
+
+    /// The revision of the protocol that is spoken; for display, since nothing else depends on it.
+    pub fn revision(&self) -> Revision {
+        self.link()
+            .session()
+            .dialect
+            .revision()
+            .unwrap_or(Revision::LATEST_LEGACY)
+    }
+
+    /// Whether calls can still be made, as far as is known.
+    pub fn is_alive(&self) -> bool {
+        !self.link().is_over() && self.link().transport.is_alive()
+    }
+
+    /// How the server's process ended, once it has; `None` also where there is no process.
+    pub fn process_exit(&self) -> Option<ProcessExit> {
+        self.link().transport.exit()
+    }
+
+    /// Sets how long calls may take that have no time limit of their own, and how long after each
+    /// progress report; the cap on a whole call is ten times that.
+    pub fn set_request_timeout(&self, timeout: Duration) {
+        let mut tuning = self.link().tuning.lock();
+        tuning.call_time = timeout;
+        tuning.call_time_cap = timeout.saturating_mul(10);
+    }
+
+    /// Calls `listener` when the connection has ended, on a task of its own; at once, if it has
+    /// ended already. It is given the reason, unless we closed it or it ended cleanly.
+    pub fn on_close(&self, listener: impl Fn(Option<Arc<TransportError>>) + Send + Sync + 'static) {
+        self.link().on_close(Arc::new(listener));
+    }
+
+    /// Ends the connection for all clones, and returns when everything it held is gone: the
+    /// server's process, sockets, tasks. Calls under way fail. Bounded in time; once is enough.
+    pub async fn close(&self) {
+        self.link().close().await;
+    }
+
+    /// Asks whether the server is still there.
+    ///
+    /// # Errors
+    ///
+    /// As for any call; see [`CallError`].
+    pub async fn ping(&self) -> Result<(), CallError> {
+        let method = if self.revision().has_ping() {
+            Ping::NAME
+        } else {
+            Discover::NAME
+        };
+        let params = EmptyParams::default();
+        self.call::<RawJson>(&Call::new(method, &params))
+            .await
+            .map(drop)
+    }
+
+    /// Sets from which level on the server shall send log messages.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Unsupported`] if the server does not log; else as for any call.
+    pub async fn set_log_level(&self, level: LoggingLevel) -> Result<(), CallError> {
+        self.require(SetLevel::NAME, "logging", |can| can.logging.is_some())?;
+        if self.revision().has_set_level() {
+            let params = SetLevelParams::new(level);
+            self.call::<EmptyResult>(&Call::new(SetLevel::NAME, &params))
+                .await?;
+        }
+        self.link().tuning.lock().log_level = Some(level);
+        Ok(())
+    }
+
+    pub(crate) fn log_level(&self) -> Option<LoggingLevel> {
+        let own = self.options().and_then(|options| options.log_level);
+        own.or_else(|| self.link().tuning.lock().log_level)
+    }
+
+    /// Tells the server that the roots changed, if it wants to know: modern ones ask when they
+    /// need them.
+    ///
+    /// # Errors
+    ///
+    /// As for any call.
+    pub async fn roots_changed(&self) -> Result<(), CallError> {
+        let declared = self.link().settings.capabilities.roots();
+        if declared && self.revision().has_roots_list_changed() {
+            self.notify_raw(RootsListChanged::NAME, &()).await?;
+        }
+        Ok(())
+    }
+
+    /// Makes a call of any method: one of an extension, or one this crate has no words for.
+    ///
+    /// # Errors
+    ///
+    /// See [`CallError`].
+    pub async fn request<M: Method>(&self, params: &M::Params) -> Result<M::Output, CallError>
+    where
+        M::Params: Sync,
+    {
+        let (params, meta) = self.take_meta(M::NAME, params)?;
+        let call = Call::new(M::NAME, &params);
+        Ok(self
+            .call_from(&call, meta.as_ref(), Progress::default())
+            .await?
+            .0)
+    }
+
+    /// As [`request`](Self::request), by name and without types.
+    ///
+    /// # Errors
+    ///
+    /// See [`CallError`].
+    pub async fn request_raw(
+        &self,
+        method: &str,
+        params: &(impl Serialize + Sync + ?Sized),
+    ) -> Result<RawJson, CallError> {
+        let (params, meta) = self.take_meta(method, params)?;
+        let call = Call {
+            method: Cow::Owned(method.to_owned()),
+            params: &params,
+            name: None,
+            headers: &no_headers,
+        };
+        Ok(self
+            .call_from(&call, meta.as_ref(), Progress::default())
+            .await?
+            .0)
+    }
+
+    /// Sends a notification.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::NotSent`] or [`CallError::OutcomeUnknown`] if it could not be sent.
+    pub async fn notify<N: NotificationMethod>(&self, params: &N::Params) -> Result<(), CallError>
+    where
+        N::Params: Sync,
+    {
+        self.notify_raw(N::NAME, params).await
+    }
+
+    /// As [`notify`](Self::notify), by name and without types.
+    ///
+    /// # Errors
+    ///
+    /// As [`notify`](Self::notify).
+    pub async fn notify_raw(
+        &self,
+        method: &str,
+        params: &(impl Serialize + Sync + ?Sized),
+    ) -> Result<(), CallError> {
+        let call = || self.call_name(method);
+        let mut body = Vec::new();
+        encode_notification(&mut body, method, params).map_err(|error| {
+            CallError::InvalidRequest {
+                call: call(),
+                source: error.into(),
+            }
+        })?;
+        let mut message = Outgoing::notification(method, body);
+        message.revision = self.link().session().dialect.revision();
+        self.link()
+            .transport
+            .send(message)
+            .await
+            .map_err(|failure| {
+                let miss = crate::call::Miss::Lost {
+                    error: failure.error.into(),
+                    delivery: failure.delivery,
+                };
+                miss.into_error(call())
+            })
+    }
+
+    /// Splits params into what is the method's own and what the caller put into `_meta`.
+    fn take_meta(
+        &self,
+        method: &str,
+        params: &(impl Serialize + ?Sized),
+    ) -> Result<(RawObject, Option<RawMap>), CallError> {
+        RawJson::from_serialize(params)
+            .map_err(BoxError::from)
+            .and_then(|params| {
+                if params.is_null() {
+                    return Ok((RawObject::empty(), None));
+                }
+                let mut members: RawMap = params.parse()?;
+                let meta = members
+                    .remove("_meta")
+                    .map(|meta| meta.parse())
+                    .transpose()?;
+                Ok((RawObject::from_serialize(&members)?, meta))
+            })
+            .map_err(|source| CallError::InvalidRequest {
+                call: self.call_name(method),
+                source,
+            })
+    }
+}

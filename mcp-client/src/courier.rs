@@ -1,0 +1,81 @@
+//! The task that sends what nobody waits for: answers to the server, and word of calls given up.
+//!
+//! It has its own queue, so that neither waits behind requests, and so that dropping a call never
+//! blocks.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_jsonrpc::model::{Cancelled, CancelledParams};
+use mcp_jsonrpc::{NotificationMethod, RequestId, encode_notification};
+use mcp_transport::Outgoing;
+use tokio::task::JoinSet;
+
+use crate::link::Link;
+use crate::pending::Abandoned;
+
+/// Messages under way at once; over HTTP each is a request of its own.
+const PARALLEL: usize = 16;
+
+/// How long a connection that is being closed may take to say what is left to be said.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// Delivers until the connection is over.
+pub(crate) async fn deliver(link: Arc<Link>) {
+    let mut under_way = JoinSet::new();
+    while !link.is_over() {
+        while let Some(message) = next(&link) {
+            if under_way.len() >= PARALLEL {
+                under_way.join_next().await;
+            }
+            let link = Arc::clone(&link);
+            under_way.spawn(async move {
+                if let Err(error) = link.transport.send(message).await {
+                    tracing::debug!(server = %link.settings.name, %error, "could not be told");
+                }
+            });
+        }
+        while under_way.try_join_next().is_some() {}
+        link.control.notified().await;
+    }
+}
+
+/// Sends what still waits, before the connection is closed: calls that were just given up, for
+/// instance. Bounded, whatever the server does.
+pub(crate) async fn drain(link: &Link) {
+    let rest = async {
+        while let Some(message) = next(link) {
+            let _ = link.transport.send(message).await;
+        }
+    };
+    let _ = tokio::time::timeout(LAST_WORDS, rest).await;
+}
+
+fn next(link: &Link) -> Option<Outgoing> {
+    let (answer, abandoned) = {
+        let mut state = link.state.lock();
+        match state.answers.pop_front() {
+            Some(answer) => (Some(answer), None),
+            None => (None, state.pending.next_abandoned()),
+        }
+    };
+    match (answer, abandoned) {
+        (Some(answer), _) => Some(answer),
+        (None, Some(abandoned)) => {
+            // The call kept its place until now.
+            link.window.add_permits(1);
+            cancellation(link, abandoned)
+        }
+        (None, None) => None,
+    }
+}
+
+fn cancellation(link: &Link, Abandoned { id, reason }: Abandoned) -> Option<Outgoing> {
+    let mut params = CancelledParams::of(RequestId::from(id));
+    params.reason = Some(reason.to_owned());
+    let mut body = Vec::new();
+    encode_notification(&mut body, Cancelled::NAME, &params).ok()?;
+    let mut message = Outgoing::notification(Cancelled::NAME, body);
+    message.revision = link.session().dialect.revision();
+    Some(message)
+}

@@ -1,0 +1,244 @@
+//! What can become of a call other than its answer: one variant per decision a caller can take.
+
+use std::borrow::Cow;
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_jsonrpc::ErrorObject;
+use mcp_transport::{BoxError, TransportError};
+
+use crate::clock::TimeoutKind;
+use crate::parked::Parked;
+
+/// Why a call has no answer.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum CallError {
+    /// The server answered with an error.
+    Peer {
+        /// Which call.
+        call: CallName,
+        /// What the server said.
+        error: Box<ErrorObject>,
+    },
+    /// No answer came in time. The server was told that nobody waits any more.
+    Timeout {
+        /// Which call.
+        call: CallName,
+        /// The limit that was reached.
+        limit: Duration,
+        /// Which of the two limits that is.
+        kind: TimeoutKind,
+        /// What came instead of an answer, if something did.
+        trouble: Option<String>,
+    },
+    /// The call did not happen: it never left, or the server refused it before acting on it.
+    NotSent {
+        /// Which call.
+        call: CallName,
+        /// Why.
+        source: Arc<TransportError>,
+    },
+    /// The connection failed while the call was under way; the server may or may not have acted
+    /// on it. Never repeated silently: only you know whether that is safe.
+    OutcomeUnknown {
+        /// Which call.
+        call: CallName,
+        /// What happened to the connection.
+        source: Arc<TransportError>,
+    },
+    /// The connection failed while the call was under way, but the call only reads: asking again
+    /// does no harm.
+    Lost {
+        /// Which call.
+        call: CallName,
+        /// What happened to the connection.
+        source: Arc<TransportError>,
+    },
+    /// The client was closed before the call began.
+    Closed {
+        /// Which call.
+        call: CallName,
+    },
+    /// The server answered, but not with what the protocol lets it answer.
+    InvalidReply {
+        /// Which call.
+        call: CallName,
+        /// What is wrong with the answer.
+        detail: String,
+    },
+    /// The server does not have what the call needs; it was not asked.
+    Unsupported {
+        /// Which call.
+        call: CallName,
+        /// The missing capability.
+        capability: &'static str,
+    },
+    /// The server wants authorization that we do not have.
+    Unauthorized {
+        /// Which call.
+        call: CallName,
+        /// What it said.
+        source: Arc<TransportError>,
+    },
+    /// The server kept asking for input.
+    TooManyRounds {
+        /// Which call.
+        call: CallName,
+        /// How often it asked.
+        rounds: u32,
+    },
+    /// The server asked for input and the host did not give it.
+    InputRefused {
+        /// Which call.
+        call: CallName,
+        /// What was asked for, and why it was not given.
+        detail: String,
+        /// The host's own error, if it had one.
+        source: Option<BoxError>,
+    },
+    /// The server asked for input and the host will answer later: store this, and
+    /// [`resume`](crate::Client::resume) the call with the answers, in another process if need be.
+    Parked(Box<Parked>),
+    /// What was to be sent cannot be written as JSON.
+    InvalidRequest {
+        /// Which call.
+        call: CallName,
+        /// Why not.
+        source: BoxError,
+    },
+}
+
+/// Which call an error is about.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct CallName {
+    /// The server's name with us.
+    pub server: Arc<str>,
+    /// The method that was called.
+    pub method: Cow<'static, str>,
+}
+
+impl CallError {
+    /// Whether sending the same call again cannot do a second time what was done already: it did
+    /// not happen, or it only reads.
+    pub fn is_safe_to_reissue(&self) -> bool {
+        matches!(
+            self,
+            Self::NotSent { .. } | Self::Lost { .. } | Self::Closed { .. }
+        )
+    }
+
+    /// What the server said, if it answered with an error.
+    pub fn peer(&self) -> Option<&ErrorObject> {
+        match self {
+            Self::Peer { error, .. } => Some(error),
+            _ => None,
+        }
+    }
+
+    /// Which call this is about; `None` for one that is merely parked.
+    pub fn call(&self) -> Option<&CallName> {
+        match self {
+            Self::Peer { call, .. }
+            | Self::Timeout { call, .. }
+            | Self::NotSent { call, .. }
+            | Self::OutcomeUnknown { call, .. }
+            | Self::Lost { call, .. }
+            | Self::Closed { call }
+            | Self::InvalidReply { call, .. }
+            | Self::Unsupported { call, .. }
+            | Self::Unauthorized { call, .. }
+            | Self::TooManyRounds { call, .. }
+            | Self::InputRefused { call, .. }
+            | Self::InvalidRequest { call, .. } => Some(call),
+            Self::Parked(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for CallName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} on server '{}'", self.method, self.server)
+    }
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Peer { call, error } => write!(f, "{call} failed: the server says: {error}"),
+            Self::Timeout {
+                call,
+                limit,
+                kind,
+                trouble,
+            } => {
+                match kind {
+                    TimeoutKind::Idle => write!(f, "{call} was not answered within {limit:?}")?,
+                    TimeoutKind::Total => {
+                        write!(f, "{call} made progress but was not done within {limit:?}")?;
+                    }
+                }
+                match trouble {
+                    Some(trouble) => write!(f, "; what came instead: {trouble}"),
+                    None => Ok(()),
+                }
+            }
+            Self::NotSent { call, .. } => write!(f, "{call} did not happen"),
+            Self::OutcomeUnknown { call, .. } => write!(
+                f,
+                "the connection failed during {call}; whether the server acted on it is unknown"
+            ),
+            Self::Lost { call, .. } => {
+                write!(
+                    f,
+                    "the connection failed during {call}; it is safe to ask again"
+                )
+            }
+            Self::Closed { call } => {
+                write!(
+                    f,
+                    "{call} did not happen: the connection is closed; connect again"
+                )
+            }
+            Self::InvalidReply { call, detail } => {
+                write!(f, "{call} was answered against the protocol: {detail}")
+            }
+            Self::Unsupported { call, capability } => {
+                write!(
+                    f,
+                    "{call} was not sent: the server does not offer '{capability}'"
+                )
+            }
+            Self::Unauthorized { call, .. } => write!(f, "{call} needs authorization"),
+            Self::TooManyRounds { call, rounds } => {
+                write!(
+                    f,
+                    "{call} was given up: the server asked for input {rounds} times"
+                )
+            }
+            Self::InputRefused { call, detail, .. } => write!(f, "{call} was given up: {detail}"),
+            Self::Parked(parked) => write!(f, "{parked}"),
+            Self::InvalidRequest { call, .. } => write!(f, "{call} cannot be written as JSON"),
+        }
+    }
+}
+
+impl Error for CallError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::NotSent { source, .. }
+            | Self::OutcomeUnknown { source, .. }
+            | Self::Lost { source, .. }
+            | Self::Unauthorized { source, .. } => Some(source.as_ref()),
+            Self::InputRefused {
+                source: Some(source),
+                ..
+            }
+            | Self::InvalidRequest { source, .. } => Some(source.as_ref()),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! How a connection begins: `initialize`, or `server/discover`.
+
+use std::time::Duration;
+
+use mcp_jsonrpc::model::{
+    Discover, DiscoverResult, EmptyParams, Implementation, Initialize, InitializeParams,
+    InitializeResult, Initialized, ServerCapabilities, UnsupportedVersionData,
+};
+use mcp_jsonrpc::{Method, NotificationMethod, RawMap, Revision, encode_notification};
+use mcp_transport::{Outgoing, TransportError};
+
+use crate::call::{Attempt, Miss};
+use crate::clock::Allowance;
+use crate::dialect::verdict::Finding;
+use crate::dialect::{Dialect, Extras};
+use crate::link::{Body, Link};
+use crate::session::{ServerFacts, Session};
+
+/// Why a handshake failed.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// The request brought no result.
+    Miss(Miss),
+    /// The server speaks something else.
+    Version(Vec<String>),
+}
+
+/// Which revision is offered to a legacy server.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Offer {
+    /// This one, or whatever older or newer legacy one the server would rather speak.
+    AtBest(Revision),
+    /// This one and no other.
+    Only(Revision),
+}
+
+impl Link {
+    /// Shakes hands the old way.
+    pub(crate) async fn initialize(&self, offer: Offer) -> Result<(), Refusal> {
+        let settings = &self.settings;
+        let (Offer::AtBest(revision) | Offer::Only(revision)) = offer;
+        let params = InitializeParams::new(
+            revision.as_str(),
+            settings.legacy_capabilities(),
+            settings.info.clone(),
+        );
+        let limit = settings.limits.connect_time();
+        let attempt = self.handshake_attempt(Initialize::NAME, &params, limit);
+        let body = self
+            .exchange(&Dialect::handshake(), attempt)
+            .await
+            .map_err(Refusal::Miss)?;
+        let result =
+            read_initialize(&body).map_err(|detail| Refusal::Miss(Miss::Invalid(detail)))?;
+        let agreed = result.protocol_version.parse::<Revision>().ok();
+        let fits = |agreed: &Revision| match offer {
+            Offer::AtBest(_) => !agreed.is_modern(),
+            Offer::Only(revision) => *agreed == revision,
+        };
+        let Some(agreed) = agreed.filter(fits) else {
+            return Err(Refusal::Version(vec![result.protocol_version]));
+        };
+        let session = Session {
+            dialect: Dialect::legacy(agreed),
+            facts: ServerFacts {
+                info: Some(result.server_info),
+                capabilities: result.capabilities,
+                instructions: result.instructions,
+                revision: Some(agreed),
+            },
+            number: self.session().number + 1,
+        };
+        self.set_session(session);
+        self.initialized(agreed).await.map_err(Refusal::Miss)
+    }
+
+    /// Tells the server that the session is open.
+    async fn initialized(&self, revision: Revision) -> Result<(), Miss> {
+        let mut body = Vec::new();
+        encode_notification(&mut body, Initialized::NAME, &()).map_err(Miss::Encode)?;
+        let message = Outgoing::notification(Initialized::NAME, body).with_revision(revision);
+        match self.transport.send(message).await {
+            Ok(()) => Ok(()),
+            // Nobody answers a notification; a server that tries to has still got it.
+            Err(failure) if matches!(failure.error, TransportError::Http(_)) => {
+                tracing::debug!(server = %self.settings.name, error = %failure, "initialized");
+                Ok(())
+            }
+            Err(failure) => Err(Miss::Lost {
+                error: failure.error.into(),
+                delivery: failure.delivery,
+            }),
+        }
+    }
+
+    /// Shakes hands once more after the server forgot us, unless somebody else just did.
+    pub(crate) async fn initialize_again(&self, session: &Session) -> Result<(), Refusal> {
+        let Ok(_turn) = self.gate.acquire().await else {
+            return Err(Refusal::Miss(Miss::Closed));
+        };
+        if self.session().number != session.number {
+            return Ok(());
+        }
+        let revision = session
+            .dialect
+            .revision()
+            .unwrap_or(Revision::LATEST_LEGACY);
+        self.initialize(Offer::AtBest(revision)).await
+    }
+
+    /// Asks a modern server about itself, in the words of `revision`.
+    pub(crate) async fn discover(
+        &self,
+        revision: Revision,
+        limit: Duration,
+    ) -> Result<DiscoverResult, Miss> {
+        let dialect = self.modern_dialect(revision)?;
+        let params = EmptyParams::default();
+        let attempt = self.handshake_attempt(Discover::NAME, &params, limit);
+        let body = self.exchange(&dialect, attempt).await?;
+        serde_json::from_str(body.text()).map_err(|error| Miss::Invalid(error.to_string()))
+    }
+
+    /// Speaks `revision` from now on, with a server that told this about itself.
+    pub(crate) fn adopt(&self, revision: Revision, result: DiscoverResult) -> Result<(), Miss> {
+        let dialect = self.modern_dialect(revision)?;
+        // Where it belongs, and where earlier drafts had it.
+        let info = result.meta.as_ref().and_then(|meta| meta.server_info());
+        let info = info.or_else(|| result.extra.read_as::<Implementation>("serverInfo"));
+        let facts = ServerFacts {
+            info,
+            capabilities: result.capabilities,
+            instructions: result.instructions,
+            revision: Some(revision),
+        };
+        self.set_session(Session {
+            dialect,
+            facts,
+            number: self.session().number + 1,
+        });
+        Ok(())
+    }
+
+    fn modern_dialect(&self, revision: Revision) -> Result<Dialect, Miss> {
+        let settings = &self.settings;
+        Dialect::modern(revision, &settings.info, &settings.modern_capabilities())
+            .map_err(|error| Miss::Invalid(error.to_string()))
+    }
+
+    fn handshake_attempt<'a>(
+        &self,
+        method: &'a str,
+        params: &'a dyn crate::dialect::Params,
+        limit: Duration,
+    ) -> Attempt<'a> {
+        Attempt {
+            method,
+            params,
+            extras: Extras::default(),
+            name: None,
+            headers: Vec::new(),
+            allowance: Allowance {
+                idle: limit,
+                total: limit,
+            },
+            began: self.reading(),
+            on_progress: None,
+        }
+    }
+}
+
+/// What a probe's failure says about the server's era.
+pub(crate) fn finding(miss: &Miss) -> Finding {
+    match miss {
+        Miss::Peer(error) => Finding::Refused {
+            code: error.code,
+            supported: error
+                .data_as::<UnsupportedVersionData>()
+                .map(|data| data.supported),
+        },
+        Miss::Timeout { .. } => Finding::Silence,
+        Miss::Invalid(_) => Finding::Nonsense,
+        Miss::Closed => Finding::Gone,
+        Miss::Encode(_) | Miss::NotAnObject => Finding::Unreachable,
+        Miss::Lost { error, .. } => match error.as_ref() {
+            TransportError::Http(failure) => Finding::Status(failure.status),
+            TransportError::Unauthorized { .. } => Finding::Unauthorized,
+            TransportError::Exited(_) | TransportError::Closed => Finding::Gone,
+            TransportError::Timeout { .. } => Finding::Silence,
+            TransportError::NoAnswer { .. } | TransportError::Malformed { .. } => Finding::Nonsense,
+            _ => Finding::Unreachable,
+        },
+    }
+}
+
+/// Reads the server's half of the handshake. Only the version must be right; a server that says
+/// nonsense about itself or its capabilities can still be worked with.
+fn read_initialize(body: &Body) -> Result<InitializeResult, String> {
+    let strict = match serde_json::from_str::<InitializeResult>(body.text()) {
+        Ok(result) => return Ok(result),
+        Err(strict) => strict,
+    };
+    let members: RawMap = serde_json::from_str(body.text()).map_err(|error| error.to_string())?;
+    let Some(version) = members.read_as::<String>("protocolVersion") else {
+        return Err(strict.to_string());
+    };
+    let info = members
+        .read_as("serverInfo")
+        .unwrap_or_else(|| Implementation::new("unknown", "unknown"));
+    let mut result = InitializeResult::new(version, read_capabilities(&members), info);
+    result.instructions = members.read_as("instructions");
+    Ok(result)
+}
+
+/// Reads each capability by itself, so that one that makes no sense does not hide the others. One
+/// that is there but is no object still says that it is there, unless it says no.
+fn read_capabilities(members: &RawMap) -> ServerCapabilities {
+    let declared: RawMap = members.read_as("capabilities").unwrap_or_default();
+    let mut good = RawMap::new();
+    for (name, value) in declared.iter() {
+        let value = match value.get() {
+            object if object.starts_with('{') => value.clone(),
+            "false" | "null" => continue,
+            _ => match mcp_jsonrpc::RawJson::from_text("{}".to_owned()) {
+                Ok(empty) => empty,
+                Err(_) => continue,
+            },
+        };
+        let mut alone = RawMap::new();
+        alone.insert(name, value.clone());
+        let readable = mcp_jsonrpc::RawJson::from_serialize(&alone)
+            .is_ok_and(|alone| alone.parse::<ServerCapabilities>().is_ok());
+        if readable {
+            good.insert(name, value);
+        }
+    }
+    mcp_jsonrpc::RawJson::from_serialize(&good)
+        .and_then(|good| good.parse())
+        .unwrap_or_default()
+}

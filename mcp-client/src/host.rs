@@ -1,0 +1,185 @@
+//! Who answers when a server asks something: the one interface for every way of asking.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use mcp_jsonrpc::model::{
+    ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitAction, ElicitFormParams,
+    ElicitResult, ElicitUrlParams, ElicitationCapability, FlagCapability, Root, RootsCapability,
+    SamplingCapability,
+};
+use mcp_transport::BoxError;
+
+/// Answers what servers ask: the user, the model, the roots.
+///
+/// The same methods serve requests of older servers, `input_required` results of newer ones, and
+/// the input of tasks. Implement what you can do and name it in [`HostCapabilities`]: only that is
+/// advertised, and only that is ever asked.
+///
+/// A future that is dropped was given up: the server or the caller no longer wants the answer.
+#[async_trait]
+pub trait Host: Send + Sync {
+    /// Shows the user a form and returns what they did. What they filled in is completed with the
+    /// form's defaults and checked against it before the server gets it; texts that spell a
+    /// number or a boolean are taken for one where the form wants one.
+    async fn elicit_form(
+        &self,
+        question: Question<ElicitFormParams>,
+    ) -> Result<ElicitResult, HostError> {
+        let _ = question;
+        Err(HostError::Unsupported)
+    }
+
+    /// Asks the user to visit a URL. Show all of it and who asks; open it only with consent, and
+    /// where neither we nor the model can look in. Accepting means consent, not completion.
+    async fn elicit_url(
+        &self,
+        question: Question<ElicitUrlParams>,
+    ) -> Result<ElicitAction, HostError> {
+        let _ = question;
+        Err(HostError::Unsupported)
+    }
+
+    /// Asks the model. Keep a person in the loop.
+    async fn sample(
+        &self,
+        question: Question<CreateMessageParams>,
+    ) -> Result<CreateMessageResult, HostError> {
+        let _ = question;
+        Err(HostError::Unsupported)
+    }
+
+    /// Says where the server may look.
+    async fn list_roots(&self, question: Question<()>) -> Result<Vec<Root>, HostError> {
+        let _ = question;
+        Err(HostError::Unsupported)
+    }
+}
+
+/// What a server asks, and which server it is.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Question<P> {
+    /// The server's name with us.
+    pub server: Arc<str>,
+    /// What it asks.
+    pub params: P,
+}
+
+impl<P> Question<P> {
+    /// A question of `server`.
+    pub fn new(server: impl Into<Arc<str>>, params: P) -> Self {
+        Self {
+            server: server.into(),
+            params,
+        }
+    }
+}
+
+/// Why a host does not answer.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum HostError {
+    /// It cannot answer questions of this kind.
+    Unsupported,
+    /// A person said no.
+    Refused {
+        /// Why, for the server.
+        reason: String,
+    },
+    /// The answer will come later. Where the protocol allows, the call is parked
+    /// ([`CallError::Parked`](crate::CallError::Parked)); elsewhere the question is cancelled.
+    Later,
+    /// It tried and failed.
+    Failed(BoxError),
+}
+
+impl fmt::Display for HostError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unsupported => f.write_str("this host cannot answer such questions"),
+            Self::Refused { reason } => write!(f, "refused: {reason}"),
+            Self::Later => f.write_str("the answer will come later"),
+            Self::Failed(_) => f.write_str("the host failed to answer"),
+        }
+    }
+}
+
+impl Error for HostError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Failed(source) => Some(source.as_ref()),
+            _ => None,
+        }
+    }
+}
+
+/// What a [`Host`] can answer: exactly this is advertised to servers.
+///
+/// ```
+/// let can = mcp_client::HostCapabilities::default().with_forms().with_roots();
+/// assert!(can.forms() && !can.sampling());
+/// ```
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct HostCapabilities {
+    forms: bool,
+    urls: bool,
+    sampling: bool,
+    sampling_tools: bool,
+    roots: bool,
+}
+
+/// Declares each capability once: how it is read and how it is set.
+macro_rules! capabilities {
+    ($($(#[$meta:meta])* $name:ident / $with:ident;)*) => {
+        impl HostCapabilities {$(
+            $(#[$meta])*
+            pub fn $name(&self) -> bool {
+                self.$name
+            }
+
+            #[doc = concat!("Adds [`", stringify!($name), "`](Self::", stringify!($name), ").")]
+            #[must_use]
+            pub fn $with(mut self) -> Self {
+                self.$name = true;
+                self
+            }
+        )*}
+    };
+}
+
+capabilities! {
+    /// It shows forms.
+    forms / with_forms;
+    /// It sends the user to URLs.
+    urls / with_urls;
+    /// It asks a model.
+    sampling / with_sampling;
+    /// It lets that model use tools.
+    sampling_tools / with_sampling_tools;
+    /// It tells roots.
+    roots / with_roots;
+}
+
+impl HostCapabilities {
+    /// What goes on the wire.
+    pub(crate) fn advertised(self) -> ClientCapabilities {
+        let flag = |on: bool| on.then(FlagCapability::default);
+        let mut all = ClientCapabilities::default();
+        if self.forms || self.urls {
+            let mut elicitation = ElicitationCapability::default();
+            elicitation.form = flag(self.forms);
+            elicitation.url = flag(self.urls);
+            all.elicitation = Some(elicitation);
+        }
+        if self.sampling || self.sampling_tools {
+            let mut sampling = SamplingCapability::default();
+            sampling.tools = flag(self.sampling_tools);
+            all.sampling = Some(sampling);
+        }
+        all.roots = self.roots.then(RootsCapability::default);
+        all
+    }
+}

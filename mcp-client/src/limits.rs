@@ -1,0 +1,123 @@
+//! Every bound of a client in one place.
+
+use std::time::Duration;
+
+/// How much of everything one client allows. All of it is bounded, always.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// let limits = mcp_client::Limits::default()
+///     .with_call_time(Duration::from_secs(30))
+///     .with_list_pages(10);
+/// assert_eq!(limits.list_pages(), 10);
+/// ```
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Limits {
+    connect_time: Duration,
+    probe_time: Duration,
+    call_time: Duration,
+    call_time_cap: Option<Duration>,
+    question_time: Duration,
+    calls_in_flight: usize,
+    questions: usize,
+    queued_events: usize,
+    queued_answers: usize,
+    rounds: u32,
+    list_pages: usize,
+    list_items: usize,
+    list_bytes: usize,
+    list_time: Duration,
+    depth: usize,
+}
+
+/// Declares each limit once: how it is read and how it is set.
+macro_rules! limits {
+    ($($(#[$meta:meta])* $name:ident / $with:ident: $Type:ty;)*) => {
+        impl Limits {$(
+            $(#[$meta])*
+            pub fn $name(&self) -> $Type {
+                self.$name
+            }
+
+            #[doc = concat!("Sets [`", stringify!($name), "`](Self::", stringify!($name), ").")]
+            #[must_use]
+            pub fn $with(mut self, $name: $Type) -> Self {
+                self.$name = $name;
+                self
+            }
+        )*}
+    };
+}
+
+limits! {
+    /// Time to connect, in all: start or dial, find out the era, shake hands. Default: 30 s.
+    connect_time / with_connect_time: Duration;
+    /// How long a pipe may leave a first `server/discover` unanswered before the server counts as
+    /// legacy; only used where modern is preferred. Default: 5 s.
+    probe_time / with_probe_time: Duration;
+    /// How long a call may take, and how long after each progress report. Default: 120 s.
+    call_time / with_call_time: Duration;
+    /// How long a person may take to answer one question; then it counts as cancelled. The calls'
+    /// clocks stand still meanwhile. Default: 15 min.
+    question_time / with_question_time: Duration;
+    /// Calls under way at once; further ones wait for their turn. Default: 4096.
+    calls_in_flight / with_calls_in_flight: usize;
+    /// Questions of the server's open at once; further ones are refused. Default: 16.
+    questions / with_questions: usize;
+    /// Events that wait for the event handler; beyond that they are merged or dropped with a
+    /// count. Default: 1024.
+    queued_events / with_queued_events: usize;
+    /// Answers to the server that wait to be sent; beyond that they are dropped. Default: 1024.
+    queued_answers / with_queued_answers: usize;
+    /// How often a server may ask for input before it answers one call. Default: 10.
+    rounds / with_rounds: u32;
+    /// Pages of one list. Default: 100.
+    list_pages / with_list_pages: usize;
+    /// Items of one list. Default: 2048.
+    list_items / with_list_items: usize;
+    /// Bytes of one list, all pages together. Default: 5 MiB.
+    list_bytes / with_list_bytes: usize;
+    /// Time for the further pages of one list. Default: 30 s.
+    list_time / with_list_time: Duration;
+    /// How deep a message may nest. Default: 128.
+    depth / with_depth: usize;
+}
+
+impl Limits {
+    /// How long a call may take however much progress it reports. Default: ten times
+    /// [`call_time`](Self::call_time).
+    pub fn call_time_cap(&self) -> Duration {
+        self.call_time_cap
+            .unwrap_or(self.call_time.saturating_mul(10))
+    }
+
+    /// Sets [`call_time_cap`](Self::call_time_cap).
+    #[must_use]
+    pub fn with_call_time_cap(mut self, cap: Duration) -> Self {
+        self.call_time_cap = Some(cap);
+        self
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connect_time: Duration::from_secs(30),
+            probe_time: Duration::from_secs(5),
+            call_time: Duration::from_secs(120),
+            call_time_cap: None,
+            question_time: Duration::from_secs(15 * 60),
+            calls_in_flight: 4096,
+            questions: 16,
+            queued_events: 1024,
+            queued_answers: 1024,
+            rounds: 10,
+            list_pages: 100,
+            list_items: 2048,
+            list_bytes: 5 << 20,
+            list_time: Duration::from_secs(30),
+            depth: 128,
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! One connection: what the callers, the reader, the courier and the dispatcher share.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_jsonrpc::model::LoggingLevel;
+use mcp_jsonrpc::{ErrorObject, RequestId};
+use mcp_transport::{Connect, Delivery, Outgoing, Shape, Transport, TransportError};
+use parking_lot::Mutex;
+use tokio::sync::{Notify, Semaphore, watch};
+use tokio::task::AbortHandle;
+use tokio::time::Instant;
+
+use crate::clock::Clock;
+use crate::dialect::param_header::ParamHeader;
+use crate::mailbox::Mailbox;
+use crate::pending::Pending;
+use crate::session::Session;
+use crate::settings::{CloseHandler, Settings};
+use crate::{courier, dispatch, reader};
+
+/// One connection to one server.
+///
+/// Lives until its transport is closed: the reader, the courier and the dispatcher hold it, and
+/// end with the transport. Locks are held for moments, never over an await.
+pub(crate) struct Link {
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) transport: Arc<dyn Transport>,
+    pub(crate) shape: Shape,
+    pub(crate) state: Mutex<State>,
+    /// Caps the calls in flight. A permit comes back when its call is over and, should it have
+    /// been abandoned, when the server has been told.
+    pub(crate) window: Semaphore,
+    /// Lets one handshake at a time through.
+    pub(crate) gate: Semaphore,
+    /// Rings when the courier has something to do.
+    pub(crate) control: Notify,
+    pub(crate) mailbox: Mutex<Mailbox>,
+    /// Rings when there is mail.
+    pub(crate) bell: Notify,
+    /// Questions of the server's that somebody is answering.
+    pub(crate) questions: Mutex<BTreeMap<RequestId, AbortHandle>>,
+    /// The `Mcp-Param-*` headers of each tool, from the last list of tools.
+    pub(crate) param_headers: Mutex<BTreeMap<String, Arc<[ParamHeader]>>>,
+    pub(crate) tuning: Mutex<Tuning>,
+    session: Mutex<Arc<Session>>,
+    ending: Mutex<Ending>,
+    ended: watch::Sender<bool>,
+    began: Instant,
+}
+
+/// What the callers and the reader share of every call.
+pub(crate) struct State {
+    pub(crate) pending: Pending<Outcome>,
+    pub(crate) clock: Clock,
+    /// Answers to the server that wait for the courier.
+    pub(crate) answers: VecDeque<Outgoing>,
+}
+
+/// What can be changed while the connection is up.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tuning {
+    pub(crate) call_time: Duration,
+    pub(crate) call_time_cap: Duration,
+    pub(crate) log_level: Option<LoggingLevel>,
+}
+
+/// How one request ended.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    /// With a result.
+    Result(Body),
+    /// With the server's error.
+    Error(ErrorObject),
+    /// With something that is no answer.
+    Invalid(String),
+    /// Not at all.
+    Lost {
+        error: Arc<TransportError>,
+        delivery: Delivery,
+    },
+}
+
+/// A result, still in the bytes it came in.
+#[derive(Debug)]
+pub(crate) struct Body {
+    bytes: Vec<u8>,
+    start: usize,
+    end: usize,
+}
+
+/// How the connection ended, and who wants to know.
+#[derive(Default)]
+struct Ending {
+    over: bool,
+    error: Option<Arc<TransportError>>,
+    listeners: Vec<CloseHandler>,
+}
+
+impl Link {
+    /// Connects and begins to read.
+    pub(crate) async fn open(
+        settings: &Arc<Settings>,
+        connect: &dyn Connect,
+    ) -> Result<Arc<Self>, TransportError> {
+        let transport = connect.connect().await?;
+        let limits = &settings.limits;
+        let link = Arc::new(Self {
+            settings: Arc::clone(settings),
+            shape: transport.shape(),
+            transport,
+            state: Mutex::new(State {
+                pending: Pending::new(),
+                clock: Clock::default(),
+                answers: VecDeque::new(),
+            }),
+            window: Semaphore::new(limits.calls_in_flight().min(Semaphore::MAX_PERMITS)),
+            gate: Semaphore::new(1),
+            control: Notify::new(),
+            mailbox: Mutex::new(Mailbox::new(limits.queued_events())),
+            bell: Notify::new(),
+            questions: Mutex::default(),
+            param_headers: Mutex::default(),
+            tuning: Mutex::new(Tuning {
+                call_time: limits.call_time(),
+                call_time_cap: limits.call_time_cap(),
+                log_level: None,
+            }),
+            session: Mutex::new(Arc::new(Session::unknown())),
+            ending: Mutex::default(),
+            ended: watch::Sender::new(false),
+            began: Instant::now(),
+        });
+        tokio::spawn(reader::read(Arc::clone(&link)));
+        tokio::spawn(courier::deliver(Arc::clone(&link)));
+        if settings.on_event.is_some() {
+            tokio::spawn(dispatch::dispatch(Arc::clone(&link)));
+        }
+        Ok(link)
+    }
+
+    /// The time since the connection began.
+    pub(crate) fn now(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// What the calls' clock shows.
+    pub(crate) fn reading(&self) -> Duration {
+        let now = self.now();
+        self.state.lock().clock.reading(now)
+    }
+
+    /// What is known of the server.
+    pub(crate) fn session(&self) -> Arc<Session> {
+        Arc::clone(&self.session.lock())
+    }
+
+    pub(crate) fn set_session(&self, session: Session) {
+        *self.session.lock() = Arc::new(session);
+    }
+
+    /// Settles a request, if it is still open.
+    pub(crate) fn settle(&self, id: i64, outcome: Outcome) -> Result<(), Outcome> {
+        let waker = self.state.lock().pending.settle(id, outcome)?;
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+        Ok(())
+    }
+
+    /// Hands an answer to the courier; drops it when too many wait already.
+    pub(crate) fn answer(&self, answer: Outgoing) {
+        let mut state = self.state.lock();
+        if state.answers.len() >= self.settings.limits.queued_answers() {
+            tracing::warn!(server = %self.settings.name, "dropped an answer: too many wait");
+            return;
+        }
+        state.answers.push_back(answer);
+        drop(state);
+        self.control.notify_one();
+    }
+
+    /// Ends the connection, and returns when all it held is gone.
+    pub(crate) async fn close(&self) {
+        if !self.is_over() {
+            courier::drain(self).await;
+        }
+        self.transport.close().await;
+        // The reader sees the end and settles everything; it cannot fail to.
+        let _ = self.ended.subscribe().wait_for(|over| *over).await;
+    }
+
+    /// Whether the connection is over.
+    pub(crate) fn is_over(&self) -> bool {
+        *self.ended.borrow()
+    }
+
+    /// Tells `listener` of the end; at once, should it have come already.
+    pub(crate) fn on_close(&self, listener: CloseHandler) {
+        let mut ending = self.ending.lock();
+        if ending.over {
+            let error = ending.error.clone();
+            drop(ending);
+            tokio::spawn(async move { listener(error) });
+        } else {
+            ending.listeners.push(listener);
+        }
+    }
+
+    /// The connection is over: settles what is open, stops what runs, tells who wants to know.
+    pub(crate) fn end(&self, error: Option<Arc<TransportError>>, unsent: &[RequestId]) {
+        let why = error
+            .clone()
+            .unwrap_or_else(|| Arc::new(TransportError::Closed));
+        let wakers = self
+            .state
+            .lock()
+            .pending
+            .close(|id, trouble| match trouble {
+                Some(trouble) if error.is_none() => Outcome::Invalid(trouble),
+                _ if unsent.contains(&RequestId::from(id)) => Outcome::Lost {
+                    error: Arc::clone(&why),
+                    delivery: Delivery::NotSent,
+                },
+                _ => Outcome::Lost {
+                    error: Arc::clone(&why),
+                    delivery: Delivery::Unknown,
+                },
+            });
+        wakers.into_iter().for_each(std::task::Waker::wake);
+        for (_, question) in std::mem::take(&mut *self.questions.lock()) {
+            question.abort();
+        }
+        let listeners = {
+            let mut ending = self.ending.lock();
+            ending.over = true;
+            ending.error.clone_from(&error);
+            std::mem::take(&mut ending.listeners)
+        };
+        self.ended.send_replace(true);
+        self.window.close();
+        self.control.notify_one();
+        self.bell.notify_one();
+        let on_close = self.settings.on_close.clone();
+        for listener in on_close.into_iter().chain(listeners) {
+            let error = error.clone();
+            tokio::spawn(async move { listener(error) });
+        }
+    }
+}
+
+impl Body {
+    /// The part of `bytes` that is the result.
+    pub(crate) fn new(bytes: Vec<u8>, start: usize, end: usize) -> Self {
+        Self { bytes, start, end }
+    }
+
+    /// How many bytes the result has.
+    pub(crate) fn len(&self) -> usize {
+        self.end - self.start
+    }
+
+    /// The result's text.
+    pub(crate) fn text(&self) -> &str {
+        // Cut out of text that was checked to be UTF-8, at its own bounds.
+        self.bytes
+            .get(self.start..self.end)
+            .and_then(|text| std::str::from_utf8(text).ok())
+            .unwrap_or("null")
+    }
+}
+
+impl fmt::Debug for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Link")
+            .field("settings", &self.settings)
+            .field("transport", &self.transport)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,209 @@
+//! The table of open requests: who waits for what, and how each ends exactly once.
+//!
+//! Pure: no clock, no IO. Times are readings of the connection's [`Clock`](crate::clock::Clock).
+
+use std::collections::{BTreeMap, VecDeque};
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+use mcp_jsonrpc::model::ProgressParams;
+
+/// The requests that are under way.
+///
+/// Every request that [`begin`](Self::begin)s leaves the table exactly once: by
+/// [`poll`](Self::poll) with its one outcome, or by [`abandon`](Self::abandon). What comes for a
+/// request that is not (or no longer) open is refused, so nothing is answered twice and no late
+/// reply finds a wrong owner: ids are never used again.
+#[derive(Debug)]
+pub(crate) struct Pending<O> {
+    last: i64,
+    open: BTreeMap<i64, Entry<O>>,
+    /// Given up, but the server has not been told yet.
+    abandoned: VecDeque<Abandoned>,
+    closed: bool,
+}
+
+#[derive(Debug)]
+struct Entry<O> {
+    outcome: Option<O>,
+    waker: Option<Waker>,
+    moved: Duration,
+    wants: Wants,
+    reports: VecDeque<ProgressParams>,
+    /// What has gone wrong on the way to the answer, should none come.
+    trouble: Option<String>,
+}
+
+/// Whether a caller listens to progress reports.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Wants {
+    /// Only the answer.
+    Answer,
+    /// The reports on the way there as well.
+    Progress,
+}
+
+/// A request nobody waits for any more.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Abandoned {
+    /// Its id.
+    pub(crate) id: i64,
+    /// Why, in words for the server's log.
+    pub(crate) reason: &'static str,
+}
+
+/// Progress reports kept for one caller; when there are more, the newest replaces the last.
+const REPORTS: usize = 32;
+
+impl<O> Pending<O> {
+    pub(crate) fn new() -> Self {
+        Self {
+            last: 0,
+            open: BTreeMap::new(),
+            abandoned: VecDeque::new(),
+            closed: false,
+        }
+    }
+
+    /// Opens a request under a new id; `None` once the table is closed.
+    pub(crate) fn begin(&mut self, wants: Wants, reading: Duration) -> Option<i64> {
+        if self.closed {
+            return None;
+        }
+        self.last += 1;
+        let entry = Entry {
+            outcome: None,
+            waker: None,
+            moved: reading,
+            wants,
+            reports: VecDeque::new(),
+            trouble: None,
+        };
+        self.open.insert(self.last, entry);
+        Some(self.last)
+    }
+
+    /// The outcome, if it is there; else remembers whom to wake. An outcome is taken only once:
+    /// the request is over then.
+    pub(crate) fn poll(&mut self, id: i64, waker: &Waker) -> Poll<Option<O>> {
+        let Some(entry) = self.open.get_mut(&id) else {
+            return Poll::Ready(None);
+        };
+        if entry.outcome.is_some() {
+            return Poll::Ready(self.open.remove(&id).and_then(|entry| entry.outcome));
+        }
+        if !entry.waker.as_ref().is_some_and(|old| old.will_wake(waker)) {
+            entry.waker = Some(waker.clone());
+        }
+        Poll::Pending
+    }
+
+    /// Settles an open request. The first outcome counts.
+    ///
+    /// Returns whom to wake, outside the lock; `Err` gives an outcome back that nobody waits for.
+    pub(crate) fn settle(&mut self, id: i64, outcome: O) -> Result<Option<Waker>, O> {
+        match self.open.get_mut(&id) {
+            Some(entry) if entry.outcome.is_none() => {
+                entry.outcome = Some(outcome);
+                Ok(entry.waker.take())
+            }
+            _ => Err(outcome),
+        }
+    }
+
+    /// Settles all open requests and opens no more.
+    pub(crate) fn close(
+        &mut self,
+        mut outcome: impl FnMut(i64, Option<String>) -> O,
+    ) -> Vec<Waker> {
+        self.closed = true;
+        self.abandoned.clear();
+        let unsettled = self
+            .open
+            .iter_mut()
+            .filter(|(_, entry)| entry.outcome.is_none());
+        unsettled
+            .filter_map(|(id, entry)| {
+                entry.outcome = Some(outcome(*id, entry.trouble.take()));
+                entry.waker.take()
+            })
+            .collect()
+    }
+
+    /// The caller went away. `true` if the request was still unanswered; then the server is to be
+    /// told, unless the table is closed.
+    pub(crate) fn abandon(&mut self, id: i64, reason: Option<&'static str>) -> bool {
+        let unanswered = self
+            .open
+            .remove(&id)
+            .is_some_and(|entry| entry.outcome.is_none());
+        match reason {
+            Some(reason) if unanswered && !self.closed => {
+                self.abandoned.push_back(Abandoned { id, reason });
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The next abandoned request the server is to be told of.
+    pub(crate) fn next_abandoned(&mut self) -> Option<Abandoned> {
+        self.abandoned.pop_front()
+    }
+
+    /// A sign of life for a request: its idle time begins anew.
+    pub(crate) fn progress(
+        &mut self,
+        id: i64,
+        reading: Duration,
+        report: ProgressParams,
+    ) -> Option<Waker> {
+        let entry = self
+            .open
+            .get_mut(&id)
+            .filter(|entry| entry.outcome.is_none())?;
+        entry.moved = reading;
+        if entry.wants == Wants::Answer {
+            return None;
+        }
+        if entry.reports.len() >= REPORTS {
+            entry.reports.pop_back();
+        }
+        entry.reports.push_back(report);
+        entry.waker.take()
+    }
+
+    /// The oldest progress report the caller has not seen.
+    pub(crate) fn next_report(&mut self, id: i64) -> Option<ProgressParams> {
+        self.open.get_mut(&id)?.reports.pop_front()
+    }
+
+    /// When the request last moved.
+    pub(crate) fn moved(&self, id: i64) -> Option<Duration> {
+        self.open.get(&id).map(|entry| entry.moved)
+    }
+
+    /// Remembers what came instead of an answer; told if none comes.
+    pub(crate) fn note_trouble(&mut self, id: i64, trouble: impl FnOnce() -> String) {
+        if let Some(entry) = self.open.get_mut(&id) {
+            entry.trouble.get_or_insert_with(trouble);
+        }
+    }
+
+    /// What came instead of an answer.
+    pub(crate) fn trouble(&mut self, id: i64) -> Option<String> {
+        self.open.get_mut(&id)?.trouble.take()
+    }
+
+    /// The one unanswered request, if there is exactly one.
+    pub(crate) fn only(&self) -> Option<i64> {
+        let mut unanswered = self
+            .open
+            .iter()
+            .filter(|(_, entry)| entry.outcome.is_none());
+        match (unanswered.next(), unanswered.next()) {
+            (Some((id, _)), None) => Some(*id),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! Calls that the server may answer with a question: fulfil it, ask again, until there is a result.
+
+use std::time::Duration;
+
+use mcp_jsonrpc::model::{
+    CallTool, GetPrompt, InputRequests, InputRequiredResult, InputResponses, ReadResource,
+    UrlElicitationData,
+};
+use mcp_jsonrpc::{ErrorCode, Method, RawMap, RawObject, RawRef, Reply, ResultBody};
+
+use crate::client::Client;
+use crate::error::CallError;
+use crate::host::HostError;
+use crate::input::{Ask, Unanswered};
+use crate::link::Body;
+use crate::parked::Parked;
+use crate::request::{Call, Round};
+
+/// Methods whose results may ask for input.
+const MAY_ASK: [&str; 3] = [CallTool::NAME, GetPrompt::NAME, ReadResource::NAME];
+
+/// Where a call stands between two rounds.
+#[derive(Debug, Default)]
+pub(crate) struct Progress {
+    pub(crate) rounds: u32,
+    pub(crate) responses: Option<InputResponses>,
+    pub(crate) state: Option<String>,
+    /// URLs the user agreed to visit for this call (2025-11-25).
+    visited: Vec<String>,
+}
+
+impl Client {
+    /// Makes a call and reads its result.
+    pub(crate) async fn call<T: ResultBody>(&self, call: &Call<'_>) -> Result<T, CallError> {
+        Ok(self.call_from(call, None, Progress::default()).await?.0)
+    }
+
+    /// As [`call`](Self::call), from some round on, with this in `_meta` besides. Also tells how
+    /// many bytes the result has.
+    pub(crate) async fn call_from<T: ResultBody>(
+        &self,
+        call: &Call<'_>,
+        meta: Option<&RawMap>,
+        mut progress: Progress,
+    ) -> Result<(T, usize), CallError> {
+        let began = self.link().reading();
+        loop {
+            let round = Round {
+                meta,
+                responses: progress.responses.as_ref(),
+                state: progress.state.as_deref(),
+            };
+            let body = match self.perform(call, round, began).await {
+                Ok(body) => body,
+                Err(error) => {
+                    self.visit(error, &mut progress).await?;
+                    continue;
+                }
+            };
+            match self.read::<T>(call, &body)? {
+                Reply::Complete(result) => return Ok((result, body.len())),
+                Reply::InputRequired(wanted) if MAY_ASK.contains(&call.method.as_ref()) => {
+                    self.fulfil(call, wanted, &mut progress).await?;
+                }
+                Reply::InputRequired(_) => {
+                    return Err(self.invalid(call, "it asks for input, which it may not do here"));
+                }
+                Reply::Task(_) => {
+                    return Err(self.invalid(call, "it made a task of a call, unasked"));
+                }
+                Reply::Unknown { result_type, .. } => {
+                    let detail = format!("a result of the unknown type {result_type:?}");
+                    return Err(self.invalid(call, detail));
+                }
+                _ => return Err(self.invalid(call, "a result of an unknown type")),
+            }
+        }
+    }
+
+    fn read<T: ResultBody>(&self, call: &Call<'_>, body: &Body) -> Result<Reply<T>, CallError> {
+        let modern = self.link().session().dialect.is_modern();
+        RawRef::from_text(body.text())
+            .and_then(|raw| match modern {
+                true => Reply::read(raw),
+                false => T::read(raw).map(Reply::Complete),
+            })
+            .map_err(|error| self.invalid(call, error.to_string()))
+    }
+
+    pub(crate) fn invalid(&self, call: &Call<'_>, detail: impl Into<String>) -> CallError {
+        CallError::InvalidReply {
+            call: self.call_name(&call.method),
+            detail: detail.into(),
+        }
+    }
+
+    /// Gets the server what it wants, for the next round.
+    async fn fulfil(
+        &self,
+        call: &Call<'_>,
+        wanted: InputRequiredResult,
+        progress: &mut Progress,
+    ) -> Result<(), CallError> {
+        self.count_round(call, progress)?;
+        let InputRequiredResult {
+            input_requests,
+            request_state,
+            ..
+        } = wanted;
+        if input_requests.is_none() && request_state.is_none() {
+            return Err(self.invalid(call, "it asks for input but does not say for which"));
+        }
+        let questions = input_requests.unwrap_or_default();
+        if questions.is_empty() {
+            // Nothing to do but to come again; not at once.
+            tokio::time::sleep(pause(progress.rounds)).await;
+        }
+        let answers = self
+            .answers(call, &questions, request_state.as_deref(), progress.rounds)
+            .await?;
+        progress.responses = (!questions.is_empty()).then_some(answers);
+        progress.state = request_state;
+        Ok(())
+    }
+
+    fn count_round(&self, call: &Call<'_>, progress: &mut Progress) -> Result<(), CallError> {
+        let limit = self.link().settings.limits.rounds();
+        if progress.rounds >= limit {
+            let call = self.call_name(&call.method);
+            return Err(CallError::TooManyRounds {
+                call,
+                rounds: limit,
+            });
+        }
+        progress.rounds += 1;
+        Ok(())
+    }
+
+    /// Asks the host everything the server wants to know, one thing after the other.
+    async fn answers(
+        &self,
+        call: &Call<'_>,
+        questions: &InputRequests,
+        state: Option<&str>,
+        rounds: u32,
+    ) -> Result<InputResponses, CallError> {
+        let (mut answers, mut later) = (InputResponses::new(), false);
+        for (key, question) in questions.iter() {
+            let Some(ask) = Ask::of(question) else {
+                return Err(self.invalid(call, "it asks for something unknown"));
+            };
+            let kind = ask.kind();
+            match self.link().ask_host(ask).await {
+                Ok(answer) => drop(answers.insert(key, answer)),
+                Err(Unanswered::Host(HostError::Later)) => later = true,
+                Err(why) => return Err(self.unanswered(call, kind, why)),
+            }
+        }
+        if !later {
+            return Ok(answers);
+        }
+        Err(CallError::Parked(Box::new(Parked {
+            server: self.link().settings.name.to_string(),
+            method: call.method.to_string(),
+            params: self.bare_params(call)?,
+            questions: questions.clone(),
+            answers,
+            state: state.map(str::to_owned),
+            rounds,
+        })))
+    }
+
+    /// The call's params as they were given, without what we add.
+    fn bare_params(&self, call: &Call<'_>) -> Result<RawObject, CallError> {
+        #[derive(serde::Deserialize)]
+        struct Message {
+            params: RawObject,
+        }
+        let mut body = Vec::new();
+        call.params
+            .encode(&mut body, &0.into(), &call.method)
+            .map_err(mcp_transport::BoxError::from)
+            .and_then(|()| Ok(serde_json::from_slice::<Message>(&body)?.params))
+            .map_err(|source| CallError::InvalidRequest {
+                call: self.call_name(&call.method),
+                source,
+            })
+    }
+
+    fn unanswered(&self, call: &Call<'_>, kind: &str, why: Unanswered) -> CallError {
+        let (detail, source) = match why {
+            Unanswered::Undeclared => {
+                return self.invalid(call, format!("it asks for {kind}, which we did not offer"));
+            }
+            Unanswered::Host(HostError::Failed(source)) => (
+                format!("the server asked for {kind}, and the host failed"),
+                Some(source),
+            ),
+            Unanswered::Host(error) => (format!("the server asked for {kind}: {error}"), None),
+            Unanswered::Unfit(problems) => (
+                format!("the answer to {kind} does not fit: {problems}"),
+                None,
+            ),
+            Unanswered::TooSlow => (
+                format!("the server asked for {kind}: nobody answered"),
+                None,
+            ),
+        };
+        CallError::InputRefused {
+            call: self.call_name(&call.method),
+            detail,
+            source,
+        }
+    }
+
+    /// A server of 2025-11-25 may refuse a call until the user has been to some URLs: has them
+    /// visited, once each, so that the call can be made again. Any other error stays one.
+    async fn visit(&self, error: CallError, progress: &mut Progress) -> Result<(), CallError> {
+        let CallError::Peer { error: refusal, .. } = &error else {
+            return Err(error);
+        };
+        if refusal.code != ErrorCode::URL_ELICITATION_REQUIRED
+            || self.link().session().dialect.is_modern()
+        {
+            return Err(error);
+        }
+        let Some(UrlElicitationData { elicitations, .. }) = refusal.data_as() else {
+            return Err(error);
+        };
+        let fresh = elicitations
+            .iter()
+            .all(|one| !progress.visited.contains(&one.url));
+        if elicitations.is_empty() || !fresh || !self.link().settings.capabilities.urls() {
+            return Err(error);
+        }
+        for one in elicitations {
+            let url = one.url.clone();
+            match self.link().ask_host(Ask::Url(one)).await {
+                Ok(answer) if answer.get().contains("\"accept\"") => progress.visited.push(url),
+                _ => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes up a parked call with the answers to its open questions, each the bare result of its
+    /// kind: an [`ElicitResult`](mcp_jsonrpc::model::ElicitResult), a
+    /// [`CreateMessageResult`](mcp_jsonrpc::model::CreateMessageResult), a
+    /// [`ListRootsResult`](mcp_jsonrpc::model::ListRootsResult).
+    ///
+    /// `M` is the method that was parked. Filled-in forms are completed and checked as if the
+    /// host had given them. Should the server ask more, the host is asked as ever.
+    ///
+    /// # Errors
+    ///
+    /// As for the call itself; [`CallError::InputRefused`] if the answers do not fit the questions.
+    pub async fn resume<M: Method>(
+        &self,
+        parked: Parked,
+        answers: InputResponses,
+    ) -> Result<M::Output, CallError> {
+        let Parked {
+            method,
+            params,
+            questions,
+            answers: mut all,
+            state,
+            rounds,
+            ..
+        } = parked;
+        let call = Call::new(M::NAME, &params);
+        if method != M::NAME {
+            let detail = format!("the parked call is {method}");
+            let call = self.call_name(M::NAME);
+            return Err(CallError::InputRefused {
+                call,
+                detail,
+                source: None,
+            });
+        }
+        for (key, answer) in answers {
+            all.insert(key, answer);
+        }
+        crate::input::check_answers(&questions, &mut all).map_err(|detail| {
+            CallError::InputRefused {
+                call: self.call_name(M::NAME),
+                detail,
+                source: None,
+            }
+        })?;
+        let name: Option<String> = params
+            .parse::<RawMap>()
+            .ok()
+            .and_then(|params| params.read_as("name").or_else(|| params.read_as("uri")));
+        let call = Call {
+            name: name.as_deref(),
+            ..call
+        };
+        let progress = Progress {
+            rounds,
+            responses: Some(all),
+            state,
+            visited: Vec::new(),
+        };
+        Ok(self.call_from(&call, None, progress).await?.0)
+    }
+}
+
+/// How long to wait before coming again unasked: 50 ms, doubling up to 250 ms.
+fn pause(round: u32) -> Duration {
+    Duration::from_millis(
+        50u64
+            .saturating_mul(1 << round.saturating_sub(1).min(8))
+            .min(250),
+    )
+}

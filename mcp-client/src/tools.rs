@@ -1,0 +1,101 @@
+//! Tools: listing them and calling them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use mcp_jsonrpc::Method;
+use mcp_jsonrpc::model::{CallTool, CallToolResult, ListTools, ListToolsResult, Tool};
+use serde::Serialize;
+
+use crate::client::Client;
+use crate::dialect::param_header::param_headers;
+use crate::error::CallError;
+use crate::listing::{Listed, Skipped};
+use crate::request::Call;
+
+/// A call's params, borrowed.
+#[derive(Serialize)]
+struct CallToolRef<'a, A> {
+    name: &'a str,
+    arguments: &'a A,
+}
+
+impl Client {
+    /// Lists the tools: all pages, within [`Limits`](crate::Limits).
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Unsupported`] if the server has no tools; else as for any call.
+    pub async fn list_tools(&self) -> Result<Listed<Tool>, CallError> {
+        self.require(ListTools::NAME, "tools", |can| can.tools.is_some())?;
+        let mut listed = self.list::<ListToolsResult>(ListTools::NAME).await?;
+        let link = self.link();
+        if link.session().dialect.mirrors_params(link.shape) {
+            self.learn_headers(&mut listed);
+        }
+        Ok(listed)
+    }
+
+    /// Remembers which arguments travel as headers, too. Tools that ask for that in a way they
+    /// must not are left out, as the protocol demands.
+    fn learn_headers(&self, listed: &mut Listed<Tool>) {
+        let mut known = BTreeMap::new();
+        listed.items.retain(|tool| {
+            let headers = match tool.input_schema.parse() {
+                Ok(schema) => param_headers(&schema),
+                Err(_) => Ok(Vec::new()),
+            };
+            match headers {
+                Ok(headers) if headers.is_empty() => true,
+                Ok(headers) => {
+                    known.insert(tool.name.clone(), Arc::from(headers));
+                    true
+                }
+                Err(invalid) => {
+                    let reason = invalid.to_string();
+                    tracing::warn!(server = %self.name(), tool = %tool.name, %reason, "tool left out");
+                    listed.skipped.push(Skipped { name: Some(tool.name.clone()), reason });
+                    false
+                }
+            }
+        });
+        *self.link().param_headers.lock() = known;
+    }
+
+    /// Calls a tool. `arguments` must come out as a JSON object.
+    ///
+    /// A tool that fails says so in its result ([`CallToolResult::failed`]): that is an answer,
+    /// meant for the model.
+    ///
+    /// # Errors
+    ///
+    /// See [`CallError`]. [`CallError::OutcomeUnknown`] deserves care: the tool may have run.
+    pub async fn call_tool(
+        &self,
+        name: &str,
+        arguments: impl Serialize + Sync,
+    ) -> Result<CallToolResult, CallError> {
+        self.require(CallTool::NAME, "tools", |can| can.tools.is_some())?;
+        let params = CallToolRef {
+            name,
+            arguments: &arguments,
+        };
+        let headers = || {
+            let Some(headers) = self.link().param_headers.lock().get(name).cloned() else {
+                return Vec::new();
+            };
+            let Ok(arguments) = serde_json::to_value(&arguments) else {
+                return Vec::new();
+            };
+            let value = |header: &crate::dialect::param_header::ParamHeader| {
+                Some((header.suffix.clone(), header.value(&arguments)?))
+            };
+            headers.iter().filter_map(value).collect()
+        };
+        let call = Call {
+            headers: &headers,
+            ..Call::new(CallTool::NAME, &params)
+        };
+        self.call(&call.about(name)).await
+    }
+}

@@ -1,0 +1,14 @@
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests"
+)]
+//! What the client promises, against servers that keep and break their own promises.
+
+mod cancel;
+mod era;
+mod fake;
+mod header;
+mod smoke;
