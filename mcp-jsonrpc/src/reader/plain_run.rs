@@ -4,25 +4,25 @@ const ONES: u64 = u64::from_ne_bytes([1; 8]);
 const HIGHS: u64 = u64::from_ne_bytes([0x80; 8]);
 
 /// How many bytes there are before the first quote, backslash or control character.
+#[inline]
 pub(super) fn plain_run(bytes: &[u8]) -> usize {
     const WIDE: usize = 64;
     let mut at = 0;
-    // Wide steps the compiler turns into vector instructions, then words, then bytes.
-    while let Some(chunk) = rest(bytes, at).first_chunk::<WIDE>() {
-        if chunk
-            .iter()
-            .fold(false, |found, byte| found | is_special(*byte))
-        {
-            break;
-        }
-        at += WIDE;
-    }
     while let Some(word) = rest(bytes, at).first_chunk::<8>() {
         let found = special_bytes(u64::from_le_bytes(*word));
         if found != 0 {
             return at + found.trailing_zeros() as usize / 8;
         }
         at += 8;
+        // A long run: on with steps the compiler turns into vector instructions.
+        while at >= WIDE
+            && let Some(chunk) = rest(bytes, at).first_chunk::<WIDE>()
+            && !chunk
+                .iter()
+                .fold(false, |found, byte| found | is_special(*byte))
+        {
+            at += WIDE;
+        }
     }
     at + rest(bytes, at)
         .iter()
