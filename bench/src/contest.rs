@@ -1,12 +1,13 @@
 //! Several ways to do the same, timed in turns on the same input.
 //!
 //! All entrants run in every round, each round starting with another one, so that a busy machine
-//! slows all of them alike. The median over the rounds counts.
+//! slows all of them alike. What counts is the thread's CPU time, the median over the rounds.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use crate::allocations::{Allocations, allocations};
+use crate::cpu_time::cpu_time;
 
 /// One comparison: the first entrant is ours, the others are measured against it.
 pub struct Contest<'a> {
@@ -84,11 +85,12 @@ impl<'a> Contest<'a> {
         for round in 0..plan.rounds {
             for turn in 0..self.entrants.len() {
                 let at = (round + turn) % self.entrants.len();
-                let start = Instant::now();
+                let start = cpu_time();
                 for _ in 0..runs[at] {
                     (self.entrants[at].work)(Mode::Time);
                 }
-                times[at].push(start.elapsed().as_nanos() as f64 / f64::from(runs[at]));
+                let time = cpu_time() - start;
+                times[at].push(time.as_nanos() as f64 / f64::from(runs[at]));
             }
         }
         let scores: Vec<Score> = self

@@ -2,3 +2,4 @@
 
 pub mod allocations;
 pub mod contest;
+pub mod cpu_time;

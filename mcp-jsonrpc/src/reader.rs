@@ -5,7 +5,7 @@
 //! fast on such messages as a general one.
 
 mod number;
-mod plain_run;
+mod special;
 mod string;
 
 pub(crate) use string::RawText;

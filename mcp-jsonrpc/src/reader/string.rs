@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::Reader;
-use super::plain_run::plain_run;
+use super::special::{BLOCK, plain_run, special_bits};
 use crate::read_error::ReadError;
 
 /// A string as it is written, without its quotes.
@@ -16,13 +16,21 @@ pub(crate) struct RawText<'a> {
 impl<'a> RawText<'a> {
     /// What it says. Fails on half of a surrogate pair, which no Rust string can hold.
     pub(crate) fn decode(self) -> Result<Cow<'a, str>, ReadError> {
-        if self.escaped {
-            let mut out = String::with_capacity(self.written.len());
-            Reader::new(self.written).unescape(&mut out)?;
-            Ok(Cow::Owned(out))
-        } else {
-            Ok(Cow::Borrowed(self.written))
+        if !self.escaped {
+            return Ok(Cow::Borrowed(self.written));
         }
+        let mut out = String::with_capacity(self.written.len());
+        let mut rest = self.written;
+        while let Some((plain, escape)) = rest.split_at_checked(plain_run(rest.as_bytes())) {
+            out.push_str(plain);
+            if escape.is_empty() {
+                break;
+            }
+            let (character, length) = unescape(escape.as_bytes()).map_err(|bad| bad.at(0))?;
+            out.push(character);
+            rest = escape.get(length..).unwrap_or_default();
+        }
+        Ok(Cow::Owned(out))
     }
 }
 
@@ -32,105 +40,148 @@ impl<'a> Reader<'a> {
         if self.peek() != Some(b'"') {
             return Err(self.mismatch("a string"));
         }
-        self.at += 1;
-        let start = self.at;
-        self.at += plain_run(self.rest());
-        if self.byte() == Some(b'"') {
-            let plain = self.since(start);
-            self.at += 1;
-            return Ok(Cow::Borrowed(plain));
+        let mut out = String::new();
+        let last = self.walk_string(|plain, escape| {
+            let (character, length) = unescape(escape)?;
+            out.push_str(plain);
+            out.push(character);
+            Ok(length)
+        })?;
+        if out.is_empty() {
+            return Ok(Cow::Borrowed(last));
         }
-        let mut out = String::with_capacity(2 * (self.at - start));
-        out.push_str(self.since(start));
-        self.unescape(&mut out)?;
-        match self.byte() {
-            Some(b'"') => {
-                self.at += 1;
-                Ok(Cow::Owned(out))
-            }
-            _ => Err(self.broken_string()),
-        }
+        out.push_str(last);
+        Ok(Cow::Owned(out))
     }
 
-    /// Takes a string, which must be next, checking it without reading it.
+    /// Takes a string, which must be next, checking its form without reading it: half of a
+    /// surrogate pair is fine.
     pub(super) fn raw_string(&mut self) -> Result<RawText<'a>, ReadError> {
-        self.at += 1;
-        let start = self.at;
+        let start = self.at + 1;
         let mut escaped = false;
-        loop {
-            self.at += plain_run(self.rest());
-            match self.rest() {
-                [b'"', ..] => {
-                    let written = self.since(start);
-                    self.at += 1;
-                    return Ok(RawText { written, escaped });
-                }
+        self.walk_string(|_, escape| {
+            escaped = true;
+            match escape {
                 [
-                    b'\\',
+                    _,
                     b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't',
                     ..,
-                ] => self.at += 2,
-                // Half of a surrogate pair is fine as long as nobody reads it.
-                [b'\\', b'u', digits @ ..] if unit(digits).is_some() => self.at += 6,
-                _ => return Err(self.broken_string()),
+                ] => Ok(2),
+                [_, b'u', digits @ ..] => unit(digits).map(|_| 6).ok_or(BadEscape::Form),
+                _ => Err(BadEscape::Form),
             }
-            escaped = true;
-        }
+        })?;
+        let written = self.text.get(start..self.at - 1).unwrap_or_default();
+        Ok(RawText { written, escaped })
     }
 
-    /// Takes text and escapes, up to whatever is neither.
-    fn unescape(&mut self, out: &mut String) -> Result<(), ReadError> {
+    /// Takes a string, which must be next. Each escape is handed over with the plain text before
+    /// it and with all that follows; `escape` says how long it is. Returns the plain text at the end.
+    fn walk_string(
+        &mut self,
+        mut escape: impl FnMut(&'a str, &'a [u8]) -> Result<usize, BadEscape>,
+    ) -> Result<&'a str, ReadError> {
+        self.at += 1;
+        let mut plain = self.at;
+        let (mut bits, mut width) = first_bit(self.rest().get(..SHORT).unwrap_or_default());
         loop {
-            let start = self.at;
-            self.at += plain_run(self.rest());
-            out.push_str(self.since(start));
-            let character = match self.rest() {
-                [b'\\', b'n', ..] => '\n',
-                [b'\\', b'"', ..] => '"',
-                [b'\\', b'\\', ..] => '\\',
-                [b'\\', b'/', ..] => '/',
-                [b'\\', b't', ..] => '\t',
-                [b'\\', b'r', ..] => '\r',
-                [b'\\', b'b', ..] => '\u{8}',
-                [b'\\', b'f', ..] => '\u{c}',
-                [b'\\', b'u', digits @ ..] => {
-                    out.push(self.unicode_escape(digits)?);
-                    continue;
+            let base = self.at;
+            while bits != 0 {
+                let ahead = bits.trailing_zeros() as usize;
+                self.at = base + ahead;
+                match self.byte() {
+                    Some(b'"') => {
+                        let last = self.since(plain);
+                        self.at += 1;
+                        return Ok(last);
+                    }
+                    Some(b'\\') => {
+                        let length = escape(self.since(plain), self.rest())
+                            .map_err(|bad| bad.at(self.at))?;
+                        self.at += length;
+                        plain = self.at;
+                        bits = bits
+                            .checked_shr((ahead + length) as u32)
+                            .unwrap_or_default();
+                        bits = bits
+                            .checked_shl((ahead + length) as u32)
+                            .unwrap_or_default();
+                    }
+                    _ => return Err(self.expected("no control character")),
                 }
-                [b'\\', ..] => return Err(self.broken_string()),
-                _ => return Ok(()),
+            }
+            self.at = self.at.max(base + width);
+            (bits, width) = match self.rest() {
+                [] => return Err(self.expected("a closing quote")),
+                rest => match rest.first_chunk::<BLOCK>() {
+                    Some(block) => (special_bits(block), BLOCK),
+                    None => first_bit(rest),
+                },
             };
-            out.push(character);
-            self.at += 2;
         }
     }
+}
 
-    /// Takes `\u` with its digits, and the second half where it takes two.
-    fn unicode_escape(&mut self, digits: &[u8]) -> Result<char, ReadError> {
-        let first = unit(digits).ok_or_else(|| self.broken_string())?;
-        let (code, length) = match (first, digits) {
-            (0xD800..0xDC00, [_, _, _, _, b'\\', b'u', digits @ ..]) => {
-                let second = unit(digits).filter(|unit| (0xDC00..0xE000).contains(unit));
-                (
-                    second.map(|second| 0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00)),
-                    12,
-                )
-            }
-            _ => (Some(first), 6),
-        };
-        let character = code
-            .and_then(char::from_u32)
-            .ok_or_else(|| ReadError::shape("a string holds half of a surrogate pair"))?;
-        self.at += length;
-        Ok(character)
+/// Strings up to this length are looked through byte by byte.
+const SHORT: usize = 16;
+
+/// The bit of the first special byte, and how many bytes that covers.
+fn first_bit(bytes: &[u8]) -> (u64, usize) {
+    match plain_run(bytes) {
+        run if run < bytes.len() => (1 << run, run + 1),
+        run => (0, run),
     }
+}
 
-    fn broken_string(&self) -> ReadError {
-        self.expected(match self.byte() {
-            Some(b'\\') => "an escape",
-            Some(_) => "no control character",
-            None => "a closing quote",
-        })
+/// Resolves the escape at the beginning of `text`: the character, and how long it is written.
+fn unescape(text: &[u8]) -> Result<(char, usize), BadEscape> {
+    let character = match text {
+        [_, b'n', ..] => '\n',
+        [_, b'"', ..] => '"',
+        [_, b'\\', ..] => '\\',
+        [_, b'/', ..] => '/',
+        [_, b't', ..] => '\t',
+        [_, b'r', ..] => '\r',
+        [_, b'b', ..] => '\u{8}',
+        [_, b'f', ..] => '\u{c}',
+        [_, b'u', digits @ ..] => return unescape_unicode(digits),
+        _ => return Err(BadEscape::Form),
+    };
+    Ok((character, 2))
+}
+
+/// Resolves `\u` by its digits, and by the second half where it takes two.
+fn unescape_unicode(digits: &[u8]) -> Result<(char, usize), BadEscape> {
+    let first = unit(digits).ok_or(BadEscape::Form)?;
+    let (code, length) = match (first, digits) {
+        (0xD800..0xDC00, [_, _, _, _, b'\\', b'u', digits @ ..]) => {
+            let second = unit(digits).filter(|unit| (0xDC00..0xE000).contains(unit));
+            (
+                second.map(|second| 0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00)),
+                12,
+            )
+        }
+        _ => (Some(first), 6),
+    };
+    match code.and_then(char::from_u32) {
+        Some(character) => Ok((character, length)),
+        None => Err(BadEscape::HalfPair),
+    }
+}
+
+enum BadEscape {
+    /// There is no such escape.
+    Form,
+    /// It names half of a surrogate pair, and the other half is not there.
+    HalfPair,
+}
+
+impl BadEscape {
+    fn at(self, at: usize) -> ReadError {
+        match self {
+            Self::Form => ReadError::syntax("an escape", at),
+            Self::HalfPair => ReadError::shape("a string holds half of a surrogate pair"),
+        }
     }
 }
 

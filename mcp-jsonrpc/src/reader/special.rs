@@ -1,0 +1,62 @@
+//! Finding the bytes of a string that are not just text: quotes, backslashes, control characters.
+
+/// How many bytes are looked at together.
+pub(super) const BLOCK: usize = 64;
+
+/// Which bytes of a block are special: the lowest bit is for the first byte.
+pub(super) fn special_bits(block: &[u8; BLOCK]) -> u64 {
+    // The compiler turns this loop into vector instructions …
+    let mut weights = [0; BLOCK];
+    for (at, (weight, byte)) in weights.iter_mut().zip(block).enumerate() {
+        *weight = if is_special(*byte) {
+            1_u8 << (at % 8)
+        } else {
+            0
+        };
+    }
+    // … and this one adds each eight of their results up to a byte of bits.
+    weights
+        .as_chunks::<8>()
+        .0
+        .iter()
+        .rev()
+        .fold(0, |bits, eight| {
+            let sum = u64::from_le_bytes(*eight).wrapping_mul(u64::from_ne_bytes([1; 8])) >> 56;
+            bits << 8 | sum
+        })
+}
+
+/// How many bytes there are before the first special one, for short strings.
+pub(super) fn plain_run(bytes: &[u8]) -> usize {
+    bytes.iter().take_while(|byte| !is_special(**byte)).count()
+}
+
+fn is_special(byte: u8) -> bool {
+    byte == b'"' || byte == b'\\' || byte < 0x20
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BLOCK, is_special, plain_run, special_bits};
+
+    #[test]
+    fn bits_say_what_bytes_are_special() {
+        for byte in 0..=u8::MAX {
+            for at in 0..BLOCK {
+                let mut block = [b'a'; BLOCK];
+                block[at] = byte;
+                let want = if is_special(byte) { 1 << at } else { 0 };
+                assert_eq!(special_bits(&block), want, "{byte:#x} at {at}");
+            }
+        }
+        assert_eq!(special_bits(&[b'"'; BLOCK]), u64::MAX);
+    }
+
+    #[test]
+    fn a_plain_run_ends_at_the_first_special_byte() {
+        assert_eq!(plain_run(b"abc\"\\"), 3);
+        assert_eq!(plain_run("s\u{f8}ndag\n".as_bytes()), 7);
+        assert_eq!(plain_run(b"all of it"), 9);
+        assert_eq!(plain_run(b""), 0);
+    }
+}
