@@ -7,4 +7,12 @@
     reason = "tests"
 )]
 
+mod envelope;
+mod faults;
+mod keeping;
+mod lists;
+mod replies;
+mod revision;
 mod samples;
+mod seeds;
+mod writing;
