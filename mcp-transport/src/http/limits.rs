@@ -25,6 +25,7 @@ pub struct HttpLimits {
     pub(crate) queued_bytes: usize,
     pub(crate) redirects: u32,
     pub(crate) challenges: u32,
+    pub(crate) resumptions: u32,
     pub(crate) reconnects: u32,
     pub(crate) connect_time: Duration,
     pub(crate) first_byte_time: Duration,
@@ -48,6 +49,7 @@ impl Default for HttpLimits {
             queued_bytes: 64 << 20,
             redirects: 5,
             challenges: 3,
+            resumptions: 4,
             reconnects: 8,
             connect_time: Duration::from_secs(10),
             first_byte_time: Duration::from_secs(20 * 60),
@@ -93,7 +95,10 @@ with! {
     /// Refusals of one request that the [`AuthProvider`](crate::AuthProvider) may answer with
     /// another try. Default: 3.
     with_challenges => challenges: u32;
-    /// Attempts in a row to reopen a broken stream before it is given up. Default: 8.
+    /// Attempts in a row to resume a broken reply before its request fails. Default: 4.
+    with_resumptions => resumptions: u32;
+    /// Attempts in a row to reopen the stream on which the server speaks unasked, before it is
+    /// given up until the server is heard of again. Default: 8.
     with_reconnects => reconnects: u32;
     /// Name look-up, TCP and TLS together. Default: 10 s.
     with_connect_time => connect_time: Duration;
@@ -113,7 +118,8 @@ with! {
     with_endpoint_time => endpoint_time: Duration;
     /// Saying goodbye. Default: 2 s.
     with_close_time => close_time: Duration;
-    /// The shortest wait before a reconnection, whatever the server says. Default: 100 ms.
+    /// The shortest wait before a reconnection, whatever the server says; it grows while nothing
+    /// comes of it. Default: 100 ms.
     with_retry_floor => retry_floor: Duration;
     /// The longest wait a server may ask for before a reconnection; if it asks for more, the
     /// stream is given up. Default: 5 min.

@@ -237,7 +237,7 @@ impl Link {
         let stream = EventStream::new(response, pace, limits.message_bytes);
         let resume = (!is_modern(revision)).then(|| {
             let get = Get::new(self.clone(), Purpose::Reply, revision, session, pace);
-            (get, Reconnect::new(limits))
+            (get, Reconnect::new(limits, limits.resumptions))
         });
         // A stream that stays open must not take the place of a request that ends.
         let permit = Some(permit).filter(|_| patience == Patience::Normal);
@@ -280,7 +280,7 @@ impl Link {
             session.clone(),
             pace,
         );
-        let plan = Reconnect::new(self.limits());
+        let plan = Reconnect::new(self.limits(), self.limits().reconnects);
         let link = self.clone();
         self.tasks.listen(async move {
             let over = listen(get, plan, &link.inbox, &link.poke, ready).await;

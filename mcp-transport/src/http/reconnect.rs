@@ -36,11 +36,12 @@ pub(crate) enum Next {
 }
 
 impl Reconnect {
-    pub(crate) fn new(limits: &HttpLimits) -> Self {
+    /// Gives up after `budget` attempts in a row that failed.
+    pub(crate) fn new(limits: &HttpLimits, budget: u32) -> Self {
         Self {
             floor: limits.retry_floor,
             ceiling: limits.retry_ceiling,
-            budget: limits.reconnects,
+            budget,
             retry: None,
             last_event_id: None,
             failures: 0,
@@ -78,7 +79,7 @@ impl Reconnect {
         if self.failures >= self.budget {
             return Next::Exhausted;
         }
-        self.next(doubled(self.failures.saturating_sub(1)))
+        self.next(doubled(FIRST, self.failures.saturating_sub(1)))
     }
 
     /// Forgets the failures, to start over.
@@ -90,16 +91,19 @@ impl Reconnect {
     fn next(&mut self, at_least: Duration) -> Next {
         let wait = match self.retry {
             Some(retry) if retry > self.ceiling => return Next::TooLong(retry),
+            // Whoever asks for a storm gets an ever gentler breeze.
+            Some(retry) if retry < self.floor => doubled(self.floor, self.waits).min(FIRST),
             Some(retry) => retry,
-            None => doubled(self.waits),
+            None => doubled(FIRST, self.waits),
         };
         self.waits = self.waits.saturating_add(1);
         Next::After(wait.max(self.floor).max(at_least))
     }
 }
 
-fn doubled(round: u32) -> Duration {
-    FIRST.saturating_mul(1 << round.min(10)).min(LONGEST)
+/// `first`, doubled for every round so far.
+fn doubled(first: Duration, rounds: u32) -> Duration {
+    first.saturating_mul(1 << rounds.min(10)).min(LONGEST)
 }
 
 #[cfg(test)]
@@ -116,7 +120,7 @@ mod tests {
     }
 
     fn plan() -> Reconnect {
-        Reconnect::new(&HttpLimits::default())
+        Reconnect::new(&HttpLimits::default(), 8)
     }
 
     #[test]
@@ -162,8 +166,7 @@ mod tests {
 
     #[test]
     fn attempts_that_fail_are_counted_and_those_that_open_are_not() {
-        let limits = HttpLimits::default().with_reconnects(3);
-        let mut plan = Reconnect::new(&limits);
+        let mut plan = Reconnect::new(&HttpLimits::default(), 3);
         for _ in 0..100 {
             assert!(matches!(plan.failed(), Next::After(_)));
             assert!(matches!(plan.failed(), Next::After(_)));
@@ -199,7 +202,7 @@ mod tests {
                         prop_assert!(asked.is_none_or(|asked| wait >= asked));
                     }
                     Next::TooLong(wait) => prop_assert!(wait > limits.retry_ceiling),
-                    Next::Exhausted => prop_assert!(plan.failures >= limits.reconnects),
+                    Next::Exhausted => prop_assert!(plan.failures >= 8),
                 }
             }
         }

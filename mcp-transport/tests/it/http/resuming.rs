@@ -6,7 +6,7 @@ use super::*;
 fn quick() -> HttpLimits {
     HttpLimits::default()
         .with_retry_floor(Duration::from_millis(1))
-        .with_reconnects(1)
+        .with_resumptions(1)
 }
 
 /// A legacy server whose calls begin with `first` and whose GETs go on with `more`.
