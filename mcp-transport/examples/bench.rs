@@ -2,6 +2,12 @@
 //!
 //! `cargo run --release --example bench -- <in flight> <round trips>`
 
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a measuring program"
+)]
+
 use std::sync::Arc;
 use std::time::Instant;
 

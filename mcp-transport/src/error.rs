@@ -132,6 +132,31 @@ pub enum Delivery {
     Unknown,
 }
 
+impl HttpFailure {
+    /// A status without a body.
+    pub fn new(status: u16, url: impl Into<String>) -> Self {
+        Self {
+            status,
+            url: url.into(),
+            body: Vec::new(),
+            retry_after: None,
+        }
+    }
+}
+
+impl ProcessExit {
+    /// The end of this program, of which nothing else is known.
+    pub fn new(program: impl Into<String>) -> Self {
+        Self {
+            program: program.into(),
+            code: None,
+            signal: None,
+            stderr: String::new(),
+            stray: None,
+        }
+    }
+}
+
 impl SendError {
     /// Pairs a failure with what is known about delivery.
     pub fn new(error: TransportError, delivery: Delivery) -> Self {
@@ -214,6 +239,7 @@ impl fmt::Display for HttpFailure {
         let line = body.trim().lines().next().unwrap_or_default();
         match line.char_indices().nth(200) {
             _ if line.is_empty() => Ok(()),
+            _ if line.starts_with('<') => write!(f, " and a web page"),
             Some((cut, _)) => write!(f, ": {}…", line.get(..cut).unwrap_or_default()),
             None => write!(f, ": {line}"),
         }

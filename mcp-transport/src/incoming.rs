@@ -45,7 +45,7 @@ pub enum Incoming {
 pub struct Closed {
     /// Why. `None` after [`close`](crate::Transport::close) and after a clean end.
     pub error: Option<Arc<TransportError>>,
-    /// Requests that were accepted but never left the process: safe to send again.
+    /// Requests that were accepted but of which no byte reached the server: safe to send again.
     pub unsent: Vec<RequestId>,
 }
 

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use tokio::sync::{oneshot, watch};
 
 use super::{ProcessStatus, SpawnRequest, SpawnedProcess, Spawner, Stop, resolve, sys};
-use crate::TransportError;
+use crate::{BoxError, TransportError};
 
 /// What is left of a group when its leader has ended may finish its work for so long …
 const LINGER: Duration = Duration::from_millis(500);
@@ -49,33 +49,34 @@ impl Spawner for LocalSpawner {
         request: SpawnRequest,
     ) -> Result<Arc<dyn SpawnedProcess>, TransportError> {
         let program = request.program.clone();
+        let failed = |source: BoxError| TransportError::Spawn { program, source };
         let (report, started) = oneshot::channel();
         let keeper = thread::Builder::new()
             .name("mcp-keeper".to_owned())
             .stack_size(KEEPER_STACK)
             .spawn(move || keep(request, report));
-        match keeper {
-            Ok(_) => match started.await {
-                Ok(Ok(process)) => Ok(process),
-                Ok(Err(error)) => Err(error),
-                Err(lost) => Err(TransportError::Spawn {
-                    program,
-                    source: Box::new(lost),
-                }),
-            },
-            Err(error) => Err(TransportError::Spawn {
-                program,
-                source: Box::new(error),
-            }),
+        if let Err(error) = keeper {
+            return Err(failed(error.into()));
+        }
+        match started.await {
+            Ok(started) => started.map(|process| Arc::new(process) as Arc<dyn SpawnedProcess>),
+            Err(lost) => Err(failed(lost.into())),
         }
     }
 }
 
-/// A child of this process. Its keeper, a thread of its own, starts it and stays until the whole
-/// group is gone: it is the thread whose death the kernel would answer with the child's, and it
-/// reaps whatever becomes of the async runtime.
+/// The handle of a child of this process. Dropping it kills what is left of the group: so nothing
+/// is left, even if it is dropped on its way to whoever asked for it.
 #[derive(Debug)]
 struct LocalProcess {
+    kept: Arc<Kept>,
+}
+
+/// What the handle shares with the keeper, a thread of its own that starts the child and stays
+/// until the whole group is gone: it is the thread whose end the kernel would answer with the
+/// child's, and it reaps whatever becomes of the async runtime.
+#[derive(Debug)]
+struct Kept {
     id: u32,
     group: sys::Group,
     /// Locked for writing while the child is reaped, for reading while it is signalled: so no
@@ -91,22 +92,23 @@ enum Life {
 }
 
 /// The life of a keeper.
-fn keep(request: SpawnRequest, report: oneshot::Sender<Result<Arc<LocalProcess>, TransportError>>) {
-    let (mut child, process) = match start(request) {
-        Ok(started) => started,
+fn keep(request: SpawnRequest, report: oneshot::Sender<Result<LocalProcess, TransportError>>) {
+    match start(request) {
+        Ok((mut child, kept)) => {
+            let kept = Arc::new(kept);
+            let _ = report.send(Ok(LocalProcess {
+                kept: Arc::clone(&kept),
+            }));
+            kept.reap(&mut child);
+            kept.see_off_the_rest();
+        }
         Err(error) => {
             let _ = report.send(Err(error));
-            return;
         }
-    };
-    if report.send(Ok(Arc::clone(&process))).is_err() {
-        process.stop(Stop::Kill);
     }
-    process.reap(&mut child);
-    process.see_off_the_rest();
 }
 
-fn start(request: SpawnRequest) -> Result<(Child, Arc<LocalProcess>), TransportError> {
+fn start(request: SpawnRequest) -> Result<(Child, Kept), TransportError> {
     let program = request.program.clone();
     let failed = |source: io::Error| TransportError::Spawn {
         program: program.clone(),
@@ -141,7 +143,7 @@ fn start(request: SpawnRequest) -> Result<(Child, Arc<LocalProcess>), TransportE
     match sys::Group::of(&child) {
         Ok(group) => {
             let (id, life) = (child.id(), watch::Sender::new(Life::Running));
-            Ok((child, Arc::new(LocalProcess { id, group, life })))
+            Ok((child, Kept { id, group, life }))
         }
         Err(error) => {
             let _ = child.kill().and_then(|()| child.wait());
@@ -162,7 +164,7 @@ fn explain(error: io::Error, path: &Path) -> io::Error {
     io::Error::new(io::ErrorKind::NotFound, text)
 }
 
-impl LocalProcess {
+impl Kept {
     fn reap(&self, child: &mut Child) {
         // Should this fail, the wait below still waits, only without the lock's protection.
         let _ = sys::wait_unreaped(child);
@@ -206,35 +208,42 @@ impl LocalProcess {
             _ => false,
         });
     }
-}
-
-#[async_trait]
-impl SpawnedProcess for LocalProcess {
-    fn id(&self) -> Option<u32> {
-        Some(self.id)
-    }
-
-    async fn exited(&self) -> ProcessStatus {
-        let mut life = self.life.subscribe();
-        match life
-            .wait_for(|life| !matches!(life, Life::Running))
-            .await
-            .as_deref()
-        {
-            Ok(Life::Exited(status) | Life::Gone(status)) => *status,
-            _ => ProcessStatus::default(),
-        }
-    }
-
-    async fn gone(&self) {
-        let mut life = self.life.subscribe();
-        let _ = life.wait_for(|life| matches!(life, Life::Gone(_))).await;
-    }
 
     fn stop(&self, how: Stop) {
         let life = self.life.borrow();
         if !matches!(*life, Life::Gone(_)) {
             self.group.signal(how);
         }
+    }
+}
+
+#[async_trait]
+impl SpawnedProcess for LocalProcess {
+    fn id(&self) -> Option<u32> {
+        Some(self.kept.id)
+    }
+
+    async fn exited(&self) -> ProcessStatus {
+        let mut life = self.kept.life.subscribe();
+        let ended = life.wait_for(|life| !matches!(life, Life::Running));
+        match ended.await.as_deref() {
+            Ok(Life::Exited(status) | Life::Gone(status)) => *status,
+            _ => ProcessStatus::default(),
+        }
+    }
+
+    async fn gone(&self) {
+        let mut life = self.kept.life.subscribe();
+        let _ = life.wait_for(|life| matches!(life, Life::Gone(_))).await;
+    }
+
+    fn stop(&self, how: Stop) {
+        self.kept.stop(how);
+    }
+}
+
+impl Drop for LocalProcess {
+    fn drop(&mut self) {
+        self.kept.stop(Stop::Kill);
     }
 }

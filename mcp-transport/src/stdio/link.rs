@@ -158,25 +158,31 @@ impl Link {
     /// Says how it ended, now and ever after.
     async fn conclude(&self, reason: Option<TransportError>) -> Closed {
         let is_over = |state: &State| state.closed.is_some() || state.is_closing;
-        if reason.is_none() && !is_over(&self.state.lock()) {
+        let mut unsent = Vec::new();
+        if !is_over(&self.state.lock()) {
             let mut status = self.status.subscribe();
-            if timeout(STATUS, status.wait_for(Option::is_some))
-                .await
-                .is_ok()
-            {
+            let is_exit = reason.is_none()
+                && timeout(STATUS, status.wait_for(Option::is_some))
+                    .await
+                    .is_ok();
+            if is_exit {
                 self.stderr.drained(LAST_WORDS).await;
             }
+            unsent = self.outbox.unsent().await;
         }
         let mut state = self.state.lock();
         if let Some(closed) = &state.closed {
             return closed.clone();
         }
-        let mut closed = if state.is_closing {
+        let closed = if state.is_closing {
             Closed::clean()
         } else {
-            Closed::because(reason.unwrap_or_else(|| self.loss(&state)))
+            let error = reason.unwrap_or_else(|| self.loss(&state));
+            Closed {
+                unsent,
+                ..Closed::because(error)
+            }
         };
-        closed.unsent = self.outbox.unsent();
         state.closed = Some(closed.clone());
         closed
     }
@@ -246,10 +252,13 @@ impl Link {
 
     /// Task: watches for the server's end.
     pub(super) async fn watch(self: Arc<Self>) {
-        let status = self.process.exited().await;
+        self.note_exit(self.process.exited().await);
+        self.cut_later().await;
+    }
+
+    pub(super) fn note_exit(&self, status: ProcessStatus) {
         self.status.send_replace(Some(status));
         self.outbox.end();
-        self.cut_later().await;
     }
 
     /// Task: keeps stderr flowing.

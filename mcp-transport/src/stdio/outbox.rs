@@ -1,16 +1,22 @@
 //! The way to the server's stdin: many senders, one writer.
 
 use std::io;
+use std::time::Duration;
 
 use mcp_jsonrpc::RequestId;
 use parking_lot::Mutex;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tokio::task::yield_now;
+use tokio::time::timeout;
 
 use super::StdioLimits;
 use super::pipe::WritePipe;
 use super::queue::{Offer, Queue};
 use crate::Outgoing;
+use crate::process::stranded_bytes;
+
+/// How long a writer that is told to stop may take: it never waits for the server then.
+const FINISH: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(super) struct Outbox {
@@ -19,6 +25,8 @@ pub(super) struct Outbox {
     filled: Notify,
     /// Wakes requests that wait for room.
     room: Notify,
+    /// Whether the writer has finished.
+    is_written: watch::Sender<bool>,
 }
 
 #[derive(Debug)]
@@ -56,6 +64,7 @@ impl Outbox {
             state: Mutex::new(state),
             filled: Notify::new(),
             room: Notify::new(),
+            is_written: watch::Sender::new(false),
         }
     }
 
@@ -94,13 +103,31 @@ impl Outbox {
         self.advance(Phase::Ended);
     }
 
-    /// The requests of which not a byte has been written.
-    pub(super) fn unsent(&self) -> Vec<RequestId> {
-        self.state.lock().queue.unsent()
+    /// Gives up, too; then tells the requests of which no byte has reached the server.
+    pub(super) async fn unsent(&self) -> Vec<RequestId> {
+        self.end();
+        let mut is_written = self.is_written.subscribe();
+        let finished = timeout(FINISH, is_written.wait_for(|written| *written)).await;
+        // While anything may still be written, nothing is known.
+        if finished.is_ok() {
+            self.state.lock().queue.unsent()
+        } else {
+            Vec::new()
+        }
     }
 
     /// Writes what comes until the outbox is closed; then closes the pipe.
     pub(super) async fn write_to(&self, pipe: WritePipe) -> io::Result<()> {
+        let result = self.write_all(&pipe).await;
+        if let Some(bytes) = stranded_bytes(&pipe) {
+            self.state.lock().queue.lose(bytes);
+        }
+        drop(pipe);
+        self.is_written.send_replace(true);
+        result
+    }
+
+    async fn write_all(&self, pipe: &WritePipe) -> io::Result<()> {
         while let Some(batch) = self.next_batch().await {
             let mut rest = batch.as_slice();
             while !rest.is_empty() {

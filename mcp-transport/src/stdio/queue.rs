@@ -1,5 +1,7 @@
 //! What waits to be written, and what has been: a pure machine.
 
+use std::collections::VecDeque;
+
 use mcp_jsonrpc::RequestId;
 use memchr::memchr2;
 
@@ -8,30 +10,29 @@ use crate::{Outgoing, OutgoingKind};
 
 /// Buffers larger than this are not kept for reuse.
 const KEEP: usize = 256 * 1024;
+/// More than a pipe holds. Requests that were written longer ago have been read.
+const PIPE: u64 = 256 * 1024;
 
-/// Lines on their way to the server, as one buffer that is filled while another is written.
+/// Lines on their way to the server: one buffer that is filled while another is written.
 #[derive(Debug)]
 pub(super) struct Queue {
-    waiting: Batch,
-    /// What the writer has in hand: its requests, and how much of it the pipe has taken.
-    writing: Vec<Mark>,
-    written: usize,
+    waiting: Vec<u8>,
     spare: Vec<u8>,
+    /// The requests that may not have been read yet, in order.
+    requests: VecDeque<Request>,
+    /// Bytes that were ever accepted, were ever written, and will never be read of these.
+    accepted: u64,
+    written: u64,
+    unread: u64,
     request_bound: usize,
     control_bound: usize,
 }
 
-#[derive(Debug, Default)]
-struct Batch {
-    bytes: Vec<u8>,
-    marks: Vec<Mark>,
-}
-
-/// A request, and where in its batch its line begins.
+/// A request, and where in all that was ever accepted its line begins.
 #[derive(Debug)]
-struct Mark {
+struct Request {
     id: RequestId,
-    start: usize,
+    start: u64,
 }
 
 /// What became of a message that was offered.
@@ -50,13 +51,19 @@ pub(super) enum Offer {
 impl Queue {
     pub(super) fn new(limits: &StdioLimits) -> Self {
         Self {
-            waiting: Batch::default(),
-            writing: Vec::new(),
-            written: 0,
+            waiting: Vec::new(),
             spare: Vec::new(),
+            requests: VecDeque::new(),
+            accepted: 0,
+            written: 0,
+            unread: 0,
             request_bound: limits.outbound_bytes,
             control_bound: limits.outbound_bytes.saturating_add(limits.control_bytes),
         }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
     }
 
     /// Takes the message if there is room, leaving `message` without its body.
@@ -67,83 +74,171 @@ impl Queue {
         } else {
             self.control_bound
         };
-        let start = self.waiting.bytes.len();
-        if start > bound {
+        let before = self.waiting.len();
+        if before > bound {
             return if is_request { Offer::Wait } else { Offer::Full };
         }
         if let OutgoingKind::Request { id, .. } = &message.kind {
-            self.waiting.marks.push(Mark {
+            self.requests.push_back(Request {
                 id: id.clone(),
-                start,
+                start: self.accepted,
             });
         }
-        self.waiting.append(std::mem::take(&mut message.body));
-        if start == 0 {
+        self.append(std::mem::take(&mut message.body));
+        self.accepted += (self.waiting.len() - before) as u64;
+        if before == 0 {
             Offer::First
         } else {
             Offer::Taken
         }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.waiting.bytes.is_empty()
-    }
-
     /// Hands out all that waits, to be written; `None` if there is nothing.
     pub(super) fn take(&mut self) -> Option<Vec<u8>> {
-        if self.waiting.bytes.is_empty() {
-            return None;
-        }
-        self.writing = std::mem::take(&mut self.waiting.marks);
-        self.written = 0;
-        Some(std::mem::replace(
-            &mut self.waiting.bytes,
-            std::mem::take(&mut self.spare),
-        ))
+        let spare = std::mem::take(&mut self.spare);
+        Some(std::mem::replace(&mut self.waiting, spare)).filter(|batch| !batch.is_empty())
     }
 
     /// The pipe has taken so many more bytes of what was handed out.
     pub(super) fn wrote(&mut self, bytes: usize) {
-        self.written += bytes;
+        self.written += bytes as u64;
+        while self
+            .requests
+            .front()
+            .is_some_and(|request| request.start + PIPE < self.written)
+        {
+            self.requests.pop_front();
+        }
     }
 
     /// All that was handed out has been written; the buffer comes back.
     pub(super) fn done(&mut self, mut buffer: Vec<u8>) {
-        self.writing.clear();
         if buffer.capacity() <= KEEP {
             buffer.clear();
             self.spare = buffer;
         }
     }
 
-    /// The requests of which not a byte has been written.
-    pub(super) fn unsent(&self) -> Vec<RequestId> {
-        let begun = self
-            .writing
-            .iter()
-            .filter(|mark| mark.start >= self.written);
-        begun
-            .chain(&self.waiting.marks)
-            .map(|mark| mark.id.clone())
-            .collect()
+    /// So many bytes of what the pipe has taken will never be read by anybody.
+    pub(super) fn lose(&mut self, bytes: usize) {
+        self.unread = (bytes as u64).min(self.written);
     }
-}
 
-impl Batch {
+    /// The requests of which no byte has reached the server.
+    pub(super) fn unsent(&self) -> Vec<RequestId> {
+        let reached = self.written - self.unread;
+        let unsent = self
+            .requests
+            .iter()
+            .filter(|request| request.start >= reached);
+        unsent.map(|request| request.id.clone()).collect()
+    }
+
     fn append(&mut self, body: Vec<u8>) {
-        let start = self.bytes.len();
-        if start == 0 && body.len() > self.bytes.capacity() {
-            self.bytes = body;
+        let start = self.waiting.len();
+        if start == 0 && body.len() > self.waiting.capacity() {
+            self.waiting = body;
         } else {
-            self.bytes.extend_from_slice(&body);
+            self.waiting.extend_from_slice(&body);
         }
-        let line = self.bytes.get_mut(start..).unwrap_or_default();
+        let line = self.waiting.get_mut(start..).unwrap_or_default();
         if memchr2(b'\n', b'\r', line).is_some() {
             // Outside of strings a line break is white space, and inside it cannot be raw.
             for byte in line.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')) {
                 *byte = b' ';
             }
         }
-        self.bytes.push(b'\n');
+        self.waiting.push(b'\n');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn message(id: Option<i64>, size: usize) -> Outgoing {
+        let body = vec![b'x'; size];
+        match id {
+            Some(id) => Outgoing::request(id.into(), "m", body),
+            None => Outgoing::notification("m", body),
+        }
+    }
+
+    #[test]
+    fn requests_wait_and_other_messages_have_a_reserve() {
+        let limits = StdioLimits::default()
+            .with_outbound_bytes(10)
+            .with_control_bytes(10);
+        let mut queue = Queue::new(&limits);
+        assert_eq!(queue.offer(&mut message(Some(1), 10)), Offer::First);
+        assert_eq!(queue.offer(&mut message(Some(2), 0)), Offer::Wait);
+        assert_eq!(queue.offer(&mut message(None, 9)), Offer::Taken);
+        assert_eq!(queue.offer(&mut message(None, 0)), Offer::Full);
+        let batch = queue.take().unwrap();
+        assert_eq!(queue.offer(&mut message(Some(2), 0)), Offer::First);
+        queue.wrote(batch.len());
+        queue.done(batch);
+        assert_eq!(queue.take(), Some(b"\n".to_vec()));
+        assert_eq!(queue.take(), None);
+    }
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Offer(bool, usize),
+        Take,
+        Write(usize),
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        let step = prop_oneof![
+            4 => (any::<bool>(), 0..200_000_usize).prop_map(|(is, size)| Step::Offer(is, size)),
+            2 => Just(Step::Take),
+            2 => (1..300_000_usize).prop_map(Step::Write),
+        ];
+        prop::collection::vec(step, 0..60)
+    }
+
+    proptest! {
+        /// Whatever is offered and written in whatever portions, a request is unsent exactly if
+        /// none of its bytes has got through.
+        #[test]
+        fn unsent_is_what_no_byte_got_through_of(steps in steps(), lost in 0..64 * 1024_usize) {
+            let mut queue = Queue::new(&StdioLimits::default());
+            let (mut in_hand, mut written) = (None::<(Vec<u8>, usize)>, Vec::new());
+            let (mut next, mut starts, mut accepted) = (0, Vec::new(), 0);
+            for step in steps {
+                match step {
+                    Step::Offer(is_request, size) => {
+                        let id = is_request.then_some(next);
+                        if matches!(queue.offer(&mut message(id, size)), Offer::First | Offer::Taken) {
+                            starts.extend(id.map(|id| (id, accepted)));
+                            accepted += size + 1;
+                        }
+                        next += 1;
+                    }
+                    Step::Take if in_hand.is_none() => in_hand = queue.take().map(|batch| (batch, 0)),
+                    Step::Take => {}
+                    Step::Write(most) => {
+                        if let Some((batch, done)) = &mut in_hand {
+                            let size = most.min(batch.len() - *done);
+                            written.extend_from_slice(&batch[*done..*done + size]);
+                            queue.wrote(size);
+                            *done += size;
+                        }
+                        if let Some((batch, _)) = in_hand.take_if(|(batch, done)| *done == batch.len()) {
+                            queue.done(batch);
+                        }
+                    }
+                }
+            }
+            let unsent = |reached: usize| -> Vec<RequestId> {
+                starts.iter().filter(|(_, start)| *start >= reached).map(|(id, _)| (*id).into()).collect()
+            };
+            prop_assert_eq!(queue.unsent(), unsent(written.len()));
+            queue.lose(lost);
+            prop_assert_eq!(queue.unsent(), unsent(written.len().saturating_sub(lost)));
+        }
     }
 }

@@ -32,7 +32,10 @@ impl Link {
             (whole, Stop::Kill),
         ] {
             tokio::select! {
-                () = self.process.gone() => break,
+                () = self.process.gone() => {
+                    self.note_exit(self.process.exited().await);
+                    break;
+                }
                 () = sleep_until(start + until) => self.process.stop(then),
                 () = self.discard_stdout() => {}
             }

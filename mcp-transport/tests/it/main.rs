@@ -7,11 +7,15 @@
     reason = "tests"
 )]
 
+mod error_text;
 #[cfg(feature = "http")]
 mod http;
 #[cfg(feature = "sse")]
 mod legacy_sse;
 mod line;
+mod memory;
 #[cfg(feature = "http")]
 mod server;
 mod sse;
+#[cfg(all(unix, feature = "stdio"))]
+mod stdio;

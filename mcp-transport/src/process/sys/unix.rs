@@ -1,6 +1,7 @@
 //! Signals, groups and the parent-death signal.
 
 use std::io;
+use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 
@@ -110,6 +111,26 @@ pub(in crate::process) fn wait_unreaped(child: &Child) -> io::Result<()> {
     }
 }
 
+/// How many bytes are in a pipe that nobody can read any more; `None` while somebody can. Only
+/// Linux tells.
+pub(crate) fn stranded_bytes(pipe: &impl AsFd) -> Option<usize> {
+    let pipe = pipe.as_fd().as_raw_fd();
+    let mut ask = libc::pollfd {
+        fd: pipe,
+        events: 0,
+        revents: 0,
+    };
+    // SAFETY: one live `pollfd`, as the count says, and no waiting.
+    let told = unsafe { libc::poll(&raw mut ask, 1, 0) };
+    let has_no_reader = told == 1 && ask.revents & libc::POLLERR != 0;
+    let mut bytes: libc::c_int = 0;
+    // SAFETY: the descriptor is open, and this request writes one `int` to where it points.
+    let known = cfg!(target_os = "linux")
+        && has_no_reader
+        && unsafe { libc::ioctl(pipe, libc::FIONREAD, &raw mut bytes) } == 0;
+    usize::try_from(bytes).ok().filter(|_| known)
+}
+
 /// Has the C library call `hook` when the process exits in an orderly way.
 pub(in crate::process) fn at_exit(hook: extern "C" fn()) {
     // SAFETY: `hook` is a plain function without state. A failure (no memory) is of no concern:
@@ -126,7 +147,7 @@ pub(in crate::process) fn signal_process_if(
     how: Stop,
     is_it: impl FnOnce() -> bool,
 ) -> bool {
-    use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+    use std::os::fd::{FromRawFd, OwnedFd};
 
     // SAFETY: takes numbers only.
     let handle = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };

@@ -33,6 +33,11 @@ pub(in crate::process) fn wait_unreaped(_: &Child) -> io::Result<()> {
     Ok(())
 }
 
+/// Windows does not tell.
+pub(crate) fn stranded_bytes<P>(_: &P) -> Option<usize> {
+    None
+}
+
 impl Group {
     pub(in crate::process) fn of(child: &Child) -> io::Result<Self> {
         // SAFETY: both pointers may be null: no attributes, no name.

@@ -45,24 +45,23 @@ impl fmt::Display for ServerCommand {
 
 /// One argument that does not follow the name of a secret.
 fn redact(arg: &str) -> String {
-    if let Some((name, _)) = arg.split_once('=')
-        && names_secret(name)
-    {
+    if let Some((before, url)) = arg.split_once("://") {
+        // Whatever stands before the host, and whatever is asked of it, may be a secret.
+        let url = url
+            .split_once('?')
+            .map_or(url.to_owned(), |(place, _)| format!("{place}?…"));
+        let url = url
+            .split_once('@')
+            .map_or(url.clone(), |(_, host)| format!("…@{host}"));
+        return format!("{before}://{url}");
+    }
+    if let Some((name, _)) = arg.split_once('=').filter(|(name, _)| names_secret(name)) {
         return format!("{name}=…");
     }
-    if let Some((scheme, rest)) = arg.split_once("://") {
-        let rest = rest
-            .split_once('@')
-            .map_or(rest.to_owned(), |(_, host)| format!("…@{host}"));
-        let rest = rest
-            .split_once('?')
-            .map_or(rest.clone(), |(place, _)| format!("{place}?…"));
-        return format!("{scheme}://{rest}");
+    match arg.split_once(": ") {
+        Some((name, _)) => format!("{name}: …"),
+        None => arg.to_owned(),
     }
-    if let Some((name, _)) = arg.split_once(": ") {
-        return format!("{name}: …");
-    }
-    arg.to_owned()
 }
 
 fn names_secret(option: &str) -> bool {

@@ -1,0 +1,171 @@
+//! Starting a server, and failing to.
+
+use async_trait::async_trait;
+use mcp_transport::{
+    Connect, ServerCommand, Shape, SpawnRequest, SpawnedProcess, Spawner, Transport, TransportError,
+};
+
+use super::*;
+
+/// T1, T2
+#[tokio::test]
+async fn messages_go_out_and_come_back_as_whole_lines() {
+    let transport = connect(ServerCommand::new("cat")).start().await.unwrap();
+    assert!(transport.is_alive() && transport.process_id().is_some());
+    assert_eq!(transport.shape(), Shape::Pipe);
+    for id in 0..1000 {
+        transport.send(request(id, "hé\\n")).await.unwrap();
+    }
+    for id in 0..1000 {
+        assert_eq!(
+            message(&transport).await,
+            format!("{{\"id\":{id},\"text\":\"hé\\n\"}}")
+        );
+    }
+    transport.close().await;
+}
+
+#[tokio::test]
+async fn a_message_with_raw_line_breaks_still_is_one_line() {
+    let transport = connect(ServerCommand::new("cat")).start().await.unwrap();
+    let pretty = Outgoing::notification("x", b"{\r\n  \"a\": 1\n}".to_vec());
+    transport.send(pretty).await.unwrap();
+    assert_eq!(message(&transport).await, "{    \"a\": 1 }");
+    transport.close().await;
+}
+
+#[tokio::test]
+async fn a_missing_program_error_names_the_places_searched() {
+    let command = ServerCommand::new("no-such-program")
+        .with_env("PATH", "/first/place:/second/place")
+        .with_env("HOME", "/home/nobody");
+    let Err(TransportError::NotFound { program, searched }) = connect(command).start().await else {
+        panic!();
+    };
+    assert_eq!(program, "no-such-program");
+    assert_eq!(
+        searched[..3],
+        ["/first/place", "/second/place", "/home/nobody/.local/bin"]
+    );
+    let command = ServerCommand::new("./missing").with_cwd("/usr");
+    let error = connect(command).connect().await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "program './missing' was not found; searched: /usr/./missing"
+    );
+}
+
+#[tokio::test]
+async fn a_program_outside_of_path_is_found_and_finds_its_neighbours() {
+    let home = tempfile::tempdir().unwrap();
+    let bin = home.path().join(".local/bin");
+    std::fs::create_dir_all(&bin).unwrap();
+    for (name, script) in [
+        ("outer", "#!/bin/sh\nexec inner\n"),
+        ("inner", "#!/bin/sh\necho '{}'\n"),
+    ] {
+        program(&bin.join(name), script);
+    }
+    let command = ServerCommand::new("outer")
+        .with_env("HOME", home.path().to_str().unwrap())
+        .with_env("PATH", "/nowhere");
+    let transport = connect(command).start().await.unwrap();
+    assert_eq!(message(&transport).await, "{}");
+}
+
+#[tokio::test]
+async fn a_start_that_fails_says_why() {
+    let dir = tempfile::tempdir().unwrap();
+    let script = dir.path().join("script");
+    program(&script, "#!/no/such/interpreter\n");
+    let missing_cwd = ServerCommand::new("cat").with_cwd("/no/such/dir");
+    let no_interpreter = ServerCommand::new(script.to_str().unwrap());
+    let mut told = Vec::new();
+    for command in [missing_cwd, no_interpreter] {
+        let Err(error @ TransportError::Spawn { .. }) = connect(command).start().await else {
+            panic!();
+        };
+        let source = std::error::Error::source(&error).unwrap();
+        told.push(
+            source
+                .to_string()
+                .replace(dir.path().to_str().unwrap(), "<dir>"),
+        );
+    }
+    assert_eq!(
+        told,
+        [
+            "its working directory '/no/such/dir' is not a directory",
+            "'<dir>/script' is there, but the interpreter it names is not",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_server_that_dies_at_start_tells_its_status_and_last_words() {
+    let transport = sh("echo 'cannot find config' >&2; exit 3")
+        .start()
+        .await
+        .unwrap();
+    insta::assert_snapshot!(loss(&transport).await);
+}
+
+/// Starts servers, and forgets about each as soon as it runs.
+#[derive(Debug)]
+struct Abandon {
+    is_up: PathBuf,
+}
+
+#[async_trait]
+impl Spawner for Abandon {
+    async fn spawn(
+        &self,
+        request: SpawnRequest,
+    ) -> Result<Arc<dyn SpawnedProcess>, TransportError> {
+        let local = LocalSpawner::new();
+        let mut starting = local.spawn(request);
+        // Kept until the server runs, whether it is still on its way to us then or not.
+        let _started = tokio::select! {
+            biased;
+            started = &mut starting => Some(started),
+            () = std::future::ready(()) => None,
+        };
+        let is_up = self.is_up.clone();
+        tokio::task::spawn_blocking(|| std::fs::read(is_up))
+            .await
+            .unwrap()
+            .unwrap();
+        Err(TransportError::Closed)
+    }
+}
+
+#[tokio::test]
+async fn an_abandoned_start_leaves_no_process() {
+    let dir = tempfile::tempdir().unwrap();
+    let (line, up) = (
+        Lifeline::new(dir.path(), "line"),
+        Lifeline::new(dir.path(), "up"),
+    );
+    let gone = line.watch();
+    let script = format!(
+        "{}; echo up > '{}'; exec sleep 1000",
+        line.hold(),
+        up.path.display()
+    );
+    let command = ServerCommand::new("sh").with_args(["-c", &script]);
+    let connect = StdioConnect::new(
+        command,
+        Arc::new(Abandon {
+            is_up: up.path.clone(),
+        }),
+    );
+    assert!(connect.start().await.is_err());
+    gone.await;
+}
+
+fn program(path: &Path, text: &str) {
+    use std::os::unix::fs::PermissionsExt;
+
+    std::fs::write(path, text).unwrap();
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
