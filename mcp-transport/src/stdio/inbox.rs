@@ -91,3 +91,53 @@ fn sample(line: &[u8]) -> String {
         .take(SAMPLE_CHARS)
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn log_lines_are_not_taken_for_messages() {
+        for message in [
+            "{",
+            " {\"a\":1}",
+            "[{}]",
+            "[ \t{\"id\":1}]",
+            "{not json at all",
+        ] {
+            assert!(may_be_message(message.as_bytes()), "{message}");
+        }
+        for stray in [
+            "",
+            "[]",
+            "[info] up",
+            "[2026-01-01] {}",
+            "info: {}",
+            "null",
+            "\"{\"",
+            "[[{}]]",
+        ] {
+            assert!(!may_be_message(stray.as_bytes()), "{stray}");
+        }
+    }
+
+    #[test]
+    fn a_sample_is_short_and_printable() {
+        assert_eq!(sample(b"  \x1b[31mred\x07 \xff "), "[31mred \u{fffd}");
+        assert_eq!(sample(&[b'x'; 5000]).len(), SAMPLE_CHARS);
+    }
+
+    #[test]
+    fn an_oversized_stray_line_is_only_a_stray_line() {
+        let mut inbox = Inbox::new(&StdioLimits::default().with_line_bytes(10));
+        inbox
+            .framer
+            .push(b"0123456789abcdef\n{\"long\":\"enough\"}\n{}\n");
+        assert!(matches!(
+            inbox.next(),
+            Some(Ok(Incoming::TooLarge { limit: 10, .. }))
+        ));
+        assert!(matches!(inbox.next(), Some(Ok(Incoming::Message { .. }))));
+        assert_eq!(inbox.sample.as_deref(), Some("0123456789"));
+    }
+}

@@ -193,9 +193,9 @@ mod tests {
 
     fn steps() -> impl Strategy<Value = Vec<Step>> {
         let step = prop_oneof![
-            4 => (any::<bool>(), 0..200_000_usize).prop_map(|(is, size)| Step::Offer(is, size)),
+            4 => (any::<bool>(), 0..60_000_usize).prop_map(|(is, size)| Step::Offer(is, size)),
             2 => Just(Step::Take),
-            2 => (1..300_000_usize).prop_map(Step::Write),
+            2 => (1..100_000_usize).prop_map(Step::Write),
         ];
         prop::collection::vec(step, 0..60)
     }
@@ -206,7 +206,7 @@ mod tests {
         #[test]
         fn unsent_is_what_no_byte_got_through_of(steps in steps(), lost in 0..64 * 1024_usize) {
             let mut queue = Queue::new(&StdioLimits::default());
-            let (mut in_hand, mut written) = (None::<(Vec<u8>, usize)>, Vec::new());
+            let (mut in_hand, mut written) = (None::<(Vec<u8>, usize)>, 0);
             let (mut next, mut starts, mut accepted) = (0, Vec::new(), 0);
             for step in steps {
                 match step {
@@ -223,8 +223,8 @@ mod tests {
                     Step::Write(most) => {
                         if let Some((batch, done)) = &mut in_hand {
                             let size = most.min(batch.len() - *done);
-                            written.extend_from_slice(&batch[*done..*done + size]);
                             queue.wrote(size);
+                            written += size;
                             *done += size;
                         }
                         if let Some((batch, _)) = in_hand.take_if(|(batch, done)| *done == batch.len()) {
@@ -236,9 +236,9 @@ mod tests {
             let unsent = |reached: usize| -> Vec<RequestId> {
                 starts.iter().filter(|(_, start)| *start >= reached).map(|(id, _)| (*id).into()).collect()
             };
-            prop_assert_eq!(queue.unsent(), unsent(written.len()));
+            prop_assert_eq!(queue.unsent(), unsent(written));
             queue.lose(lost);
-            prop_assert_eq!(queue.unsent(), unsent(written.len().saturating_sub(lost)));
+            prop_assert_eq!(queue.unsent(), unsent(written.saturating_sub(lost)));
         }
     }
 }

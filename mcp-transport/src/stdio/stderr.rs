@@ -105,3 +105,43 @@ impl Tail {
             .collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_tail_is_the_end_of_the_stream_whatever_the_chunks(
+            chunks in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..30), 0..20),
+            limit in 0..100_usize,
+        ) {
+            let mut tail = Tail { bytes: Vec::new(), limit, is_cut: false };
+            for chunk in &chunks {
+                tail.bytes.extend_from_slice(chunk);
+                tail.cut();
+            }
+            let stream = chunks.concat();
+            prop_assert_eq!(&tail.bytes, &stream[stream.len().saturating_sub(limit)..]);
+            prop_assert_eq!(tail.is_cut, stream.len() > limit);
+            prop_assert!(tail.text().chars().all(|c| c == '\n' || c == '\t' || !c.is_control()));
+        }
+    }
+
+    #[test]
+    fn a_cut_tail_begins_with_a_whole_line() {
+        let tail = |bytes: &[u8]| {
+            Tail {
+                bytes: bytes.to_vec(),
+                limit: 0,
+                is_cut: true,
+            }
+            .text()
+        };
+        assert_eq!(tail(b"half a line\nwhole\n"), "whole\n");
+        assert_eq!(tail(b"no line end"), "no line end");
+        assert_eq!(tail(b"only one\n"), "only one\n");
+    }
+}

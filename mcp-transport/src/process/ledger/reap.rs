@@ -161,3 +161,39 @@ impl Leftover {
         false
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_name_tells_whose_record_it_is() {
+        let id = |text| HostId::parse(text).unwrap();
+        assert_eq!(
+            owners("12-345-0.ledger"),
+            Some((id("12-345-0"), id("12-345-0")))
+        );
+        assert_eq!(
+            owners("12-345-0.ledger.6-7-1"),
+            Some((id("12-345-0"), id("6-7-1")))
+        );
+        for other in [
+            "x.ledger",
+            "12-345-0.ledgers",
+            "12-345-0",
+            "12-345-0.ledger.",
+            "1-2-3-4.ledger",
+        ] {
+            assert_eq!(owners(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_record_counts_only_in_the_run_of_the_system_it_was_written_in() {
+        let record = "boot b1\ngroup 12 345\ngarbage\ngroup x 1\ngroup 13 3-4\ngroup 14\n";
+        let found = parse(record, "b1", "host");
+        assert_eq!(found.iter().map(|it| it.group).collect::<Vec<_>>(), [12]);
+        assert_eq!(parse(record, "b2", "host"), []);
+        assert_eq!(parse("", "", "host"), []);
+    }
+}
