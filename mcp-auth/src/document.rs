@@ -1,0 +1,43 @@
+//! Reading fields of foreign JSON objects: what has the wrong type is as good as missing.
+
+use serde_json::{Map, Value};
+
+/// A foreign JSON object.
+pub(crate) type Document = Map<String, Value>;
+
+/// A text field.
+pub(crate) fn text(document: &Document, field: &str) -> Option<String> {
+    document.get(field)?.as_str().map(str::to_owned)
+}
+
+/// A list of texts; entries of other types are passed over. `None` if there is no list.
+pub(crate) fn texts(document: &Document, field: &str) -> Option<Vec<String>> {
+    let list = document.get(field)?.as_array()?;
+    Some(
+        list.iter()
+            .filter_map(|entry| entry.as_str().map(str::to_owned))
+            .collect(),
+    )
+}
+
+/// A flag; missing means no.
+pub(crate) fn flag(document: &Document, field: &str) -> bool {
+    document
+        .get(field)
+        .and_then(Value::as_bool)
+        .unwrap_or_default()
+}
+
+/// A number of seconds, also where a server wrote it as a text or with a fraction.
+pub(crate) fn seconds(document: &Document, field: &str) -> Option<u64> {
+    match document.get(field)? {
+        Value::String(text) => text.trim().parse().ok(),
+        Value::Number(number) => number.as_u64().or_else(|| {
+            let float = number
+                .as_f64()
+                .filter(|float| float.is_finite() && *float >= 0.0)?;
+            Some(float as u64)
+        }),
+        _ => None,
+    }
+}

@@ -1,0 +1,338 @@
+//! What can go wrong on the way to a token, one variant per decision a caller can take.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A foreign cause; shared, because one failed login is told to everybody who waited for it.
+pub type Cause = Arc<dyn Error + Send + Sync>;
+
+/// Why there is no token.
+///
+/// No variant, and nothing printed from one, holds a token, a code, a key or a client secret.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum AuthError {
+    /// The builder was given something that cannot work.
+    Config {
+        /// What, and why not.
+        detail: String,
+    },
+    /// A person has to log in, and this provider has no [`Authorizer`](crate::Authorizer) to ask
+    /// one.
+    LoginRequired {
+        /// The server that wants it.
+        server: String,
+    },
+    /// The person, or the authorization server, said no.
+    Denied {
+        /// The server the login was for.
+        server: String,
+        /// The error code, for example `access_denied`.
+        error: String,
+        /// The authorization server's words.
+        description: Option<String>,
+    },
+    /// The login could not be carried out: the listener, the browser or the host's hook failed.
+    Login {
+        /// The server the login was for.
+        server: String,
+        /// Why.
+        source: Cause,
+    },
+    /// The login took too long.
+    LoginTimeout {
+        /// The server the login was for.
+        server: String,
+        /// The limit.
+        limit: Duration,
+    },
+    /// The authorization server knows no way for us to introduce ourselves: register a client
+    /// there by hand, and configure its id.
+    NoClient {
+        /// The authorization server.
+        issuer: String,
+        /// The redirect URI to register.
+        redirect_uri: Option<String>,
+    },
+    /// A rule that protects the user forbids to go on.
+    Refused {
+        /// The server whose authorization was refused.
+        server: String,
+        /// The rule.
+        violation: Violation,
+    },
+    /// Neither the server nor its metadata names an authorization server that can be found.
+    NoAuthorizationServer {
+        /// The server.
+        server: String,
+        /// What was tried.
+        detail: String,
+    },
+    /// An endpoint said no: repeating the same request is pointless.
+    Rejected {
+        /// What was asked for: `refreshing the token`, `registering a client` …
+        action: &'static str,
+        /// The endpoint.
+        url: String,
+        /// The error code, for example `invalid_grant`, or the HTTP status.
+        error: String,
+        /// The endpoint's words.
+        description: Option<String>,
+    },
+    /// An endpoint could not be reached or failed by itself: later it may work.
+    Unavailable {
+        /// The endpoint.
+        url: String,
+        /// Why.
+        source: Cause,
+    },
+    /// An endpoint answered something that makes no sense.
+    Malformed {
+        /// The endpoint.
+        url: String,
+        /// What was found, and what was expected.
+        detail: String,
+    },
+    /// The server refuses a token that was issued for it a moment ago.
+    TokenRefused {
+        /// The server.
+        server: String,
+    },
+    /// The server wants scopes that were asked for already.
+    ScopeRefused {
+        /// The server.
+        server: String,
+        /// The scopes.
+        scope: String,
+    },
+    /// The token store failed.
+    Store {
+        /// What was being done.
+        action: &'static str,
+        /// Why.
+        source: Cause,
+    },
+}
+
+/// A rule that forbids to go on with an authorization.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Violation {
+    /// The metadata describes another resource than the server.
+    Resource {
+        /// The resource it describes.
+        resource: String,
+    },
+    /// The authorization server's document carries another issuer than the one it was asked for.
+    Issuer {
+        /// The issuer that was asked for.
+        expected: String,
+        /// The issuer in the document.
+        found: String,
+    },
+    /// The answer to the login does not come from the authorization server that was asked.
+    CallbackIssuer {
+        /// The issuer that was asked.
+        expected: String,
+        /// The issuer in the answer, if it names one.
+        found: Option<String>,
+    },
+    /// The answer to the login belongs to another login.
+    State,
+    /// The authorization server does not say that it knows PKCE with S256.
+    NoPkce {
+        /// The authorization server.
+        issuer: String,
+    },
+    /// A URL that must not be contacted.
+    Url {
+        /// The URL, without query and credentials.
+        url: String,
+        /// Why not.
+        reason: &'static str,
+    },
+    /// The configured client belongs to another authorization server.
+    ForeignClient {
+        /// The authorization server that wants a client.
+        issuer: String,
+        /// The one the client was registered with.
+        registered_with: String,
+    },
+}
+
+impl AuthError {
+    /// Whether trying again later, with nothing changed, could help.
+    pub fn is_retryable(&self) -> bool {
+        matches!(self, Self::Unavailable { .. } | Self::Store { .. })
+    }
+
+    /// Whether a person has to do something: log in, agree, or register a client.
+    pub fn needs_person(&self) -> bool {
+        matches!(
+            self,
+            Self::LoginRequired { .. }
+                | Self::Denied { .. }
+                | Self::Login { .. }
+                | Self::LoginTimeout { .. }
+                | Self::NoClient { .. }
+        )
+    }
+
+    pub(crate) fn unavailable(
+        url: impl Into<String>,
+        source: impl Into<Box<dyn Error + Send + Sync>>,
+    ) -> Self {
+        Self::Unavailable {
+            url: url.into(),
+            source: Arc::from(source.into()),
+        }
+    }
+
+    pub(crate) fn malformed(url: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self::Malformed {
+            url: url.into(),
+            detail: detail.into(),
+        }
+    }
+
+    pub(crate) fn config(detail: impl Into<String>) -> Self {
+        Self::Config {
+            detail: detail.into(),
+        }
+    }
+}
+
+impl fmt::Display for AuthError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Config { detail } => write!(f, "authorization is not set up right: {detail}"),
+            Self::LoginRequired { server } => {
+                write!(
+                    f,
+                    "{server} wants you to log in, and nothing here can ask you to"
+                )
+            }
+            Self::Denied {
+                server,
+                error,
+                description,
+            } => {
+                write!(f, "the login for {server} was refused: {error}")?;
+                describe(f, description.as_deref())
+            }
+            Self::Login { server, .. } => write!(f, "the login for {server} could not be made"),
+            Self::LoginTimeout { server, limit } => {
+                write!(f, "nobody finished the login for {server} within {limit:?}")
+            }
+            Self::NoClient {
+                issuer,
+                redirect_uri,
+            } => {
+                write!(
+                    f,
+                    "{issuer} does not register clients by itself: register one there"
+                )?;
+                if let Some(uri) = redirect_uri {
+                    write!(f, " with the redirect URI {uri}")?;
+                }
+                write!(f, ", then configure its client id")
+            }
+            Self::Refused { server, violation } => {
+                write!(f, "authorization for {server} was stopped: {violation}")
+            }
+            Self::NoAuthorizationServer { server, detail } => {
+                write!(
+                    f,
+                    "{server} wants authorization but names no usable authorization server: {detail}"
+                )
+            }
+            Self::Rejected {
+                action,
+                url,
+                error,
+                description,
+            } => {
+                write!(f, "{action} failed, {url} said no: {error}")?;
+                describe(f, description.as_deref())
+            }
+            Self::Unavailable { url, .. } => write!(f, "{url} is not available; try again later"),
+            Self::Malformed { url, detail } => write!(f, "{url} answered nonsense: {detail}"),
+            Self::TokenRefused { server } => {
+                write!(f, "{server} refuses the token that was just issued for it")
+            }
+            Self::ScopeRefused { server, scope } => {
+                write!(
+                    f,
+                    "{server} wants the scopes '{scope}', which were asked for but did not help"
+                )
+            }
+            Self::Store { action, .. } => write!(f, "the token store failed while {action}"),
+        }
+    }
+}
+
+fn describe(f: &mut fmt::Formatter<'_>, description: Option<&str>) -> fmt::Result {
+    match description {
+        Some(words) => write!(f, " ({words})"),
+        None => Ok(()),
+    }
+}
+
+impl Error for AuthError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Login { source, .. }
+            | Self::Unavailable { source, .. }
+            | Self::Store { source, .. } => Some(source.as_ref()),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Resource { resource } => {
+                write!(f, "its metadata is that of another resource, {resource}")
+            }
+            Self::Issuer { expected, found } => {
+                write!(f, "the metadata of {expected} claims to be that of {found}")
+            }
+            Self::CallbackIssuer {
+                expected,
+                found: Some(found),
+            } => {
+                write!(
+                    f,
+                    "the login was asked of {expected} but answered by {found}"
+                )
+            }
+            Self::CallbackIssuer {
+                expected,
+                found: None,
+            } => {
+                write!(
+                    f,
+                    "the answer to the login does not say that it comes from {expected}"
+                )
+            }
+            Self::State => write!(f, "the answer belongs to another login"),
+            Self::NoPkce { issuer } => {
+                write!(
+                    f,
+                    "{issuer} does not say that it protects logins with PKCE (S256)"
+                )
+            }
+            Self::Url { url, reason } => write!(f, "{url} must not be contacted: {reason}"),
+            Self::ForeignClient {
+                issuer,
+                registered_with,
+            } => write!(
+                f,
+                "it now wants tokens of {issuer}, but the configured client belongs to {registered_with}"
+            ),
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! One attempt at a time: whoever comes while it runs waits for it and shares its outcome.
+
+use std::future::Future;
+
+use parking_lot::Mutex;
+use tokio::sync::watch;
+
+use crate::AuthError;
+
+/// What an attempt tries.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Purpose {
+    /// Exchange a refresh token, unasked.
+    Renew,
+    /// Do whatever it takes.
+    Acquire,
+}
+
+/// How an attempt ended.
+#[derive(Clone, Debug)]
+pub(crate) struct Landing {
+    pub(crate) purpose: Purpose,
+    pub(crate) outcome: Result<(), AuthError>,
+}
+
+/// The attempt that is running, if there is one.
+#[derive(Debug, Default)]
+pub(crate) struct Flight {
+    running: Mutex<Option<watch::Receiver<Option<Landing>>>>,
+}
+
+impl Flight {
+    /// Joins the attempt that is running, or starts one. `true` if it was started here.
+    ///
+    /// An attempt runs on its own: it ends properly even if everybody who waits has left. A
+    /// refresh token that was used must be replaced, and a person who is logging in is not to be
+    /// sent away.
+    pub(crate) async fn join<F>(
+        &self,
+        purpose: Purpose,
+        start: impl FnOnce() -> F,
+    ) -> (bool, Landing)
+    where
+        F: Future<Output = Result<(), AuthError>> + Send + 'static,
+    {
+        let (mine, mut landing) = {
+            let mut running = self.running.lock();
+            let joined = running
+                .as_ref()
+                .filter(|landing| is_flying(landing))
+                .cloned();
+            match joined {
+                Some(landing) => (false, landing),
+                None => {
+                    let (done, landing) = watch::channel(None);
+                    let attempt = start();
+                    tokio::spawn(async move {
+                        let outcome = attempt.await;
+                        done.send_replace(Some(Landing { purpose, outcome }));
+                    });
+                    *running = Some(landing.clone());
+                    (true, landing)
+                }
+            }
+        };
+        let landed = landing
+            .wait_for(Option::is_some)
+            .await
+            .ok()
+            .and_then(|landed| landed.clone());
+        let landing = landed.unwrap_or_else(|| Landing {
+            purpose,
+            outcome: Err(AuthError::config(
+                "the authorization was cut short by the runtime",
+            )),
+        });
+        (mine, landing)
+    }
+
+    /// Whether an attempt is running.
+    pub(crate) fn is_running(&self) -> bool {
+        self.running.lock().as_ref().is_some_and(is_flying)
+    }
+}
+
+fn is_flying(landing: &watch::Receiver<Option<Landing>>) -> bool {
+    landing.borrow().is_none() && landing.has_changed().is_ok()
+}

@@ -1,0 +1,87 @@
+//! The fields of a request to a token endpoint, and which of them must never be seen.
+
+use mcp_transport::Secret;
+use url::form_urlencoded;
+
+/// Fields in order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Form {
+    fields: Vec<(&'static str, Field)>,
+}
+
+#[derive(Clone, Debug)]
+enum Field {
+    Open(String),
+    Secret(Secret),
+}
+
+impl Form {
+    /// The form of a grant.
+    pub(crate) fn grant(grant_type: &str) -> Self {
+        Self::default().with("grant_type", grant_type)
+    }
+
+    /// Adds a field.
+    #[must_use]
+    pub(crate) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.fields.push((name, Field::Open(value.into())));
+        self
+    }
+
+    /// Adds a field, unless there is nothing to say.
+    #[must_use]
+    pub(crate) fn with_some(self, name: &'static str, value: Option<impl Into<String>>) -> Self {
+        match value {
+            Some(value) => self.with(name, value),
+            None => self,
+        }
+    }
+
+    /// Adds a field that must never be seen.
+    #[must_use]
+    pub(crate) fn with_secret(mut self, name: &'static str, value: &Secret) -> Self {
+        self.fields.push((name, Field::Secret(value.clone())));
+        self
+    }
+
+    /// The body of the request.
+    pub(crate) fn encode(&self) -> String {
+        let mut encoder = form_urlencoded::Serializer::new(String::new());
+        for (name, field) in &self.fields {
+            let value = match field {
+                Field::Open(value) => value,
+                Field::Secret(secret) => secret.expose(),
+            };
+            encoder.append_pair(name, value);
+        }
+        encoder.finish()
+    }
+
+    /// An endpoint's words without the secrets it may have quoted back.
+    pub(crate) fn redact(&self, words: &str) -> String {
+        let secrets = self.fields.iter().filter_map(|(_, field)| match field {
+            Field::Secret(secret) if !secret.expose().is_empty() => Some(secret.expose()),
+            _ => None,
+        });
+        secrets.fold(words.to_owned(), |words, secret| words.replace(secret, "…"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_sent_but_never_seen() {
+        let form = Form::grant("refresh_token")
+            .with_some("resource", Some("https://h/mcp"))
+            .with_some("scope", None::<String>)
+            .with_secret("refresh_token", &Secret::new("MARKER+1"));
+        assert_eq!(
+            form.encode(),
+            "grant_type=refresh_token&resource=https%3A%2F%2Fh%2Fmcp&refresh_token=MARKER%2B1",
+        );
+        assert!(!format!("{form:?}").contains("MARKER"));
+        assert_eq!(form.redact("unknown token MARKER+1!"), "unknown token …!");
+    }
+}

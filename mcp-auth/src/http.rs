@@ -1,0 +1,220 @@
+//! The wire to authorization servers: guarded, bounded, and ignorant of OAuth.
+
+use std::sync::{Arc, OnceLock};
+
+use mcp_transport::Secret;
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderValue, LOCATION};
+use reqwest::redirect::Policy;
+use reqwest::{Client, Response, StatusCode};
+use rustls::{ClientConfig, RootCertStore};
+use rustls_platform_verifier::Verifier;
+use serde_json::Value;
+use url::Url;
+
+use crate::document::Document;
+use crate::guard::{Guard, without_query};
+use crate::resolver::{Forbidden, Resolver};
+use crate::{AuthError, Limits, Violation};
+
+/// Requests on behalf of one server's authorization.
+#[derive(Debug)]
+pub(crate) struct Http {
+    server: String,
+    guard: Arc<Guard>,
+    limits: Limits,
+    proxy: Option<String>,
+    client: OnceLock<Client>,
+}
+
+/// What is posted.
+#[derive(Debug)]
+pub(crate) enum Body {
+    /// An encoded form.
+    Form(String),
+    /// A JSON document.
+    Json(Value),
+}
+
+/// An answer to a POST.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) dpop_nonce: Option<String>,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Http {
+    pub(crate) fn new(server: &str, guard: Guard, limits: Limits, proxy: Option<String>) -> Self {
+        let guard = Arc::new(guard);
+        Self {
+            server: server.to_owned(),
+            guard,
+            limits,
+            proxy,
+            client: OnceLock::new(),
+        }
+    }
+
+    /// Applies the rules for URLs without contacting anything.
+    pub(crate) fn check(&self, url: &str) -> Result<Url, AuthError> {
+        self.guard
+            .check(url)
+            .map_err(|violation| self.refused(violation))
+    }
+
+    /// An error that says why the authorization stops here.
+    pub(crate) fn refused(&self, violation: Violation) -> AuthError {
+        AuthError::Refused {
+            server: self.server.clone(),
+            violation,
+        }
+    }
+
+    /// Fetches a JSON object. `None` if there is none: another status, another type. A server
+    /// that is out of order is an error, so that an outage never looks like an absence.
+    pub(crate) async fn document(&self, url: &str) -> Result<Option<Document>, AuthError> {
+        let mut url = self.check(url)?;
+        for _ in 0..=self.limits.redirects {
+            let request = self
+                .client()?
+                .get(url.clone())
+                .header(ACCEPT, "application/json");
+            let response = request
+                .send()
+                .await
+                .map_err(|error| self.failed(&url, error))?;
+            match response.status() {
+                StatusCode::OK => {
+                    let body = self.body(&url, response).await?;
+                    return Ok(match serde_json::from_slice(&body) {
+                        Ok(Value::Object(document)) => Some(document),
+                        _ => None,
+                    });
+                }
+                status if status.is_redirection() => {
+                    let Some(next) = target(&url, &response) else {
+                        return Ok(None);
+                    };
+                    url = self.check(&next)?;
+                }
+                status if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS => {
+                    return Err(AuthError::unavailable(
+                        without_query(&url),
+                        format!("HTTP {status}"),
+                    ));
+                }
+                _ => return Ok(None),
+            }
+        }
+        Err(AuthError::malformed(
+            without_query(&url),
+            "too many redirects",
+        ))
+    }
+
+    /// Posts, and never follows a redirect: what is posted is for this endpoint only.
+    pub(crate) async fn post(
+        &self,
+        url: &Url,
+        body: Body,
+        headers: &[(&'static str, Secret)],
+    ) -> Result<Reply, AuthError> {
+        let (kind, body) = match body {
+            Body::Form(form) => ("application/x-www-form-urlencoded", form),
+            Body::Json(json) => ("application/json", json.to_string()),
+        };
+        let mut request = self
+            .client()?
+            .post(url.clone())
+            .header(ACCEPT, "application/json")
+            .header(CONTENT_TYPE, kind)
+            .body(body);
+        for (name, value) in headers {
+            let mut value = HeaderValue::from_str(value.expose())
+                .map_err(|_| AuthError::config(format!("the {name} header cannot be sent")))?;
+            value.set_sensitive(true);
+            request = request.header(*name, value);
+        }
+        let response = request
+            .send()
+            .await
+            .map_err(|error| self.failed(url, error))?;
+        let nonce = response
+            .headers()
+            .get("dpop-nonce")
+            .and_then(|value| value.to_str().ok());
+        Ok(Reply {
+            status: response.status().as_u16(),
+            dpop_nonce: nonce.map(str::to_owned),
+            body: self.body(url, response).await?,
+        })
+    }
+
+    async fn body(&self, url: &Url, mut response: Response) -> Result<Vec<u8>, AuthError> {
+        let mut body = Vec::new();
+        while let Some(chunk) = response
+            .chunk()
+            .await
+            .map_err(|error| self.failed(url, error))?
+        {
+            if body.len() + chunk.len() > self.limits.body_bytes {
+                let detail = format!("more than {} bytes", self.limits.body_bytes);
+                return Err(AuthError::malformed(without_query(url), detail));
+            }
+            body.extend_from_slice(&chunk);
+        }
+        Ok(body)
+    }
+
+    fn failed(&self, url: &Url, error: reqwest::Error) -> AuthError {
+        let url = without_query(url);
+        if Forbidden::caused(&error) {
+            let reason = "its name leads into a private network";
+            return self.refused(Violation::Url { url, reason });
+        }
+        AuthError::unavailable(url, error.without_url())
+    }
+
+    /// Built on first use: most sessions have their token and never need it.
+    fn client(&self) -> Result<&Client, AuthError> {
+        if let Some(client) = self.client.get() {
+            return Ok(client);
+        }
+        let failed = |error: reqwest::Error| AuthError::config(error.without_url().to_string());
+        let mut builder = Client::builder()
+            .tls_backend_preconfigured(tls()?)
+            .dns_resolver(Resolver::new(self.guard.clone()))
+            .redirect(Policy::none())
+            .referer(false)
+            .timeout(self.limits.request)
+            .connect_timeout(self.limits.connect)
+            .user_agent(concat!("switchboard-mcp-auth/", env!("CARGO_PKG_VERSION")))
+            .no_proxy();
+        if let Some(proxy) = &self.proxy {
+            builder = builder.proxy(reqwest::Proxy::all(proxy).map_err(failed)?);
+        }
+        let client = builder.build().map_err(failed)?;
+        Ok(self.client.get_or_init(|| client))
+    }
+}
+
+/// Where a redirect leads.
+fn target(from: &Url, response: &Response) -> Option<String> {
+    let location = response.headers().get(LOCATION)?.to_str().ok()?;
+    Some(from.join(location).ok()?.into())
+}
+
+/// The platform's trust. A machine without any roots can still reach itself over plain http.
+fn tls() -> Result<ClientConfig, AuthError> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider.clone())
+        .with_safe_default_protocol_versions()
+        .map_err(|error| AuthError::config(error.to_string()))?;
+    let config = match Verifier::new(provider) {
+        Ok(verifier) => config
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(verifier)),
+        Err(_) => config.with_root_certificates(RootCertStore::empty()),
+    };
+    Ok(config.with_no_client_auth())
+}
