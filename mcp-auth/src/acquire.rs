@@ -5,7 +5,7 @@ use tracing::debug;
 
 use crate::challenge::Demand;
 use crate::client::Client;
-use crate::config::Grant;
+use crate::config::{Dpop, Grant};
 use crate::discovery::Discovery;
 use crate::dpop::DpopKey;
 use crate::engine::Engine;
@@ -14,7 +14,7 @@ use crate::resource::ResourceMetadata;
 use crate::scope::Scopes;
 use crate::session::Session;
 use crate::terms::Terms;
-use crate::token::{Issued, Lifetime, TokenKind};
+use crate::token::{Lifetime, TokenKind};
 use crate::token_endpoint::TokenRequest;
 use crate::{AuthError, Violation, clock};
 
@@ -60,7 +60,12 @@ impl Engine {
                 outcome => return outcome,
             }
         }
-        let known = held.as_ref().map(|held| held.issuer.as_str());
+        let bound = self
+            .config
+            .registered
+            .as_ref()
+            .and_then(|client| client.issuer.as_deref());
+        let known = bound.or(held.as_ref().map(|held| held.issuer.as_str()));
         let metadata = discovery.server(resource.as_ref(), known).await?;
         debug!(server = %self.shown(), issuer = metadata.issuer, "found the authorization server");
         self.own_client(&metadata.issuer, held.as_deref())?;
@@ -163,7 +168,12 @@ impl Engine {
             form: form.with_some("resource", terms.resource.as_deref()),
         };
         let issued = request.send(&self.http, &self.nonces).await?;
-        self.check_binding(&issued, endpoint, key.is_some())?;
+        if issued.kind == TokenKind::Bearer && self.config.dpop == Dpop::Always {
+            return Err(AuthError::malformed(
+                endpoint,
+                "the token is not bound to our key",
+            ));
+        }
         Ok(Session {
             issuer: terms.metadata.issuer.clone(),
             token_endpoint: endpoint.to_owned(),
@@ -176,24 +186,6 @@ impl Engine {
             scope: issued.scope.unwrap_or_else(|| terms.scope.clone()),
             lifetime: Lifetime::starting(clock::now(), issued.expires_in),
         })
-    }
-
-    fn check_binding(
-        &self,
-        issued: &Issued,
-        endpoint: &str,
-        proved: bool,
-    ) -> Result<(), AuthError> {
-        match (issued.kind, proved) {
-            (TokenKind::Dpop, false) => Err(AuthError::malformed(
-                endpoint,
-                "the token is bound to a key nobody showed it",
-            )),
-            (TokenKind::Bearer, true) if self.config.dpop == crate::config::Dpop::Always => Err(
-                AuthError::malformed(endpoint, "the token is not bound to our key"),
-            ),
-            _ => Ok(()),
-        }
     }
 
     /// Keeps what a whole authorization led to.

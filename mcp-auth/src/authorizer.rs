@@ -8,7 +8,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use mcp_transport::BoxError;
 
-use crate::guard::without_query;
+use crate::guard::shown;
 
 /// Asks a person to log in at an authorization server's web page.
 ///
@@ -117,9 +117,7 @@ impl fmt::Debug for HostAuthorizer {
 impl fmt::Debug for LoginPrompt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The query holds the state, which is a secret until the login is over.
-        let url = url::Url::parse(&self.url)
-            .map(|url| without_query(&url))
-            .unwrap_or_default();
+        let url = shown(&self.url);
         f.debug_struct("LoginPrompt")
             .field("url", &url)
             .field("redirect_uri", &self.redirect_uri)

@@ -29,7 +29,8 @@ impl Discovery<'_> {
         let guesses = well_known::resource_metadata(self.server)
             .into_iter()
             .map(String::from);
-        for place in named.into_iter().chain(guesses) {
+        let guesses = guesses.filter(|guess| named.as_ref() != Some(guess));
+        for place in named.clone().into_iter().chain(guesses) {
             if let Some(document) = self.http.document(&place).await? {
                 let metadata = ResourceMetadata::read(&document, self.server)
                     .map_err(|violation| self.http.refused(violation))?;

@@ -16,6 +16,9 @@ use crate::session::Session;
 use crate::store::TokenStore;
 use crate::{AuthError, clock};
 
+/// How many seconds a failed renewal rests while the old token still works.
+const REST: u64 = 10;
+
 /// One server, as configured.
 #[derive(Debug)]
 pub(crate) struct Server {
@@ -41,6 +44,8 @@ pub(crate) struct State {
     /// Whether the store has been asked.
     loaded: bool,
     session: Option<Arc<Session>>,
+    /// Until when a renewal that failed is not tried again unless it must be.
+    rest_until: u64,
     /// The newest token that came from a whole authorization, not from a refresh.
     pub(crate) fresh: Option<Secret>,
     /// A fresh token that the server refused all the same.
@@ -68,7 +73,7 @@ impl Engine {
         if session.refresh.is_none() {
             return Ok((!over).then_some(session));
         }
-        if !over && self.flight.is_running() {
+        if !over && (self.flight.is_running() || now < self.state.lock().rest_until) {
             return Ok(Some(session));
         }
         let engine = self.clone();
@@ -79,13 +84,22 @@ impl Engine {
             Ok(()) => Ok(self.held()),
             Err(AuthError::Rejected { .. }) => Ok((!over).then_some(session)),
             Err(error) if over => Err(error),
-            Err(_) => Ok(Some(session)),
+            Err(_) => {
+                self.state.lock().rest_until = clock::now().saturating_add(REST);
+                Ok(Some(session))
+            }
         }
     }
 
     /// The session at hand, whatever its state.
     pub(crate) fn held(&self) -> Option<Arc<Session>> {
         self.state.lock().session.clone()
+    }
+
+    /// The session at hand, unless it is over.
+    pub(crate) fn usable(&self) -> Option<Arc<Session>> {
+        self.held()
+            .filter(|session| !session.lifetime.is_over(clock::now()))
     }
 
     /// Makes a session the one to use.

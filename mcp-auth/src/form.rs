@@ -57,13 +57,22 @@ impl Form {
         encoder.finish()
     }
 
-    /// An endpoint's words without the secrets it may have quoted back.
+    /// An endpoint's words without the secrets it may have quoted back, in whatever spelling.
     pub(crate) fn redact(&self, words: &str) -> String {
-        let secrets = self.fields.iter().filter_map(|(_, field)| match field {
-            Field::Secret(secret) if !secret.expose().is_empty() => Some(secret.expose()),
-            _ => None,
-        });
-        secrets.fold(words.to_owned(), |words, secret| words.replace(secret, "…"))
+        let mut words = words.to_owned();
+        for (_, field) in &self.fields {
+            let Field::Secret(secret) = field else {
+                continue;
+            };
+            let secret = secret.expose();
+            let encoded: String = form_urlencoded::byte_serialize(secret.as_bytes()).collect();
+            for spelling in [secret, encoded.as_str()] {
+                if !spelling.is_empty() {
+                    words = words.replace(spelling, "…");
+                }
+            }
+        }
+        words
     }
 }
 
@@ -82,6 +91,9 @@ mod tests {
             "grant_type=refresh_token&resource=https%3A%2F%2Fh%2Fmcp&refresh_token=MARKER%2B1",
         );
         assert!(!format!("{form:?}").contains("MARKER"));
-        assert_eq!(form.redact("unknown token MARKER+1!"), "unknown token …!");
+        assert_eq!(
+            form.redact("unknown token MARKER+1 in x=MARKER%2B1!"),
+            "unknown token … in x=…!"
+        );
     }
 }

@@ -114,6 +114,11 @@ pub(crate) fn without_query(url: &Url) -> String {
     url.into()
 }
 
+/// A URL that may not even be one, for people.
+pub(crate) fn shown(url: &str) -> String {
+    Url::parse(url).map_or_else(|_| printable(url), |url| without_query(&url))
+}
+
 /// Foreign text for people: one line, no control characters, at most 200 of them.
 pub(crate) fn printable(text: &str) -> String {
     let mut line: String = text

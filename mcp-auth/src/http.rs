@@ -115,10 +115,11 @@ impl Http {
     /// Posts, and never follows a redirect: what is posted is for this endpoint only.
     pub(crate) async fn post(
         &self,
-        url: &Url,
+        url: &str,
         body: Body,
         headers: &[(&'static str, Secret)],
     ) -> Result<Reply, AuthError> {
+        let url = self.check(url)?;
         let (kind, body) = match body {
             Body::Form(form) => ("application/x-www-form-urlencoded", form),
             Body::Json(json) => ("application/json", json.to_string()),
@@ -138,7 +139,7 @@ impl Http {
         let response = request
             .send()
             .await
-            .map_err(|error| self.failed(url, error))?;
+            .map_err(|error| self.failed(&url, error))?;
         let nonce = response
             .headers()
             .get("dpop-nonce")
@@ -146,7 +147,7 @@ impl Http {
         Ok(Reply {
             status: response.status().as_u16(),
             dpop_nonce: nonce.map(str::to_owned),
-            body: self.body(url, response).await?,
+            body: self.body(&url, response).await?,
         })
     }
 

@@ -7,7 +7,7 @@ use tracing::{debug, warn};
 use crate::client::{AuthMethod, Client, ClientOrigin};
 use crate::document::{self, Document};
 use crate::engine::{Engine, store_failed};
-use crate::guard::{printable, without_query};
+use crate::guard::{printable, shown};
 use crate::http::Body;
 use crate::registration::{self, Registration};
 use crate::server_metadata::ServerMetadata;
@@ -61,11 +61,10 @@ impl Engine {
         endpoint: &str,
         redirect_uri: &str,
     ) -> Result<Client, AuthError> {
-        let url = self.http.check(endpoint)?;
         let method = AuthMethod::to_register(metadata.auth_methods.as_deref());
         let request = registration::request(&self.config.client_name, redirect_uri, method);
-        let reply = self.http.post(&url, Body::Json(request), &[]).await?;
-        let url = without_query(&url);
+        let reply = self.http.post(endpoint, Body::Json(request), &[]).await?;
+        let url = shown(endpoint);
         let answer: Document = serde_json::from_slice(&reply.body).unwrap_or_default();
         match reply.status {
             200..=299 => {}

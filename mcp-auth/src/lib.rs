@@ -52,5 +52,7 @@ pub use limits::Limits;
 pub use loopback::LoopbackAuthorizer;
 pub use oauth::OAuth;
 pub use store::file::FileStore;
+#[cfg(feature = "keyring")]
+pub use store::keyring::KeyringStore;
 pub use store::memory::MemoryStore;
 pub use store::{StoreLock, TokenStore};

@@ -10,6 +10,7 @@ use crate::client::Client;
 use crate::config::Pkce;
 use crate::engine::Engine;
 use crate::form::Form;
+use crate::guard::{is_loopback, printable};
 use crate::random::{sha256, unguessable};
 use crate::session::Session;
 use crate::terms::Terms;
@@ -47,6 +48,7 @@ impl Engine {
             .map(|registration| registration.redirect_uri.as_str());
         let pending = authorizer.begin(used).await.map_err(failed)?;
         let redirect_uri = pending.redirect_uri().to_owned();
+        check_redirect(&redirect_uri)?;
         let (client, reused) = self
             .identify(&terms.metadata, remembered, &redirect_uri)
             .await?;
@@ -109,6 +111,22 @@ impl Engine {
         self.ask(terms, Some(client), form, "exchanging the code")
             .await
     }
+}
+
+/// Codes are only ever sent to this machine, or over https.
+fn check_redirect(uri: &str) -> Result<(), AuthError> {
+    let safe = Url::parse(uri).is_ok_and(|uri| match uri.scheme() {
+        "https" => true,
+        "http" => is_loopback(&uri),
+        _ => false,
+    });
+    if safe {
+        return Ok(());
+    }
+    Err(AuthError::config(format!(
+        "the redirect URI {} is neither https nor on this machine",
+        printable(uri)
+    )))
 }
 
 /// What one login must be recognised by.

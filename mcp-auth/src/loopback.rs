@@ -9,17 +9,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mcp_transport::BoxError;
+use mcp_transport::{BoxError, Secret};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
-use url::Url;
+use tokio::task::JoinSet;
+use url::{Url, form_urlencoded};
 
 use crate::authorizer::{Authorizer, LoginPrompt, PendingLogin};
 
 /// The longest head of a request that is read.
 const HEAD_BYTES: usize = 32 * 1024;
-/// How long one connection may take to send it.
-const HEAD_TIME: Duration = Duration::from_secs(10);
+/// How many connections are served at once, and how long each.
+const VISITS: usize = 32;
+const VISIT_TIME: Duration = Duration::from_secs(20);
 
 /// Listens on this machine, shows the page, and waits for the browser to come back; the person
 /// then sees a page that says they can close it.
@@ -142,59 +144,89 @@ impl PendingLogin for Waiting {
     }
 
     async fn finish(self: Box<Self>, prompt: LoginPrompt) -> Result<String, BoxError> {
+        let expected = Arc::new(Answer {
+            path: self.path,
+            state: state(&prompt.url),
+        });
         (self.show)(&prompt)?;
         match &self.paste {
-            None => self.caught().await,
+            None => caught(&self.listener, &expected).await,
             Some(paste) => tokio::select! {
-                caught = self.caught() => caught,
+                caught = caught(&self.listener, &expected) => caught,
                 pasted = paste(prompt) => pasted,
             },
         }
     }
 }
 
-impl Waiting {
-    /// The first request for our path that carries an answer. Others (icons, probes, scanners)
-    /// are sent away and cannot keep it waiting.
-    async fn caught(&self) -> Result<String, BoxError> {
-        loop {
-            let (mut stream, _) = self.listener.accept().await?;
-            let answered = tokio::time::timeout(HEAD_TIME, self.serve(&mut stream)).await;
-            if let Ok(Ok(Some(answer))) = answered {
-                return Ok(answer);
+/// What the browser comes back with. Any page can make a browser knock here; only the right state
+/// ends the wait.
+#[derive(Debug)]
+struct Answer {
+    path: String,
+    state: Option<Secret>,
+}
+
+impl Answer {
+    fn is(&self, target: &str) -> bool {
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let mut pairs = form_urlencoded::parse(query.as_bytes());
+        let state = pairs.find(|(name, _)| name == "state");
+        let state = state.map(|(_, value)| Secret::new(value));
+        path == self.path && state.is_some() && state == self.state
+    }
+}
+
+/// The state that the login was started with.
+fn state(url: &str) -> Option<Secret> {
+    let url = Url::parse(url).ok()?;
+    let (_, state) = url.query_pairs().find(|(name, _)| name == "state")?;
+    Some(Secret::new(state))
+}
+
+/// Waits for the answer. Browsers open connections they do not use, and ask for icons: every
+/// connection is served beside the others, and cannot keep the right one waiting.
+async fn caught(listener: &TcpListener, expected: &Arc<Answer>) -> Result<String, BoxError> {
+    let mut visits = JoinSet::new();
+    loop {
+        tokio::select! {
+            accepted = listener.accept(), if visits.len() < VISITS => {
+                let (mut stream, _) = accepted?;
+                let expected = expected.clone();
+                let visit = async move { serve(&mut stream, &expected).await };
+                visits.spawn(tokio::time::timeout(VISIT_TIME, visit));
+            }
+            Some(visit) = visits.join_next() => {
+                if let Ok(Ok(Ok(Some(answer)))) = visit {
+                    return Ok(answer);
+                }
             }
         }
     }
+}
 
-    async fn serve(&self, stream: &mut TcpStream) -> io::Result<Option<String>> {
-        let head = read_head(stream).await?;
-        let answer = target(&head).filter(|target| self.is_answer(target));
-        let (status, words) = match answer {
-            Some(_) => ("200 OK", "That is all. You can close this page."),
-            None => ("404 Not Found", "There is nothing here."),
-        };
-        let page = format!(
-            "<!doctype html><meta charset=utf-8><title>Switchboard</title>\
-             <body style=\"font-family:system-ui;margin:4em;text-align:center\"><p>{words}</p>",
-        );
-        let reply = format!(
-            "HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {}\r\n\
-             Cache-Control: no-store\r\nReferrer-Policy: no-referrer\r\n\
-             Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'\r\n\
-             Connection: close\r\n\r\n{page}",
-            page.len(),
-        );
-        let answer = answer.map(str::to_owned);
-        // The answer counts even if the browser does not wait for the page.
-        let _ = stream.write_all(reply.as_bytes()).await;
-        let _ = stream.shutdown().await;
-        Ok(answer)
-    }
-
-    fn is_answer(&self, target: &str) -> bool {
-        let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        path == self.path && query.contains("state=")
-    }
+async fn serve(stream: &mut TcpStream, expected: &Answer) -> io::Result<Option<String>> {
+    let head = read_head(stream).await?;
+    let answer = target(&head).filter(|target| expected.is(target));
+    let (status, words) = match answer {
+        Some(_) => ("200 OK", "That is all. You can close this page."),
+        None => ("404 Not Found", "There is nothing here."),
+    };
+    let page = format!(
+        "<!doctype html><meta charset=utf-8><title>Switchboard</title>\
+         <body style=\"font-family:system-ui;margin:4em;text-align:center\"><p>{words}</p>",
+    );
+    let reply = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {}\r\n\
+         Cache-Control: no-store\r\nReferrer-Policy: no-referrer\r\n\
+         Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'\r\n\
+         Connection: close\r\n\r\n{page}",
+        page.len(),
+    );
+    // The answer counts even if the browser does not wait for the page.
+    let _ = stream.write_all(reply.as_bytes()).await;
+    let _ = stream.shutdown().await;
+    Ok(answer.map(str::to_owned))
 }
 
 async fn read_head(stream: &mut TcpStream) -> io::Result<String> {

@@ -91,8 +91,8 @@ impl OAuth {
         };
         let sent = sent_token(challenge.sent);
         loop {
-            let current = self.engine.held().map(|session| session.access.clone());
-            if current.is_some() && current != sent {
+            let usable = self.engine.usable().map(|session| session.access.clone());
+            if usable.is_some() && usable != sent {
                 return Ok(AuthVerdict::Retry); // somebody else was quicker
             }
             self.check_pointless(need, &demand, sent.as_ref(), challenge.attempt)?;

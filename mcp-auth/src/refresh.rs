@@ -5,6 +5,7 @@ use tracing::debug;
 
 use crate::engine::{Engine, store_failed};
 use crate::form::Form;
+use crate::guard::shown;
 use crate::session::Session;
 use crate::store::StoreLock;
 use crate::token_endpoint::TokenRequest;
@@ -76,7 +77,7 @@ impl Engine {
     fn no_refresh_token(&self, session: &Session) -> AuthError {
         AuthError::Rejected {
             action: "renewing the token",
-            url: session.token_endpoint.clone(),
+            url: shown(&session.token_endpoint),
             error: "there is no refresh token".to_owned(),
             description: None,
         }

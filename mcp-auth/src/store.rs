@@ -6,6 +6,8 @@ use async_trait::async_trait;
 use mcp_transport::{BoxError, Secret};
 
 pub(crate) mod file;
+#[cfg(feature = "keyring")]
+pub(crate) mod keyring;
 pub(crate) mod memory;
 
 /// Keeps secrets by name.

@@ -6,7 +6,6 @@ use mcp_transport::Secret;
 use serde_json::Value;
 
 use crate::document::{self, Document};
-use crate::guard::printable;
 use crate::scope::Scopes;
 
 /// How a token is shown to the server.
@@ -34,7 +33,7 @@ pub(crate) struct Issued {
 /// An answer that is not a token.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum NotIssued {
-    /// The endpoint understood, and said no.
+    /// The endpoint understood, and said no. Its words may quote what it was sent.
     Rejected {
         /// The error code.
         error: String,
@@ -67,14 +66,11 @@ pub(crate) fn read(status: u16, body: &[u8]) -> Result<Issued, NotIssued> {
         );
         if temporary || status == 429 || status >= 500 {
             return Err(NotIssued::Failing {
-                detail: format!("HTTP {status}, {}", printable(&error)),
+                detail: format!("HTTP {status}"),
             });
         }
         let description = document::text(&document, "error_description");
-        return Err(NotIssued::Rejected {
-            error: printable(&error),
-            description: description.map(|words| printable(&words)),
-        });
+        return Err(NotIssued::Rejected { error, description });
     }
     match status {
         200..=299 => issued(&document),

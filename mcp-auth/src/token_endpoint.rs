@@ -6,9 +6,9 @@ use crate::AuthError;
 use crate::client::Client;
 use crate::dpop::{DpopKey, Nonces, Proof};
 use crate::form::Form;
-use crate::guard::without_query;
+use crate::guard::{printable, shown};
 use crate::http::{Body, Http};
-use crate::token::{self, Issued, NotIssued};
+use crate::token::{self, Issued, NotIssued, TokenKind};
 
 /// A request for a token.
 #[derive(Debug)]
@@ -26,7 +26,6 @@ pub(crate) struct TokenRequest<'a> {
 
 impl TokenRequest<'_> {
     pub(crate) async fn send(self, http: &Http, nonces: &Nonces) -> Result<Issued, AuthError> {
-        let url = http.check(self.endpoint)?;
         let (mut form, mut authorization) = (self.form, None);
         if let Some(client) = self.client {
             (form, authorization) = client.authenticate(form, self.issuer)?;
@@ -47,12 +46,17 @@ impl TokenRequest<'_> {
                 };
                 headers.push(("dpop", key.proof(&proof)?));
             }
-            let reply = http.post(&url, Body::Form(form.encode()), &headers).await?;
+            let reply = http
+                .post(self.endpoint, Body::Form(form.encode()), &headers)
+                .await?;
             if let Some(fresh) = &reply.dpop_nonce {
                 nonces.note(self.endpoint, fresh);
             }
-            let url = without_query(&url);
+            let url = shown(self.endpoint);
             return match token::read(reply.status, &reply.body) {
+                Ok(issued) if issued.kind == TokenKind::Dpop && self.key.is_none() => Err(
+                    AuthError::malformed(url, "the token is bound to a key nobody showed it"),
+                ),
                 Ok(issued) => Ok(issued),
                 Err(NotIssued::Rejected { error, .. })
                     if error == "use_dpop_nonce" && !retried && reply.dpop_nonce.is_some() =>
@@ -61,15 +65,16 @@ impl TokenRequest<'_> {
                     retried = true;
                     continue;
                 }
-                Err(NotIssued::Rejected { error, description }) => Err(AuthError::Rejected {
-                    action: self.action,
-                    url,
-                    error: form.redact(&error),
-                    description: description.map(|words| form.redact(&words)),
-                }),
-                Err(NotIssued::Failing { detail }) => {
-                    Err(AuthError::unavailable(url, form.redact(&detail)))
+                Err(NotIssued::Rejected { error, description }) => {
+                    let shown = |words: String| printable(&form.redact(&words));
+                    Err(AuthError::Rejected {
+                        action: self.action,
+                        url,
+                        error: shown(error),
+                        description: description.map(shown),
+                    })
                 }
+                Err(NotIssued::Failing { detail }) => Err(AuthError::unavailable(url, detail)),
                 Err(NotIssued::Malformed { detail }) => Err(AuthError::malformed(url, detail)),
             };
         }
