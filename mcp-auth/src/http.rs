@@ -205,17 +205,24 @@ fn target(from: &Url, response: &Response) -> Option<String> {
     Some(from.join(location).ok()?.into())
 }
 
-/// The platform's trust. A machine without any roots can still reach itself over plain http.
+/// The platform's trust, read once: parsing a hundred root certificates for every server takes
+/// longer than a login's own requests. A machine without any can still reach itself over http.
 fn tls() -> Result<ClientConfig, AuthError> {
+    static PLATFORM: OnceLock<ClientConfig> = OnceLock::new();
+    if let Some(config) = PLATFORM.get() {
+        return Ok(config.clone());
+    }
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ClientConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()
         .map_err(|error| AuthError::config(error.to_string()))?;
-    let config = match Verifier::new(provider) {
-        Ok(verifier) => config
-            .dangerous()
-            .with_custom_certificate_verifier(Arc::new(verifier)),
-        Err(_) => config.with_root_certificates(RootCertStore::empty()),
+    let Ok(verifier) = Verifier::new(provider) else {
+        let nobody = config.with_root_certificates(RootCertStore::empty());
+        return Ok(nobody.with_no_client_auth());
     };
-    Ok(config.with_no_client_auth())
+    let config = config
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(verifier))
+        .with_no_client_auth();
+    Ok(PLATFORM.get_or_init(|| config).clone())
 }
