@@ -194,7 +194,7 @@ impl Engine {
             let mut state = self.state.lock();
             state.fresh = Some(session.access.clone());
             state.refused = None;
-            state.asked = asked;
+            state.asked = Some(asked);
         }
         self.keep(session).await;
     }

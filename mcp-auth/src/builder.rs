@@ -63,11 +63,11 @@ impl OAuthBuilder {
         self
     }
 
-    /// Who asks people to log in. Without one, a needed login is the error
+    /// Who asks people to log in; may serve many providers. Without one, a needed login is the error
     /// [`AuthError::LoginRequired`].
     #[must_use]
-    pub fn authorizer(mut self, authorizer: impl Authorizer + 'static) -> Self {
-        self.config.authorizer = Some(Arc::new(authorizer));
+    pub fn authorizer(mut self, authorizer: Arc<dyn Authorizer>) -> Self {
+        self.config.authorizer = Some(authorizer);
         self
     }
 

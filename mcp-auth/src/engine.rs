@@ -50,8 +50,8 @@ pub(crate) struct State {
     pub(crate) fresh: Option<Secret>,
     /// A fresh token that the server refused all the same.
     pub(crate) refused: Option<Secret>,
-    /// The scopes that `fresh` was asked for with.
-    pub(crate) asked: Scopes,
+    /// The scopes of the last whole authorization.
+    pub(crate) asked: Option<Scopes>,
 }
 
 impl Engine {

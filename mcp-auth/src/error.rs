@@ -211,7 +211,7 @@ impl fmt::Display for AuthError {
             Self::LoginRequired { server } => {
                 write!(
                     f,
-                    "{server} wants you to log in, and nothing here can ask you to"
+                    "{server} wants you to log in, and nothing here can ask you to: log in first, then try again"
                 )
             }
             Self::Denied {
@@ -260,12 +260,17 @@ impl fmt::Display for AuthError {
             Self::Unavailable { url, .. } => write!(f, "{url} is not available; try again later"),
             Self::Malformed { url, detail } => write!(f, "{url} answered nonsense: {detail}"),
             Self::TokenRefused { server } => {
-                write!(f, "{server} refuses the token that was just issued for it")
+                write!(
+                    f,
+                    "{server} refuses the token that was just issued for it: the server and its authorization server \
+                     do not agree; tell its operator"
+                )
             }
             Self::ScopeRefused { server, scope } => {
                 write!(
                     f,
-                    "{server} wants the scopes '{scope}', which were asked for but did not help"
+                    "{server} wants the scopes '{scope}', which were asked for but did not \
+                     help: your account may lack a permission"
                 )
             }
             Self::Store { action, .. } => write!(f, "the token store failed while {action}"),

@@ -74,6 +74,14 @@ impl Engine {
                     format!("HTTP {}", reply.status),
                 ));
             }
+            404 | 405 if metadata.guessed => {
+                return Err(AuthError::NoAuthorizationServer {
+                    server: self.shown(),
+                    detail: "it has no OAuth metadata, and registers no clients; perhaps it wants \
+                             a fixed token"
+                        .to_owned(),
+                });
+            }
             status => {
                 let text = |field| document::text(&answer, field).map(|text| printable(&text));
                 return Err(AuthError::Rejected {

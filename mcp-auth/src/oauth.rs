@@ -126,10 +126,9 @@ impl OAuth {
         attempt: u32,
     ) -> Result<(), AuthError> {
         let mut state = self.engine.state.lock();
-        let fresh = sent.is_some() && state.fresh.as_ref() == sent;
         match need {
             Need::Token => {
-                if fresh && attempt > 1 {
+                if attempt > 1 && sent.is_some() && state.fresh.as_ref() == sent {
                     state.refused = sent.cloned();
                 }
                 if sent.is_some() && state.refused.as_ref() == sent {
@@ -139,7 +138,8 @@ impl OAuth {
                 }
             }
             Need::Scope => {
-                if fresh && demand.scope.is_subset(&state.asked) {
+                let asked = state.asked.as_ref();
+                if asked.is_some_and(|asked| demand.scope.is_subset(asked)) {
                     return Err(AuthError::ScopeRefused {
                         server: self.engine.shown(),
                         scope: demand.scope.to_string(),

@@ -115,7 +115,13 @@ fn replace(path: &Path, fresh: &Path, value: &[u8]) -> io::Result<()> {
     if written.is_err() {
         let _ = fs::remove_file(fresh);
     }
-    written
+    written?;
+    // A refresh token that was used is gone for good: the new one must survive a power cut.
+    #[cfg(unix)]
+    if let Some(directory) = path.parent() {
+        File::open(directory)?.sync_all()?;
+    }
+    Ok(())
 }
 
 fn write_new(path: &Path, value: &[u8]) -> io::Result<()> {

@@ -139,7 +139,7 @@ async fn play(script: Script) -> (Vec<Hit>, Vec<String>) {
     };
     let server = "http://localhost:7/mcp";
     let oauth = OAuth::builder(server)
-        .authorizer(HostAuthorizer::new(REDIRECT, visit))
+        .authorizer(Arc::new(HostAuthorizer::new(REDIRECT, visit)))
         .proxy(&proxy.url)
         .build()
         .unwrap();

@@ -271,6 +271,17 @@ async fn a_server_of_2025_03_26_is_its_own_authorization_server() {
 }
 
 #[tokio::test]
+async fn a_server_that_wants_a_fixed_token_is_told_apart() {
+    let plain =
+        Site::start(|hit| Page::new(if hit.path() == "/mcp" { 401 } else { 404 }, "")).await;
+    let error = auth_error(legacy_call(&plain).await);
+    assert!(
+        matches!(error, AuthError::NoAuthorizationServer { .. }),
+        "{error:?}"
+    );
+}
+
+#[tokio::test]
 async fn metadata_may_be_behind_a_few_redirects_but_not_behind_many() {
     let realm = Realm::start().await;
     let document =

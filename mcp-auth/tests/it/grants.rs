@@ -12,8 +12,11 @@ use parking_lot::Mutex;
 use ring::rand::SystemRandom;
 use ring::signature::{
     ECDSA_P256_SHA256_FIXED, ECDSA_P256_SHA256_FIXED_SIGNING, ED25519, EcdsaKeyPair,
-    Ed25519KeyPair, KeyPair as _, UnparsedPublicKey, VerificationAlgorithm,
+    Ed25519KeyPair, KeyPair as _, RSA_PKCS1_2048_8192_SHA256, RSA_PSS_2048_8192_SHA256, RsaKeyPair,
+    UnparsedPublicKey, VerificationAlgorithm,
 };
+use rustls_pki_types::PrivatePkcs8KeyDer;
+use rustls_pki_types::pem::PemObject as _;
 use serde_json::{Value, json};
 
 use crate::realm::{Realm, auth_error};
@@ -93,14 +96,36 @@ async fn a_client_proves_itself_by_signing() {
     .await;
 }
 
+#[tokio::test]
+async fn a_client_proves_itself_with_an_rsa_key() {
+    let pkcs8 = include_str!("inputs/rsa_pkcs8.pem");
+    let pkcs1 = include_str!("inputs/rsa_pkcs1.pem");
+    let der = PrivatePkcs8KeyDer::from_pem_slice(pkcs8.as_bytes()).unwrap();
+    let pair = RsaKeyPair::from_pkcs8(der.secret_pkcs8_der()).unwrap();
+    let public = pair.public_key().as_ref();
+    for pem in [pkcs8, pkcs1] {
+        check_signed_pem("RS256", pem, &RSA_PKCS1_2048_8192_SHA256, public).await;
+        check_signed_pem("PS256", pem, &RSA_PSS_2048_8192_SHA256, public).await;
+    }
+}
+
 async fn check_signed(
     name: &str,
     pkcs8: &[u8],
     verifier: &'static dyn VerificationAlgorithm,
     public: &[u8],
 ) {
+    check_signed_pem(name, &pem(pkcs8), verifier, public).await;
+}
+
+async fn check_signed_pem(
+    name: &str,
+    pem: &str,
+    verifier: &'static dyn VerificationAlgorithm,
+    public: &[u8],
+) {
     let realm = Realm::start().await;
-    let key = PrivateKey::from_pem(&pem(pkcs8), Algorithm::from_name(name).unwrap())
+    let key = PrivateKey::from_pem(pem, Algorithm::from_name(name).unwrap())
         .unwrap()
         .with_key_id("k1");
     let client = RegisteredClient::new("me").with_private_key(key);

@@ -119,7 +119,7 @@ async fn a_login_nobody_finishes_ends() {
     let never = HostAuthorizer::new(REDIRECT, |_| std::future::pending());
     let limits = Limits::default().with_login(std::time::Duration::ZERO);
     let oauth = OAuth::builder(realm.server())
-        .authorizer(never)
+        .authorizer(Arc::new(never))
         .limits(limits)
         .build()
         .unwrap();
@@ -290,7 +290,10 @@ async fn a_token_that_is_refused_at_once_is_not_asked_for_again_and_again() {
 async fn a_code_is_only_sent_to_this_machine_or_over_https() {
     let realm = Realm::start().await;
     let oauth = OAuth::builder(realm.server())
-        .authorizer(HostAuthorizer::new("http://app.example/callback", visit))
+        .authorizer(Arc::new(HostAuthorizer::new(
+            "http://app.example/callback",
+            visit,
+        )))
         .build()
         .unwrap();
     assert!(matches!(
@@ -309,7 +312,7 @@ fn what_cannot_work_is_told_at_the_start() {
         OAuth::builder("https://h/mcp").client_document("https://app.example"),
         OAuth::builder("https://h/mcp")
             .proxy("nonsense")
-            .authorizer(headless()),
+            .authorizer(Arc::new(headless())),
     ] {
         assert!(matches!(builder.build(), Err(AuthError::Config { .. })));
     }

@@ -30,7 +30,7 @@ async fn the_browser_is_caught_and_told_that_it_can_be_closed() {
     let realm = Realm::start().await;
     let (authorizer, shown) = watched();
     let oauth = OAuth::builder(realm.server())
-        .authorizer(authorizer)
+        .authorizer(Arc::new(authorizer))
         .build()
         .unwrap();
     let call = tokio::spawn({
@@ -72,7 +72,7 @@ async fn a_pasted_url_is_as_good_as_a_browser() {
     let authorizer = LoopbackAuthorizer::new(|_| Ok(()))
         .with_paste(|prompt| async { Ok(format!("  {}\n", visit(prompt).await?)) });
     let oauth = OAuth::builder(realm.server())
-        .authorizer(authorizer)
+        .authorizer(Arc::new(authorizer))
         .build()
         .unwrap();
     assert_eq!(realm.call(&oauth, "read").await.unwrap(), 200);

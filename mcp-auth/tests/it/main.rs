@@ -26,3 +26,4 @@ mod refresh;
 mod secrecy;
 mod step_up;
 mod store;
+mod words;

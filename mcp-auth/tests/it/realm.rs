@@ -99,7 +99,7 @@ impl Realm {
 
     /// A provider that logs in by itself.
     pub(crate) fn oauth(&self) -> OAuthBuilder {
-        OAuth::builder(self.server()).authorizer(headless())
+        OAuth::builder(self.server()).authorizer(Arc::new(headless()))
     }
 
     /// See [`call`].

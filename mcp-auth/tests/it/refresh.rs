@@ -1,9 +1,13 @@
 //! Tokens are renewed in time, once, and never lost.
 
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use mcp_auth::{AuthError, MemoryStore};
-use serde_json::json;
+use async_trait::async_trait;
+use mcp_auth::{AuthError, MemoryStore, StoreLock, TokenStore};
+use mcp_transport::{AuthVerdict, BoxError, Secret};
+use parking_lot::Mutex;
+use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use crate::realm::{Realm, auth_error, poll_once};
@@ -90,17 +94,107 @@ async fn a_rejected_refresh_leads_to_a_login_and_an_outage_does_not() {
     assert_eq!(logins(&realm), 2);
 }
 
+/// Remembers the last session that was saved, so that a test can age it.
+#[derive(Debug, Default)]
+struct Cellar {
+    inner: MemoryStore,
+    session: Mutex<Option<(String, Secret)>>,
+}
+
+impl Cellar {
+    /// Moves the stored session's life: issued long ago, and over in this many seconds.
+    async fn age(&self, left: u64) {
+        let (name, text) = self.session.lock().clone().unwrap();
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap()
+            .as_secs();
+        let mut session: Value = serde_json::from_str(text.expose()).unwrap();
+        session["issued_at"] = json!(now - 100_000);
+        session["expires_at"] = json!(now + left);
+        self.inner
+            .save(&name, &Secret::new(session.to_string()))
+            .await
+            .unwrap();
+    }
+}
+
+#[async_trait]
+impl TokenStore for Cellar {
+    async fn load(&self, name: &str) -> Result<Option<Secret>, BoxError> {
+        self.inner.load(name).await
+    }
+    async fn save(&self, name: &str, value: &Secret) -> Result<(), BoxError> {
+        if name.starts_with("token ") {
+            *self.session.lock() = Some((name.to_owned(), value.clone()));
+        }
+        self.inner.save(name, value).await
+    }
+    async fn remove(&self, name: &str) -> Result<(), BoxError> {
+        self.inner.remove(name).await
+    }
+    async fn lock(&self, name: &str) -> Result<StoreLock, BoxError> {
+        self.inner.lock(name).await
+    }
+}
+
+#[tokio::test]
+async fn a_token_is_renewed_a_little_before_its_end() {
+    let realm = Realm::start().await;
+    let cellar = Arc::new(Cellar::default());
+    let oauth = || realm.oauth().store(cellar.clone()).build().unwrap();
+    realm.call(&oauth(), "read").await.unwrap();
+    cellar.age(300).await;
+    realm.call(&oauth(), "read").await.unwrap();
+    assert_eq!(refreshes(&realm), 0);
+    cellar.age(30).await;
+    realm.call(&oauth(), "read").await.unwrap();
+    assert_eq!((logins(&realm), refreshes(&realm)), (1, 1));
+}
+
 #[tokio::test]
 async fn an_outage_before_the_end_of_a_token_goes_unnoticed() {
     let realm = Realm::start().await;
-    // So short-lived that it is always about to end; and valid for the whole test.
-    realm.books.lock().token = json!({ "expires_in": 3600 });
-    let limits =
-        mcp_auth::Limits::default().with_refresh_margin(std::time::Duration::from_secs(900));
-    let oauth = realm.oauth().limits(limits).build().unwrap();
-    realm.call(&oauth, "read").await.unwrap();
+    let cellar = Arc::new(Cellar::default());
+    let oauth = || realm.oauth().store(cellar.clone()).build().unwrap();
+    realm.call(&oauth(), "read").await.unwrap();
+    cellar.age(30).await;
     realm.books.lock().token_failure = Some(Page::new(503, ""));
-    assert_eq!(realm.call(&oauth, "read").await.unwrap(), 200);
+    let second = oauth();
+    for _ in 0..5 {
+        assert_eq!(realm.call(&second, "read").await.unwrap(), 200);
+    }
+    assert_eq!(
+        refreshes(&realm),
+        1,
+        "the failing endpoint is left alone for a while"
+    );
+}
+
+#[tokio::test]
+async fn a_refusal_that_only_met_a_failing_renewal_gets_its_login() {
+    let realm = Realm::start().await;
+    realm.books.lock().token = json!({ "expires_in": 0 });
+    let oauth = realm.oauth().build().unwrap();
+    realm.challenge(&oauth).await.unwrap();
+    let gate = Arc::new(Semaphore::new(0));
+    realm.books.lock().gate = Some(gate.clone());
+    realm.books.lock().token_failure = Some(Page::json(400, &json!({ "error": "invalid_grant" })));
+    let mut renewal = Box::pin(realm.call(&oauth, "read"));
+    while refreshes(&realm) == 0 {
+        assert!(poll_once(&mut renewal).await.is_none());
+    }
+    let mut refusal = Box::pin(realm.challenge(&oauth));
+    assert!(
+        poll_once(&mut refusal).await.is_none(),
+        "it waits for the renewal"
+    );
+    realm.books.lock().token_failure = None;
+    realm.books.lock().token = json!({});
+    gate.add_permits(100);
+    assert_eq!(refusal.await.unwrap(), AuthVerdict::Retry);
+    assert_eq!(renewal.await.unwrap(), 200);
+    assert_eq!(logins(&realm), 2);
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::fmt::{Debug, Write as _};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use mcp_auth::{Assertion, EnterpriseLogin, LoginPrompt, OAuth, RegisteredClient};
 use parking_lot::Mutex;
@@ -97,7 +97,7 @@ async fn everything(salt: &str) -> Vec<String> {
         let realm = Realm::start().await;
         realm.books.lock().salt = salt.to_owned();
         let builders = [
-            realm.oauth().authorizer(watched.clone()),
+            realm.oauth().authorizer(Arc::new(watched.clone())),
             realm.oauth().registered_client(client.clone()),
             realm.oauth().require_dpop(),
             OAuth::builder(realm.server())

@@ -40,6 +40,13 @@ async fn scopes_that_were_asked_for_and_did_not_help_are_not_asked_for_again() {
             "{error:?}"
         );
     }
+    realm.revoke();
+    assert_eq!(realm.call(&oauth, "read").await.unwrap(), 200);
+    let error = auth_error(realm.call(&oauth, "write").await);
+    assert!(
+        matches!(error, AuthError::ScopeRefused { .. }),
+        "a renewed token changes nothing"
+    );
     assert_eq!(scopes(&realm), ["read", "read write"]);
 }
 
