@@ -26,4 +26,5 @@ mod refresh;
 mod secrecy;
 mod step_up;
 mod store;
+mod transport;
 mod words;

@@ -209,7 +209,7 @@ impl Books {
                     "Bearer error=\"insufficient_scope\", scope=\"write\"",
                 )
             }
-            Some(_) => Page::new(200, "{}"),
+            Some(_) => Page::json(200, &json!({ "jsonrpc": "2.0", "id": 1, "result": {} })),
         }
     }
 
