@@ -41,9 +41,10 @@ impl Inbox {
     /// Queues `item`, waiting for room. After [`end`](Self::end) it is thrown away.
     pub(crate) async fn push(&self, item: Incoming) {
         let mut waiting = Some(item);
-        loop {
+        while !self.try_push(&mut waiting) {
             let mut freed = pin!(self.freed.notified());
             freed.as_mut().enable();
+            // Once more: room made before we began to wait wakes nobody.
             if self.try_push(&mut waiting) {
                 return;
             }
@@ -78,12 +79,11 @@ impl Inbox {
     /// The next item; once the queue is empty and ended, its end, again and again.
     pub(crate) async fn recv(&self) -> Incoming {
         loop {
-            let mut arrived = pin!(self.arrived.notified());
-            arrived.as_mut().enable();
             if let Some(item) = self.try_recv() {
                 return item;
             }
-            arrived.await;
+            // A word that came before we began to wait is kept for us.
+            self.arrived.notified().await;
         }
     }
 

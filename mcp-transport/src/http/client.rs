@@ -14,8 +14,8 @@ use crate::BoxError;
 const KEEP_ALIVE: Duration = Duration::from_secs(55);
 
 /// A client as this crate uses it, to start from when something must differ (a proxy, a resolver):
-/// rustls with ring as its cryptography and the operating system's certificates, HTTP/1.1, no
-/// compression, no redirects, no cookies.
+/// rustls with ring as its cryptography and the operating system's certificates, proxies as the
+/// environment names them, HTTP/1.1, no cookies.
 ///
 /// To bring certificates of your own, start from `reqwest::Client::builder()` instead, with a TLS
 /// feature of reqwest switched on: a ready-made TLS configuration does not take further ones.

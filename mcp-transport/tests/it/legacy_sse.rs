@@ -132,20 +132,30 @@ async fn what_is_no_such_server_is_told_at_once() {
         ("no endpoint", Answer::all_events(&event("{}"))),
         ("l-endless-event", Answer::events(&"x".repeat(5_000)).hold()),
         ("401", Answer::status(401)),
-        ("l-endpoint-missing", Answer::events(": wait\n\n").hold()),
-        ("l-get-hang", Answer::default().hold()),
     ] {
         let server = Server::start(move |_| answer.clone()).await;
-        let mut limits = HttpLimits::default().with_message_bytes(1_000);
-        if case.ends_with("missing") || case.ends_with("hang") {
-            limits = limits.with_endpoint_time(Duration::from_millis(10));
-        }
+        let limits = HttpLimits::default().with_message_bytes(1_000);
         let error = connect(config(&server).with_limits(limits))
             .await
             .unwrap_err();
         report += &format!("{case}: {error}\n").replace(&server.address, "HOST");
     }
     insta::assert_snapshot!(report);
+}
+
+#[tokio::test]
+async fn t5_the_wait_for_the_endpoint_is_bounded() {
+    for answer in [
+        Answer::events(": wait\n\n").hold(),
+        Answer::default().hold(),
+    ] {
+        let server = Server::start(move |_| answer.clone()).await;
+        let limits = HttpLimits::default().with_endpoint_time(Duration::from_millis(50));
+        let error = connect(config(&server).with_limits(limits))
+            .await
+            .unwrap_err();
+        assert!(matches!(error, TransportError::Timeout { .. }), "{error}");
+    }
 }
 
 #[tokio::test]

@@ -64,3 +64,17 @@ async fn a_notification_is_acknowledged_in_time_or_not_at_all() {
         .unwrap_err();
     insta::assert_snapshot!(told(&server, &failed));
 }
+
+#[tokio::test]
+async fn a_tls_handshake_that_never_ends_is_a_connection_that_never_stood() {
+    // Nobody accepts, but the operating system does.
+    let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("https://{}/mcp", silent.local_addr().unwrap());
+    let limits = HttpLimits::default().with_connect_time(Duration::from_millis(10));
+    let transport = open(HttpConfig::new(&url).unwrap().with_limits(limits)).await;
+    let failed = send(&transport, call(1)).await.unwrap_err();
+    assert_eq!(
+        failed.to_string(),
+        "connecting took longer than 10ms (the message was not sent)"
+    );
+}

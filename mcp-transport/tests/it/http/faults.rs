@@ -152,6 +152,15 @@ async fn a_refused_connection_means_that_nothing_was_sent() {
 }
 
 #[tokio::test]
+async fn a_server_without_tls_gets_nothing_that_was_meant_for_one_with_it() {
+    let server = Server::start(|_| Answer::json(&result(1))).await;
+    let url = server.url("/mcp").replace("http:", "https:");
+    let transport = open(HttpConfig::new(&url).unwrap()).await;
+    let failed = send(&transport, call(1)).await.unwrap_err();
+    insta::assert_snapshot!(told(&server, &failed));
+}
+
+#[tokio::test]
 async fn one_fault_is_one_calls_fault() {
     let broken = [
         Answer::default().reset(),
