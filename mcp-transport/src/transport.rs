@@ -36,7 +36,8 @@ pub trait Transport: Debug + Send + Sync {
     async fn recv(&self) -> Incoming;
 
     /// Nobody waits for this request any more: lets go of whatever is held for it. Over HTTP that
-    /// is its reply stream, which is closed and never resumed. Never blocks.
+    /// is its reply stream, which is closed and never resumed; once the answer has come there is
+    /// nothing to let go of. Never blocks.
     fn release(&self, request: &RequestId);
 
     /// Ends the connection and returns when everything it held is gone: child processes, sockets,

@@ -78,7 +78,13 @@ impl<O: Open> ReplyStream<'_, O> {
             if let Some((_, plan)) = &mut self.resume {
                 plan.progressed();
             }
-            let is_answer = answered(&event.data, &self.limits).contains(&self.request);
+            if answered(&event.data, &self.limits).contains(&self.request)
+                && let Some(on_answer) = on_answer.take()
+            {
+                // Before anybody can act on the answer: what is left is ours to finish.
+                stream.set_pace(Pace::within(AFTERWARDS));
+                on_answer();
+            }
             let stream_of = Some(self.request.clone());
             self.inbox
                 .push(Incoming::Message {
@@ -86,10 +92,6 @@ impl<O: Open> ReplyStream<'_, O> {
                     stream: stream_of,
                 })
                 .await;
-            if is_answer && let Some(on_answer) = on_answer.take() {
-                stream.set_pace(Pace::within(AFTERWARDS));
-                on_answer();
-            }
         }
     }
 

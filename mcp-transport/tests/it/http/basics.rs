@@ -109,7 +109,8 @@ async fn connections_are_used_again() {
     let transport = open(config(&server)).await;
     for _ in 0..30 {
         if send(&transport, call(1)).await.is_ok() {
-            next(&transport).await;
+            assert_eq!(next(&transport).await, format!("1 {}", result(1)));
+            transport.release(&RequestId::from(1));
             assert!(next(&transport).await.starts_with("1 ended"));
         }
     }
