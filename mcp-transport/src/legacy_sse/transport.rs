@@ -10,7 +10,7 @@ use mcp_jsonrpc::{Limits, RequestId};
 use parking_lot::Mutex;
 use reqwest::{Method, Url};
 use tokio::sync::{Semaphore, oneshot, watch};
-use tokio::task::AbortHandle;
+use tokio::task::JoinHandle;
 
 use crate::http::{Ask, EventStream, Exchange, answered, discard, of_message, refusal};
 use crate::inbox::Inbox;
@@ -24,7 +24,7 @@ pub struct SseTransport {
     endpoint: Url,
     line: Arc<Line>,
     window: Semaphore,
-    reader: AbortHandle,
+    reader: Mutex<Option<JoinHandle<()>>>,
 }
 
 /// What the reader and the senders share.
@@ -46,13 +46,13 @@ impl SseTransport {
             posting: Mutex::default(),
             over: watch::Sender::new(false),
         });
-        let reader = tokio::spawn(read(stream, line.clone(), exchange.target())).abort_handle();
+        let reader = tokio::spawn(read(stream, line.clone(), exchange.target()));
         Self {
             exchange,
             endpoint,
             line,
             window,
-            reader,
+            reader: Mutex::new(Some(reader)),
         }
     }
 
@@ -147,9 +147,14 @@ impl Transport for SseTransport {
     fn release(&self, _: &RequestId) {}
 
     async fn close(&self) {
-        self.reader.abort();
         self.window.close();
         self.line.end(Closed::clean());
+        let reader = self.reader.lock().take();
+        if let Some(reader) = reader {
+            reader.abort();
+            // An error only says that it was aborted.
+            let _ = reader.await;
+        }
     }
 
     fn shape(&self) -> Shape {
@@ -163,7 +168,9 @@ impl Transport for SseTransport {
 
 impl Drop for SseTransport {
     fn drop(&mut self) {
-        self.reader.abort();
+        if let Some(reader) = self.reader.get_mut() {
+            reader.abort();
+        }
     }
 }
 
