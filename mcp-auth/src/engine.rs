@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_transport::Secret;
+use mcp_transport::{BoxError, Secret};
 use parking_lot::Mutex;
 use tracing::{debug, warn};
 use url::Url;
@@ -170,6 +170,24 @@ impl Engine {
         }
     }
 
+    /// Waits for something the host does, as long as a login may take.
+    pub(crate) async fn by_host<T>(
+        &self,
+        work: impl Future<Output = Result<T, BoxError>>,
+    ) -> Result<T, AuthError> {
+        let limit = self.config.limits.login;
+        match tokio::time::timeout(limit, work).await {
+            Ok(done) => done.map_err(|source| AuthError::Login {
+                server: self.shown(),
+                source: source.into(),
+            }),
+            Err(_) => Err(AuthError::LoginTimeout {
+                server: self.shown(),
+                limit,
+            }),
+        }
+    }
+
     /// The server for people.
     pub(crate) fn shown(&self) -> String {
         crate::guard::without_query(&self.server.url)
@@ -177,7 +195,7 @@ impl Engine {
 }
 
 /// A failure of the token store.
-pub(crate) fn store_failed(action: &'static str, source: mcp_transport::BoxError) -> AuthError {
+pub(crate) fn store_failed(action: &'static str, source: BoxError) -> AuthError {
     AuthError::Store {
         action,
         source: source.into(),

@@ -5,6 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::guard::shown;
+
 /// A foreign cause; shared, because one failed login is told to everybody who waited for it.
 pub type Cause = Arc<dyn Error + Send + Sync>;
 
@@ -190,9 +192,9 @@ impl AuthError {
         }
     }
 
-    pub(crate) fn malformed(url: impl Into<String>, detail: impl Into<String>) -> Self {
+    pub(crate) fn malformed(url: impl AsRef<str>, detail: impl Into<String>) -> Self {
         Self::Malformed {
-            url: url.into(),
+            url: shown(url.as_ref()),
             detail: detail.into(),
         }
     }

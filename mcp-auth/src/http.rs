@@ -226,3 +226,25 @@ fn tls() -> Result<ClientConfig, AuthError> {
         .with_no_client_auth();
     Ok(PLATFORM.get_or_init(|| config).clone())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_name_that_leads_inside_is_refused_when_it_is_resolved() {
+        let guard = Guard::of(&Url::parse("https://mcp.example.com/").unwrap());
+        let http = Http::new("https://mcp.example.com/", guard, Limits::default(), None);
+        // Past the check of the URL on purpose, as a name would be that lies about its address.
+        let url = Url::parse("http://localhost:9/").unwrap();
+        let error = http
+            .client()
+            .unwrap()
+            .get(url.clone())
+            .send()
+            .await
+            .unwrap_err();
+        let error = http.failed(&url, error);
+        assert!(matches!(error, AuthError::Refused { .. }), "{error:?}");
+    }
+}

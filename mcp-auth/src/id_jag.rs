@@ -87,12 +87,6 @@ impl Engine {
             issuer: terms.metadata.issuer.clone(),
             resource: terms.resource.clone().unwrap_or_default(),
         };
-        assertion
-            .obtain(request)
-            .await
-            .map_err(|source| AuthError::Login {
-                server: self.server.text.clone(),
-                source: source.into(),
-            })
+        self.by_host(assertion.obtain(request)).await
     }
 }

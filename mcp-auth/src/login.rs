@@ -39,14 +39,10 @@ impl Engine {
             })?;
         let endpoint = self.http.check(endpoint)?;
         let remembered = self.remembered(issuer).await?;
-        let failed = |source: mcp_transport::BoxError| AuthError::Login {
-            server: self.shown(),
-            source: source.into(),
-        };
         let used = remembered
             .as_ref()
             .map(|registration| registration.redirect_uri.as_str());
-        let pending = authorizer.begin(used).await.map_err(failed)?;
+        let pending = self.by_host(authorizer.begin(used)).await?;
         let redirect_uri = pending.redirect_uri().to_owned();
         check_redirect(&redirect_uri)?;
         let (client, reused) = self
@@ -66,14 +62,9 @@ impl Engine {
             scope: terms.scope.to_string(),
         };
         debug!(server = %self.shown(), issuer, "asking for a login");
-        let limit = self.config.limits.login;
-        let session = match tokio::time::timeout(limit, pending.finish(prompt)).await {
-            Ok(Ok(answer)) => self.redeem(&attempt, terms, client, &answer).await,
-            Ok(Err(source)) => Err(failed(source)),
-            Err(_) => Err(AuthError::LoginTimeout {
-                server: self.shown(),
-                limit,
-            }),
+        let session = match self.by_host(pending.finish(prompt)).await {
+            Ok(answer) => self.redeem(&attempt, terms, client, &answer).await,
+            Err(error) => Err(error),
         };
         if session.is_err() && reused {
             // Perhaps the authorization server no longer knows us: next time we register anew.

@@ -1,7 +1,10 @@
 //! What is asked, in which order, and what is refused.
 
+use std::sync::Arc;
+
 use mcp_auth::{AuthError, ResourceParameter, Violation};
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 
 use crate::realm::{Realm, auth_error};
 use crate::web::{Page, Site};
@@ -306,6 +309,16 @@ async fn metadata_may_be_behind_a_few_redirects_but_not_behind_many() {
     realm.books.lock().challenge = from(4);
     let error = auth_error(realm.call(&realm.oauth().build().unwrap(), "read").await);
     assert!(matches!(error, AuthError::Malformed { .. }), "{error:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_never_answers_is_given_up() {
+    let realm = Realm::start().await;
+    let gate = Arc::new(Semaphore::new(0));
+    let silent = Site::start(move |_| Page::new(200, "").behind(Some(gate.clone()))).await;
+    realm.books.lock().challenge = format!("resource_metadata=\"{}\"", silent.url);
+    let error = auth_error(realm.call(&realm.oauth().build().unwrap(), "read").await);
+    assert!(error.is_retryable(), "{error:?}");
 }
 
 #[tokio::test]
