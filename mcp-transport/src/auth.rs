@@ -26,7 +26,8 @@ pub trait AuthProvider: Debug + Send + Sync {
         Ok(AuthVerdict::GiveUp)
     }
 
-    /// A response arrived, whatever its status: a chance to note a nonce.
+    /// A response arrived, whatever its status: a chance to note a nonce. Comes before
+    /// [`challenged`](Self::challenged) is told of the same response.
     fn observed(&self, request: &AuthRequest<'_>, headers: &[(&str, &str)]) {
         let _ = (request, headers);
     }
