@@ -23,7 +23,8 @@ pub struct Builder {
 }
 
 impl Builder {
-    pub(crate) fn new(connect: Arc<dyn Connect>) -> Self {
+    /// For the server that `connect` reaches.
+    pub fn new(connect: Arc<dyn Connect>) -> Self {
         let name = connect.target().into();
         let info = Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
         Self {

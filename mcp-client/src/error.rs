@@ -41,16 +41,15 @@ pub enum CallError {
         /// Why.
         source: Arc<TransportError>,
     },
-    /// The connection failed while the call was under way; the server may or may not have acted
-    /// on it. Never repeated silently: only you know whether that is safe.
+    /// The call broke off under way: the connection failed, or its exchange did. The server may or
+    /// may not have acted on it. Never repeated silently: only you know whether that is safe.
     OutcomeUnknown {
         /// Which call.
         call: CallName,
         /// What happened to the connection.
         source: Arc<TransportError>,
     },
-    /// The connection failed while the call was under way, but the call only reads: asking again
-    /// does no harm.
+    /// The call broke off under way, but it only reads: asking again does no harm.
     Lost {
         /// Which call.
         call: CallName,
@@ -189,7 +188,7 @@ impl fmt::Display for CallError {
             Self::NotSent { call, .. } => write!(f, "{call} did not happen"),
             Self::OutcomeUnknown { call, .. } => write!(
                 f,
-                "the connection failed during {call}; whether the server acted on it is unknown"
+                "{call} broke off; whether the server acted on it is unknown"
             ),
             Self::Lost { call, .. } => {
                 write!(
