@@ -10,5 +10,10 @@
 mod cancel;
 mod era;
 mod fake;
+mod handle;
 mod header;
+mod list;
+mod outcome;
+mod question;
+mod rounds;
 mod smoke;
