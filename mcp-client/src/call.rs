@@ -74,6 +74,7 @@ impl Link {
         let id = {
             let now = self.now();
             let mut state = self.state.lock();
+            state.last_call = now;
             let reading = state.clock.reading(now);
             state.pending.begin(wants, reading).ok_or(Miss::Closed)?
         };

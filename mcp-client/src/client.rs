@@ -158,6 +158,12 @@ impl Client {
         !self.link().is_over() && self.link().transport.is_alive()
     }
 
+    /// How long it has been since the last call began; zero while one is under way. For whoever
+    /// closes connections that nobody uses.
+    pub fn idle_time(&self) -> Duration {
+        self.link().idle()
+    }
+
     /// How the server's process ended, once it has; `None` also where there is no process.
     pub fn process_exit(&self) -> Option<ProcessExit> {
         self.link().transport.exit()

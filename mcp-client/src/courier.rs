@@ -4,7 +4,6 @@
 //! blocks.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use mcp_jsonrpc::model::{Cancelled, CancelledParams};
 use mcp_jsonrpc::{NotificationMethod, RequestId, encode_notification};
@@ -17,13 +16,11 @@ use crate::pending::Abandoned;
 /// Messages under way at once; over HTTP each is a request of its own.
 const PARALLEL: usize = 16;
 
-/// How long a connection that is being closed may take to say what is left to be said.
-const LAST_WORDS: Duration = Duration::from_millis(500);
-
-/// Delivers until the connection is over.
+/// Delivers until the connection is over, or is being closed and everything is said.
 pub(crate) async fn deliver(link: Arc<Link>) {
     let mut under_way = JoinSet::new();
-    while !link.is_over() {
+    loop {
+        let closing = link.is_closing();
         while let Some(message) = next(&link) {
             if under_way.len() >= PARALLEL {
                 under_way.join_next().await;
@@ -36,19 +33,15 @@ pub(crate) async fn deliver(link: Arc<Link>) {
             });
         }
         while under_way.try_join_next().is_some() {}
+        if link.is_over() {
+            return;
+        }
+        if closing {
+            while under_way.join_next().await.is_some() {}
+            return link.set_silent();
+        }
         link.control.notified().await;
     }
-}
-
-/// Sends what still waits, before the connection is closed: calls that were just given up, for
-/// instance. Bounded, whatever the server does.
-pub(crate) async fn drain(link: &Link) {
-    let rest = async {
-        while let Some(message) = next(link) {
-            let _ = link.transport.send(message).await;
-        }
-    };
-    let _ = tokio::time::timeout(LAST_WORDS, rest).await;
 }
 
 fn next(link: &Link) -> Option<Outgoing> {

@@ -232,3 +232,98 @@ impl Members<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use mcp_jsonrpc::RawJson;
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn modern() -> Dialect {
+        let info = Implementation::new("us", "1");
+        Dialect::modern(Revision::LATEST, &info, &ClientCapabilities::default()).unwrap()
+    }
+
+    fn encode(dialect: &Dialect, params: &Value, extras: &Extras<'_>) -> Result<Value, StampError> {
+        let bytes = dialect.encode(7, "m", params, extras)?;
+        assert!(!bytes.contains(&b'\n'), "one line");
+        Ok(serde_json::from_slice(&bytes).unwrap())
+    }
+
+    #[test]
+    fn a_handshake_is_left_as_it_is() {
+        let got = encode(&Dialect::handshake(), &json!({"a": 1}), &Extras::default()).unwrap();
+        assert_eq!(
+            got,
+            json!({"jsonrpc": "2.0", "id": 7, "method": "m", "params": {"a": 1}})
+        );
+    }
+
+    #[test]
+    fn a_legacy_request_carries_its_progress_token() {
+        let legacy = Dialect::legacy(Revision::V2024_11_05);
+        for params in [json!({}), json!({"a": {}}), json!({"a": "{"})] {
+            let got = encode(&legacy, &params, &Extras::default()).unwrap();
+            assert_eq!(got["params"]["_meta"], json!({"progressToken": 7}));
+            assert_eq!(got["params"]["a"], params["a"]);
+        }
+    }
+
+    #[test]
+    fn the_callers_meta_is_added_but_replaces_nothing_of_ours() {
+        let mut meta = RawMap::new();
+        meta.insert(
+            "traceparent",
+            RawJson::from_text("\"00-1\"".to_owned()).unwrap(),
+        );
+        meta.insert("progressToken", RawJson::from_text("1".to_owned()).unwrap());
+        meta.insert(
+            meta_key::PROTOCOL_VERSION,
+            RawJson::from_text("\"x\"".to_owned()).unwrap(),
+        );
+        let extras = Extras {
+            meta: Some(&meta),
+            log_level: Some(LoggingLevel::Info),
+            ..Extras::default()
+        };
+        let got = encode(&modern(), &json!({}), &extras).unwrap();
+        let want = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": {"name": "us", "version": "1"},
+            "io.modelcontextprotocol/clientCapabilities": {},
+            "io.modelcontextprotocol/logLevel": "info",
+            "traceparent": "00-1",
+            "progressToken": 7,
+        });
+        assert_eq!(got["params"]["_meta"], want);
+    }
+
+    #[test]
+    fn params_that_are_no_object_are_refused() {
+        for params in [json!(null), json!([{}]), json!("}}"), json!(1)] {
+            let refused = encode(&modern(), &params, &Extras::default());
+            assert!(matches!(refused, Err(StampError::NotAnObject)), "{params}");
+        }
+    }
+
+    proptest! {
+        /// Whatever the params and the state are, they arrive as they were, on one line.
+        #[test]
+        fn stamping_changes_nothing_that_was_there(
+            params in prop::collection::btree_map("[a-z]{1,3}", "[ -~\n\u{e9}]{0,8}", 0..4),
+            state in "[ -~\n\u{e9}{}\"]{0,12}",
+        ) {
+            let spaced = RawJson::from_text(serde_json::to_string_pretty(&params).unwrap()).unwrap();
+            let extras = Extras { state: Some(&state), ..Extras::default() };
+            let bytes = modern().encode(7, "m", &spaced, &extras).unwrap();
+            prop_assert!(!bytes.contains(&b'\n'));
+            let mut got: Value = serde_json::from_slice(&bytes).unwrap();
+            let got = got["params"].as_object_mut().unwrap();
+            prop_assert_eq!(got.remove("requestState"), Some(json!(state)));
+            prop_assert!(got.remove("_meta").is_some());
+            prop_assert_eq!(Value::from(got.clone()), json!(params));
+        }
+    }
+}

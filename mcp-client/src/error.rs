@@ -118,6 +118,8 @@ pub struct CallName {
     pub server: Arc<str>,
     /// The method that was called.
     pub method: Cow<'static, str>,
+    /// What it was about: a tool, a prompt, a resource.
+    pub about: Option<String>,
 }
 
 impl CallError {
@@ -160,7 +162,14 @@ impl CallError {
 
 impl fmt::Display for CallName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} on server '{}'", self.method, self.server)
+        match &self.about {
+            Some(about) => write!(
+                f,
+                "{} of '{about}' on server '{}'",
+                self.method, self.server
+            ),
+            None => write!(f, "{} on server '{}'", self.method, self.server),
+        }
     }
 }
 
@@ -175,9 +184,15 @@ impl fmt::Display for CallError {
                 trouble,
             } => {
                 match kind {
-                    TimeoutKind::Idle => write!(f, "{call} was not answered within {limit:?}")?,
+                    TimeoutKind::Idle => write!(
+                        f,
+                        "{call} was not answered within {limit:?}, the limit set for it"
+                    )?,
                     TimeoutKind::Total => {
-                        write!(f, "{call} made progress but was not done within {limit:?}")?;
+                        write!(
+                            f,
+                            "{call} made progress but was not done within {limit:?}, the cap set for it"
+                        )?;
                     }
                 }
                 match trouble {
@@ -191,10 +206,7 @@ impl fmt::Display for CallError {
                 "{call} broke off; whether the server acted on it is unknown"
             ),
             Self::Lost { call, .. } => {
-                write!(
-                    f,
-                    "the connection failed during {call}; it is safe to ask again"
-                )
+                write!(f, "{call} broke off; it is safe to ask again")
             }
             Self::Closed { call } => {
                 write!(
@@ -211,7 +223,9 @@ impl fmt::Display for CallError {
                     "{call} was not sent: the server does not offer '{capability}'"
                 )
             }
-            Self::Unauthorized { call, .. } => write!(f, "{call} needs authorization"),
+            Self::Unauthorized { call, .. } => {
+                write!(f, "{call} needs authorization that was not given")
+            }
             Self::TooManyRounds { call, rounds } => {
                 write!(
                     f,

@@ -39,7 +39,7 @@ pub fn check_form(
         let given = answer.get(name).filter(|value| !value.is_null());
         let outcome = match given {
             Some(value) => check_field(field, value).map(Some),
-            None => match default_of(field) {
+            None => match default_of(field).filter(|value| check_field(field, value).is_ok()) {
                 None if required.iter().any(|needed| needed == name) => {
                     Err("must be filled in".to_owned())
                 }

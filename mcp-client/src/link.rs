@@ -47,9 +47,33 @@ pub(crate) struct Link {
     pub(crate) tuning: Mutex<Tuning>,
     session: Mutex<Arc<Session>>,
     ending: Mutex<Ending>,
-    ended: watch::Sender<bool>,
+    phase: watch::Sender<Phase>,
     began: Instant,
 }
+
+/// How far a connection has come.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+enum Phase {
+    Open,
+    /// Last words may be said.
+    Closing,
+    /// They have been.
+    Silent,
+    /// Nothing more will come.
+    Over,
+}
+
+impl Phase {
+    /// Goes on to `next`, never back.
+    fn advance(&mut self, next: Self) -> bool {
+        let forward = *self < next;
+        *self = (*self).max(next);
+        forward
+    }
+}
+
+/// How long a connection that is being closed may take to say its last words.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// What the callers and the reader share of every call.
 pub(crate) struct State {
@@ -57,6 +81,8 @@ pub(crate) struct State {
     pub(crate) clock: Clock,
     /// Answers to the server that wait for the courier.
     pub(crate) answers: VecDeque<Outgoing>,
+    /// When the last call began.
+    pub(crate) last_call: Duration,
 }
 
 /// What can be changed while the connection is up.
@@ -115,6 +141,7 @@ impl Link {
                 pending: Pending::new(),
                 clock: Clock::default(),
                 answers: VecDeque::new(),
+                last_call: Duration::ZERO,
             }),
             window: Semaphore::new(limits.calls_in_flight().min(Semaphore::MAX_PERMITS)),
             gate: Semaphore::new(1),
@@ -130,7 +157,7 @@ impl Link {
             }),
             session: Mutex::new(Arc::new(Session::unknown())),
             ending: Mutex::default(),
-            ended: watch::Sender::new(false),
+            phase: watch::Sender::new(Phase::Open),
             began: Instant::now(),
         });
         tokio::spawn(reader::read(Arc::clone(&link)));
@@ -150,6 +177,16 @@ impl Link {
     pub(crate) fn reading(&self) -> Duration {
         let now = self.now();
         self.state.lock().clock.reading(now)
+    }
+
+    /// How long it has been since the last call began; zero while one is under way.
+    pub(crate) fn idle(&self) -> Duration {
+        let now = self.now();
+        let state = self.state.lock();
+        match state.pending.is_empty() {
+            true => now.saturating_sub(state.last_call),
+            false => Duration::ZERO,
+        }
     }
 
     /// What is known of the server.
@@ -184,17 +221,36 @@ impl Link {
 
     /// Ends the connection, and returns when all it held is gone.
     pub(crate) async fn close(&self) {
-        if !self.is_over() {
-            courier::drain(self).await;
-        }
+        // What is left to be said comes first: calls that were just given up, for instance.
+        self.phase
+            .send_if_modified(|phase| phase.advance(Phase::Closing));
+        self.control.notify_one();
+        let mut phase = self.phase.subscribe();
+        let silent = phase.wait_for(|phase| *phase >= Phase::Silent);
+        let _ = tokio::time::timeout(LAST_WORDS, silent).await;
         self.transport.close().await;
         // The reader sees the end and settles everything; it cannot fail to.
-        let _ = self.ended.subscribe().wait_for(|over| *over).await;
+        let _ = self
+            .phase
+            .subscribe()
+            .wait_for(|phase| *phase == Phase::Over)
+            .await;
     }
 
     /// Whether the connection is over.
     pub(crate) fn is_over(&self) -> bool {
-        *self.ended.borrow()
+        *self.phase.borrow() == Phase::Over
+    }
+
+    /// Whether the connection is being closed.
+    pub(crate) fn is_closing(&self) -> bool {
+        *self.phase.borrow() >= Phase::Closing
+    }
+
+    /// The courier has said all there was to say.
+    pub(crate) fn set_silent(&self) {
+        self.phase
+            .send_if_modified(|phase| phase.advance(Phase::Silent));
     }
 
     /// Tells `listener` of the end; at once, should it have come already.
@@ -239,7 +295,7 @@ impl Link {
             ending.error.clone_from(&error);
             std::mem::take(&mut ending.listeners)
         };
-        self.ended.send_replace(true);
+        self.phase.send_replace(Phase::Over);
         self.window.close();
         self.control.notify_one();
         self.bell.notify_one();

@@ -50,7 +50,7 @@ impl fmt::Display for Parked {
         let (method, server, open) = (&self.method, &self.server, self.open().len());
         write!(
             f,
-            "{method} on server '{server}' is parked until {open} questions are answered"
+            "{method} on server '{server}' is parked: questions to be answered first: {open}"
         )
     }
 }

@@ -195,6 +195,11 @@ impl<O> Pending<O> {
         self.open.get_mut(&id)?.trouble.take()
     }
 
+    /// Whether no request is under way.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
     /// The one unanswered request, if there is exactly one.
     pub(crate) fn only(&self) -> Option<i64> {
         let mut unanswered = self
@@ -204,6 +209,128 @@ impl<O> Pending<O> {
         match (unanswered.next(), unanswered.next()) {
             (Some((id, _)), None) => Some(*id),
             _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const ZERO: Duration = Duration::ZERO;
+
+    fn poll(table: &mut Pending<u32>, id: i64) -> Poll<Option<u32>> {
+        table.poll(id, Waker::noop())
+    }
+
+    #[test]
+    fn the_first_outcome_counts_and_is_taken_once() {
+        let mut table = Pending::new();
+        let id = table.begin(Wants::Answer, ZERO).unwrap();
+        assert_eq!(poll(&mut table, id), Poll::Pending);
+        assert!(table.settle(id, 1).is_ok());
+        assert_eq!(table.settle(id, 2).unwrap_err(), 2);
+        assert_eq!(poll(&mut table, id), Poll::Ready(Some(1)));
+        assert_eq!(poll(&mut table, id), Poll::Ready(None));
+        assert_eq!(table.settle(id, 3).unwrap_err(), 3);
+    }
+
+    #[test]
+    fn an_answered_request_is_not_cancelled() {
+        let mut table = Pending::new();
+        let id = table.begin(Wants::Answer, ZERO).unwrap();
+        table.settle(id, 1).unwrap();
+        assert!(!table.abandon(id, Some("gone")));
+        assert_eq!(table.next_abandoned(), None);
+    }
+
+    #[test]
+    fn reports_are_bounded_and_the_newest_is_kept() {
+        let mut table: Pending<u32> = Pending::new();
+        let id = table.begin(Wants::Progress, ZERO).unwrap();
+        for step in 0..1000 {
+            table.progress(id, ZERO, ProgressParams::new(id, f64::from(step)));
+        }
+        let reports: Vec<_> = std::iter::from_fn(|| table.next_report(id)).collect();
+        assert_eq!(reports.len(), REPORTS);
+        assert_eq!(reports.last().map(|report| report.progress), Some(999.0));
+    }
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Begin,
+        Settle(i64, u32),
+        Poll(i64),
+        Abandon(i64, bool),
+        Tell,
+        Close,
+    }
+
+    fn steps() -> impl Strategy<Value = Step> {
+        let id = 1..12i64;
+        prop_oneof![
+            4 => Just(Step::Begin),
+            4 => (id.clone(), any::<u32>()).prop_map(|(id, outcome)| Step::Settle(id, outcome)),
+            4 => id.clone().prop_map(Step::Poll),
+            2 => (id, any::<bool>()).prop_map(|(id, tell)| Step::Abandon(id, tell)),
+            1 => Just(Step::Tell),
+            1 => Just(Step::Close),
+        ]
+    }
+
+    proptest! {
+        /// Pending never leaks: every request leaves the table exactly once, by its one outcome
+        /// or by being abandoned; ids are never used again; nothing is opened after the end; and
+        /// only requests that were open and unanswered are cancelled.
+        #[test]
+        fn every_request_ends_exactly_once(steps in prop::collection::vec(steps(), 0..80)) {
+            let mut table: Pending<u32> = Pending::new();
+            let (mut begun, mut open, mut settled) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+            let mut closed = false;
+            for step in steps {
+                match step {
+                    Step::Begin => match table.begin(Wants::Answer, ZERO) {
+                        Some(id) => {
+                            prop_assert!(!closed && begun.insert(id), "an id was used again");
+                            open.insert(id);
+                        }
+                        None => prop_assert!(closed),
+                    },
+                    Step::Settle(id, outcome) => {
+                        let first = open.contains(&id) && !settled.contains(&id);
+                        prop_assert_eq!(table.settle(id, outcome).is_ok(), first);
+                        if first {
+                            settled.insert(id);
+                        }
+                    }
+                    Step::Poll(id) => match poll(&mut table, id) {
+                        Poll::Pending => prop_assert!(open.contains(&id) && !settled.contains(&id)),
+                        Poll::Ready(Some(_)) => {
+                            prop_assert!(settled.contains(&id) && open.remove(&id));
+                        }
+                        Poll::Ready(None) => prop_assert!(!open.contains(&id)),
+                    },
+                    Step::Abandon(id, tell) => {
+                        let due = open.remove(&id) && !settled.contains(&id) && tell && !closed;
+                        prop_assert_eq!(table.abandon(id, tell.then_some("gone")), due);
+                    }
+                    Step::Tell => {
+                        if let Some(Abandoned { id, .. }) = table.next_abandoned() {
+                            prop_assert!(begun.contains(&id) && !open.contains(&id));
+                        }
+                    }
+                    Step::Close => {
+                        closed = true;
+                        table.close(|_, _| 0);
+                        settled.extend(open.iter().copied());
+                    }
+                }
+                prop_assert_eq!(table.open.keys().copied().collect::<BTreeSet<_>>(), open.clone());
+            }
         }
     }
 }

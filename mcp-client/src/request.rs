@@ -106,7 +106,7 @@ impl Client {
                 Err(miss) => miss,
             };
             match remedies.find(&miss, &call.method, session.dialect.is_modern()) {
-                None => return Err(miss.into_error(self.call_name(&call.method))),
+                None => return Err(miss.into_error(self.named(call))),
                 Some(Remedy::SameAgain) => {}
                 Some(Remedy::NewSession) => {
                     if let Err(refusal) = link.initialize_again(&session).await {
@@ -125,6 +125,15 @@ impl Client {
         CallName {
             server: Arc::clone(&self.link().settings.name),
             method: Cow::Owned(method.to_owned()),
+            about: None,
+        }
+    }
+
+    /// What errors call `call`.
+    pub(crate) fn named(&self, call: &Call<'_>) -> CallName {
+        CallName {
+            about: call.name.map(str::to_owned),
+            ..self.call_name(&call.method)
         }
     }
 

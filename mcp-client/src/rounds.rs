@@ -89,7 +89,7 @@ impl Client {
 
     pub(crate) fn invalid(&self, call: &Call<'_>, detail: impl Into<String>) -> CallError {
         CallError::InvalidReply {
-            call: self.call_name(&call.method),
+            call: self.named(call),
             detail: detail.into(),
         }
     }
@@ -126,7 +126,7 @@ impl Client {
     fn count_round(&self, call: &Call<'_>, progress: &mut Progress) -> Result<(), CallError> {
         let limit = self.link().settings.limits.rounds();
         if progress.rounds >= limit {
-            let call = self.call_name(&call.method);
+            let call = self.named(call);
             return Err(CallError::TooManyRounds {
                 call,
                 rounds: limit,
@@ -182,7 +182,7 @@ impl Client {
             .map_err(mcp_transport::BoxError::from)
             .and_then(|()| Ok(serde_json::from_slice::<Message>(&body)?.params))
             .map_err(|source| CallError::InvalidRequest {
-                call: self.call_name(&call.method),
+                call: self.named(call),
                 source,
             })
     }
@@ -207,7 +207,7 @@ impl Client {
             ),
         };
         CallError::InputRefused {
-            call: self.call_name(&call.method),
+            call: self.named(call),
             detail,
             source,
         }

@@ -137,6 +137,47 @@ async fn the_time_limit_can_be_changed() {
     assert_eq!(begun.elapsed(), Duration::from_secs(7));
 }
 
+/// C7: `callTool` by name, `connect` again, and `lastActiveAt`, as the time since.
+#[tokio::test(start_paused = true)]
+async fn an_instance_knows_how_long_it_was_idle() {
+    let connect = legacy(|server, message| {
+        if message["params"]["name"] == "echo" {
+            echo(server, message);
+        }
+    });
+    let client = Client::builder(connect).connect().await.unwrap();
+    tokio::time::advance(Duration::from_secs(60)).await;
+    assert!(client.idle_time() >= Duration::from_secs(60));
+    client
+        .call_tool("echo", json!({"text": "x"}))
+        .await
+        .unwrap();
+    assert_eq!(client.idle_time(), Duration::ZERO);
+    let busy = client.clone();
+    let busy = tokio::spawn(async move { busy.call_tool("slow", json!({})).await });
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert_eq!(client.idle_time(), Duration::ZERO, "a call is under way");
+    busy.abort();
+    let again = client.reconnect().await.unwrap();
+    assert!(again.is_alive() && client.is_alive());
+}
+
+/// X13: one result type; a tool that fails answers, a server that fails is an error.
+#[tokio::test]
+async fn a_tool_that_fails_is_an_answer() {
+    let client = Client::builder(legacy(|server, message| {
+        match message["params"]["name"].as_str() {
+        Some("tool") => server.reply(message, json!({"content": [], "isError": true, "structuredContent": {"a": 1}, "_meta": {"b": 2}})),
+        _ => server.error(message, -32602, "unknown tool"),
+    }
+    }));
+    let client = client.connect().await.unwrap();
+    let result = client.call_tool("tool", json!({})).await.unwrap();
+    assert!(result.failed() && result.structured_content.is_some() && result.meta.is_some());
+    let error = client.call_tool("other", json!({})).await.unwrap_err();
+    assert_eq!(error.peer().unwrap().message, "unknown tool");
+}
+
 #[tokio::test]
 async fn ping_asks_what_the_era_has_for_it() {
     let legacy = legacy(|server, message| server.reply(message, json!({})));

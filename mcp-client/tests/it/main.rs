@@ -10,10 +10,13 @@
 mod cancel;
 mod era;
 mod fake;
+mod form;
 mod handle;
 mod header;
 mod list;
+mod message;
 mod outcome;
 mod question;
 mod rounds;
+mod simulation;
 mod smoke;
