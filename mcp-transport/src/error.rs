@@ -235,15 +235,25 @@ impl Error for TransportError {
 impl fmt::Display for HttpFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} answered HTTP {}", self.url, self.status)?;
-        let body = String::from_utf8_lossy(&self.body);
+        let mut body = String::from_utf8_lossy(&self.body).into_owned();
+        if body.trim_start().starts_with('<') {
+            body = without_tags(&body);
+        }
         let line = body.trim().lines().next().unwrap_or_default();
         match line.char_indices().nth(200) {
             _ if line.is_empty() => Ok(()),
-            _ if line.starts_with('<') => write!(f, " and a web page"),
             Some((cut, _)) => write!(f, ": {}…", line.get(..cut).unwrap_or_default()),
             None => write!(f, ": {line}"),
         }
     }
+}
+
+/// What a proxy's error page says, without its markup.
+fn without_tags(page: &str) -> String {
+    let texts = page
+        .split('<')
+        .map(|part| part.split_once('>').map_or(part, |(_, text)| text));
+    texts.collect()
 }
 
 impl fmt::Display for ProcessExit {

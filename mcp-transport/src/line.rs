@@ -1,5 +1,7 @@
 //! Line framing as a pure machine: push bytes in, pull lines out.
 
+use std::fmt;
+
 use memchr::memchr;
 
 /// How many bytes a read should be able to take at once.
@@ -28,7 +30,6 @@ const BOM: &[u8] = b"\xEF\xBB\xBF";
 /// framer.finish();
 /// assert_eq!(framer.next_line(), Some(Line::Whole(b"{\"id\":2}".to_vec())));
 /// ```
-#[derive(Debug)]
 pub struct LineFramer {
     /// Unread bytes are `buffer[start..]`; none of `buffer[start..scanned]` is a newline.
     buffer: Vec<u8>,
@@ -64,6 +65,17 @@ pub enum Line {
     /// The oversized line went on for 16 times the limit: the stream is not worth reading on, and
     /// nothing more will come out.
     Endless,
+}
+
+/// Content is not shown.
+impl fmt::Debug for LineFramer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LineFramer")
+            .field("unread", &(self.buffer.len() - self.start))
+            .field("limit", &self.limit)
+            .field("state", &self.state)
+            .finish_non_exhaustive()
+    }
 }
 
 impl LineFramer {

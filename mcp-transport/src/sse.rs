@@ -2,6 +2,7 @@
 
 mod lines;
 
+use std::fmt;
 use std::time::Duration;
 
 use lines::{SseLine, SseLines};
@@ -26,7 +27,6 @@ const PATIENCE: usize = 16;
 /// assert_eq!(parser.last_event_id(), Some("7"));
 /// assert_eq!(parser.retry().unwrap().as_millis(), 1500);
 /// ```
-#[derive(Debug)]
 pub struct SseParser {
     lines: SseLines,
     pending: Pending,
@@ -36,7 +36,7 @@ pub struct SseParser {
 }
 
 /// The event being collected.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Pending {
     event: String,
     data: Option<Vec<u8>>,
@@ -70,6 +70,17 @@ pub struct SseEvent {
     /// Its data lines, joined by LF. Empty if they all were, as in an event that is there only to
     /// announce an id.
     pub data: Vec<u8>,
+}
+
+/// Content is not shown.
+impl fmt::Debug for SseParser {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SseParser")
+            .field("limit", &self.limit())
+            .field("last_event_id", &self.last_event_id)
+            .field("retry", &self.retry)
+            .finish_non_exhaustive()
+    }
 }
 
 impl SseParser {

@@ -1,7 +1,6 @@
 //! The registry of every server process this host has started.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, OnceLock, Weak};
 use std::time::SystemTime;
@@ -50,7 +49,7 @@ pub struct TrackedProcess {
 
 /// What owns a tracked process and can end it in good order.
 #[async_trait]
-pub(crate) trait Tracked: fmt::Debug + Send + Sync {
+pub(crate) trait Tracked: Send + Sync {
     async fn close_connection(self: Arc<Self>);
 }
 

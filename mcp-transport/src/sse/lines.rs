@@ -7,7 +7,6 @@ use super::{HEAD, PATIENCE};
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
 /// Cuts a byte stream into lines, after a byte order mark if there is one.
-#[derive(Debug)]
 pub(super) struct SseLines {
     /// Unread bytes are `buffer[start..]`; none of `buffer[start..scanned]` ends a line.
     buffer: Vec<u8>,
@@ -17,7 +16,7 @@ pub(super) struct SseLines {
     state: State,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 enum State {
     /// Nothing has been read: a byte order mark may come.
     Fresh,
@@ -29,7 +28,6 @@ enum State {
 }
 
 /// What the stream consists of.
-#[derive(Debug)]
 pub(super) enum SseLine<'a> {
     /// A line within the limit, without its end.
     Whole(&'a [u8]),

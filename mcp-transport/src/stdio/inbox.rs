@@ -6,7 +6,6 @@ use crate::{Incoming, Line, LineFramer, TransportError};
 /// How much of a stray line is kept.
 const SAMPLE_CHARS: usize = 300;
 
-#[derive(Debug)]
 pub(super) struct Inbox {
     pub(super) framer: LineFramer,
     /// Stray lines since the last message.

@@ -25,14 +25,12 @@ const STATUS: Duration = Duration::from_millis(250);
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
 /// Our ends of a server's pipes.
-#[derive(Debug)]
 pub(super) struct Pipes {
     pub(super) stdin: WritePipe,
     pub(super) stdout: ReadPipe,
     pub(super) stderr: ReadPipe,
 }
 
-#[derive(Debug)]
 pub(super) struct Link {
     /// The command line, for people.
     pub(super) name: String,
@@ -51,7 +49,7 @@ pub(super) struct Link {
     pub(super) tracking: Mutex<Option<Tracking>>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct State {
     /// We are closing the connection ourselves.
     is_closing: bool,

@@ -18,7 +18,6 @@ use crate::process::stranded_bytes;
 /// How long a writer that is told to stop may take: it never waits for the server then.
 const FINISH: Duration = Duration::from_secs(1);
 
-#[derive(Debug)]
 pub(super) struct Outbox {
     state: Mutex<State>,
     /// Wakes the writer: there is something to write, or nothing more will come.
@@ -29,14 +28,13 @@ pub(super) struct Outbox {
     is_written: watch::Sender<bool>,
 }
 
-#[derive(Debug)]
 struct State {
     queue: Queue,
     phase: Phase,
 }
 
 /// How far the outbox has come in its life.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
 enum Phase {
     Open,
     /// What is queued is still written, then stdin is closed.

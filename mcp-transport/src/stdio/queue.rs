@@ -14,7 +14,6 @@ const KEEP: usize = 256 * 1024;
 const PIPE: u64 = 256 * 1024;
 
 /// Lines on their way to the server: one buffer that is filled while another is written.
-#[derive(Debug)]
 pub(super) struct Queue {
     waiting: Vec<u8>,
     spare: Vec<u8>,
@@ -29,7 +28,6 @@ pub(super) struct Queue {
 }
 
 /// A request, and where in all that was ever accepted its line begins.
-#[derive(Debug)]
 struct Request {
     id: RequestId,
     start: u64,

@@ -12,7 +12,6 @@ use super::pipe::ReadPipe;
 /// How much one read can take.
 const READ: usize = 16 * 1024;
 
-#[derive(Debug)]
 pub(super) struct Stderr {
     pipe: ReadPipe,
     tail: Mutex<Tail>,
@@ -20,7 +19,6 @@ pub(super) struct Stderr {
 }
 
 /// The last bytes of a stream.
-#[derive(Debug)]
 struct Tail {
     bytes: Vec<u8>,
     limit: usize,

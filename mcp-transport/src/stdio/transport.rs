@@ -1,5 +1,6 @@
 //! The handle of a stdio connection.
 
+use std::fmt;
 use std::sync::{Arc, Weak};
 
 use async_trait::async_trait;
@@ -24,10 +25,20 @@ use crate::{Incoming, Outgoing, ProcessExit, SendError, Shape, Transport};
 /// [`close`](Transport::close) closes stdin, then sends SIGTERM, then SIGKILL, to the whole process
 /// group and within [the limit](StdioLimits::with_shutdown). Dropping the transport kills the group
 /// at once.
-#[derive(Debug)]
 pub struct StdioTransport {
     link: Arc<Link>,
     tasks: [JoinHandle<()>; 3],
+}
+
+/// Messages are not shown.
+impl fmt::Debug for StdioTransport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StdioTransport")
+            .field("command", &self.link.name)
+            .field("process", &self.process_id())
+            .field("is_alive", &self.is_alive())
+            .finish_non_exhaustive()
+    }
 }
 
 impl StdioTransport {

@@ -72,6 +72,10 @@ fn every_error() -> Vec<TransportError> {
             status: 403,
             source: Some(source("login refused")),
         },
+        TransportError::Credentials {
+            server: "https://mcp.example/mcp".into(),
+            source: source("the token endpoint did not answer"),
+        },
         TransportError::NoAnswer {
             detail: "the stream ended".into(),
         },

@@ -3,6 +3,7 @@
 mod backpressure;
 mod command;
 mod end;
+#[cfg(target_os = "linux")]
 mod ledger;
 mod noise;
 mod shutdown;

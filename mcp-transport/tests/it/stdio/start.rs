@@ -2,7 +2,8 @@
 
 use async_trait::async_trait;
 use mcp_transport::{
-    Connect, ServerCommand, Shape, SpawnRequest, SpawnedProcess, Spawner, Transport, TransportError,
+    Connect, LineFramer, ServerCommand, Shape, SpawnRequest, SpawnedProcess, Spawner, Transport,
+    TransportError, memory,
 };
 
 use super::*;
@@ -23,6 +24,21 @@ async fn messages_go_out_and_come_back_as_whole_lines() {
         );
     }
     transport.close().await;
+}
+
+#[tokio::test]
+async fn no_debug_output_shows_messages() {
+    let transport = connect(ServerCommand::new("cat")).start().await.unwrap();
+    transport.send(request(1, "hush")).await.unwrap();
+    insta::assert_snapshot!(
+        format!("{transport:?}").replace(&transport.process_id().unwrap().to_string(), "<id>")
+    );
+    let (client, server) = memory::pair();
+    client.send(request(1, "hush")).await.unwrap();
+    insta::assert_snapshot!(format!("{server:?}"));
+    let mut framer = LineFramer::new(100);
+    framer.push(b"hush");
+    insta::assert_snapshot!(format!("{framer:?}"));
 }
 
 #[tokio::test]
