@@ -136,9 +136,12 @@ impl MemoryTransport {
             Some(Err(peer_gone("sending to the other end in memory")))
         } else if lane.queue.len() < room {
             let body = std::mem::take(&mut message.body);
+            let was_empty = lane.queue.is_empty();
             lane.queue.push_back((message.request_id().cloned(), body));
             drop(lane);
-            self.outbound.arrived.notify_one();
+            if was_empty {
+                self.outbound.arrived.notify_one();
+            }
             Some(Ok(()))
         } else if is_request {
             None

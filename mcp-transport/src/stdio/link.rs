@@ -188,10 +188,17 @@ impl Link {
     /// Why a message cannot be sent any more.
     fn failure(&self) -> TransportError {
         let state = self.state.lock();
-        if state.is_closing {
-            TransportError::Closed
-        } else {
-            self.loss(&state)
+        let told = state
+            .closed
+            .as_ref()
+            .and_then(|closed| closed.error.as_deref());
+        match told {
+            _ if state.is_closing => TransportError::Closed,
+            None | Some(TransportError::Exited(_)) => self.loss(&state),
+            Some(error) => TransportError::Io {
+                action: format!("sending to '{}'", self.name),
+                source: error.to_string().into(),
+            },
         }
     }
 

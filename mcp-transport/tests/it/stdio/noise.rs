@@ -1,6 +1,8 @@
 //! Servers that write what they should not.
 
-use mcp_transport::{StdioLimits, TransportError};
+use std::error::Error;
+
+use mcp_transport::{Delivery, StdioLimits, TransportError};
 
 use super::*;
 
@@ -22,7 +24,15 @@ async fn too_many_stray_lines_in_a_row_are_an_error_with_a_sample() {
     let transport = sh(&script).with_limits(limits).start().await.unwrap();
     assert_eq!(message(&transport).await, "{}");
     assert_eq!(message(&transport).await, "{}");
-    insta::assert_snapshot!(loss(&transport).await);
+    let loss = loss(&transport).await;
+    insta::assert_snapshot!(loss);
+    let refused = transport.send(request(1, "late")).await.unwrap_err();
+    assert_eq!(refused.delivery, Delivery::NotSent);
+    assert_eq!(
+        refused.source().unwrap().to_string(),
+        loss,
+        "the cause is told again"
+    );
     transport.close().await;
 }
 
