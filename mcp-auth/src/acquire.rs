@@ -18,7 +18,7 @@ use crate::token::{Lifetime, TokenKind};
 use crate::token_endpoint::TokenRequest;
 use crate::{AuthError, Violation, clock};
 
-pub(crate) const JWT_BEARER: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";
+const JWT_BEARER: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 
 /// What a refusal is answered with.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -56,7 +56,10 @@ impl Engine {
                 .filter(|held| renewable(held, resource.as_ref()))
         {
             match self.refresh(held).await {
-                Err(AuthError::Rejected { .. }) => {}
+                Err(AuthError::Rejected { error, .. }) if error == "invalid_client" => {
+                    self.forget_registration(&held.issuer).await;
+                }
+                Err(AuthError::Rejected { .. } | AuthError::Malformed { .. }) => {}
                 outcome => return outcome,
             }
         }

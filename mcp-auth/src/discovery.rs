@@ -25,6 +25,7 @@ impl Discovery<'_> {
         demand: &Demand,
     ) -> Result<Option<ResourceMetadata>, AuthError> {
         let named = demand.resource_metadata.as_deref();
+        let named = named.filter(|url| !url.is_empty());
         let named = named.map(|url| self.server.join(url).map_or(url.to_owned(), String::from));
         let guesses = well_known::resource_metadata(self.server)
             .into_iter()

@@ -82,7 +82,10 @@ impl Engine {
         let (_, landing) = self.flight.join(Purpose::Renew, renew).await;
         match landing.outcome {
             Ok(()) => Ok(self.held()),
-            Err(AuthError::Rejected { .. }) => Ok((!over).then_some(session)),
+            // No use in waiting: without a token the server will refuse, and say what it wants.
+            Err(AuthError::Rejected { .. } | AuthError::Malformed { .. }) => {
+                Ok((!over).then_some(session))
+            }
             Err(error) if over => Err(error),
             Err(_) => {
                 self.state.lock().rest_until = clock::now().saturating_add(REST);

@@ -45,10 +45,10 @@ pub(crate) enum NotIssued {
         /// How.
         detail: String,
     },
-    /// The answer makes no sense.
+    /// The answer makes no sense; perhaps it came from somebody in between.
     Malformed {
         /// How not.
-        detail: &'static str,
+        detail: String,
     },
 }
 
@@ -77,15 +77,16 @@ pub(crate) fn read(status: u16, body: &[u8]) -> Result<Issued, NotIssued> {
         408 | 425 | 429 | 500.. => Err(NotIssued::Failing {
             detail: format!("HTTP {status}"),
         }),
-        _ => Err(NotIssued::Rejected {
-            error: format!("HTTP {status}"),
-            description: None,
+        _ => Err(NotIssued::Malformed {
+            detail: format!("HTTP {status} without an OAuth error"),
         }),
     }
 }
 
 fn issued(document: &Document) -> Result<Issued, NotIssued> {
-    let malformed = |detail| NotIssued::Malformed { detail };
+    let malformed = |detail: &str| NotIssued::Malformed {
+        detail: detail.to_owned(),
+    };
     let access = document::text(document, "access_token")
         .filter(|token| is_token(token))
         .ok_or(malformed("there is no access token in it"))?;
@@ -169,7 +170,10 @@ mod tests {
             read(200, br#"{"error":"invalid_grant"}"#),
             rejected("invalid_grant")
         );
-        assert_eq!(read(404, b"<html>"), rejected("HTTP 404"));
+        assert!(matches!(
+            read(404, b"<html>"),
+            Err(NotIssued::Malformed { .. })
+        ));
         for (status, body) in [
             (503, "{}"),
             (500, r#"{"error":"invalid_grant"}"#),

@@ -51,8 +51,9 @@ impl FileStore {
 impl TokenStore for FileStore {
     async fn load(&self, name: &str) -> Result<Option<Secret>, BoxError> {
         let path = self.path(name, "secret");
-        blocking(move || match fs::read_to_string(&path) {
-            Ok(value) => Ok(Some(Secret::new(value))),
+        blocking(move || match fs::read(&path) {
+            // What is not text was not written by us, and counts for nothing.
+            Ok(bytes) => Ok(String::from_utf8(bytes).ok().map(Secret::new)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         })

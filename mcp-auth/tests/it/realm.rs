@@ -40,6 +40,8 @@ pub(crate) struct Books {
     pub(crate) refreshed: Value,
     /// What is granted, whatever was asked for.
     pub(crate) granted: Option<String>,
+    /// Whether refreshes are refused because the client is not known.
+    pub(crate) forgotten: bool,
     /// What the token endpoint says instead of anything else.
     pub(crate) token_failure: Option<Page>,
     /// The resource's challenge, after `Bearer `.
@@ -274,6 +276,9 @@ impl Books {
                 assert_eq!(sha256(&form["code_verifier"]), login["code_challenge"]);
                 assert_eq!(form["redirect_uri"], login["redirect_uri"]);
                 login.get("scope").cloned().unwrap_or_default()
+            }
+            "refresh_token" if self.forgotten => {
+                return Page::json(401, &json!({ "error": "invalid_client" }));
             }
             "refresh_token" => {
                 if !self.refresh.remove(&form["refresh_token"]) {

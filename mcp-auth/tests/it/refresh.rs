@@ -94,6 +94,39 @@ async fn a_rejected_refresh_leads_to_a_login_and_an_outage_does_not() {
     assert_eq!(logins(&realm), 2);
 }
 
+#[tokio::test]
+async fn a_proxys_error_page_costs_no_refresh_token() {
+    let realm = Realm::start().await;
+    let oauth = realm.oauth().build().unwrap();
+    realm.call(&oauth, "read").await.unwrap();
+    for page in [
+        Page::new(403, "<html>sign in to the wireless network"),
+        Page::new(200, "<html>"),
+    ] {
+        realm.revoke();
+        realm.books.lock().token_failure = Some(page);
+        realm.call(&oauth, "read").await.unwrap_err();
+        realm.books.lock().token_failure = None;
+        let before = refreshes(&realm);
+        assert_eq!(realm.call(&oauth, "read").await.unwrap(), 200);
+        assert_eq!(refreshes(&realm), before + 1);
+    }
+}
+
+#[tokio::test]
+async fn a_client_the_server_has_forgotten_is_registered_anew() {
+    let realm = Realm::start().await;
+    let oauth = realm.oauth().build().unwrap();
+    realm.call(&oauth, "read").await.unwrap();
+    realm.revoke();
+    realm.books.lock().forgotten = true;
+    assert_eq!(realm.call(&oauth, "read").await.unwrap(), 200);
+    assert_eq!(
+        (logins(&realm), realm.books.lock().registrations.len()),
+        (2, 2)
+    );
+}
+
 /// Remembers the last session that was saved, so that a test can age it.
 #[derive(Debug, Default)]
 struct Cellar {

@@ -79,6 +79,17 @@ async fn files_are_their_owners_only_and_nothing_is_left_beside_them() {
     assert_eq!(mode(&files[0]), 0o600);
 }
 
+#[tokio::test]
+async fn a_damaged_file_counts_for_nothing() {
+    let directory = Directory::new("damaged");
+    let store = FileStore::new(&directory.0);
+    store.save("name", &Secret::new("value")).await.unwrap();
+    for file in std::fs::read_dir(&directory.0).unwrap() {
+        std::fs::write(file.unwrap().path(), [0xff, 0xfe]).unwrap();
+    }
+    assert_eq!(store.load("name").await.unwrap(), None);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_reader_never_sees_half_a_value() {
     let directory = Directory::new("atomic");
