@@ -1,0 +1,109 @@
+//! The command line.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use mcp_testkit::{Era, Polling, Replies, Script, Shape};
+
+pub(crate) const USAGE: &str = "\
+usage: mcp-testkit (--stdio | --http | --sse) [options]
+
+  --stdio            serve lines on standard input and output
+  --http             serve Streamable HTTP on a free loopback port; its URL is the first line printed
+  --sse              the same for HTTP+SSE of 2024-11-05
+
+  --script NAME      standard (one of everything; the default) or minimal (echo and slow)
+  --era ERA          legacy, modern or both (the default)
+  --tools N          offer N generated tools more
+  --page N           list N items a page
+  --replies KIND     json (the default) or sse
+  --no-sessions      assign no session id
+  --retry MS         resumable streams that hang up and ask to come back after MS
+  --log FILE         append what the server sees to FILE, a line of JSON each
+  --lifetime SECS    end after so long, whatever happens
+";
+
+/// What to do.
+#[derive(Debug)]
+pub(crate) enum Command {
+    Help,
+    Serve(Box<Serve>),
+}
+
+/// Which server to run.
+#[derive(Debug)]
+pub(crate) struct Serve {
+    pub(crate) shape: Shape,
+    pub(crate) script: Script,
+    pub(crate) log: Option<PathBuf>,
+    pub(crate) lifetime: Option<Duration>,
+}
+
+pub(crate) fn parse(mut args: impl Iterator<Item = String>) -> Result<Command, String> {
+    let mut shape = None;
+    let mut script = Script::standard();
+    let mut changes: Vec<Box<dyn FnOnce(Script) -> Script>> = Vec::new();
+    let (mut log, mut lifetime) = (None, None);
+    while let Some(arg) = args.next() {
+        let mut value = || {
+            args.next()
+                .ok_or_else(|| format!("{arg} needs a value\n\n{USAGE}"))
+        };
+        match arg.as_str() {
+            "--help" | "-h" | "help" => return Ok(Command::Help),
+            "--stdio" => shape = Some(Shape::Stdio),
+            "--http" => shape = Some(Shape::Http),
+            "--sse" => shape = Some(Shape::Sse),
+            "--script" => {
+                script = match value()?.as_str() {
+                    "standard" => Script::standard(),
+                    "minimal" => Script::minimal(),
+                    other => return Err(format!("no script is called {other}\n\n{USAGE}")),
+                }
+            }
+            "--era" => match value()?.as_str() {
+                "legacy" => changes.push(Box::new(|script| script.only(Era::Legacy))),
+                "modern" => changes.push(Box::new(|script| script.only(Era::Modern))),
+                "both" => {}
+                other => return Err(format!("no era is called {other}\n\n{USAGE}")),
+            },
+            "--tools" => {
+                let count = number(&arg, &value()?)?;
+                changes.push(Box::new(move |script| script.with_generated_tools(count)));
+            }
+            "--page" => {
+                let size = number(&arg, &value()?)?;
+                changes.push(Box::new(move |script| script.with_page_size(size)));
+            }
+            "--replies" => match value()?.as_str() {
+                "json" => {}
+                "sse" => changes.push(Box::new(|script| script.with_replies(Replies::Sse))),
+                other => return Err(format!("replies are json or sse, not {other}\n\n{USAGE}")),
+            },
+            "--no-sessions" => changes.push(Box::new(Script::without_sessions)),
+            "--retry" => {
+                let retry = Duration::from_millis(number(&arg, &value()?)?);
+                let polling = Polling::new().with_retry(retry).hanging_up();
+                changes.push(Box::new(move |script| script.with_polling(polling)));
+            }
+            "--log" => log = Some(PathBuf::from(value()?)),
+            "--lifetime" => lifetime = Some(Duration::from_secs(number(&arg, &value()?)?)),
+            other => return Err(format!("unknown option {other}\n\n{USAGE}")),
+        }
+    }
+    let shape = shape.ok_or_else(|| USAGE.to_owned())?;
+    let script = changes
+        .into_iter()
+        .fold(script, |script, change| change(script));
+    Ok(Command::Serve(Box::new(Serve {
+        shape,
+        script,
+        log,
+        lifetime,
+    })))
+}
+
+fn number<T: std::str::FromStr>(option: &str, text: &str) -> Result<T, String> {
+    text.parse()
+        .map_err(|_| format!("{option} needs a number, not {text}"))
+}

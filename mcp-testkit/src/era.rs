@@ -1,0 +1,44 @@
+//! The two protocol eras and the three shapes of connection.
+
+use std::fmt;
+
+/// The protocol's two ways of talking.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[non_exhaustive]
+pub enum Era {
+    /// 2024-11-05 to 2025-11-25: `initialize`, sessions, requests in both directions.
+    Legacy,
+    /// 2026-07-28: every request stands alone and says which revision it speaks.
+    Modern,
+}
+
+impl fmt::Display for Era {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Legacy => "legacy",
+            Self::Modern => "modern",
+        })
+    }
+}
+
+/// How a client reaches a server.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[non_exhaustive]
+pub enum Shape {
+    /// One line of JSON a message, over a pair of byte streams.
+    Stdio,
+    /// Streamable HTTP.
+    Http,
+    /// The HTTP+SSE transport of 2024-11-05.
+    Sse,
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Stdio => "stdio",
+            Self::Http => "http",
+            Self::Sse => "sse",
+        })
+    }
+}

@@ -1,0 +1,18 @@
+#![doc = include_str!("../README.md")]
+#![allow(dead_code, reason = "the faults that use it follow")]
+
+mod era;
+mod log;
+mod protocol;
+mod running;
+mod script;
+mod server;
+mod wire;
+
+pub use era::{Era, Shape};
+pub use log::{Event, Log, Origin, Seen};
+pub use running::Running;
+pub use script::{
+    Ask, Called, Polling, Prompt, Refusal, Replies, Resource, Script, Step, TaskSupport, Tool,
+};
+pub use server::{Server, StartError};

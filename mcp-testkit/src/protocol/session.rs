@@ -1,0 +1,385 @@
+//! One client's conversation: what it may do, what it is asked, what it cancelled.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use mcp_jsonrpc::Revision;
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+use tokio::task::AbortHandle;
+
+use super::listen::{Listening, listen};
+use super::play::{Play, Way};
+use super::world::Change;
+use super::{Out, Reply, World, dialect, error, method, request, result, task};
+use crate::wire::Headers;
+use crate::{Era, Refusal, Seen, TaskSupport};
+
+/// A client of the legacy era since its `initialize`, or a connection of the modern one.
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) world: Arc<World>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    revision: Option<Revision>,
+    capabilities: Value,
+    level: Option<String>,
+    subscribed: BTreeSet<String>,
+    general: Option<Out>,
+    listening: Option<Listening>,
+    next_ask: u64,
+    asked: BTreeMap<String, oneshot::Sender<Value>>,
+    running: BTreeMap<String, AbortHandle>,
+}
+
+impl Session {
+    pub(crate) fn new(world: &Arc<World>) -> Arc<Self> {
+        Arc::new(Self {
+            world: Arc::clone(world),
+            state: Mutex::default(),
+        })
+    }
+
+    /// Where messages go that belong to no request.
+    pub(crate) fn set_general(&self, out: Out) {
+        self.state.lock().general = Some(out);
+    }
+
+    pub(crate) fn general(&self) -> Option<Out> {
+        self.state.lock().general.clone()
+    }
+
+    fn is_initialized(&self) -> bool {
+        self.state.lock().revision.is_some()
+    }
+
+    /// Whether answering takes no time, so that no task is needed for it.
+    pub(crate) fn is_quick(&self, request: &Value) -> bool {
+        match request.get("method").and_then(Value::as_str) {
+            Some("subscriptions/listen" | "tasks/result") => false,
+            Some("tools/call") => {
+                let name = request.pointer("/params/name").and_then(Value::as_str);
+                let script = self.world.script();
+                let tool = name.and_then(|name| script.tool(name));
+                tool.is_none_or(|tool| tool.steps.is_empty() && tool.task == TaskSupport::Forbidden)
+            }
+            _ => true,
+        }
+    }
+
+    /// Takes any message of a client whose answers all go the same way.
+    pub(crate) async fn handle(self: &Arc<Self>, message: Value, out: &Out) {
+        let (Some(id), Some(method)) = (message.get("id"), message.get("method")) else {
+            self.accept(&message);
+            return;
+        };
+        let early = dialect::era_of(&message) == Era::Legacy
+            && self.world.script().speaks(Era::Legacy)
+            && !matches!(method.as_str(), Some("initialize" | "ping"))
+            && !self.is_initialized();
+        if early {
+            let refusal = Refusal::new(-32600, format!("{method} came before initialize"));
+            self.refused(&refusal);
+            out.send(&error(id, &refusal)).await;
+            return;
+        }
+        if self.is_quick(&message) {
+            self.reply(&message, out).await;
+            return;
+        }
+        let id = id.clone();
+        let (session, out) = (Arc::clone(self), out.clone());
+        let task = tokio::spawn(async move {
+            tokio::select! {
+                () = session.reply(&message, &out) => {}
+                () = session.world.stopped() => {}
+            }
+        });
+        self.began(&id, task.abort_handle());
+    }
+
+    async fn reply(self: &Arc<Self>, request: &Value, out: &Out) {
+        let reply = self.answer(request, out, None).await;
+        for piece in reply.pieces {
+            out.send(piece).await;
+        }
+    }
+
+    pub(crate) fn refused(&self, refusal: &Refusal) {
+        self.world.log.record(Seen::Refused {
+            code: refusal.code,
+            message: refusal.message.clone(),
+        });
+    }
+
+    /// Answers a request. What it says before the answer goes to `out`.
+    pub(crate) async fn answer(
+        self: &Arc<Self>,
+        request: &Value,
+        out: &Out,
+        headers: Option<&Headers>,
+    ) -> Reply {
+        let era = dialect::era_of(request);
+        let script = self.world.script();
+        let name = request
+            .get("method")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        let id = request.get("id").cloned().unwrap_or_default();
+        let outcome = match dialect::check(&script, request, headers) {
+            Ok(()) => self.dispatch(era, name, request, out).await,
+            Err(refusal) => {
+                self.refused(&refusal);
+                Err(refusal)
+            }
+        };
+        let status = outcome
+            .as_ref()
+            .map_or_else(|refusal| dialect::status(era, refusal), |_| 200);
+        let message = match outcome {
+            Ok(mut value) => {
+                if era == Era::Modern {
+                    dialect::stamp(&script, name, &mut value);
+                }
+                result(&id, &value)
+            }
+            Err(refusal) => error(&id, &refusal),
+        };
+        Reply {
+            status,
+            pieces: vec![(&message).into()],
+        }
+    }
+
+    async fn dispatch(
+        self: &Arc<Self>,
+        era: Era,
+        name: &str,
+        request: &Value,
+        out: &Out,
+    ) -> Result<Value, Refusal> {
+        match name {
+            "initialize" => {
+                self.initialize(request);
+                method::initialize(&self.world.script(), request)
+            }
+            "logging/setLevel" => {
+                let level = request.pointer("/params/level").and_then(Value::as_str);
+                self.state.lock().level = level.map(str::to_owned);
+                Ok(json!({}))
+            }
+            "resources/subscribe" | "resources/unsubscribe" => {
+                let uri = request
+                    .pointer("/params/uri")
+                    .and_then(Value::as_str)
+                    .unwrap_or_default();
+                let mut state = self.state.lock();
+                if name == "resources/subscribe" {
+                    state.subscribed.insert(uri.to_owned());
+                } else {
+                    state.subscribed.remove(uri);
+                }
+                Ok(json!({}))
+            }
+            "tools/call" => self.call(era, request, out).await,
+            "subscriptions/listen" if era == Era::Modern => listen(self, request, out).await,
+            "tasks/result" if era == Era::Legacy => task::result(self, request, out).await,
+            _ => method::answer(&self.world, era, name, request),
+        }
+    }
+
+    fn initialize(self: &Arc<Self>, request: &Value) {
+        let params = request.get("params").cloned().unwrap_or_default();
+        let requested = params.get("protocolVersion").cloned().unwrap_or_default();
+        let listening = self.world.listeners.add_session(self);
+        let mut state = self.state.lock();
+        state.revision = Some(dialect::negotiate(&self.world.script(), &requested));
+        state.capabilities = params.get("capabilities").cloned().unwrap_or_default();
+        let old = state.listening.replace(listening);
+        drop(state);
+        drop(old);
+    }
+
+    async fn call(
+        self: &Arc<Self>,
+        era: Era,
+        request: &Value,
+        out: &Out,
+    ) -> Result<Value, Refusal> {
+        let script = self.world.script();
+        let name = request
+            .pointer("/params/name")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        let Some(tool) = script.tool(name) else {
+            return Err(Refusal::new(-32602, format!("Unknown tool: {name}")));
+        };
+        let wants_task = match era {
+            Era::Legacy => request.pointer("/params/task").is_some(),
+            Era::Modern => dialect::client_capabilities(request)
+                .get("extensions")
+                .is_some_and(|extensions| extensions.get(dialect::TASKS).is_some()),
+        };
+        match (tool.task, wants_task) {
+            (TaskSupport::Required, false) if era == Era::Modern => Err(Refusal::new(
+                -32021,
+                "Missing required client capability",
+            )
+            .with_data(json!({"requiredCapabilities": {"extensions": {dialect::TASKS: {}}}}))),
+            (TaskSupport::Required, false) => {
+                Err(Refusal::new(-32601, format!("{name} runs only as a task")))
+            }
+            (TaskSupport::Forbidden, true) if era == Era::Legacy => Err(Refusal::new(
+                -32601,
+                format!("{name} does not run as a task"),
+            )),
+            (TaskSupport::Optional | TaskSupport::Required, true) => {
+                Ok(task::start(self, era, tool, request))
+            }
+            _ => {
+                let way = match era {
+                    Era::Legacy => Way::Requests,
+                    Era::Modern => Way::Rounds,
+                };
+                let play = Play {
+                    session: self,
+                    request,
+                    out,
+                    way,
+                };
+                play.run(tool).await
+            }
+        }
+    }
+
+    /// Takes a notification, or the answer to a question.
+    pub(crate) fn accept(&self, message: &Value) {
+        match message.get("method").and_then(Value::as_str) {
+            Some("notifications/cancelled") => {
+                let id = message
+                    .pointer("/params/requestId")
+                    .cloned()
+                    .unwrap_or_default();
+                if self.cancel(&id) {
+                    self.world.log.record(Seen::Cancelled { id });
+                }
+            }
+            Some(_) => {}
+            None => {
+                let id = message.get("id").map(Value::to_string).unwrap_or_default();
+                if let Some(asker) = self.state.lock().asked.remove(&id) {
+                    // Whoever asked may have been cancelled meanwhile.
+                    let _ = asker.send(message.clone());
+                }
+            }
+        }
+    }
+
+    /// Remembers a running request, so that it can be cancelled.
+    pub(crate) fn began(&self, id: &Value, task: AbortHandle) {
+        let mut state = self.state.lock();
+        if !task.is_finished() {
+            state.running.insert(id.to_string(), task);
+        }
+        state.running.retain(|_, task| !task.is_finished());
+    }
+
+    /// Stops a running request; `false` if there is none of this id.
+    pub(crate) fn cancel(&self, id: &Value) -> bool {
+        let task = self.state.lock().running.remove(&id.to_string());
+        match task {
+            Some(task) if !task.is_finished() => {
+                task.abort();
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Stops everything that runs.
+    pub(crate) fn cancel_all(&self) {
+        for task in std::mem::take(&mut self.state.lock().running).into_values() {
+            task.abort();
+        }
+    }
+
+    /// Whether the client says it can answer this kind of question.
+    pub(super) fn can(&self, capability: &str) -> bool {
+        self.state.lock().capabilities.get(capability).is_some()
+    }
+
+    /// Sends a request of our own and waits for the whole answer.
+    pub(super) async fn ask(&self, out: &Out, method: &str, params: &Value) -> Value {
+        let number = {
+            let mut state = self.state.lock();
+            state.next_ask += 1;
+            state.next_ask
+        };
+        self.ask_as(&format!("server-{number}").into(), out, method, params)
+            .await
+    }
+
+    pub(crate) async fn ask_as(
+        &self,
+        id: &Value,
+        out: &Out,
+        method: &str,
+        params: &Value,
+    ) -> Value {
+        let (asker, answer) = oneshot::channel();
+        let general = {
+            let mut state = self.state.lock();
+            state.asked.insert(id.to_string(), asker);
+            state.general.clone()
+        };
+        let script = self.world.script();
+        let out = general
+            .filter(|_| script.asks_on_get)
+            .unwrap_or_else(|| out.clone());
+        out.send(&request(id, method, params)).await;
+        let answer = answer.await.unwrap_or_default();
+        let told = answer
+            .get("result")
+            .or_else(|| answer.get("error"))
+            .cloned();
+        self.world.log.record(Seen::Answered {
+            method: method.to_owned(),
+            answer: told,
+        });
+        answer
+    }
+
+    /// Whether a log message of this level is wanted.
+    pub(super) fn wants_log(&self, request: &Value, level: &str) -> bool {
+        let rank = |level: &str| super::LEVELS.iter().position(|known| *known == level);
+        match dialect::era_of(request) {
+            Era::Modern => dialect::meta(request, dialect::LOG_LEVEL)
+                .and_then(Value::as_str)
+                .is_some_and(|least| rank(level) >= rank(least)),
+            Era::Legacy => {
+                let state = self.state.lock();
+                state
+                    .level
+                    .as_deref()
+                    .is_none_or(|least| rank(level) >= rank(least))
+            }
+        }
+    }
+
+    /// Tells this session of a change, if it is one it wants.
+    pub(super) fn hear(&self, change: Change<'_>) {
+        let state = self.state.lock();
+        let wanted = match change {
+            Change::List(_) | Change::Other(..) => true,
+            Change::Resource(uri) => state.subscribed.contains(uri),
+            Change::Task(_) => false,
+        };
+        if let (true, Some(out)) = (wanted, &state.general) {
+            out.try_send(&change.message());
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! What all of a server's connections share.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use parking_lot::{Mutex, RwLock};
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use super::listen::Listeners;
+use super::notification;
+use super::task::Tasks;
+use crate::{Log, Script};
+
+/// One server, whatever connections it has.
+#[derive(Debug)]
+pub(crate) struct World {
+    script: RwLock<Arc<Script>>,
+    pub(crate) log: Log,
+    pub(super) tasks: Tasks,
+    pub(super) listeners: Listeners,
+    counts: Mutex<BTreeMap<String, u64>>,
+    stopping: watch::Sender<bool>,
+}
+
+/// A change that clients are told of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Change<'a> {
+    /// `tools`, `prompts` or `resources`.
+    List(&'a str),
+    /// A resource's URI.
+    Resource(&'a str),
+    /// Any notification: its method and params.
+    Other(&'a str, &'a Value),
+    /// A task, as the extension shows it.
+    Task(&'a Value),
+}
+
+impl World {
+    pub(crate) fn new(script: Script, log: Log) -> Self {
+        Self {
+            script: RwLock::new(Arc::new(script)),
+            log,
+            tasks: Tasks::default(),
+            listeners: Listeners::default(),
+            counts: Mutex::default(),
+            stopping: watch::Sender::new(false),
+        }
+    }
+
+    pub(crate) fn script(&self) -> Arc<Script> {
+        Arc::clone(&self.script.read())
+    }
+
+    pub(crate) fn edit(&self, edit: impl FnOnce(Script) -> Script) {
+        let mut script = self.script.write();
+        *script = Arc::new(edit(Script::clone(&script)));
+    }
+
+    /// How often this has been counted, this time included.
+    pub(crate) fn nth(&self, what: &str) -> u64 {
+        let mut counts = self.counts.lock();
+        let count = counts.entry(what.to_owned()).or_default();
+        *count += 1;
+        *count
+    }
+
+    /// Tells everyone who listens.
+    pub(crate) fn announce(&self, change: Change<'_>) {
+        self.listeners.announce(change);
+    }
+
+    /// Ends all streams in order.
+    pub(crate) fn stop(&self) {
+        self.stopping.send_replace(true);
+    }
+
+    /// Returns once the server is to end.
+    pub(crate) async fn stopped(&self) {
+        // The sender lives in `self`, so this cannot fail.
+        let _ = self.stopping.subscribe().wait_for(|stop| *stop).await;
+    }
+}
+
+impl Change<'_> {
+    pub(super) fn message(self) -> Value {
+        match self {
+            Self::List(kind) => {
+                notification(&format!("notifications/{kind}/list_changed"), json!({}))
+            }
+            Self::Resource(uri) => {
+                notification("notifications/resources/updated", json!({"uri": uri}))
+            }
+            Self::Other(method, params) => notification(method, params.clone()),
+            Self::Task(task) => notification("notifications/tasks", task.clone()),
+        }
+    }
+}

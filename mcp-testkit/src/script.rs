@@ -1,0 +1,274 @@
+//! The script of a well-behaved server: what it offers, and how it talks.
+
+mod ask;
+mod prompt;
+mod resource;
+mod stock;
+mod tool;
+
+use std::time::Duration;
+
+use mcp_jsonrpc::Revision;
+use serde_json::Value;
+
+pub use ask::Ask;
+pub use prompt::Prompt;
+pub use resource::Resource;
+pub use tool::{Called, Refusal, Step, TaskSupport, Tool};
+
+use crate::Era;
+
+/// What a well-behaved server offers and how it talks: tools, resources, prompts, eras, paging,
+/// sessions, JSON or SSE replies.
+///
+/// [`Script::standard`] offers one of everything; [`Script::minimal`] only `echo` and `slow`;
+/// [`Script::empty`] nothing, for tests that say all of it themselves.
+///
+/// ```
+/// use mcp_testkit::{Era, Script, Tool};
+/// use serde_json::json;
+///
+/// let script = Script::empty()
+///     .with_tool(Tool::new("dice").answering(|_| json!({"content": [{"type": "text", "text": "4"}]})))
+///     .with_page_size(10)
+///     .only(Era::Modern);
+/// # let _ = script;
+/// ```
+#[derive(Clone, Debug)]
+pub struct Script {
+    pub(crate) eras: Vec<Era>,
+    pub(crate) revisions: Vec<Revision>,
+    pub(crate) instructions: Option<String>,
+    pub(crate) tools: Vec<Tool>,
+    pub(crate) resources: Vec<Resource>,
+    pub(crate) templates: Vec<Value>,
+    pub(crate) prompts: Vec<Prompt>,
+    pub(crate) page_size: Option<usize>,
+    pub(crate) replies: Replies,
+    pub(crate) sessions: bool,
+    pub(crate) session_id: Option<String>,
+    pub(crate) get_stream: bool,
+    pub(crate) asks_on_get: bool,
+    pub(crate) polling: Option<Polling>,
+    pub(crate) task_poll: Duration,
+    pub(crate) ttl: Duration,
+}
+
+/// How requests are answered over Streamable HTTP.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Replies {
+    /// As a JSON body, unless something has to be said before the answer.
+    Json,
+    /// Always as an event stream.
+    Sse,
+}
+
+/// Resumable event streams: every event has an id, and a lost stream goes on where it ended.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Polling {
+    pub(crate) retry: Option<Duration>,
+    pub(crate) hang_up: bool,
+}
+
+impl Polling {
+    /// Resumable streams that stay open until the answer.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Tells clients to wait this long before they come back.
+    #[must_use]
+    pub fn with_retry(mut self, retry: Duration) -> Self {
+        self.retry = Some(retry);
+        self
+    }
+
+    /// Ends each request's stream after its first, empty event: the client has to come back.
+    #[must_use]
+    pub fn hanging_up(mut self) -> Self {
+        self.hang_up = true;
+        self
+    }
+}
+
+impl Script {
+    /// A server that offers nothing.
+    #[must_use]
+    pub fn empty() -> Self {
+        Self {
+            eras: vec![Era::Legacy, Era::Modern],
+            revisions: legacy_revisions(),
+            instructions: None,
+            tools: Vec::new(),
+            resources: Vec::new(),
+            templates: Vec::new(),
+            prompts: Vec::new(),
+            page_size: None,
+            replies: Replies::Json,
+            sessions: true,
+            session_id: None,
+            get_stream: true,
+            asks_on_get: false,
+            polling: None,
+            task_poll: Duration::from_millis(50),
+            ttl: Duration::ZERO,
+        }
+    }
+
+    /// Only `echo` and `slow`, as the chaos cases use them.
+    #[must_use]
+    pub fn minimal() -> Self {
+        Self::empty()
+            .with_tool(stock::echo())
+            .with_tool(stock::slow())
+    }
+
+    /// One of everything; see the crate's README for the list.
+    #[must_use]
+    pub fn standard() -> Self {
+        stock::standard()
+    }
+
+    /// Speaks this era only.
+    #[must_use]
+    pub fn only(mut self, era: Era) -> Self {
+        self.eras = vec![era];
+        self
+    }
+
+    /// Accepts these legacy revisions only, the last one being its counter-offer.
+    #[must_use]
+    pub fn with_revisions(mut self, revisions: &[Revision]) -> Self {
+        self.revisions = revisions.to_vec();
+        self
+    }
+
+    /// Tells clients how to use the server.
+    #[must_use]
+    pub fn with_instructions(mut self, text: impl Into<String>) -> Self {
+        self.instructions = Some(text.into());
+        self
+    }
+
+    /// Offers one more tool; it replaces one of the same name.
+    #[must_use]
+    pub fn with_tool(mut self, tool: Tool) -> Self {
+        self.tools.retain(|old| old.name() != tool.name());
+        self.tools.push(tool);
+        self
+    }
+
+    /// Offers `count` generated tools more, `tool_0000` and on, each with a schema of realistic size.
+    #[must_use]
+    pub fn with_generated_tools(mut self, count: usize) -> Self {
+        self.tools.extend((0..count).map(stock::generated));
+        self
+    }
+
+    /// Offers one more resource.
+    #[must_use]
+    pub fn with_resource(mut self, resource: Resource) -> Self {
+        self.resources.push(resource);
+        self
+    }
+
+    /// Offers one more resource template, as it is to be listed.
+    #[must_use]
+    pub fn with_template(mut self, template: Value) -> Self {
+        self.templates.push(template);
+        self
+    }
+
+    /// Offers one more prompt.
+    #[must_use]
+    pub fn with_prompt(mut self, prompt: Prompt) -> Self {
+        self.prompts.push(prompt);
+        self
+    }
+
+    /// Lists at most this many items a page.
+    #[must_use]
+    pub fn with_page_size(mut self, items: usize) -> Self {
+        self.page_size = Some(items.max(1));
+        self
+    }
+
+    /// Answers requests over Streamable HTTP so.
+    #[must_use]
+    pub fn with_replies(mut self, replies: Replies) -> Self {
+        self.replies = replies;
+        self
+    }
+
+    /// Assigns no session id over Streamable HTTP.
+    #[must_use]
+    pub fn without_sessions(mut self) -> Self {
+        self.sessions = false;
+        self
+    }
+
+    /// Assigns this session id, always the same.
+    #[must_use]
+    pub fn with_session_id(mut self, id: impl Into<String>) -> Self {
+        self.session_id = Some(id.into());
+        self
+    }
+
+    /// Refuses the standalone GET stream with 405.
+    #[must_use]
+    pub fn without_get_stream(mut self) -> Self {
+        self.get_stream = false;
+        self
+    }
+
+    /// Sends its own requests on the standalone GET stream only, not on the stream of the call
+    /// that caused them.
+    #[must_use]
+    pub fn asking_on_get(mut self) -> Self {
+        self.asks_on_get = true;
+        self
+    }
+
+    /// Makes event streams resumable (legacy era, Streamable HTTP).
+    #[must_use]
+    pub fn with_polling(mut self, polling: Polling) -> Self {
+        self.polling = Some(polling);
+        self
+    }
+
+    /// Tells clients to poll tasks at this interval.
+    #[must_use]
+    pub fn with_task_poll(mut self, interval: Duration) -> Self {
+        self.task_poll = interval;
+        self
+    }
+
+    /// Lets clients cache lists and reads for this long (modern era).
+    #[must_use]
+    pub fn with_ttl(mut self, ttl: Duration) -> Self {
+        self.ttl = ttl;
+        self
+    }
+
+    pub(crate) fn speaks(&self, era: Era) -> bool {
+        self.eras.contains(&era)
+    }
+
+    pub(crate) fn tool(&self, name: &str) -> Option<&Tool> {
+        self.tools.iter().find(|tool| tool.name() == name)
+    }
+}
+
+fn legacy_revisions() -> Vec<Revision> {
+    let mut revisions = Revision::ALL.to_vec();
+    revisions.retain(|revision| revision.has_handshake());
+    revisions
+}
+
+impl Default for Script {
+    fn default() -> Self {
+        Self::standard()
+    }
+}

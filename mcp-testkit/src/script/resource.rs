@@ -1,0 +1,47 @@
+//! Resources of a scripted server.
+
+use serde_json::{Value, json};
+
+/// A resource: how it is listed, and what reading it gives.
+#[derive(Clone, Debug)]
+pub struct Resource {
+    pub(crate) declared: Value,
+    pub(crate) contents: Vec<Value>,
+}
+
+impl Resource {
+    /// A text resource.
+    #[must_use]
+    pub fn text(uri: &str, text: &str) -> Self {
+        Self::with_contents(
+            uri,
+            "text/plain",
+            json!({"uri": uri, "mimeType": "text/plain", "text": text}),
+        )
+    }
+
+    /// A binary resource; the bytes are given in base64.
+    #[must_use]
+    pub fn blob(uri: &str, mime_type: &str, base64: &str) -> Self {
+        Self::with_contents(
+            uri,
+            mime_type,
+            json!({"uri": uri, "mimeType": mime_type, "blob": base64}),
+        )
+    }
+
+    fn with_contents(uri: &str, mime_type: &str, contents: Value) -> Self {
+        let name = uri.rsplit('/').next().unwrap_or(uri);
+        Self {
+            declared: json!({"uri": uri, "name": name, "mimeType": mime_type}),
+            contents: vec![contents],
+        }
+    }
+
+    pub(crate) fn uri(&self) -> &str {
+        self.declared
+            .get("uri")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    }
+}

@@ -1,0 +1,170 @@
+//! A listening port and the connections it accepts.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use serde_json::Value;
+use tokio::net::TcpListener;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+
+use super::replay::Replay;
+use super::{Conn, HttpRequest, http, legacy};
+use crate::Shape;
+use crate::log::{Origin, Seen};
+use crate::protocol::{Session, World};
+
+/// How long streams may take to end in order when the server stops.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// One origin: a port on the loopback address.
+#[derive(Debug)]
+pub(crate) struct Site {
+    pub(crate) world: Arc<World>,
+    pub(crate) shape: Shape,
+    pub(crate) origin: Origin,
+    /// `http://127.0.0.1:PORT`.
+    pub(crate) base: String,
+    /// The base of the other origin.
+    pub(crate) other: Option<String>,
+    pub(crate) sessions: Mutex<BTreeMap<String, Arc<Session>>>,
+    pub(super) replays: Mutex<BTreeMap<u64, Arc<Replay>>>,
+    away: mpsc::Sender<Duration>,
+    epoch: watch::Sender<u64>,
+}
+
+impl Site {
+    /// Serves on this port until the future is dropped or the world stops.
+    pub(crate) fn open(
+        world: &Arc<World>,
+        shape: Shape,
+        origin: Origin,
+        listener: TcpListener,
+        other: Option<String>,
+    ) -> io::Result<(Arc<Self>, impl Future<Output = ()> + Send + 'static)> {
+        let (away, orders) = mpsc::channel(1);
+        let site = Arc::new(Self {
+            world: Arc::clone(world),
+            shape,
+            origin,
+            base: format!("http://{}", listener.local_addr()?),
+            other,
+            sessions: Mutex::default(),
+            replays: Mutex::default(),
+            away,
+            epoch: watch::Sender::new(0),
+        });
+        Ok((Arc::clone(&site), site.accept(listener, orders)))
+    }
+
+    /// The URL clients connect to.
+    pub(crate) fn url(&self) -> String {
+        let path = match self.shape {
+            Shape::Sse => "/sse",
+            Shape::Stdio | Shape::Http => "/mcp",
+        };
+        format!("{}{path}", self.base)
+    }
+
+    /// Refuses connections for a while and drops those there are.
+    pub(crate) fn go_away(&self, time: Duration) {
+        // A second order while one is carried out is dropped.
+        let _ = self.away.try_send(time);
+    }
+
+    /// Closes every open connection.
+    pub(crate) fn drop_connections(&self) {
+        self.epoch.send_modify(|epoch| *epoch += 1);
+    }
+
+    async fn accept(self: Arc<Self>, listener: TcpListener, mut orders: mpsc::Receiver<Duration>) {
+        let address = listener.local_addr();
+        let mut listener = Some(listener);
+        let mut connections = JoinSet::new();
+        let mut number = 0;
+        loop {
+            let Some(open) = &listener else { return };
+            tokio::select! {
+                accepted = open.accept() => {
+                    if let Ok((stream, _)) = accepted {
+                        number += 1;
+                        let conn = Conn::new(stream, number);
+                        connections.spawn(Arc::clone(&self).serve(conn));
+                    }
+                }
+                Some(time) = orders.recv() => {
+                    listener = None;
+                    self.world.log.mark("away", 0);
+                    self.drop_connections();
+                    tokio::time::sleep(time).await;
+                    if let Ok(address) = address {
+                        listener = TcpListener::bind(address).await.ok();
+                        self.world.log.mark("back", 0);
+                    }
+                }
+                Some(_) = connections.join_next() => {}
+                () = self.world.stopped() => break,
+            }
+        }
+        drop(listener);
+        let ended = async { while connections.join_next().await.is_some() {} };
+        // What has not ended by then is dropped with the set.
+        let _ = tokio::time::timeout(GRACE, ended).await;
+    }
+
+    async fn serve(self: Arc<Self>, mut conn: Conn) {
+        self.world.log.record(Seen::Connected {
+            origin: self.origin,
+            connection: conn.number,
+        });
+        let mut epoch = self.epoch.subscribe();
+        tokio::select! {
+            // The client sees how its connection ended; nobody else needs to know.
+            _ = self.requests(&mut conn) => {}
+            _ = epoch.changed() => {}
+        }
+    }
+
+    async fn requests(&self, conn: &mut Conn) -> io::Result<()> {
+        loop {
+            let request = tokio::select! {
+                request = conn.read_request() => request?,
+                () = self.world.stopped() => None,
+            };
+            let Some(request) = request else {
+                return Ok(());
+            };
+            self.log(conn, &request);
+            self.behave(conn, &request).await?;
+        }
+    }
+
+    fn log(&self, conn: &Conn, request: &HttpRequest) {
+        let message: Option<Value> = serde_json::from_slice(&request.body).ok();
+        let rpc = message.as_ref().and_then(|m| m.get("method")?.as_str());
+        self.world.log.record(Seen::Http {
+            origin: self.origin,
+            connection: conn.number,
+            method: request.method.clone(),
+            path: request.target.clone(),
+            headers: request.headers.to_vec(),
+            rpc: rpc.map(str::to_owned),
+        });
+        if let Some(message) = message {
+            self.world
+                .log
+                .message(self.origin, &message, request.body.len());
+        }
+    }
+
+    /// Does what a well-behaved server does with a request.
+    pub(crate) async fn behave(&self, conn: &mut Conn, request: &HttpRequest) -> io::Result<()> {
+        match self.shape {
+            Shape::Sse => legacy::serve(self, conn, request).await,
+            Shape::Stdio | Shape::Http => http::serve(self, conn, request).await,
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! This process's own stdin and stdout as the pair of byte streams.
+
+use tokio::io::{AsyncRead, AsyncWrite};
+
+/// A byte stream to read from.
+pub(crate) type Input = Box<dyn AsyncRead + Send + Unpin>;
+/// A byte stream to write to.
+pub(crate) type Output = Box<dyn AsyncWrite + Send + Unpin>;
+
+/// Standard input and output. Pipes are used directly, anything else by way of a thread.
+pub(crate) fn streams() -> (Input, Output) {
+    #[cfg(unix)]
+    if let Some(pipes) = pipes() {
+        return pipes;
+    }
+    (Box::new(tokio::io::stdin()), Box::new(tokio::io::stdout()))
+}
+
+#[cfg(unix)]
+fn pipes() -> Option<(Input, Output)> {
+    use std::os::fd::AsFd as _;
+    use tokio::net::unix::pipe::{Receiver, Sender};
+
+    let input = std::io::stdin().as_fd().try_clone_to_owned().ok()?;
+    let output = std::io::stdout().as_fd().try_clone_to_owned().ok()?;
+    let input = Receiver::from_owned_fd(input).ok()?;
+    let output = Sender::from_owned_fd(output).ok()?;
+    Some((Box::new(input), Box::new(output)))
+}
