@@ -3,15 +3,17 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use mcp_testkit::{Era, Polling, Replies, Script, Shape};
+use mcp_testkit::{Era, Fault, Polling, Replies, Script, Shape};
 
 pub(crate) const USAGE: &str = "\
 usage: mcp-testkit (--stdio | --http | --sse) [options]
+       mcp-testkit faults                    list the ways to misbehave
 
   --stdio            serve lines on standard input and output
   --http             serve Streamable HTTP on a free loopback port; its URL is the first line printed
   --sse              the same for HTTP+SSE of 2024-11-05
 
+  --fault NAME       misbehave in this way
   --script NAME      standard (one of everything; the default) or minimal (echo and slow)
   --era ERA          legacy, modern or both (the default)
   --tools N          offer N generated tools more
@@ -27,6 +29,7 @@ usage: mcp-testkit (--stdio | --http | --sse) [options]
 #[derive(Debug)]
 pub(crate) enum Command {
     Help,
+    Faults,
     Serve(Box<Serve>),
 }
 
@@ -35,6 +38,7 @@ pub(crate) enum Command {
 pub(crate) struct Serve {
     pub(crate) shape: Shape,
     pub(crate) script: Script,
+    pub(crate) fault: Option<Fault>,
     pub(crate) log: Option<PathBuf>,
     pub(crate) lifetime: Option<Duration>,
 }
@@ -43,7 +47,7 @@ pub(crate) fn parse(mut args: impl Iterator<Item = String>) -> Result<Command, S
     let mut shape = None;
     let mut script = Script::standard();
     let mut changes: Vec<Box<dyn FnOnce(Script) -> Script>> = Vec::new();
-    let (mut log, mut lifetime) = (None, None);
+    let (mut fault, mut log, mut lifetime) = (None, None, None);
     while let Some(arg) = args.next() {
         let mut value = || {
             args.next()
@@ -51,6 +55,7 @@ pub(crate) fn parse(mut args: impl Iterator<Item = String>) -> Result<Command, S
         };
         match arg.as_str() {
             "--help" | "-h" | "help" => return Ok(Command::Help),
+            "faults" => return Ok(Command::Faults),
             "--stdio" => shape = Some(Shape::Stdio),
             "--http" => shape = Some(Shape::Http),
             "--sse" => shape = Some(Shape::Sse),
@@ -86,6 +91,14 @@ pub(crate) fn parse(mut args: impl Iterator<Item = String>) -> Result<Command, S
                 let polling = Polling::new().with_retry(retry).hanging_up();
                 changes.push(Box::new(move |script| script.with_polling(polling)));
             }
+            "--fault" => {
+                let name = value()?;
+                let found = Fault::named(&name);
+                fault =
+                    Some(found.ok_or_else(|| {
+                        format!("no fault is called {name}: see mcp-testkit faults")
+                    })?);
+            }
             "--log" => log = Some(PathBuf::from(value()?)),
             "--lifetime" => lifetime = Some(Duration::from_secs(number(&arg, &value()?)?)),
             other => return Err(format!("unknown option {other}\n\n{USAGE}")),
@@ -98,6 +111,7 @@ pub(crate) fn parse(mut args: impl Iterator<Item = String>) -> Result<Command, S
     Ok(Command::Serve(Box::new(Serve {
         shape,
         script,
+        fault,
         log,
         lifetime,
     })))

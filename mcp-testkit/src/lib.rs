@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
-#![allow(dead_code, reason = "the faults that use it follow")]
 
 mod era;
+mod fault;
 mod log;
 mod protocol;
 mod running;
@@ -10,6 +10,7 @@ mod server;
 mod wire;
 
 pub use era::{Era, Shape};
+pub use fault::Fault;
 pub use log::{Event, Log, Origin, Seen};
 pub use running::Running;
 pub use script::{

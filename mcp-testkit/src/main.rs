@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use args::{Command, Serve};
-use mcp_testkit::{Log, Server, Shape};
+use mcp_testkit::{Fault, Log, Server, Shape};
 
 fn main() -> ExitCode {
     match run() {
@@ -32,6 +32,12 @@ fn run() -> Result<ExitCode, String> {
     match command {
         Command::Help => {
             print!("{}", args::USAGE);
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Faults => {
+            for fault in Fault::all() {
+                println!("{:<28} {}", fault.name(), fault.about());
+            }
             Ok(ExitCode::SUCCESS)
         }
         Command::Serve(serve) => {
@@ -57,6 +63,9 @@ async fn start(serve: Serve) -> Result<i32, String> {
         None => error.to_string(),
     };
     let mut server = Server::new(serve.script);
+    if let Some(fault) = serve.fault {
+        server = server.with_fault(fault);
+    }
     if let Some(path) = &serve.log {
         let log = Log::to_file(path).map_err(|error| format!("{}: {error}", path.display()))?;
         server = server.with_log(log);
@@ -64,7 +73,7 @@ async fn start(serve: Serve) -> Result<i32, String> {
     let running = match serve.shape {
         Shape::Http => server.start_http().await.map_err(|error| explain(&error))?,
         Shape::Sse => server.start_sse().await.map_err(|error| explain(&error))?,
-        _ => return Ok(server.serve_stdio().await),
+        _ => return server.serve_stdio().await.map_err(|error| explain(&error)),
     };
     println!("{}", running.url());
     std::future::pending().await

@@ -3,19 +3,21 @@
 use std::fmt;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
 use tokio::net::TcpListener;
 
+use crate::fault::{End, Kind};
 use crate::log::{Log, Origin, Seen};
 use crate::protocol::World;
-use crate::wire::{Lines, Site, Style, stdio};
-use crate::{Running, Script, Shape};
+use crate::wire::{Lines, Place, Site, Style, stdio};
+use crate::{Fault, Running, Script, Shape};
 
 /// Bytes in each direction of a pipe.
 const PIPE: usize = 64 << 10;
 
-/// A server to be started: a [`Script`], and where to log.
+/// A server to be started: a [`Script`], perhaps a [`Fault`], and where to log.
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
@@ -28,6 +30,7 @@ const PIPE: usize = 64 << 10;
 #[derive(Debug)]
 pub struct Server {
     script: Script,
+    fault: Option<Fault>,
     log: Log,
 }
 
@@ -37,12 +40,22 @@ pub struct Server {
 pub enum StartError {
     /// No port could be opened on the loopback address.
     Listen(io::Error),
+    /// The fault is about another shape of connection.
+    Fault {
+        /// The fault.
+        fault: Fault,
+        /// The shape that was to be served.
+        shape: Shape,
+    },
 }
 
 impl fmt::Display for StartError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Listen(_) => f.write_str("cannot listen on 127.0.0.1"),
+            Self::Fault { fault, shape } => {
+                write!(f, "a server over {shape} cannot have the fault {fault}")
+            }
         }
     }
 }
@@ -51,6 +64,7 @@ impl std::error::Error for StartError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Listen(source) => Some(source),
+            Self::Fault { .. } => None,
         }
     }
 }
@@ -61,8 +75,16 @@ impl Server {
     pub fn new(script: Script) -> Self {
         Self {
             script,
+            fault: None,
             log: Log::new(),
         }
+    }
+
+    /// Misbehaves in this way.
+    #[must_use]
+    pub fn with_fault(mut self, fault: Fault) -> Self {
+        self.fault = Some(fault);
+        self
     }
 
     /// Logs here.
@@ -83,9 +105,9 @@ impl Server {
     }
 
     async fn start(self, shape: Shape) -> Result<Running, StartError> {
+        let world = self.world(shape)?;
         let listener = listen().await?;
         let second = listen().await?;
-        let world = Arc::new(World::new(self.script, self.log));
         let (second, serve_second) =
             Site::open(&world, shape, Origin::Second, second, None).map_err(StartError::Listen)?;
         let other = Some(second.base.clone());
@@ -98,57 +120,106 @@ impl Server {
         })
     }
 
+    fn world(self, shape: Shape) -> Result<Arc<World>, StartError> {
+        match self.fault {
+            Some(fault) if !fault.fits(shape) => Err(StartError::Fault { fault, shape }),
+            fault => Ok(Arc::new(World::new(self.script, self.log, fault))),
+        }
+    }
+
     /// Serves lines over an in-memory pipe; the stream is the client's end of it.
     ///
     /// Must be called inside a tokio runtime.
-    #[must_use]
-    pub fn pipe(self) -> (DuplexStream, Running) {
+    pub fn pipe(self) -> Result<(DuplexStream, Running), StartError> {
+        let world = self.world(Shape::Stdio)?;
         let (client, server) = tokio::io::duplex(PIPE);
         let (reader, writer) = tokio::io::split(server);
-        let world = Arc::new(World::new(self.script, self.log));
-        let task = tokio::spawn(serve_lines(Arc::clone(&world), reader, writer));
+        let serve = serve_lines(Arc::clone(&world), reader, writer, Place::Memory);
+        let task = tokio::spawn(async move {
+            serve.await;
+        });
         let running = Running {
             world,
             sites: Vec::new(),
             tasks: vec![task],
         };
-        (client, running)
+        Ok((client, running))
     }
 
     /// Serves lines on this process's standard input and output until the client closes.
     ///
     /// Gives the status that the process should exit with.
-    pub async fn serve_stdio(self) -> i32 {
-        let (reader, writer) = stdio::streams();
-        let world = Arc::new(World::new(self.script, self.log));
+    pub async fn serve_stdio(self) -> Result<i32, StartError> {
+        let world = self.world(Shape::Stdio)?;
         world.log.record(Seen::Started {
             pid: std::process::id(),
-            environment: std::env::vars_os()
-                .map(|(name, _)| name.to_string_lossy().into_owned())
-                .collect(),
+            environment: environment(),
         });
-        serve_lines(world, reader, writer).await;
-        0
+        let ignore = Arc::new(AtomicBool::new(false));
+        let (reader, writer) = stdio::streams();
+        let serve = serve_lines(
+            Arc::clone(&world),
+            reader,
+            writer,
+            Place::Process(Arc::clone(&ignore)),
+        );
+        let killed = async {
+            loop {
+                let name = stdio::terminated().await.to_owned();
+                world.log.record(Seen::Signal { name });
+                if !ignore.load(Ordering::Relaxed) {
+                    return;
+                }
+            }
+        };
+        Ok(tokio::select! {
+            end = serve => match end {
+                End::Closed => 0,
+                End::Exit(status) => status,
+            },
+            () = killed => 128 + 15,
+        })
     }
 }
 
-async fn serve_lines<R, W>(world: Arc<World>, reader: R, writer: W)
+fn environment() -> Vec<String> {
+    let mut names: Vec<String> = std::env::vars_os()
+        .map(|(name, _)| name.to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+async fn serve_lines<R, W>(world: Arc<World>, reader: R, writer: W, place: Place) -> End
 where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let (mut lines, write) = Lines::new(&world, reader, writer, Style::default());
-    let serve = async {
-        // However reading ends, what has been answered is still written.
-        let _ = lines.serve().await;
-        lines.out.flush().await;
-        lines.session.cancel_all();
+    let (style, life) = match world.fault_kind() {
+        Some(Kind::Lines(style, life)) => (style, Some(life)),
+        _ => (Style::PLAIN, None),
     };
-    tokio::select! {
-        () = serve => {}
-        _ = write => {}
-        () = world.stopped() => {}
-    }
+    let (mut lines, write) = Lines::new(&world, reader, writer, style, place);
+    let write = tokio::spawn(write);
+    let serve = async {
+        let end = match life {
+            Some(life) => life(&mut lines).await,
+            None => lines.serve().await.map(|()| End::Closed),
+        };
+        // What has been answered is still written; what still runs is not waited for.
+        if let Ok(End::Closed) = end {
+            lines.out.flush().await;
+        }
+        lines.session.cancel_all();
+        // The client went away without a word: nobody is left to tell.
+        end.unwrap_or(End::Closed)
+    };
+    let end = tokio::select! {
+        end = serve => end,
+        () = world.stopped() => End::Closed,
+    };
+    write.abort();
+    end
 }
 
 impl Default for Server {

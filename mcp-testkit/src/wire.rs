@@ -1,15 +1,16 @@
 //! How bytes travel: lines, HTTP/1.1 written by hand, event streams.
 
 mod conn;
+pub(crate) mod gzip;
 mod headers;
 mod http;
-mod legacy;
+pub(crate) mod legacy;
 mod lines;
 mod listener;
 mod replay;
 pub(crate) mod stdio;
 
-pub(crate) use conn::{Conn, HttpRequest};
+pub(crate) use conn::{Conn, Dress, HttpRequest, event, head};
 pub(crate) use headers::Headers;
-pub(crate) use lines::{Lines, Style};
+pub(crate) use lines::{Lines, Place, Style};
 pub(crate) use listener::Site;

@@ -254,12 +254,12 @@ pub(super) fn server_info() -> Value {
     json!({"name": "mcp-testkit", "title": "MCP test server", "version": env!("CARGO_PKG_VERSION")})
 }
 
-/// The HTTP status that goes with an error.
-pub(super) fn status(era: Era, refusal: &Refusal) -> u16 {
-    match (era, refusal.code) {
-        (_, -32022) => 400,
-        (Era::Modern, -32602 | -32020 | -32021) => 400,
-        (Era::Modern, -32601) => 404,
+/// The HTTP status that goes with an answer.
+pub(super) fn status(era: Era, answer: &Value) -> u16 {
+    match (era, answer.pointer("/error/code").and_then(Value::as_i64)) {
+        (_, Some(-32022)) => 400,
+        (Era::Modern, Some(-32602 | -32020 | -32021)) => 400,
+        (Era::Modern, Some(-32601)) => 404,
         _ => 200,
     }
 }

@@ -87,6 +87,15 @@ impl Play<'_> {
                     self.tell("notifications/progress", params).await;
                 }
             }
+            Step::ProgressForEver(every) => {
+                let token = dialect::meta(self.request, "progressToken");
+                let token = token.cloned().unwrap_or_else(|| "no-token".into());
+                for progress in 1_u64.. {
+                    let params = json!({"progressToken": token, "progress": progress});
+                    self.tell("notifications/progress", params).await;
+                    sleep(*every).await;
+                }
+            }
             Step::Log { level, data } => {
                 if self.session.wants_log(self.request, level) {
                     let params = json!({"level": level, "logger": "mcp-testkit", "data": data});

@@ -12,7 +12,8 @@ use tokio::task::AbortHandle;
 use super::listen::{Listening, listen};
 use super::play::{Play, Way};
 use super::world::Change;
-use super::{Out, Reply, World, dialect, error, method, request, result, task};
+use super::{Out, Piece, Reply, World, dialect, error, method, request, result, task};
+use crate::fault::{Asked, Kind};
 use crate::wire::Headers;
 use crate::{Era, Refusal, Seen, TaskSupport};
 
@@ -61,6 +62,7 @@ impl Session {
     pub(crate) fn is_quick(&self, request: &Value) -> bool {
         match request.get("method").and_then(Value::as_str) {
             Some("subscriptions/listen" | "tasks/result") => false,
+            _ if matches!(self.world.fault_kind(), Some(Kind::Question(_))) => false,
             Some("tools/call") => {
                 let name = request.pointer("/params/name").and_then(Value::as_str);
                 let script = self.world.script();
@@ -130,6 +132,12 @@ impl Session {
             .and_then(Value::as_str)
             .unwrap_or_default();
         let id = request.get("id").cloned().unwrap_or_default();
+        let nth = self.world.nth(name);
+        if let Some(Kind::Question(question)) = self.world.fault_kind()
+            && question.applies(name, nth)
+        {
+            question.ask(self, request, out).await;
+        }
         let outcome = match dialect::check(&script, request, headers) {
             Ok(()) => self.dispatch(era, name, request, out).await,
             Err(refusal) => {
@@ -137,10 +145,7 @@ impl Session {
                 Err(refusal)
             }
         };
-        let status = outcome
-            .as_ref()
-            .map_or_else(|refusal| dialect::status(era, refusal), |_| 200);
-        let message = match outcome {
+        let good = match outcome {
             Ok(mut value) => {
                 if era == Era::Modern {
                     dialect::stamp(&script, name, &mut value);
@@ -149,10 +154,24 @@ impl Session {
             }
             Err(refusal) => error(&id, &refusal),
         };
-        Reply {
-            status,
-            pieces: vec![(&message).into()],
-        }
+        let pieces = match self.world.fault_kind() {
+            Some(Kind::Twist(twist)) if twist.applies(name, nth) => (twist.make)(&Asked {
+                request,
+                good: &good,
+                nth,
+            }),
+            _ => {
+                let status = dialect::status(era, &good);
+                let pieces = vec![(&good).into()];
+                return Reply { status, pieces };
+            }
+        };
+        let status = match pieces.as_slice() {
+            [Piece::Message(twisted)] => serde_json::from_slice(twisted)
+                .map_or(200, |message: Value| dialect::status(era, &message)),
+            _ => 200,
+        };
+        Reply { status, pieces }
     }
 
     async fn dispatch(

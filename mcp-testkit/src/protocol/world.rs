@@ -10,13 +10,15 @@ use tokio::sync::watch;
 use super::listen::Listeners;
 use super::notification;
 use super::task::Tasks;
-use crate::{Log, Script};
+use crate::fault::Kind;
+use crate::{Fault, Log, Script};
 
 /// One server, whatever connections it has.
 #[derive(Debug)]
 pub(crate) struct World {
     script: RwLock<Arc<Script>>,
     pub(crate) log: Log,
+    fault: Option<Fault>,
     pub(super) tasks: Tasks,
     pub(super) listeners: Listeners,
     counts: Mutex<BTreeMap<String, u64>>,
@@ -37,15 +39,25 @@ pub(crate) enum Change<'a> {
 }
 
 impl World {
-    pub(crate) fn new(script: Script, log: Log) -> Self {
+    pub(crate) fn new(script: Script, log: Log, fault: Option<Fault>) -> Self {
+        let script = match fault.map(|fault| fault.kind) {
+            Some(Kind::Script(edit)) => edit(script),
+            _ => script,
+        };
         Self {
             script: RwLock::new(Arc::new(script)),
             log,
+            fault,
             tasks: Tasks::default(),
             listeners: Listeners::default(),
             counts: Mutex::default(),
             stopping: watch::Sender::new(false),
         }
+    }
+
+    /// Where its fault takes hold, if it has one.
+    pub(crate) fn fault_kind(&self) -> Option<Kind> {
+        self.fault.map(|fault| fault.kind)
     }
 
     pub(crate) fn script(&self) -> Arc<Script> {
@@ -63,6 +75,11 @@ impl World {
         let count = counts.entry(what.to_owned()).or_default();
         *count += 1;
         *count
+    }
+
+    /// How often this has been counted so far.
+    pub(crate) fn count(&self, what: &str) -> u64 {
+        self.counts.lock().get(what).copied().unwrap_or(0)
     }
 
     /// Tells everyone who listens.

@@ -48,6 +48,8 @@ pub enum Step {
         /// Words for people.
         message: Option<String>,
     },
+    /// Sends progress again and again, and never gets to the next step.
+    ProgressForEver(Duration),
     /// Sends a log message, if the client wants that level.
     Log {
         /// One of the eight levels.

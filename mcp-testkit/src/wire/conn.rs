@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use super::Headers;
+use super::{Headers, gzip};
 use crate::protocol::Piece;
 
 /// The longest head and the longest body a client may send.
@@ -22,10 +22,24 @@ pub(crate) struct Conn {
     unread: Vec<u8>,
     pub(crate) number: u64,
     pub(crate) requests: u64,
+    pub(crate) dress: Dress,
+}
+
+/// How JSON bodies are sent.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) enum Dress {
+    #[default]
+    Plain,
+    /// Under a content type in odd case, with a parameter.
+    OddCase,
+    /// Compressed.
+    Gzip,
+    /// In HTTP/1.0, ended by closing.
+    Http10,
 }
 
 /// A request with its body.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct HttpRequest {
     pub(crate) method: String,
     pub(crate) target: String,
@@ -49,6 +63,7 @@ impl Conn {
             unread: Vec::new(),
             number,
             requests: 0,
+            dress: Dress::Plain,
         }
     }
 
@@ -183,11 +198,34 @@ impl Conn {
         headers: &[(&str, &str)],
         body: &[u8],
     ) -> io::Result<()> {
+        let dress = if content_type == "application/json" {
+            self.dress
+        } else {
+            Dress::Plain
+        };
+        if dress == Dress::Http10 {
+            let mut all = vec![("Content-Type", content_type)];
+            all.extend(headers);
+            let mut bytes = head(status, &all);
+            bytes.splice(..8, *b"HTTP/1.0");
+            bytes.extend_from_slice(body);
+            self.raw(&bytes).await?;
+            return self.close().await;
+        }
+        let packed = gzip::compress(if dress == Dress::Gzip { body } else { b"" });
+        let (content_type, body) = match dress {
+            Dress::OddCase => ("Application/JSON; charset=UTF-8", body),
+            Dress::Gzip => (content_type, packed.as_slice()),
+            Dress::Plain | Dress::Http10 => (content_type, body),
+        };
         let length = body.len().to_string();
         let mut all = vec![("Content-Type", content_type), ("Content-Length", &length)];
         all.retain(|(name, value)| {
             !(value.is_empty() || status == 204 && *name == "Content-Length")
         });
+        if dress == Dress::Gzip {
+            all.push(("Content-Encoding", "gzip"));
+        }
         all.extend(headers);
         let mut bytes = head(status, &all);
         bytes.extend_from_slice(body);

@@ -12,7 +12,8 @@ pub(super) async fn serve(site: &Site, conn: &mut Conn, request: &HttpRequest) -
     match (request.path(), request.method.as_str()) {
         ("/sse", "GET") => {
             let number = site.world.nth("session");
-            stream(site, conn, number, &format!("/messages?session={number}")).await
+            let endpoint = format!("event: endpoint\ndata: /messages?session={number}\n\n");
+            stream(site, conn, number, endpoint.as_bytes()).await
         }
         ("/sse", _) => conn.reply(405, "", &[("Allow", "GET")], b"").await,
         ("/messages", "POST") => message(site, conn, request).await,
@@ -20,12 +21,12 @@ pub(super) async fn serve(site: &Site, conn: &mut Conn, request: &HttpRequest) -
     }
 }
 
-/// Holds a client's event stream.
+/// Holds a client's event stream, which begins with these bytes.
 pub(crate) async fn stream(
     site: &Site,
     conn: &mut Conn,
     number: u64,
-    endpoint: &str,
+    first: &[u8],
 ) -> io::Result<()> {
     let session = Session::new(&site.world);
     let (out, mut pieces) = Out::channel();
@@ -33,8 +34,7 @@ pub(crate) async fn stream(
     let name = number.to_string();
     site.sessions.lock().insert(name.clone(), session);
     conn.begin_events(&[]).await?;
-    conn.chunk(format!("event: endpoint\ndata: {endpoint}\n\n").as_bytes())
-        .await?;
+    conn.chunk(first).await?;
     let ended = loop {
         tokio::select! {
             Some(piece) = pieces.recv() => {

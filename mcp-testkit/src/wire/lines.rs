@@ -2,12 +2,14 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::mpsc;
 
+use super::stdio;
 use crate::Refusal;
 use crate::log::{Origin, Seen};
 use crate::protocol::{Out, Piece, Session, World, error};
@@ -27,6 +29,16 @@ pub(crate) struct Lines {
     pub(crate) patience: Option<(usize, Duration)>,
     pub(crate) out: Out,
     pub(crate) session: Arc<Session>,
+    place: Place,
+}
+
+/// Where a server of lines lives.
+#[derive(Clone, Debug)]
+pub(crate) enum Place {
+    /// In memory.
+    Memory,
+    /// On this process's standard input and output; the flag says that signals are ignored.
+    Process(Arc<AtomicBool>),
 }
 
 /// How messages are written.
@@ -40,14 +52,13 @@ pub(crate) struct Style {
     pub(crate) step: usize,
 }
 
-impl Default for Style {
-    fn default() -> Self {
-        Self {
-            before: b"",
-            end: b"\n",
-            step: usize::MAX,
-        }
-    }
+impl Style {
+    /// As it should be.
+    pub(crate) const PLAIN: Self = Self {
+        before: b"",
+        end: b"\n",
+        step: usize::MAX,
+    };
 }
 
 impl Lines {
@@ -57,6 +68,7 @@ impl Lines {
         reader: R,
         writer: W,
         style: Style,
+        place: Place,
     ) -> (Self, impl Future<Output = io::Result<()>> + Send + 'static)
     where
         R: AsyncRead + Send + Unpin + 'static,
@@ -72,6 +84,7 @@ impl Lines {
             patience: None,
             out,
             session,
+            place,
         };
         (lines, write(pieces, writer, style))
     }
@@ -129,9 +142,38 @@ impl Lines {
         Ok(true)
     }
 
-    /// Stops reading for good, and closes the stream.
+    /// What a well-behaved server would answer.
+    pub(crate) async fn answer(&mut self, request: &Value) -> Vec<u8> {
+        let reply = self.session.answer(request, &self.out, None).await;
+        match reply.pieces.into_iter().next() {
+            Some(Piece::Message(bytes)) => bytes,
+            _ => Vec::new(),
+        }
+    }
+
+    /// Closes the input.
     pub(crate) fn close_input(&mut self) {
         self.reader = Box::new(tokio::io::empty());
+        if let Place::Process(_) = self.place {
+            stdio::close_input();
+        }
+    }
+
+    /// Writes what is queued, then closes the output.
+    pub(crate) async fn close_output(&mut self) {
+        self.out.flush().await;
+        self.out.send(Piece::End).await;
+        self.out.closed().await;
+        if let Place::Process(_) = self.place {
+            stdio::close_output();
+        }
+    }
+
+    /// From now on signals are logged, but do not end the process.
+    pub(crate) fn ignore_signals(&self) {
+        if let Place::Process(ignore) = &self.place {
+            ignore.store(true, Ordering::Relaxed);
+        }
     }
 
     async fn read_line(&mut self) -> io::Result<Option<Vec<u8>>> {

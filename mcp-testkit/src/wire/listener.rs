@@ -14,6 +14,7 @@ use tokio::task::JoinSet;
 use super::replay::Replay;
 use super::{Conn, HttpRequest, http, legacy};
 use crate::Shape;
+use crate::fault::{Hit, Kind, On};
 use crate::log::{Origin, Seen};
 use crate::protocol::{Session, World};
 
@@ -32,6 +33,8 @@ pub(crate) struct Site {
     pub(crate) other: Option<String>,
     pub(crate) sessions: Mutex<BTreeMap<String, Arc<Session>>>,
     pub(super) replays: Mutex<BTreeMap<u64, Arc<Replay>>>,
+    /// What a resumed stream is to bring.
+    pub(crate) pending: Mutex<Vec<u8>>,
     away: mpsc::Sender<Duration>,
     epoch: watch::Sender<u64>,
 }
@@ -54,6 +57,7 @@ impl Site {
             other,
             sessions: Mutex::default(),
             replays: Mutex::default(),
+            pending: Mutex::default(),
             away,
             epoch: watch::Sender::new(0),
         });
@@ -129,6 +133,14 @@ impl Site {
     }
 
     async fn requests(&self, conn: &mut Conn) -> io::Result<()> {
+        let fault = match self.world.fault_kind() {
+            Some(Kind::Http(on, fault)) if self.shape == Shape::Http => Some((on, fault)),
+            Some(Kind::Sse(on, fault)) if self.shape == Shape::Sse => Some((on, fault)),
+            _ => None,
+        };
+        if let (Origin::First, Some((On::Connect, fault))) = (self.origin, fault) {
+            return fault(&mut Hit::new(self, conn, &HttpRequest::default())).await;
+        }
         loop {
             let request = tokio::select! {
                 request = conn.read_request() => request?,
@@ -138,7 +150,11 @@ impl Site {
                 return Ok(());
             };
             self.log(conn, &request);
-            self.behave(conn, &request).await?;
+            let mut hit = Hit::new(self, conn, &request);
+            match fault {
+                Some((on, fault)) if hit.is(on) => fault(&mut hit).await?,
+                _ => hit.behave().await?,
+            }
         }
     }
 

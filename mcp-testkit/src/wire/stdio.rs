@@ -27,3 +27,34 @@ fn pipes() -> Option<(Input, Output)> {
     let output = Sender::from_owned_fd(output).ok()?;
     Some((Box::new(input), Box::new(output)))
 }
+
+/// Closes standard input for good: nothing is there to read any more, and nobody can write.
+pub(crate) fn close_input() {
+    #[cfg(unix)]
+    if let Ok(nothing) = std::fs::File::open("/dev/null") {
+        // It stays open if this fails, and a test will say so.
+        let _ = nix::unistd::dup2_stdin(nothing);
+    }
+}
+
+/// Closes standard output for good.
+pub(crate) fn close_output() {
+    #[cfg(unix)]
+    if let Ok(nothing) = std::fs::File::options().write(true).open("/dev/null") {
+        // It stays open if this fails, and a test will say so.
+        let _ = nix::unistd::dup2_stdout(nothing);
+    }
+}
+
+/// Returns when SIGTERM, or its like elsewhere, arrives; gives its name.
+pub(crate) async fn terminated() -> &'static str {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut signals) = signal(SignalKind::terminate()) {
+            signals.recv().await;
+            return "SIGTERM";
+        }
+    }
+    std::future::pending().await
+}

@@ -16,7 +16,7 @@ pub(crate) struct LineClient {
 
 /// A client and its server, joined by a pipe.
 pub(crate) fn pipe(server: Server) -> (LineClient, Running) {
-    let (stream, running) = server.pipe();
+    let (stream, running) = server.pipe().unwrap();
     let (reader, writer) = tokio::io::split(stream);
     (LineClient::new(reader, writer), running)
 }

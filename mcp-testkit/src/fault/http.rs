@@ -1,0 +1,41 @@
+//! Faults of HTTP: status lines, bodies, event streams, connections.
+
+mod body;
+mod connection;
+mod endpoint;
+mod events;
+mod hit;
+mod redirect;
+mod resume;
+mod session;
+mod size;
+mod status;
+mod stream;
+
+pub(crate) use hit::{Hit, HttpFn, On};
+
+use super::{Fault, Kind};
+
+pub(super) fn all() -> Vec<Fault> {
+    [
+        status::FAULTS,
+        session::FAULTS,
+        body::FAULTS,
+        events::FAULTS,
+        resume::FAULTS,
+        redirect::FAULTS,
+        size::FAULTS,
+        connection::FAULTS,
+        endpoint::FAULTS,
+        stream::FAULTS,
+    ]
+    .concat()
+}
+
+const fn http(name: &'static str, about: &'static str, on: On, fault: HttpFn) -> Fault {
+    Fault::new(name, about, Kind::Http(on, fault))
+}
+
+const fn sse(name: &'static str, about: &'static str, on: On, fault: HttpFn) -> Fault {
+    Fault::new(name, about, Kind::Sse(on, fault))
+}

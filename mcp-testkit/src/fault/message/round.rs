@@ -1,0 +1,97 @@
+//! Modern results that ask for more, or are of unknown kinds.
+
+use serde_json::{Value, json};
+
+use crate::Refusal;
+use crate::fault::Fault;
+use crate::fault::twist::Times;
+use crate::protocol::error;
+
+const CALL: &[&str] = &["tools/call"];
+
+pub(super) const FAULTS: &[Fault] = &[
+    Fault::twist(
+        "modern-rounds",
+        "wants one more round for ever, without asking anything",
+        CALL,
+        Times::Every,
+        |asked| {
+            let state = "x".repeat(100);
+            vec![asked.result(json!({"resultType": "input_required", "requestState": state}))]
+        },
+    ),
+    Fault::twist(
+        "modern-rounds-asking",
+        "asks the same form for ever",
+        CALL,
+        Times::Every,
+        |asked| {
+            let form = json!({"message": "Again?", "requestedSchema": {"type": "object", "properties": {}}});
+            vec![asked.result(json!({
+                "resultType": "input_required",
+                "inputRequests": {"again": {"method": "elicitation/create", "params": form}},
+                "requestState": format!("round {}", asked.nth),
+            }))]
+        },
+    ),
+    Fault::twist(
+        "input-required-empty",
+        "answers calls with input_required and nothing else",
+        CALL,
+        Times::Every,
+        |asked| vec![asked.result(json!({"resultType": "input_required"}))],
+    ),
+    Fault::twist(
+        "input-required-unknown",
+        "asks for input by a method that does not exist",
+        CALL,
+        Times::Every,
+        |asked| {
+            vec![asked.result(json!({
+                "resultType": "input_required",
+                "inputRequests": {"odd": {"method": "vendor/doStuff", "params": {}}},
+            }))]
+        },
+    ),
+    Fault::twist(
+        "input-required-for-list",
+        "answers lists with input_required, which only calls may",
+        &["tools/list"],
+        Times::Every,
+        |asked| vec![asked.result(json!({"resultType": "input_required", "requestState": "s"}))],
+    ),
+    Fault::call(
+        "modern-result-type",
+        "answers the first call with an unknown resultType",
+        |asked| vec![asked.with("resultType", Some("quantum".into()))],
+    ),
+    Fault::call(
+        "result-type-missing",
+        "answers the first call without a resultType",
+        |asked| vec![asked.with("resultType", None)],
+    ),
+    Fault::twist(
+        "task-never-ends",
+        "answers calls with a task that works for ever",
+        &["tools/call", "tasks/get"],
+        Times::Every,
+        |asked| {
+            let kind = match asked.request.get("method").and_then(Value::as_str) {
+                Some("tools/call") => "task",
+                _ => "complete",
+            };
+            vec![asked.result(json!({
+                "resultType": kind, "taskId": "endless", "status": "working", "ttlMs": null,
+                "createdAt": "2026-07-28T00:00:00Z", "lastUpdatedAt": "2026-07-28T00:00:00Z",
+                "pollIntervalMs": 100,
+            }))]
+        },
+    ),
+    Fault::twist(
+        "header-mismatch-loop",
+        "says of every call that its headers do not agree with its body",
+        CALL,
+        Times::Every,
+        |asked| vec![(&error(asked.id(), &Refusal::new(-32020, "Header mismatch"))).into()],
+    ),
+];
