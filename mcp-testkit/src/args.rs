@@ -8,6 +8,8 @@ use mcp_testkit::{Era, Fault, Polling, Replies, Script, Shape};
 pub(crate) const USAGE: &str = "\
 usage: mcp-testkit (--stdio | --http | --sse) [options]
        mcp-testkit faults                    list the ways to misbehave
+       mcp-testkit chaos --driver PROGRAM    run a client against all of them (Linux)
+             [--only PATTERN,...] [--jobs N] [--list]
 
   --stdio            serve lines on standard input and output
   --http             serve Streamable HTTP on a free loopback port; its URL is the first line printed
@@ -30,6 +32,17 @@ usage: mcp-testkit (--stdio | --http | --sse) [options]
 pub(crate) enum Command {
     Help,
     Faults,
+    #[cfg(target_os = "linux")]
+    ListCases {
+        only: Option<String>,
+    },
+    #[cfg(target_os = "linux")]
+    Chaos(crate::judge::Chaos),
+    #[cfg(target_os = "linux")]
+    ChaosCase {
+        name: String,
+        driver: String,
+    },
     Serve(Box<Serve>),
 }
 
@@ -56,6 +69,8 @@ pub(crate) fn parse(mut args: impl Iterator<Item = String>) -> Result<Command, S
         match arg.as_str() {
             "--help" | "-h" | "help" => return Ok(Command::Help),
             "faults" => return Ok(Command::Faults),
+            "chaos" => return chaos(args),
+            "chaos-case" => return chaos_case(args),
             "--stdio" => shape = Some(Shape::Stdio),
             "--http" => shape = Some(Shape::Http),
             "--sse" => shape = Some(Shape::Sse),
@@ -120,4 +135,48 @@ pub(crate) fn parse(mut args: impl Iterator<Item = String>) -> Result<Command, S
 fn number<T: std::str::FromStr>(option: &str, text: &str) -> Result<T, String> {
     text.parse()
         .map_err(|_| format!("{option} needs a number, not {text}"))
+}
+
+#[cfg(target_os = "linux")]
+fn chaos(mut args: impl Iterator<Item = String>) -> Result<Command, String> {
+    let (mut driver, mut only, mut list) = (None, None, false);
+    let mut jobs = std::thread::available_parallelism().map_or(2, |cores| cores.get() * 2);
+    while let Some(arg) = args.next() {
+        let mut value = || {
+            args.next()
+                .ok_or_else(|| format!("{arg} needs a value\n\n{USAGE}"))
+        };
+        match arg.as_str() {
+            "--driver" => driver = Some(value()?),
+            "--only" => only = Some(value()?),
+            "--jobs" => jobs = number(&arg, &value()?)?,
+            "--list" => list = true,
+            other => return Err(format!("unknown option {other}\n\n{USAGE}")),
+        }
+    }
+    match driver {
+        _ if list => Ok(Command::ListCases { only }),
+        Some(driver) => Ok(Command::Chaos(crate::judge::Chaos { driver, only, jobs })),
+        None => Err(format!("chaos needs --driver\n\n{USAGE}")),
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn chaos_case(mut args: impl Iterator<Item = String>) -> Result<Command, String> {
+    match (args.next(), args.next(), args.next()) {
+        (Some(name), Some(option), Some(driver)) if option == "--driver" => {
+            Ok(Command::ChaosCase { name, driver })
+        }
+        _ => Err(USAGE.to_owned()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn chaos(_: impl Iterator<Item = String>) -> Result<Command, String> {
+    Err("the chaos cases are judged on Linux only".to_owned())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn chaos_case(args: impl Iterator<Item = String>) -> Result<Command, String> {
+    chaos(args)
 }

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod chaos;
 mod era;
 mod fault;
 mod log;

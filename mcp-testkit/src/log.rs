@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::Notify;
 
+use crate::Refusal;
+
 /// Events kept; later ones are only counted.
 const MAX_EVENTS: usize = 100_000;
 /// Messages longer than this are logged without their params or result.
@@ -260,6 +262,13 @@ impl Log {
             origin,
             message,
             bytes,
+        });
+    }
+
+    pub(crate) fn refused(&self, refusal: &Refusal) {
+        self.record(Seen::Refused {
+            code: refusal.code,
+            message: refusal.message.clone(),
         });
     }
 

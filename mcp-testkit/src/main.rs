@@ -6,6 +6,8 @@
 )]
 
 mod args;
+#[cfg(target_os = "linux")]
+mod judge;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -40,6 +42,15 @@ fn run() -> Result<ExitCode, String> {
             }
             Ok(ExitCode::SUCCESS)
         }
+        #[cfg(target_os = "linux")]
+        Command::ListCases { only } => {
+            judge::list(only.as_deref());
+            Ok(ExitCode::SUCCESS)
+        }
+        #[cfg(target_os = "linux")]
+        Command::Chaos(chaos) => judge::run(&chaos),
+        #[cfg(target_os = "linux")]
+        Command::ChaosCase { name, driver } => judge::run_one(&name, &driver),
         Command::Serve(serve) => {
             let code = runtime.block_on(async {
                 let lifetime = serve

@@ -85,7 +85,7 @@ impl Session {
             && !self.is_initialized();
         if early {
             let refusal = Refusal::new(-32600, format!("{method} came before initialize"));
-            self.refused(&refusal);
+            self.world.log.refused(&refusal);
             out.send(&error(id, &refusal)).await;
             return;
         }
@@ -111,13 +111,6 @@ impl Session {
         }
     }
 
-    pub(crate) fn refused(&self, refusal: &Refusal) {
-        self.world.log.record(Seen::Refused {
-            code: refusal.code,
-            message: refusal.message.clone(),
-        });
-    }
-
     /// Answers a request. What it says before the answer goes to `out`.
     pub(crate) async fn answer(
         self: &Arc<Self>,
@@ -141,7 +134,7 @@ impl Session {
         let outcome = match dialect::check(&script, request, headers) {
             Ok(()) => self.dispatch(era, name, request, out).await,
             Err(refusal) => {
-                self.refused(&refusal);
+                self.world.log.refused(&refusal);
                 Err(refusal)
             }
         };

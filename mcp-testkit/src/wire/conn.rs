@@ -23,6 +23,8 @@ pub(crate) struct Conn {
     pub(crate) number: u64,
     pub(crate) requests: u64,
     pub(crate) dress: Dress,
+    /// What ends the lines of events.
+    pub(crate) line_end: &'static [u8],
 }
 
 /// How JSON bodies are sent.
@@ -64,6 +66,7 @@ impl Conn {
             number,
             requests: 0,
             dress: Dress::Plain,
+            line_end: b"\n",
         }
     }
 
@@ -272,13 +275,13 @@ impl Conn {
     /// Writes a piece to an event stream, with this event id if it is a message.
     pub(crate) async fn write_piece(&mut self, piece: &Piece, id: Option<&str>) -> io::Result<()> {
         match piece {
-            Piece::Message(bytes) => self.chunk(&event(bytes, id)).await,
+            Piece::Message(bytes) => self.chunk(&event_of(bytes, id, self.line_end)).await,
             Piece::Many(times, make) => {
                 let mut written = 0;
                 while written < *times {
                     let batch = BATCH.min(times - written);
                     let events: Vec<u8> = (written..written + batch)
-                        .flat_map(|n| event(&make(n), None))
+                        .flat_map(|n| event_of(&make(n), None, self.line_end))
                         .collect();
                     self.chunk(&events).await?;
                     written += batch;
@@ -321,16 +324,21 @@ impl Conn {
 
 /// A message as an event. Line breaks inside it become several data lines.
 pub(crate) fn event(message: &[u8], id: Option<&str>) -> Vec<u8> {
+    event_of(message, id, b"\n")
+}
+
+fn event_of(message: &[u8], id: Option<&str>, line_end: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(message.len() + 16);
     if let Some(id) = id {
-        bytes.extend_from_slice(format!("id: {id}\n").as_bytes());
+        bytes.extend_from_slice(format!("id: {id}").as_bytes());
+        bytes.extend_from_slice(line_end);
     }
     for line in message.split(|byte| *byte == b'\n') {
         bytes.extend_from_slice(b"data: ");
         bytes.extend_from_slice(line);
-        bytes.push(b'\n');
+        bytes.extend_from_slice(line_end);
     }
-    bytes.push(b'\n');
+    bytes.extend_from_slice(line_end);
     bytes
 }
 

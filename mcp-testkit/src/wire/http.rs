@@ -89,6 +89,7 @@ async fn post(site: &Site, conn: &mut Conn, request: &HttpRequest) -> io::Result
     let session = match session(site, request) {
         Ok(session) => session,
         Err((status, refusal)) => {
+            site.world.log.refused(&refusal);
             return refuse(conn, status, &id, refusal.code, &refusal.message).await;
         }
     };
@@ -307,6 +308,7 @@ async fn get(site: &Site, conn: &mut Conn, request: &HttpRequest) -> io::Result<
     let session = match session(site, request) {
         Ok(session) => session,
         Err((status, refusal)) => {
+            site.world.log.refused(&refusal);
             return refuse(conn, status, &Value::Null, refusal.code, &refusal.message).await;
         }
     };

@@ -120,7 +120,7 @@ impl Lines {
                 return Ok(Some(message));
             }
             let refusal = Refusal::new(-32700, "Parse error");
-            self.session.refused(&refusal);
+            log.refused(&refusal);
             self.out.send(&error(&Value::Null, &refusal)).await;
         }
         log.record(Seen::Eof);

@@ -10,22 +10,31 @@ pub(crate) type Output = Box<dyn AsyncWrite + Send + Unpin>;
 /// Standard input and output. Pipes are used directly, anything else by way of a thread.
 pub(crate) fn streams() -> (Input, Output) {
     #[cfg(unix)]
-    if let Some(pipes) = pipes() {
-        return pipes;
-    }
-    (Box::new(tokio::io::stdin()), Box::new(tokio::io::stdout()))
+    let (input, output) = (pipe_in(), pipe_out());
+    #[cfg(not(unix))]
+    let (input, output) = (None, None);
+    (
+        input.unwrap_or_else(|| Box::new(tokio::io::stdin())),
+        output.unwrap_or_else(|| Box::new(tokio::io::stdout())),
+    )
 }
 
 #[cfg(unix)]
-fn pipes() -> Option<(Input, Output)> {
+fn pipe_in() -> Option<Input> {
     use std::os::fd::AsFd as _;
-    use tokio::net::unix::pipe::{Receiver, Sender};
+    use tokio::net::unix::pipe::Receiver;
 
     let input = std::io::stdin().as_fd().try_clone_to_owned().ok()?;
+    Some(Box::new(Receiver::from_owned_fd(input).ok()?))
+}
+
+#[cfg(unix)]
+fn pipe_out() -> Option<Output> {
+    use std::os::fd::AsFd as _;
+    use tokio::net::unix::pipe::Sender;
+
     let output = std::io::stdout().as_fd().try_clone_to_owned().ok()?;
-    let input = Receiver::from_owned_fd(input).ok()?;
-    let output = Sender::from_owned_fd(output).ok()?;
-    Some((Box::new(input), Box::new(output)))
+    Some(Box::new(Sender::from_owned_fd(output).ok()?))
 }
 
 /// Closes standard input for good: nothing is there to read any more, and nobody can write.

@@ -120,12 +120,13 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     ),
     sse(
-        "endpoint-crlf",
-        "ends the lines of its first event with CRLF (no fault)",
+        "stream-crlf",
+        "ends the lines of its events with CRLF (no fault)",
         On::Get,
         |hit| {
             Box::pin(async move {
                 let number = hit.site.world.nth("session");
+                hit.conn.line_end = b"\r\n";
                 let event = format!("event: endpoint\r\ndata: /messages?session={number}\r\n\r\n");
                 legacy::stream(hit.site, hit.conn, number, event.as_bytes()).await
             })

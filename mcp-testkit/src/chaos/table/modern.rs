@@ -1,0 +1,93 @@
+//! What only the modern era has.
+
+use super::super::case::{either, error, ok};
+use super::super::{Case, Check, Count, Plan};
+use super::stdio::both_eras;
+
+/// Faults of messages that only modern servers can have.
+pub(super) fn cases(place: &str) -> Vec<Case> {
+    let named = |name: &str| format!("{place}/{name}");
+    let rounds = || Check::AtMost(Count::Rpc("tools/call"), 60);
+    vec![
+        ok(&named("baseline"), "a modern server without a fault").check(Check::NothingRefused),
+        error(&named("modern-rounds"), "rounds have a limit").check(rounds()),
+        error(
+            &named("modern-rounds-asking"),
+            "rounds have a limit; what cannot be answered is an error",
+        )
+        .check(rounds()),
+        error(
+            &named("input-required-empty"),
+            "nothing is asked and nothing is given: at once",
+        )
+        .check(rounds()),
+        error(
+            &named("input-required-unknown"),
+            "an unknown question is an error",
+        )
+        .check(rounds()),
+        error(&named("input-required-for-list"), "a list asks nothing"),
+        either(&named("modern-result-type"), "an unknown resultType"),
+        ok(
+            &named("result-type-missing"),
+            "a result without resultType is complete",
+        ),
+        error(
+            &named("task-never-ends"),
+            "a task has a time-out, or was not asked for",
+        )
+        .silent(2_500),
+        error(
+            &named("unsupported-version-loop"),
+            "a version that is refused and offered is not tried for ever",
+        )
+        .check(Check::AtMost(Count::Rpc("server/discover"), 10)),
+        error(
+            &named("header-mismatch-loop"),
+            "a request that is refused for its headers is not tried for ever",
+        )
+        .check(Check::AtMost(Count::Rpc("tools/call"), 10)),
+        error(
+            &named("discover-empty"),
+            "a discovery without versions, and no handshake either",
+        ),
+        ok(
+            &named("unknown-request"),
+            "a modern server asks nothing: no answer",
+        )
+        .check(Check::NotAnswered("vendor/doStuff")),
+        ok(
+            &named("ping-during-call"),
+            "a modern server asks nothing: no answer",
+        )
+        .check(Check::NotAnswered("ping")),
+    ]
+}
+
+/// Lines and processes.
+pub(super) fn stdio() -> Vec<Case> {
+    let mut cases = both_eras("stdio-modern");
+    cases.push(ok(
+        "stdio-modern/batch-junk",
+        "empty and junk arrays do not end the session",
+    ));
+    cases
+}
+
+/// Streamable HTTP without sessions.
+pub(super) fn http() -> Vec<Case> {
+    vec![
+        ok("http-modern/baseline-sse", "answers as event streams")
+            .option(&["--replies", "sse"])
+            .check(Check::NothingRefused)
+            .check(Check::HeadersRight)
+            .check(Check::AtMost(Count::Http("GET"), 0))
+            .check(Check::AtMost(Count::Http("DELETE"), 0)),
+        ok(
+            "http-modern/cancel",
+            "closing the stream cancels, and other calls go on",
+        )
+        .plan(Plan::Cancel)
+        .check(Check::Cancelled),
+    ]
+}
