@@ -207,15 +207,24 @@ impl Log {
 
     /// The first event that fits, waiting for it if it has not happened yet.
     pub async fn wait_for(&self, fits: impl Fn(&Event) -> bool) -> Event {
+        let mut at = 0;
         loop {
             let grown = self.inner.grown.notified();
             tokio::pin!(grown);
             grown.as_mut().enable();
-            if let Some(event) = self.inner.events.lock().iter().find(|event| fits(event)) {
-                return event.clone();
+            // Not under the lock: what fits may depend on the log.
+            while let Some(event) = self.event(at) {
+                if fits(&event) {
+                    return event;
+                }
+                at += 1;
             }
             grown.await;
         }
+    }
+
+    fn event(&self, at: usize) -> Option<Event> {
+        self.inner.events.lock().get(at).cloned()
     }
 
     /// The first message with this method, waiting for it if it has not arrived yet.

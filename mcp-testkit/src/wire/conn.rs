@@ -7,6 +7,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use super::{Headers, gzip};
+use crate::Log;
 use crate::protocol::Piece;
 
 /// The longest head and the longest body a client may send.
@@ -23,6 +24,7 @@ pub(crate) struct Conn {
     pub(crate) number: u64,
     pub(crate) requests: u64,
     pub(crate) dress: Dress,
+    log: Log,
     /// What ends the lines of events.
     pub(crate) line_end: &'static [u8],
 }
@@ -57,7 +59,7 @@ impl HttpRequest {
 }
 
 impl Conn {
-    pub(crate) fn new(stream: TcpStream, number: u64) -> Self {
+    pub(crate) fn new(stream: TcpStream, number: u64, log: Log) -> Self {
         // Only makes small writes slower if it fails.
         let _ = stream.set_nodelay(true);
         Self {
@@ -66,6 +68,7 @@ impl Conn {
             number,
             requests: 0,
             dress: Dress::Plain,
+            log,
             line_end: b"\n",
         }
     }
@@ -167,6 +170,7 @@ impl Conn {
 
     /// Says nothing more until the client goes away.
     pub(crate) async fn hang(&mut self) -> io::Result<()> {
+        self.log.mark("silent", self.number);
         self.gone().await;
         Err(closed())
     }

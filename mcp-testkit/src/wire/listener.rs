@@ -95,7 +95,7 @@ impl Site {
                 accepted = open.accept() => {
                     if let Ok((stream, _)) = accepted {
                         number += 1;
-                        let conn = Conn::new(stream, number);
+                        let conn = Conn::new(stream, number, self.world.log.clone());
                         connections.spawn(Arc::clone(&self).serve(conn));
                     }
                 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mcp_testkit::{Running, Server};
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
 
 pub(crate) struct LineClient {
     reader: BufReader<Box<dyn AsyncRead + Send + Unpin>>,
@@ -40,14 +40,36 @@ impl LineClient {
         self.writer.write_all(line.as_bytes()).await.unwrap();
     }
 
-    pub(crate) async fn line(&mut self) -> Option<String> {
+    pub(crate) async fn try_send(&mut self, message: &Value) -> std::io::Result<()> {
+        self.writer
+            .write_all(format!("{message}\n").as_bytes())
+            .await
+    }
+
+    /// Closes its output; gives what can still be read.
+    pub(crate) fn close(self) -> impl AsyncRead + Unpin {
+        self.reader
+    }
+
+    /// The next line, whatever is in it.
+    pub(crate) async fn bytes(&mut self) -> Vec<u8> {
         let mut line = Vec::new();
         let read = self.reader.read_until(b'\n', &mut line);
         let read = tokio::time::timeout(Duration::from_secs(20), read).await;
-        match read.expect("no line within 20 s") {
-            Ok(0) | Err(_) => None,
-            Ok(_) => Some(String::from_utf8_lossy(&line).into_owned()),
-        }
+        read.expect("no line within 20 s").unwrap_or_default();
+        line
+    }
+
+    /// The next so many bytes.
+    pub(crate) async fn beginning(&mut self, count: usize) -> Vec<u8> {
+        let mut bytes = vec![0; count];
+        self.reader.read_exact(&mut bytes).await.unwrap();
+        bytes
+    }
+
+    pub(crate) async fn line(&mut self) -> Option<String> {
+        let line = self.bytes().await;
+        (!line.is_empty()).then(|| String::from_utf8_lossy(&line).into_owned())
     }
 
     pub(crate) async fn receive(&mut self) -> Value {
