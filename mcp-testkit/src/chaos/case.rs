@@ -6,6 +6,9 @@ use std::time::Duration;
 use super::Check;
 use crate::{Era, Fault, Shape};
 
+/// The time-out where the client must notice the fault without it.
+const PROMPT: Duration = Duration::from_secs(60);
+
 /// One row of the table: a server, what to do with it, and what must come out.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -161,7 +164,7 @@ impl Case {
             plan: Plan::Basic,
             expect,
             never: Vec::new(),
-            timeout: Duration::from_secs(60),
+            timeout: PROMPT,
             within: Duration::from_secs(10),
             exit_within: Duration::from_secs(18),
             memory_mb: 100,
@@ -219,6 +222,14 @@ impl Case {
         self.heavy(seconds, memory_mb)
     }
 
+    /// A clean error will do as well.
+    pub(super) fn or_error(mut self) -> Self {
+        if let Expect::Ok(text) = self.expect {
+            self.expect = Expect::Either(text);
+        }
+        self
+    }
+
     pub(super) fn mentions(mut self, words: &[&'static str]) -> Self {
         if let Expect::Error(mentions) = &mut self.expect {
             mentions.extend(words);
@@ -236,6 +247,9 @@ impl Case {
     pub(super) fn heavy(mut self, seconds: u64, memory_mb: u64) -> Self {
         self.within = Duration::from_secs(seconds);
         self.exit_within = Duration::from_secs(seconds + 10);
+        if self.timeout >= PROMPT {
+            self.timeout = PROMPT.max(2 * self.within);
+        }
         self.memory_mb = memory_mb;
         self
     }

@@ -98,9 +98,7 @@ fn framing(named: Named<'_>) -> Vec<Case> {
             "a junk line that is not UTF-8 is skipped",
         ),
         ok(&named("one-byte-writes"), "a pipe is a stream of bytes"),
-        error(&named("line-endless"), "a line has a limit")
-            .check(Check::FloodStopped)
-            .heavy(30, 300),
+        error(&named("line-endless"), "a line has a limit").heavy(30, 300),
         either(
             &named("no-newline-eof"),
             "the last line without an end: delivered, or an error, at once",

@@ -76,10 +76,10 @@ pub(super) const FAULTS: &[Fault] = &[
     http(
         "keepalive-stale",
         "resets a reused connection when the first call arrives on it",
-        On::Call,
+        On::FirstCall,
         |hit| {
             Box::pin(async move {
-                if hit.conn.requests > 1 && hit.site.world.nth("stale") == 1 {
+                if hit.conn.requests > 1 {
                     hit.mark("stale");
                     return hit.conn.reset();
                 }
