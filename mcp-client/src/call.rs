@@ -108,7 +108,7 @@ impl Link {
                 outcome.into_result()
             }
             Ended::SendFailed(failure) => {
-                let miss = refusal(failure, &self.settings.limits);
+                let miss = refusal(failure, dialect, &self.settings.limits);
                 // The server answered, or has never seen it: it need not be told.
                 if matches!(&miss, Miss::Lost { delivery, .. } if *delivery != Delivery::NotSent) {
                     return Err(miss);
@@ -277,7 +277,7 @@ impl Drop for Guard<'_> {
 
 /// Reads the server's word out of a refused exchange: a JSON-RPC error in the body of an HTTP
 /// error is the answer.
-fn refusal(failure: SendError, limits: &crate::Limits) -> Miss {
+fn refusal(failure: SendError, dialect: &Dialect, limits: &crate::Limits) -> Miss {
     if let TransportError::Http(http) = &failure.error {
         let limits = mcp_jsonrpc::Limits::default().with_depth(limits.depth());
         if let Ok(mcp_jsonrpc::Incoming::Single(MessageRef::Response {
@@ -285,7 +285,13 @@ fn refusal(failure: SendError, limits: &crate::Limits) -> Miss {
             ..
         })) = mcp_jsonrpc::decode(&http.body, &limits)
         {
-            return Miss::Peer(error);
+            return match http.status {
+                400 if dialect.has_session() && is_unknown_session(&error) => Miss::Lost {
+                    error: TransportError::SessionExpired.into(),
+                    delivery: Delivery::NotSent,
+                },
+                _ => Miss::Peer(error),
+            };
         }
     }
     match failure.error {
@@ -296,4 +302,10 @@ fn refusal(failure: SendError, limits: &crate::Limits) -> Miss {
             delivery: failure.delivery,
         },
     }
+}
+
+/// Whether a server says in words that it has forgotten the session, where it should say 404:
+/// the servers built after the TypeScript SDK's own example do.
+fn is_unknown_session(error: &ErrorObject) -> bool {
+    error.code.get() == -32000 && error.message.to_ascii_lowercase().contains("session")
 }

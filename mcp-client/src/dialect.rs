@@ -115,6 +115,11 @@ impl Dialect {
         self.revision.is_some_and(Revision::is_modern)
     }
 
+    /// Whether the server may have given us a session, over HTTP.
+    pub(crate) fn has_session(&self) -> bool {
+        self.revision.is_some_and(Revision::has_http_sessions)
+    }
+
     /// Whether the server learns of a cancelled request by a notification; where it does not, the
     /// closed reply stream tells it.
     pub(crate) fn cancels_by_message(&self, shape: Shape) -> bool {

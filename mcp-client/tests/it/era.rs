@@ -2,7 +2,7 @@
 
 use mcp_client::{Client, ConnectError, EraMemory, EraMode, Limits};
 use mcp_jsonrpc::{RequestId, Revision};
-use mcp_transport::{Closed, Delivery, Shape, TransportError};
+use mcp_transport::{Closed, Delivery, ProcessExit, Shape, TransportError};
 use serde_json::{Value, json};
 
 use crate::fake::{
@@ -154,6 +154,50 @@ async fn an_answer_without_an_id_ends_the_probe_at_once() {
     connect(&server, EraMode::Auto).await.unwrap();
 }
 
+pub(crate) fn status(status: u16, body: &str) -> TransportError {
+    let mut failure = mcp_transport::HttpFailure::new(status, "http://fake/");
+    failure.body = body.into();
+    TransportError::Http(failure)
+}
+
+#[tokio::test]
+async fn a_page_not_found_is_legacy_and_then_another_transport() {
+    let old = FakeConnect::new(Shape::LegacySse, legacy_script(deaf));
+    let new = FakeConnect::new(Shape::Http, |server: &Fake, _: &Value| {
+        server.refuse(status(404, "<html>"), Delivery::NotSent);
+    })
+    .with_fallback(old.clone());
+    connect(&new, EraMode::Auto).await.unwrap();
+    assert_eq!(new.last().methods(), ["server/discover", "initialize"]);
+    assert_eq!(
+        old.last().methods(),
+        ["initialize", "notifications/initialized"]
+    );
+}
+
+#[tokio::test]
+async fn a_refusal_in_the_body_of_an_error_is_the_answer() {
+    let server = FakeConnect::new(
+        Shape::Http,
+        legacy_script(|server, _| {
+            let body =
+                r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"no session"}}"#;
+            server.refuse(status(400, body), Delivery::NotSent);
+        }),
+    );
+    connect(&server, EraMode::Auto).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_server_in_trouble_gives_no_verdict() {
+    let server = FakeConnect::new(Shape::Http, |server: &Fake, _: &Value| {
+        server.refuse(status(503, "later"), Delivery::Unknown);
+    });
+    let error = connect(&server, EraMode::Auto).await.unwrap_err();
+    assert!(matches!(error, ConnectError::Transport { .. }) && error.is_retryable());
+    assert_eq!(server.last().methods(), ["server/discover"]);
+}
+
 #[tokio::test]
 async fn authorization_is_asked_for_not_guessed_around() {
     let server = FakeConnect::new(Shape::Http, |server: &Fake, _: &Value| {
@@ -281,4 +325,20 @@ async fn one_deadline_is_over_all_of_connecting() {
         .unwrap_err();
     assert!(matches!(error, ConnectError::Timeout { .. }));
     assert_eq!(begun.elapsed(), std::time::Duration::from_secs(3));
+}
+
+#[tokio::test]
+async fn a_server_that_dies_at_start_says_how() {
+    let server = FakeConnect::new(Shape::Pipe, |server: &Fake, _: &Value| {
+        let mut exit = ProcessExit::new("server");
+        exit.code = Some(3);
+        exit.stderr = "no config".to_owned();
+        server.end(Closed::because(TransportError::Exited(exit)));
+    });
+    let error = connect(&server, EraMode::Auto).await.unwrap_err();
+    let cause = std::error::Error::source(&error).unwrap().to_string();
+    assert!(
+        cause.contains("code 3") && cause.contains("no config"),
+        "{cause}"
+    );
 }

@@ -154,6 +154,7 @@ pub(crate) struct FakeConnect {
     script: Arc<Script>,
     shape: Shape,
     made: Arc<Mutex<Vec<Arc<Fake>>>>,
+    fallback: Option<Arc<dyn Connect>>,
 }
 
 impl FakeConnect {
@@ -165,7 +166,13 @@ impl FakeConnect {
             script: Arc::new(script),
             shape,
             made: Arc::default(),
+            fallback: None,
         }
+    }
+
+    pub(crate) fn with_fallback(mut self, fallback: impl Connect + 'static) -> Self {
+        self.fallback = Some(Arc::new(fallback));
+        self
     }
 
     /// The connections made so far.
@@ -208,6 +215,10 @@ impl Connect for FakeConnect {
 
     fn shape(&self) -> Shape {
         self.shape
+    }
+
+    fn fallback(&self) -> Option<Arc<dyn Connect>> {
+        self.fallback.clone()
     }
 }
 

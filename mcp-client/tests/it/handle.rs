@@ -385,6 +385,37 @@ async fn a_new_session_is_opened_once_for_all_who_need_it() {
     assert_eq!(client.revision(), Revision::V2025_11_25);
 }
 
+/// As the TypeScript SDK's example server says it, where it should say 404.
+#[tokio::test]
+async fn a_forgotten_session_told_in_words_is_renewed_too() {
+    let connect = crate::fake::FakeConnect::new(Shape::Http, |server: &Fake, message: &Value| {
+        let sessions = server
+            .methods()
+            .iter()
+            .filter(|method| *method == "initialize")
+            .count();
+        match message["method"].as_str() {
+            Some("initialize") => {
+                server.reply(
+                    message,
+                    crate::fake::initialize_result(&json!("2025-11-25")),
+                );
+            }
+            Some("tools/call") if sessions == 2 => echo(server, message),
+            Some("server/discover" | "tools/call") => {
+                let body = r#"{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}"#;
+                server.refuse(crate::era::status(400, body), mcp_transport::Delivery::Sent);
+            }
+            _ => {}
+        }
+    });
+    let client = Client::builder(connect.clone()).connect().await.unwrap();
+    client
+        .call_tool("echo", json!({"text": "x"}))
+        .await
+        .unwrap();
+}
+
 #[tokio::test]
 async fn a_session_that_dies_again_is_an_error() {
     let connect = crate::fake::FakeConnect::new(
