@@ -3,3 +3,6 @@
 pub mod allocations;
 pub mod contest;
 pub mod cpu_time;
+pub mod drive;
+pub mod echo_server;
+pub mod usage;

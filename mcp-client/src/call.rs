@@ -263,10 +263,11 @@ struct Guard<'a> {
 
 impl Drop for Guard<'_> {
     fn drop(&mut self) {
-        let tell = self.open && self.link.state.lock().pending.abandon(self.id, self.reason);
-        if self.open || self.link.shape == mcp_transport::Shape::Http {
-            self.link.transport.release(&RequestId::from(self.id));
+        if !self.open {
+            return;
         }
+        let tell = self.link.state.lock().pending.abandon(self.id, self.reason);
+        self.link.transport.release(&RequestId::from(self.id));
         if tell && let Some(permit) = self.permit.take() {
             // The courier gives it back once the server knows.
             permit.forget();

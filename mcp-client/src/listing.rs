@@ -24,7 +24,7 @@ pub struct Listed<T> {
     pub skipped: Vec<Skipped>,
     /// Why the list is not complete, if it is not.
     pub truncated: Option<Truncated>,
-    /// How long the list stays fresh, if the server says so: the shortest time of its pages.
+    /// How long the list stays fresh, if the server says so for all of its pages.
     pub ttl: Option<Duration>,
     /// Whether only whoever asked may be given the list from a cache.
     pub scope: CacheScope,
@@ -87,7 +87,7 @@ impl<T> Listed<T> {
             items: Vec::new(),
             skipped: Vec::new(),
             truncated: None,
-            ttl: None,
+            ttl: Some(Duration::MAX),
             scope: CacheScope::Public,
         }
     }
@@ -99,8 +99,8 @@ impl<T> Listed<T> {
                 name: rejected.name,
                 reason: rejected.reason.to_string(),
             }));
-        let ttl = Duration::from_millis(page.ttl_ms.unwrap_or(0).try_into().unwrap_or(0));
-        self.ttl = Some(self.ttl.map_or(ttl, |shortest| shortest.min(ttl)));
+        let ttl = page.ttl_ms.map(|ms| Duration::from_millis(ms.try_into().unwrap_or(0)));
+        self.ttl = self.ttl.zip(ttl).map(|(shortest, ttl)| shortest.min(ttl));
         if page.scope != Some(CacheScope::Public) {
             self.scope = CacheScope::Private;
         }

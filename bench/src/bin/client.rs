@@ -1,0 +1,148 @@
+//! Calls per second, latency, CPU time and memory of our client, the official SDK's, and of no
+//! client at all, on one server in one run, taking turns.
+//!
+//! ```text
+//! client [--seconds S] [--rounds N] [part of a row's title]
+//! ```
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use bench::drive::{Place, Work, ours, raw, theirs};
+use bench::echo_server::{Replies, Server};
+use serde_json::Value;
+
+const ENTRANTS: [&str; 3] = ["ours", "rmcp", "raw"];
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match args.first().map(String::as_str) {
+        Some("serve") => serve(&args[1]),
+        Some("drive") => drive(&args[1..]),
+        _ => contest(&args),
+    }
+}
+
+fn serve(how: &str) {
+    let replies = match how {
+        "stdio" => return Server::default().stdio().unwrap(),
+        "sse" => Replies::Events,
+        _ => Replies::Json,
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(Server::default().http(replies)).unwrap();
+}
+
+/// `drive <who> <place> <work> <in flight> <milliseconds>`, where a place is a URL or `stdio`.
+fn drive(args: &[String]) {
+    let place = match args[1].as_str() {
+        "stdio" => Place::Program(vec![this_program(), "serve".to_owned(), "stdio".to_owned()]),
+        url => Place::Url(url.to_owned()),
+    };
+    let work = Work::named(&args[2]);
+    let in_flight = args[3].parse().unwrap();
+    let time = Duration::from_millis(args[4].parse().unwrap());
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let report = runtime.block_on(async {
+        match args[0].as_str() {
+            "ours" => ours::drive(place, work, in_flight, time).await,
+            "rmcp" => theirs::drive(place, work, in_flight, time).await,
+            _ => raw::drive(place, work, in_flight, time).await,
+        }
+    });
+    println!("{report}");
+    // Whatever still runs is not measured, and not waited for.
+    std::process::exit(0);
+}
+
+fn contest(args: &[String]) {
+    let option = |name: &str| {
+        let at = args.iter().position(|arg| arg == name)?;
+        args.get(at + 1)?.parse::<f64>().ok()
+    };
+    let seconds = option("--seconds").unwrap_or(1.0);
+    let rounds = option("--rounds").unwrap_or(5.0) as usize;
+    let wanted = args.iter().find(|arg| !arg.starts_with("--") && arg.parse::<f64>().is_err());
+    for transport in ["stdio", "http", "sse"] {
+        let server = (transport != "stdio").then(|| Running::start(transport));
+        let place = server.as_ref().map_or("stdio", |server| server.url.as_str());
+        for work in ["echo", "list", "big"] {
+            for in_flight in ["1", "64"] {
+                let title = format!("{transport} {work} {in_flight} in flight");
+                if wanted.is_none_or(|part| title.contains(part.as_str())) {
+                    row(&title, place, work, in_flight, seconds, rounds);
+                }
+            }
+        }
+    }
+}
+
+fn row(title: &str, place: &str, work: &str, in_flight: &str, seconds: f64, rounds: usize) {
+    let time = ((seconds * 1000.0) as u64).to_string();
+    let mut scores: Vec<Vec<Value>> = vec![Vec::new(); ENTRANTS.len()];
+    for round in 0..rounds {
+        for turn in 0..ENTRANTS.len() {
+            let at = (round + turn) % ENTRANTS.len();
+            let output = Command::new(this_program())
+                .args(["drive", ENTRANTS[at], place, work, in_flight, &time])
+                .stderr(Stdio::inherit())
+                .output()
+                .unwrap();
+            scores[at].push(serde_json::from_slice(&output.stdout).expect("a report"));
+        }
+    }
+    println!("\n{title}");
+    println!(
+        "  {:<6} {:>10} {:>8} {:>9} {:>9} {:>11} {:>11}",
+        "", "calls/s", "× rmcp", "p50 µs", "p99 µs", "CPU µs/call", "peak KiB"
+    );
+    let median = |at: usize, key: &str| {
+        let mut values: Vec<f64> =
+            scores[at].iter().map(|score| score[key].as_f64().unwrap_or(f64::NAN)).collect();
+        values.sort_by(f64::total_cmp);
+        values[values.len() / 2]
+    };
+    for (at, name) in ENTRANTS.iter().enumerate() {
+        println!(
+            "  {:<6} {:>10.0} {:>8.2} {:>9.0} {:>9.0} {:>11.1} {:>11.0}",
+            name,
+            median(at, "per_second"),
+            median(at, "per_second") / median(1, "per_second"),
+            median(at, "p50"),
+            median(at, "p99"),
+            median(at, "cpu"),
+            median(at, "memory"),
+        );
+    }
+}
+
+/// An HTTP server in a process of its own.
+struct Running {
+    child: Child,
+    url: String,
+}
+
+impl Running {
+    fn start(how: &str) -> Self {
+        let mut child = Command::new(this_program())
+            .args(["serve", how])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut url = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut url).unwrap();
+        Self { child, url: url.trim().to_owned() }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn this_program() -> String {
+    std::env::current_exe().unwrap().to_string_lossy().into_owned()
+}

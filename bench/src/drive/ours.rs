@@ -1,0 +1,43 @@
+//! Our client.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_client::{Builder, Client, EraMode};
+use mcp_transport::{Connect, HttpConfig, LocalSpawner, ServerCommand, StdioConnect};
+use serde_json::json;
+
+use super::{Place, Work, keep_going};
+
+/// Connects and works.
+pub async fn drive(place: Place, work: Work, in_flight: usize, time: Duration) -> String {
+    let connect: Arc<dyn Connect> = match place {
+        Place::Program(words) => {
+            let command = ServerCommand::new(&words[0]).with_args(words[1..].to_vec());
+            Arc::new(StdioConnect::new(command, Arc::new(LocalSpawner::new())))
+        }
+        Place::Url(url) => HttpConfig::new(&url).unwrap().streamable_only().into_connect().unwrap(),
+    };
+    let client = Builder::new(connect).era(EraMode::Legacy).connect().await.unwrap();
+    let report = match work {
+        Work::Echo => keep_going(in_flight, time, client.clone(), echo).await,
+        Work::List => keep_going(in_flight, time, client.clone(), list).await,
+        Work::Big => keep_going(in_flight, time, client.clone(), big).await,
+    };
+    client.close().await;
+    report
+}
+
+async fn echo(client: Client) {
+    let result = client.call_tool("echo", json!({"text": "hello"})).await.unwrap();
+    assert_eq!(result.content[0].as_text(), Some("hello"));
+}
+
+async fn list(client: Client) {
+    assert_eq!(client.list_tools().await.unwrap().items.len(), 1000);
+}
+
+async fn big(client: Client) {
+    let result = client.call_tool("big", json!({})).await.unwrap();
+    assert!(result.content[0].as_text().unwrap().len() > 1_000_000);
+}

@@ -1,0 +1,66 @@
+//! No client at all: the same bytes through the same pipe or HTTP library, unread. What is left
+//! of this is the price of a client.
+
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use super::{Place, Work, keep_going, report};
+use crate::usage::process_cpu_time;
+
+/// Sends and receives.
+pub async fn drive(place: Place, work: Work, in_flight: usize, time: Duration) -> String {
+    match place {
+        Place::Program(words) => pipe(&words, &request(work), in_flight, time).await,
+        Place::Url(url) => {
+            let _ = rustls::crypto::ring::default_provider().install_default();
+            let client = reqwest::Client::builder().no_proxy().build().unwrap();
+            keep_going(in_flight, time, (client, url, request(work)), post).await
+        }
+    }
+}
+
+fn request(work: Work) -> String {
+    let params = match work {
+        Work::Echo => r#"tools/call","params":{"name":"echo","arguments":{"text":"hello"}}"#,
+        Work::Big => r#"tools/call","params":{"name":"big","arguments":{}}"#,
+        Work::List => r#"tools/list","params":{}"#,
+    };
+    format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{params}}}"#)
+}
+
+async fn post((client, url, body): (reqwest::Client, String, String)) {
+    let request = client.post(url).header("content-type", "application/json").body(body);
+    request.send().await.unwrap().bytes().await.unwrap();
+}
+
+/// Keeps `in_flight` lines on the pipe. A reply is a line; whose does not matter here.
+async fn pipe(words: &[String], line: &str, in_flight: usize, time: Duration) -> String {
+    let mut child = tokio::process::Command::new(&words[0])
+        .args(&words[1..])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let (mut input, mut output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let line = format!("{line}\n");
+    let mut buffer = vec![0; 256 << 10];
+    let (mut start, mut cpu, mut latencies) = (Instant::now(), process_cpu_time(), Vec::new());
+    let (begin, mut warm) = (start, false);
+    input.write_all(line.repeat(in_flight).as_bytes()).await.unwrap();
+    let mut now = Instant::now();
+    while start.elapsed() < time {
+        let read = output.read(&mut buffer).await.unwrap();
+        let replies = buffer[..read].iter().filter(|&&byte| byte == b'\n').count();
+        input.write_all(line.repeat(replies).as_bytes()).await.unwrap();
+        let then = std::mem::replace(&mut now, Instant::now());
+        latencies.extend(std::iter::repeat_n(now - then, replies));
+        if !warm && begin.elapsed() > time / 4 {
+            (start, cpu, warm) = (Instant::now(), process_cpu_time(), true);
+            latencies.clear();
+        }
+    }
+    report(latencies, start.elapsed(), process_cpu_time() - cpu)
+}
