@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use mcp_jsonrpc::model::Implementation;
+use mcp_jsonrpc::model::{Implementation, extension};
 use mcp_jsonrpc::{OrderedMap, RawObject};
 use mcp_transport::{Connect, TransportError};
 
+use crate::cache::ResponseCache;
 use crate::client::Client;
 use crate::connect_error::ConnectError;
 use crate::dialect::EraMode;
@@ -40,6 +41,8 @@ impl Builder {
                 limits: Limits::default(),
                 mode: EraMode::default(),
                 memory: EraMemory::default(),
+                cache: ResponseCache::default(),
+                partition: Arc::from(""),
             },
         }
     }
@@ -66,6 +69,28 @@ impl Builder {
     /// Declares an extension, with its settings.
     pub fn extension(mut self, id: impl Into<String>, settings: RawObject) -> Self {
         self.settings.extensions.insert(id, settings);
+        self
+    }
+
+    /// Lets servers turn tool calls into tasks. [`Client::call_tool`] waits for those like for any
+    /// call; [`Client::start_tool`] does not.
+    pub fn tasks(self) -> Self {
+        self.extension(extension::TASKS, RawObject::empty())
+    }
+
+    /// Where answers that stay fresh are kept. By default each client has a cache of its own.
+    ///
+    /// Clients that share one must have names that tell their servers apart, and a
+    /// [`cache_partition`](Self::cache_partition) each, unless they ask as the same user.
+    pub fn cache(mut self, cache: ResponseCache) -> Self {
+        self.settings.cache = cache;
+        self
+    }
+
+    /// As whom this client asks: answers that servers call private are kept for the same
+    /// partition only.
+    pub fn cache_partition(mut self, partition: impl Into<Arc<str>>) -> Self {
+        self.settings.partition = partition.into();
         self
     }
 

@@ -5,7 +5,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use mcp_jsonrpc::{EncodeError, ErrorObject, MessageRef, RequestId};
-use mcp_transport::{Delivery, Outgoing, SendError, TransportError};
+use mcp_transport::{Delivery, Outgoing, OutgoingKind, Patience, SendError, TransportError};
 use tokio::sync::SemaphorePermit;
 use tokio::time::{Instant, Sleep};
 
@@ -28,6 +28,9 @@ pub(crate) struct Attempt<'a> {
     /// What the clock showed when the call began, of which this may be a further round.
     pub(crate) began: Duration,
     pub(crate) on_progress: Option<&'a ProgressHandler>,
+    /// Of a request whose answer ends it: called when the server says that it listens. From then
+    /// on there is no limit on its silence.
+    pub(crate) on_acknowledged: Option<&'a (dyn Fn() + Send + Sync)>,
 }
 
 /// Why one request brought no result.
@@ -164,6 +167,11 @@ impl Link {
         })?;
         let mut outgoing = Outgoing::request(RequestId::from(id), attempt.method, body);
         outgoing.revision = dialect.revision();
+        if attempt.on_acknowledged.is_some()
+            && let OutgoingKind::Request { patience, .. } = &mut outgoing.kind
+        {
+            *patience = Patience::Stream;
+        }
         if dialect.mirrors_params(self.shape) {
             outgoing.name = attempt.name.map(str::to_owned);
             outgoing.params.clone_from(&attempt.headers);
@@ -219,6 +227,11 @@ impl Waiting<'_, '_> {
         {
             self.sending = None;
             failure = sent.err();
+        }
+        if let Some(on_acknowledged) = self.attempt.on_acknowledged
+            && self.link.state.lock().pending.take_acknowledged(self.id)
+        {
+            on_acknowledged();
         }
         if let Some(on_progress) = self.attempt.on_progress {
             while let Some(report) = self.next_report() {

@@ -82,6 +82,11 @@ pub enum CallError {
         /// What it said.
         source: Arc<TransportError>,
     },
+    /// The task that the call had become was cancelled.
+    TaskCancelled {
+        /// Which call.
+        call: CallName,
+    },
     /// The server kept asking for input.
     TooManyRounds {
         /// Which call.
@@ -152,6 +157,7 @@ impl CallError {
             | Self::InvalidReply { call, .. }
             | Self::Unsupported { call, .. }
             | Self::Unauthorized { call, .. }
+            | Self::TaskCancelled { call }
             | Self::TooManyRounds { call, .. }
             | Self::InputRefused { call, .. }
             | Self::InvalidRequest { call, .. } => Some(call),
@@ -226,6 +232,7 @@ impl fmt::Display for CallError {
             Self::Unauthorized { call, .. } => {
                 write!(f, "{call} needs authorization that was not given")
             }
+            Self::TaskCancelled { call } => write!(f, "{call}: the task was cancelled"),
             Self::TooManyRounds { call, rounds } => {
                 write!(
                     f,

@@ -165,6 +165,7 @@ impl Link {
             },
             began: self.reading(),
             on_progress: None,
+            on_acknowledged: None,
         }
     }
 }

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod builder;
+mod cache;
 mod call;
 mod client;
 mod clock;
@@ -32,9 +33,14 @@ mod request;
 mod rounds;
 mod session;
 mod settings;
+#[cfg(feature = "skills")]
+mod skill;
+mod subscription;
+mod task;
 mod tools;
 
 pub use builder::Builder;
+pub use cache::ResponseCache;
 pub use client::Client;
 pub use clock::TimeoutKind;
 pub use connect_error::ConnectError;
@@ -50,3 +56,7 @@ pub use options::CallOptions;
 pub use pages::Truncated;
 pub use parked::Parked;
 pub use session::ServerFacts;
+#[cfg(feature = "skills")]
+pub use skill::{LoadedSkill, SkillError};
+pub use subscription::{Interests, Subscription};
+pub use task::{Started, TaskHandle, TaskState, TaskTicket};

@@ -28,6 +28,7 @@ pub struct Limits {
     list_items: usize,
     list_bytes: usize,
     list_time: Duration,
+    task_time: Duration,
     depth: usize,
 }
 
@@ -80,6 +81,8 @@ limits! {
     list_bytes / with_list_bytes: usize;
     /// Time for the further pages of one list. Default: 30 s.
     list_time / with_list_time: Duration;
+    /// How long one wait for a task may take. Default: 1 h.
+    task_time / with_task_time: Duration;
     /// How deep a message may nest. Default: 128.
     depth / with_depth: usize;
 }
@@ -117,6 +120,7 @@ impl Default for Limits {
             list_items: 2048,
             list_bytes: 5 << 20,
             list_time: Duration::from_secs(30),
+            task_time: Duration::from_secs(60 * 60),
             depth: 128,
         }
     }

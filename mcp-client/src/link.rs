@@ -1,8 +1,8 @@
 //! One connection: what the callers, the reader, the courier and the dispatcher share.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use mcp_jsonrpc::model::LoggingLevel;
@@ -19,6 +19,7 @@ use crate::mailbox::Mailbox;
 use crate::pending::Pending;
 use crate::session::Session;
 use crate::settings::{CloseHandler, Settings};
+use crate::subscription::Subscriber;
 use crate::{courier, dispatch, reader};
 
 /// One connection to one server.
@@ -45,6 +46,12 @@ pub(crate) struct Link {
     /// The `Mcp-Param-*` headers of each tool, from the last list of tools.
     pub(crate) param_headers: Mutex<BTreeMap<String, Arc<[ParamHeader]>>>,
     pub(crate) tuning: Mutex<Tuning>,
+    /// Who is told of changes.
+    pub(crate) subscribers: Mutex<Vec<Weak<Subscriber>>>,
+    /// Rings when there was another handshake.
+    pub(crate) renewed: Notify,
+    /// Tools that run as tasks only (2025-11-25), from the last list of tools.
+    pub(crate) task_tools: Mutex<BTreeSet<String>>,
     session: Mutex<Arc<Session>>,
     ending: Mutex<Ending>,
     phase: watch::Sender<Phase>,
@@ -155,6 +162,9 @@ impl Link {
                 call_time_cap: limits.call_time_cap(),
                 log_level: None,
             }),
+            subscribers: Mutex::default(),
+            renewed: Notify::new(),
+            task_tools: Mutex::default(),
             session: Mutex::new(Arc::new(Session::unknown())),
             ending: Mutex::default(),
             phase: watch::Sender::new(Phase::Open),
@@ -196,6 +206,7 @@ impl Link {
 
     pub(crate) fn set_session(&self, session: Session) {
         *self.session.lock() = Arc::new(session);
+        self.renewed.notify_waiters();
     }
 
     /// Settles a request, if it is still open.
@@ -240,6 +251,12 @@ impl Link {
     /// Whether the connection is over.
     pub(crate) fn is_over(&self) -> bool {
         *self.phase.borrow() == Phase::Over
+    }
+
+    /// Waits until the connection is over.
+    pub(crate) async fn over(&self) {
+        let mut phase = self.phase.subscribe();
+        let _ = phase.wait_for(|phase| *phase == Phase::Over).await;
     }
 
     /// Whether the connection is being closed.
@@ -311,6 +328,11 @@ impl Body {
     /// The part of `bytes` that is the result.
     pub(crate) fn new(bytes: Vec<u8>, start: usize, end: usize) -> Self {
         Self { bytes, start, end }
+    }
+
+    /// The result of a request that has nothing to say.
+    pub(crate) fn empty() -> Self {
+        Self::new(b"{}".to_vec(), 0, 2)
     }
 
     /// How many bytes the result has.

@@ -6,6 +6,8 @@ use mcp_jsonrpc::model::{
     CacheScope, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
     ListToolsResult, PageParams, Prompt, Resource, ResourceTemplate, Tool,
 };
+#[cfg(feature = "skills")]
+use mcp_jsonrpc::model::{ListSkillsResult, Skill};
 use mcp_jsonrpc::{ErrorCode, Rejected, ResultBody};
 
 use crate::client::Client;
@@ -57,7 +59,8 @@ pub(crate) struct Taken<T> {
 }
 
 macro_rules! pages {
-    ($($Result:ident.$items:ident: $Item:ty;)*) => {$(
+    ($($(#[$cfg:meta])? $Result:ident.$items:ident: $Item:ty;)*) => {$(
+        $(#[$cfg])?
         impl Page for $Result {
             type Item = $Item;
 
@@ -79,6 +82,8 @@ pages! {
     ListResourcesResult.resources: Resource;
     ListResourceTemplatesResult.resource_templates: ResourceTemplate;
     ListPromptsResult.prompts: Prompt;
+    #[cfg(feature = "skills")]
+    ListSkillsResult.skills: Skill;
 }
 
 impl<T> Listed<T> {
@@ -99,7 +104,9 @@ impl<T> Listed<T> {
                 name: rejected.name,
                 reason: rejected.reason.to_string(),
             }));
-        let ttl = page.ttl_ms.map(|ms| Duration::from_millis(ms.try_into().unwrap_or(0)));
+        let ttl = page
+            .ttl_ms
+            .map(|ms| Duration::from_millis(ms.try_into().unwrap_or(0)));
         self.ttl = self.ttl.zip(ttl).map(|(shortest, ttl)| shortest.min(ttl));
         if page.scope != Some(CacheScope::Public) {
             self.scope = CacheScope::Private;
@@ -115,6 +122,8 @@ impl Client {
     ) -> Result<Listed<P::Item>, CallError> {
         match self.walk::<P>(method).await {
             Err(Stumble::Further(error)) if is_bad_cursor(&error) => {
+                let settings = &self.link().settings;
+                settings.cache.forget_list(&settings.name, method);
                 self.walk::<P>(method).await.map_err(Stumble::into_error)
             }
             other => other.map_err(Stumble::into_error),

@@ -32,6 +32,8 @@ struct Entry<O> {
     reports: VecDeque<ProgressParams>,
     /// What has gone wrong on the way to the answer, should none come.
     trouble: Option<String>,
+    /// The server said that it listens, and the caller does not know yet.
+    acknowledged: bool,
 }
 
 /// Whether a caller listens to progress reports.
@@ -78,6 +80,7 @@ impl<O> Pending<O> {
             wants,
             reports: VecDeque::new(),
             trouble: None,
+            acknowledged: false,
         };
         self.open.insert(self.last, entry);
         Some(self.last)
@@ -171,6 +174,20 @@ impl<O> Pending<O> {
         }
         entry.reports.push_back(report);
         entry.waker.take()
+    }
+
+    /// The server says that it listens: from now on it may be silent for as long as it likes.
+    pub(crate) fn acknowledge(&mut self, id: i64) -> Option<Waker> {
+        let entry = self.open.get_mut(&id)?;
+        entry.acknowledged = true;
+        entry.moved = Duration::MAX;
+        entry.waker.take()
+    }
+
+    /// Whether the server said so since the last time.
+    pub(crate) fn take_acknowledged(&mut self, id: i64) -> bool {
+        let entry = self.open.get_mut(&id);
+        entry.is_some_and(|entry| std::mem::take(&mut entry.acknowledged))
     }
 
     /// The oldest progress report the caller has not seen.

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use mcp_jsonrpc::model::{Cancelled, CancelledParams, Progress, ProgressParams};
+use mcp_jsonrpc::model::{
+    Cancelled, CancelledParams, Progress, ProgressParams, SubscriptionsAcknowledged,
+    SubscriptionsAcknowledgedParams,
+};
 use mcp_jsonrpc::{
     DecodeError, ErrorCode, ErrorObject, Fault, MessageRef, NotificationMethod, RawRef, RequestId,
     Side, decode, parse_params,
@@ -111,7 +114,9 @@ fn single(link: &Arc<Link>, message: MessageRef<'_>, stream: Option<&RequestId>)
             id: None,
             outcome: Ok(_),
         } => {}
-        MessageRef::Notification { method, params } => notification(link, &method, params),
+        MessageRef::Notification { method, params } => {
+            notification(link, &method, params, stream);
+        }
         MessageRef::Request { id, method, params } => question::asked(link, id, &method, params),
     }
 }
@@ -194,7 +199,12 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     text
 }
 
-fn notification(link: &Arc<Link>, method: &str, params: Option<RawRef<'_>>) {
+fn notification(
+    link: &Arc<Link>,
+    method: &str,
+    params: Option<RawRef<'_>>,
+    stream: Option<&RequestId>,
+) {
     match method {
         Progress::NAME => {
             let Ok(report) = parse_params::<ProgressParams>(params) else {
@@ -214,13 +224,25 @@ fn notification(link: &Arc<Link>, method: &str, params: Option<RawRef<'_>>) {
                 waker.wake();
             }
         }
+        SubscriptionsAcknowledged::NAME => {
+            let params = parse_params::<SubscriptionsAcknowledgedParams>(params).ok();
+            let told = params.and_then(|params| params.meta?.subscription_id());
+            if let Some(id) = told.as_ref().or(stream).and_then(ours) {
+                let waker = link.state.lock().pending.acknowledge(id);
+                waker.into_iter().for_each(std::task::Waker::wake);
+            }
+        }
         Cancelled::NAME => {
             if let Ok(CancelledParams {
                 request_id: Some(id),
                 ..
             }) = parse_params(params)
             {
-                question::withdrawn(link, &id);
+                // A modern server asks nothing: it can only end a subscription.
+                match ours(&id).filter(|_| link.session().dialect.is_modern()) {
+                    Some(id) => drop(link.settle(id, Outcome::Result(Body::empty()))),
+                    None => question::withdrawn(link, &id),
+                }
             }
         }
         _ => match Event::read(method, params) {
@@ -231,6 +253,8 @@ fn notification(link: &Arc<Link>, method: &str, params: Option<RawRef<'_>>) {
 }
 
 fn event(link: &Link, event: Event) {
+    link.settings.cache.changed(&link.settings.name, &event);
+    link.tell_subscribers(&event);
     if link.settings.on_event.is_some() {
         link.mailbox.lock().push(event);
         link.bell.notify_one();

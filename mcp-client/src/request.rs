@@ -100,6 +100,7 @@ impl Client {
                 allowance: self.allowance(),
                 began,
                 on_progress: self.options().and_then(|options| options.progress.as_ref()),
+                on_acknowledged: None,
             };
             let miss = match link.exchange(&session.dialect, attempt).await {
                 Ok(body) => return Ok(body),

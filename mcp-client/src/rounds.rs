@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use mcp_jsonrpc::model::{
     CallTool, GetPrompt, InputRequests, InputRequiredResult, InputResponses, ReadResource,
-    UrlElicitationData,
+    UrlElicitationData, extension, task::CreateTaskResult,
 };
 use mcp_jsonrpc::{ErrorCode, Method, RawMap, RawObject, RawRef, Reply, ResultBody};
 
+use crate::cache::Place;
 use crate::client::Client;
 use crate::error::CallError;
 use crate::host::HostError;
@@ -15,6 +16,7 @@ use crate::input::{Ask, Unanswered};
 use crate::link::Body;
 use crate::parked::Parked;
 use crate::request::{Call, Round};
+use crate::task::CancelOnDrop;
 
 /// Methods whose results may ask for input.
 const MAY_ASK: [&str; 3] = [CallTool::NAME, GetPrompt::NAME, ReadResource::NAME];
@@ -29,6 +31,15 @@ pub(crate) struct Progress {
     visited: Vec<String>,
 }
 
+/// What an answer is.
+#[derive(Debug)]
+pub(crate) enum Answer<T> {
+    /// The result, and how many bytes it has.
+    Result(T, usize),
+    /// A task that will have it.
+    Task(Box<CreateTaskResult>),
+}
+
 impl Client {
     /// Makes a call and reads its result.
     pub(crate) async fn call<T: ResultBody>(&self, call: &Call<'_>) -> Result<T, CallError> {
@@ -36,13 +47,41 @@ impl Client {
     }
 
     /// As [`call`](Self::call), from some round on, with this in `_meta` besides. Also tells how
-    /// many bytes the result has.
+    /// many bytes the result has. Should the server make a task of the call, that is waited for.
     pub(crate) async fn call_from<T: ResultBody>(
         &self,
         call: &Call<'_>,
         meta: Option<&RawMap>,
-        mut progress: Progress,
+        progress: Progress,
     ) -> Result<(T, usize), CallError> {
+        match self.answer(call, meta, progress).await? {
+            Answer::Result(result, bytes) => Ok((result, bytes)),
+            Answer::Task(task) => Ok((self.finish_task(task.task_id).await?, 0)),
+        }
+    }
+
+    /// Waits for a task in its caller's place: should the caller go away, so does the task.
+    pub(crate) async fn finish_task<T: ResultBody>(&self, id: String) -> Result<T, CallError> {
+        let task = self.handle(id);
+        let mut guard = CancelOnDrop(Some(task.clone()));
+        let result = Box::pin(task.finish()).await;
+        guard.0 = None;
+        result
+    }
+
+    /// As [`call_from`](Self::call_from), but returns the task if the call becomes one.
+    pub(crate) async fn answer<T: ResultBody>(
+        &self,
+        call: &Call<'_>,
+        meta: Option<&RawMap>,
+        mut progress: Progress,
+    ) -> Result<Answer<T>, CallError> {
+        let place = self.place(call, &progress);
+        if let Some(body) = place.as_ref().and_then(|place| self.cached(place))
+            && let Ok(result) = RawRef::from_text(&body).and_then(T::read)
+        {
+            return Ok(Answer::Result(result, body.len()));
+        }
         let began = self.link().reading();
         loop {
             let round = Round {
@@ -58,12 +97,22 @@ impl Client {
                 }
             };
             match self.read::<T>(call, &body)? {
-                Reply::Complete(result) => return Ok((result, body.len())),
+                Reply::Complete(result) => {
+                    if let Some(place) = &place
+                        && progress.rounds == 0
+                    {
+                        self.link().settings.cache.put(place, body.text());
+                    }
+                    return Ok(Answer::Result(result, body.len()));
+                }
                 Reply::InputRequired(wanted) if MAY_ASK.contains(&call.method.as_ref()) => {
                     self.fulfil(call, wanted, &mut progress).await?;
                 }
                 Reply::InputRequired(_) => {
                     return Err(self.invalid(call, "it asks for input, which it may not do here"));
+                }
+                Reply::Task(task) if self.declares(extension::TASKS) => {
+                    return Ok(Answer::Task(Box::new(task)));
                 }
                 Reply::Task(_) => {
                     return Err(self.invalid(call, "it made a task of a call, unasked"));
@@ -75,6 +124,28 @@ impl Client {
                 _ => return Err(self.invalid(call, "a result of an unknown type")),
             }
         }
+    }
+
+    /// Where the answer is kept; only modern servers say for how long, and answers to further
+    /// rounds are never kept.
+    fn place(&self, call: &Call<'_>, progress: &Progress) -> Option<Place> {
+        let link = self.link();
+        let first = progress.rounds == 0 && link.session().dialect.is_modern();
+        let settings = first.then_some(&link.settings)?;
+        settings
+            .cache
+            .place(&settings.name, &settings.partition, &call.method, || {
+                Some(self.bare_params(call).ok()?.get().to_owned())
+            })
+    }
+
+    fn cached(&self, place: &Place) -> Option<std::sync::Arc<str>> {
+        self.link().settings.cache.get(place)
+    }
+
+    /// Whether the client was built with this extension.
+    fn declares(&self, id: &str) -> bool {
+        self.link().settings.extensions.contains_key(id)
     }
 
     fn read<T: ResultBody>(&self, call: &Call<'_>, body: &Body) -> Result<Reply<T>, CallError> {
@@ -137,7 +208,7 @@ impl Client {
     }
 
     /// Asks the host everything the server wants to know, one thing after the other.
-    async fn answers(
+    pub(crate) async fn answers(
         &self,
         call: &Call<'_>,
         questions: &InputRequests,

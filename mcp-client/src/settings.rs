@@ -9,6 +9,7 @@ use mcp_jsonrpc::model::{ClientCapabilities, Implementation};
 use mcp_jsonrpc::{OrderedMap, RawObject};
 use mcp_transport::{Connect, TransportError};
 
+use crate::cache::ResponseCache;
 use crate::dialect::EraMode;
 use crate::dialect::memory::EraMemory;
 use crate::event::Event;
@@ -37,6 +38,9 @@ pub(crate) struct Settings {
     pub(crate) limits: Limits,
     pub(crate) mode: EraMode,
     pub(crate) memory: EraMemory,
+    pub(crate) cache: ResponseCache,
+    /// Who asks, as far as private answers are concerned.
+    pub(crate) partition: Arc<str>,
 }
 
 impl Settings {

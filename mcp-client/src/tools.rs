@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use mcp_jsonrpc::Method;
+use mcp_jsonrpc::model::experimental_task::TaskSupport;
 use mcp_jsonrpc::model::{CallTool, CallToolResult, ListTools, ListToolsResult, Tool};
+use mcp_jsonrpc::{Method, TaskForm};
 use serde::Serialize;
 
 use crate::client::Client;
@@ -12,12 +13,20 @@ use crate::dialect::param_header::param_headers;
 use crate::error::CallError;
 use crate::listing::{Listed, Skipped};
 use crate::request::Call;
+use crate::rounds::{Answer, Progress};
+use crate::task::Started;
 
 /// A call's params, borrowed.
 #[derive(Serialize)]
 struct CallToolRef<'a, A> {
     name: &'a str,
     arguments: &'a A,
+}
+
+/// Whether a tool must be run as a task (2025-11-25).
+fn task_only(tool: &Tool) -> bool {
+    let execution = tool.execution.as_ref();
+    execution.is_some_and(|execution| execution.task_support == Some(TaskSupport::Required))
 }
 
 impl Client {
@@ -30,6 +39,10 @@ impl Client {
         self.require(ListTools::NAME, "tools", |can| can.tools.is_some())?;
         let mut listed = self.list::<ListToolsResult>(ListTools::NAME).await?;
         let link = self.link();
+        if self.revision().has_tasks() == TaskForm::Experimental {
+            let only = listed.items.iter().filter(|tool| task_only(tool));
+            *link.task_tools.lock() = only.map(|tool| tool.name.clone()).collect();
+        }
         if link.session().dialect.mirrors_params(link.shape) {
             self.learn_headers(&mut listed);
         }
@@ -75,16 +88,29 @@ impl Client {
         name: &str,
         arguments: impl Serialize + Sync,
     ) -> Result<CallToolResult, CallError> {
+        let as_task = self.link().task_tools.lock().contains(name);
+        if as_task && let Started::Task(task) = self.start_tool(name, &arguments, None).await? {
+            return self.finish_task(task.ticket().task_id.clone()).await;
+        }
+        match self.answer_tool(name, &arguments).await? {
+            Answer::Result(result, _) => Ok(result),
+            Answer::Task(task) => self.finish_task(task.task_id).await,
+        }
+    }
+
+    /// Calls a tool; should the server make a task of the call, returns that.
+    pub(crate) async fn answer_tool(
+        &self,
+        name: &str,
+        arguments: &(impl Serialize + Sync),
+    ) -> Result<Answer<CallToolResult>, CallError> {
         self.require(CallTool::NAME, "tools", |can| can.tools.is_some())?;
-        let params = CallToolRef {
-            name,
-            arguments: &arguments,
-        };
+        let params = CallToolRef { name, arguments };
         let headers = || {
             let Some(headers) = self.link().param_headers.lock().get(name).cloned() else {
                 return Vec::new();
             };
-            let Ok(arguments) = serde_json::to_value(&arguments) else {
+            let Ok(arguments) = serde_json::to_value(arguments) else {
                 return Vec::new();
             };
             let value = |header: &crate::dialect::param_header::ParamHeader| {
@@ -96,6 +122,7 @@ impl Client {
             headers: &headers,
             ..Call::new(CallTool::NAME, &params)
         };
-        self.call(&call.about(name)).await
+        self.answer(&call.about(name), None, Progress::default())
+            .await
     }
 }

@@ -7,12 +7,14 @@
 )]
 //! What the client promises, against servers that keep and break their own promises.
 
+mod cache;
 mod cancel;
 mod era;
 mod fake;
 mod form;
 mod handle;
 mod header;
+mod kit;
 mod list;
 mod message;
 mod outcome;
@@ -20,3 +22,5 @@ mod question;
 mod rounds;
 mod simulation;
 mod smoke;
+mod subscription;
+mod task;

