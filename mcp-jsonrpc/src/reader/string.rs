@@ -107,7 +107,7 @@ impl<'a> Reader<'a> {
                             .checked_shl((ahead + length) as u32)
                             .unwrap_or_default();
                     }
-                    _ => return Err(self.expected("no control character")),
+                    _ => return Err(self.expected("a printable character")),
                 }
             }
             self.at = self.at.max(base + width);

@@ -7,12 +7,17 @@
     reason = "tests"
 )]
 
+mod arbitrary;
 mod envelope;
 mod faults;
+mod inventory;
 mod keeping;
+mod laws;
 mod lists;
+mod official_schema;
 mod replies;
 mod revision;
+mod round_trip;
 mod samples;
 mod seeds;
 mod writing;
