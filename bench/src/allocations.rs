@@ -23,8 +23,10 @@ pub struct Allocations {
 pub fn allocations<R>(work: impl FnOnce() -> R) -> Allocations {
     let (count, bytes) = (COUNT.load(Relaxed), BYTES.load(Relaxed));
     let result = work();
-    let counted =
-        Allocations { count: COUNT.load(Relaxed) - count, bytes: BYTES.load(Relaxed) - bytes };
+    let counted = Allocations {
+        count: COUNT.load(Relaxed) - count,
+        bytes: BYTES.load(Relaxed) - bytes,
+    };
     drop(result);
     counted
 }

@@ -37,7 +37,10 @@ pub struct Plan {
 
 impl Default for Plan {
     fn default() -> Self {
-        Self { rounds: 31, slice: Duration::from_millis(20) }
+        Self {
+            rounds: 31,
+            slice: Duration::from_millis(20),
+        }
     }
 }
 
@@ -57,7 +60,10 @@ pub struct Score {
 impl<'a> Contest<'a> {
     /// A comparison by that title.
     pub fn new(title: impl Into<String>) -> Self {
-        Self { title: title.into(), entrants: Vec::new() }
+        Self {
+            title: title.into(),
+            entrants: Vec::new(),
+        }
     }
 
     /// Adds a way to do it. Its result is dropped inside the timed part.
@@ -80,7 +86,11 @@ impl<'a> Contest<'a> {
         if wanted.peek().is_some() && !wanted.any(|part| self.title.contains(&part)) {
             return Vec::new();
         }
-        let runs: Vec<u32> = self.entrants.iter_mut().map(|e| calibrate(e, plan.slice)).collect();
+        let runs: Vec<u32> = self
+            .entrants
+            .iter_mut()
+            .map(|e| calibrate(e, plan.slice))
+            .collect();
         let mut times = vec![Vec::with_capacity(plan.rounds); self.entrants.len()];
         for round in 0..plan.rounds {
             for turn in 0..self.entrants.len() {

@@ -5,7 +5,10 @@ use std::time::Duration;
 /// The CPU time of this thread so far.
 #[cfg(unix)]
 pub fn cpu_time() -> Duration {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
     // SAFETY: the pointer is to a live timespec, and the clock exists on every Unix we build for.
     let failed = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
     assert_eq!(failed, 0, "no clock for the thread's CPU time");

@@ -194,16 +194,16 @@ impl Members {
         &mut self,
         reader: &mut Reader<'a>,
     ) -> Result<Option<RawText<'a>>, ReadError> {
+        let first = std::mem::replace(&mut self.first, false);
         match reader.peek() {
             Some(b'}') => {
                 reader.at += 1;
                 return Ok(None);
             }
-            Some(b',') if !self.first => reader.at += 1,
-            _ if self.first => {}
+            Some(b',') if !first => reader.at += 1,
+            _ if first => {}
             _ => return Err(reader.expected("`,` or `}`")),
         }
-        self.first = false;
         if reader.peek() != Some(b'"') {
             return Err(reader.expected("a member's name"));
         }
@@ -224,22 +224,18 @@ pub(crate) struct Items {
 impl Items {
     /// Steps to the next item; false at the end of the array.
     pub(crate) fn next(&mut self, reader: &mut Reader<'_>) -> Result<bool, ReadError> {
+        let first = std::mem::replace(&mut self.first, false);
         match reader.peek() {
-            Some(b']') if self.first => {
-                reader.at += 1;
-                return Ok(false);
-            }
-            Some(_) if self.first => {
-                self.first = false;
-                return Ok(true);
-            }
             Some(b']') => {
                 reader.at += 1;
-                return Ok(false);
+                Ok(false)
             }
-            Some(b',') => reader.at += 1,
-            _ => return Err(reader.expected("`,` or `]`")),
+            Some(_) if first => Ok(true),
+            Some(b',') => {
+                reader.at += 1;
+                Ok(true)
+            }
+            _ => Err(reader.expected("`,` or `]`")),
         }
-        Ok(true)
     }
 }

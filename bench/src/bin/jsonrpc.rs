@@ -16,39 +16,59 @@ fn main() {
     let small = call_reply(&prose(900), None);
     let text = call_reply(&prose(100 << 10), None);
     let structured = call_reply("see structuredContent", Some(rows(100 << 10)));
+    // As the specification advises: the structure, and the same as text.
+    let both = rows(45 << 10);
+    let both = call_reply(&both.to_string(), Some(both.clone()));
     let list = tool_list(1000);
 
     for (title, bytes) in [
         ("tools/call reply of 1 KiB", &small),
         ("tools/call reply of 100 KiB, text", &text),
         ("tools/call reply of 100 KiB, structured", &structured),
+        (
+            "tools/call reply of 100 KiB, structured and the same as text",
+            &both,
+        ),
     ] {
-        Contest::new(format!("{title} ({} bytes), bytes to typed result", bytes.len()))
-            .entrant("mcp-jsonrpc", || ours::<CallToolResult>(bytes))
-            .entrant("serde_json::Value", || value(bytes))
-            .entrant("rmcp, as its client reads", || match theirs(bytes) {
-                ServerResult::CallToolResult(result) => result,
-                other => unexpected(&other),
-            })
-            .entrant("rmcp, type known beforehand", || known::<rmcp::model::CallToolResult>(bytes))
-            .run(plan);
-    }
-
-    Contest::new(format!("list of 1,000 tools ({} bytes), bytes to typed result", list.len()))
-        .entrant("mcp-jsonrpc", || ours::<ListToolsResult>(&list))
-        .entrant("mcp-jsonrpc, schemas parsed too", || {
-            let result = ours::<ListToolsResult>(&list);
-            let schemas: Vec<Value> =
-                result.tools.iter().map(|tool| tool.input_schema.parse().unwrap()).collect();
-            (result, schemas)
-        })
-        .entrant("serde_json::Value", || value(&list))
-        .entrant("rmcp, as its client reads", || match theirs(&list) {
-            ServerResult::ListToolsResult(result) => result,
+        Contest::new(format!(
+            "{title} ({} bytes), bytes to typed result",
+            bytes.len()
+        ))
+        .entrant("mcp-jsonrpc", || ours::<CallToolResult>(bytes))
+        .entrant("serde_json::Value", || value(bytes))
+        .entrant("rmcp, as its client reads", || match theirs(bytes) {
+            ServerResult::CallToolResult(result) => result,
             other => unexpected(&other),
         })
-        .entrant("rmcp, type known beforehand", || known::<rmcp::model::ListToolsResult>(&list))
+        .entrant("rmcp, type known beforehand", || {
+            known::<rmcp::model::CallToolResult>(bytes)
+        })
         .run(plan);
+    }
+
+    Contest::new(format!(
+        "list of 1,000 tools ({} bytes), bytes to typed result",
+        list.len()
+    ))
+    .entrant("mcp-jsonrpc", || ours::<ListToolsResult>(&list))
+    .entrant("mcp-jsonrpc, schemas parsed too", || {
+        let result = ours::<ListToolsResult>(&list);
+        let schemas: Vec<Value> = result
+            .tools
+            .iter()
+            .map(|tool| tool.input_schema.parse().unwrap())
+            .collect();
+        (result, schemas)
+    })
+    .entrant("serde_json::Value", || value(&list))
+    .entrant("rmcp, as its client reads", || match theirs(&list) {
+        ServerResult::ListToolsResult(result) => result,
+        other => unexpected(&other),
+    })
+    .entrant("rmcp, type known beforehand", || {
+        known::<rmcp::model::ListToolsResult>(&list)
+    })
+    .run(plan);
 
     for (title, bytes) in [
         ("1 KiB reply", &small),
@@ -57,7 +77,9 @@ fn main() {
         ("list of 1,000 tools", &list),
     ] {
         Contest::new(format!("routing alone: whose answer is this? {title}"))
-            .entrant("mcp-jsonrpc", || matches!(route(bytes), MessageRef::Response { .. }))
+            .entrant("mcp-jsonrpc", || {
+                matches!(route(bytes), MessageRef::Response { .. })
+            })
             .entrant("serde_json::Value", || value(bytes)["id"].is_number())
             .run(plan);
     }
@@ -72,7 +94,10 @@ fn route(bytes: &[u8]) -> MessageRef<'_> {
 
 fn ours<T: Body>(bytes: &[u8]) -> T {
     match route(bytes) {
-        MessageRef::Response { outcome: Ok(result), .. } => T::read(result).unwrap(),
+        MessageRef::Response {
+            outcome: Ok(result),
+            ..
+        } => T::read(result).unwrap(),
         other => unexpected(&other),
     }
 }
@@ -89,7 +114,9 @@ fn theirs(bytes: &[u8]) -> ServerResult {
 }
 
 fn known<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> T {
-    serde_json::from_slice::<JsonRpcResponse<T>>(bytes).unwrap().result
+    serde_json::from_slice::<JsonRpcResponse<T>>(bytes)
+        .unwrap()
+        .result
 }
 
 fn unexpected(what: &dyn std::fmt::Debug) -> ! {
@@ -151,5 +178,7 @@ fn tool_list(tools: usize) -> Vec<u8> {
 }
 
 fn reply(result: &Value) -> Vec<u8> {
-    json!({ "jsonrpc": "2.0", "id": 7, "result": result }).to_string().into_bytes()
+    json!({ "jsonrpc": "2.0", "id": 7, "result": result })
+        .to_string()
+        .into_bytes()
 }

@@ -25,7 +25,10 @@ fuzz_target!(|bytes: &[u8]| {
 
 /// Our reader and serde_json's agree on what is JSON, but for the depth.
 fn same_json(text: &str) {
-    match (RawRef::from_text(text), serde_json::from_str::<&RawValue>(text)) {
+    match (
+        RawRef::from_text(text),
+        serde_json::from_str::<&RawValue>(text),
+    ) {
         (Ok(ours), Ok(theirs)) => assert_eq!(ours.get(), theirs.get()),
         (Ok(ours), Err(error)) => panic!("we took {ours:?}: {error}"),
         (Err(error), Ok(_)) => assert!(error.to_string().ends_with("nested too deep"), "{error}"),

@@ -1,6 +1,6 @@
 //! What client and server can do. Open sets: entries nobody declared here are kept.
 
-use crate::ordered_map::OrderedMap;
+use crate::ordered_map::{OrderedMap, RawMap};
 use crate::raw::RawObject;
 use crate::wire::object::object;
 
@@ -40,10 +40,10 @@ object! {
             logging: FlagCapability = "logging",
             /// It runs requests as tasks (2025-11-25 only).
             tasks: TasksCapability = "tasks",
-            /// Outside the standard, by name.
-            experimental: OrderedMap<RawObject> = "experimental",
-            /// Extensions, by id (2026-07-28).
-            extensions: OrderedMap<RawObject> = "extensions",
+            /// Outside the standard, by name: objects, though nothing depends on it.
+            experimental: RawMap = "experimental",
+            /// Extensions, by id (2026-07-28): their settings, objects by the standard.
+            extensions: RawMap = "extensions",
         }
     }
 }

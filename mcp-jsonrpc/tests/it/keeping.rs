@@ -240,7 +240,7 @@ fn choices_are_found_in_every_way_to_write_them() {
 
 #[test]
 fn capabilities_are_open_sets() {
-    let text = r#"{"tools":{"listChanged":true,"turbo":1},"extensions":{"com.example/x":{"a":1}},"teleport":{}}"#;
+    let text = r#"{"tools":{"listChanged":true,"turbo":1},"experimental":{"odd":true},"extensions":{"com.example/x":{"a":1}},"teleport":{}}"#;
     let capabilities: ServerCapabilities = read(text);
     assert_eq!(
         capabilities

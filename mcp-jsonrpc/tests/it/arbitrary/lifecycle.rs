@@ -166,8 +166,8 @@ pub(crate) fn server_capabilities(g: &mut Gen) -> ServerCapabilities {
         completions: g.maybe_if(Revision::has_completions_capability, flag),
         logging: g.maybe(flag),
         tasks: g.maybe_if(|r| r.has_tasks() == TaskForm::Experimental, |_| tasks),
-        experimental: g.maybe(|g| g.map(Gen::tame_object)),
-        extensions: g.maybe_if(Revision::has_extensions, |g| g.map(Gen::tame_object)),
+        experimental: g.maybe(|g| g.map(|g| g.tame_object().into())),
+        extensions: g.maybe_if(Revision::has_extensions, |g| g.map(|g| g.tame_object().into())),
     })
 }
 
