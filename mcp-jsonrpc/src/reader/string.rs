@@ -43,6 +43,9 @@ impl<'a> Reader<'a> {
         let mut out = String::new();
         let last = self.walk_string(|plain, escape| {
             let (character, length) = unescape(escape)?;
+            if out.is_empty() {
+                out.reserve(plain.len() + escape.len().min(GUESS));
+            }
             out.push_str(plain);
             out.push(character);
             Ok(length)
@@ -121,6 +124,9 @@ impl<'a> Reader<'a> {
         }
     }
 }
+
+/// How much of a string may follow its first escape without another allocation.
+const GUESS: usize = 128;
 
 /// Strings up to this length are looked through byte by byte.
 const SHORT: usize = 16;
