@@ -1,8 +1,7 @@
 //! A pull reader over JSON text: reads what is asked for, skips what is not, and can go back.
 //!
-//! Messages are mostly long strings and schemas nobody reads at once. So strings are scanned a word
-//! at a time and anything can be kept as the span it is; that makes this reader several times as
-//! fast on such messages as a general one.
+//! Messages are mostly schemas and structures nobody reads at once, and long strings. So anything
+//! can be kept as the span it is, and strings are scanned a block at a time.
 
 mod number;
 mod special;

@@ -26,7 +26,20 @@ pub(super) fn special_bits(block: &[u8; BLOCK]) -> u64 {
         })
 }
 
-/// How many bytes there are before the first special one, for short strings.
+/// How many bytes of a word there are before the first special one: 8 if none is special.
+pub(super) fn plain_word(word: [u8; 8]) -> usize {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    let word = u64::from_le_bytes(word);
+    // Sets the high bit of each byte that is zero; of those after the first one, maybe wrongly.
+    let zeros = |word: u64| word.wrapping_sub(ONES) & !word;
+    let quotes = zeros(word ^ (ONES * b'"' as u64));
+    let backslashes = zeros(word ^ (ONES * b'\\' as u64));
+    let controls = word.wrapping_sub(ONES * 0x20) & !word;
+    let found = (quotes | backslashes | controls) & (ONES * 0x80);
+    found.trailing_zeros() as usize / 8
+}
+
+/// How many bytes there are before the first special one.
 pub(super) fn plain_run(bytes: &[u8]) -> usize {
     bytes.iter().take_while(|byte| !is_special(**byte)).count()
 }
@@ -37,7 +50,7 @@ fn is_special(byte: u8) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{BLOCK, is_special, plain_run, special_bits};
+    use super::{BLOCK, is_special, plain_run, plain_word, special_bits};
 
     #[test]
     fn bits_say_what_bytes_are_special() {
@@ -50,6 +63,19 @@ mod tests {
             }
         }
         assert_eq!(special_bits(&[b'"'; BLOCK]), u64::MAX);
+    }
+
+    #[test]
+    fn a_word_is_plain_up_to_its_first_special_byte() {
+        for byte in 0..=u8::MAX {
+            for at in 0..8 {
+                let mut word = [0xff, b'!', b'#', b'[', b']', b' ', 0x80, 0x7f];
+                word[at] = byte;
+                assert_eq!(plain_word(word), plain_run(&word), "{byte:#x} at {at}");
+                word[7] = b'"';
+                assert_eq!(plain_word(word), plain_run(&word), "{byte:#x} at {at}");
+            }
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::Reader;
-use super::special::{BLOCK, plain_run, special_bits};
+use super::special::{BLOCK, plain_run, plain_word, special_bits};
 use crate::read_error::ReadError;
 
 /// A string as it is written, without its quotes.
@@ -86,7 +86,7 @@ impl<'a> Reader<'a> {
     ) -> Result<&'a str, ReadError> {
         self.at += 1;
         let mut plain = self.at;
-        let (mut bits, mut width) = first_bit(self.rest().get(..SHORT).unwrap_or_default());
+        let (mut bits, mut width) = short_bits(self.rest());
         loop {
             let base = self.at;
             while bits != 0 {
@@ -128,8 +128,20 @@ impl<'a> Reader<'a> {
 /// How much of a string may follow its first escape without another allocation.
 const GUESS: usize = 128;
 
-/// Strings up to this length are looked through byte by byte.
-const SHORT: usize = 16;
+/// The bit of the first special byte of a short string, and how many bytes that covers.
+fn short_bits(bytes: &[u8]) -> (u64, usize) {
+    let Some((first, rest)) = bytes.split_first_chunk::<8>() else {
+        return (0, 0);
+    };
+    match (plain_word(*first), rest.first_chunk::<8>()) {
+        (8, Some(second)) => match plain_word(*second) {
+            8 => (0, 16),
+            run => (1 << (8 + run), 9 + run),
+        },
+        (8, None) => (0, 8),
+        (run, _) => (1 << run, run + 1),
+    }
+}
 
 /// The bit of the first special byte, and how many bytes that covers.
 fn first_bit(bytes: &[u8]) -> (u64, usize) {
