@@ -1,0 +1,90 @@
+//! Records what the client sends, on any transport.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use mcp_jsonrpc::RequestId;
+use mcp_transport::{
+    Connect, Incoming, Outgoing, ProcessExit, SendError, Shape, Transport, TransportError,
+};
+use serde_json::Value;
+use tokio::sync::watch;
+
+/// Everything that was sent so far, oldest first.
+pub(crate) type Sent = watch::Sender<Vec<Value>>;
+
+/// Connects as another does, with a tape running.
+#[derive(Debug)]
+pub(crate) struct Recorded {
+    pub(crate) connect: Arc<dyn Connect>,
+    pub(crate) sent: Sent,
+    /// That of the last connection that was made.
+    pub(crate) shape: watch::Sender<Option<Shape>>,
+}
+
+#[derive(Debug)]
+struct Tape {
+    transport: Arc<dyn Transport>,
+    sent: Sent,
+}
+
+#[async_trait]
+impl Connect for Recorded {
+    async fn connect(&self) -> Result<Arc<dyn Transport>, TransportError> {
+        let transport = self.connect.connect().await?;
+        self.shape.send_replace(Some(transport.shape()));
+        let sent = self.sent.clone();
+        Ok(Arc::new(Tape { transport, sent }))
+    }
+
+    fn target(&self) -> String {
+        self.connect.target()
+    }
+
+    fn shape(&self) -> Shape {
+        self.connect.shape()
+    }
+
+    fn fallback(&self) -> Option<Arc<dyn Connect>> {
+        let connect = self.connect.fallback()?;
+        Some(Arc::new(Self {
+            connect,
+            sent: self.sent.clone(),
+            shape: self.shape.clone(),
+        }))
+    }
+}
+
+#[async_trait]
+impl Transport for Tape {
+    async fn send(&self, message: Outgoing) -> Result<(), SendError> {
+        let value = serde_json::from_slice(&message.body).unwrap();
+        self.transport.send(message).await?;
+        self.sent.send_modify(|sent| sent.push(value));
+        Ok(())
+    }
+
+    async fn recv(&self) -> Incoming {
+        self.transport.recv().await
+    }
+
+    fn release(&self, request: &RequestId) {
+        self.transport.release(request);
+    }
+
+    async fn close(&self) {
+        self.transport.close().await;
+    }
+
+    fn shape(&self) -> Shape {
+        self.transport.shape()
+    }
+
+    fn is_alive(&self) -> bool {
+        self.transport.is_alive()
+    }
+
+    fn exit(&self) -> Option<ProcessExit> {
+        self.transport.exit()
+    }
+}
