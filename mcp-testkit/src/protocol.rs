@@ -1,5 +1,6 @@
 //! The protocol as a well-behaved server speaks it, in both eras, apart from how bytes travel.
 
+mod call;
 mod dialect;
 mod listen;
 mod message;

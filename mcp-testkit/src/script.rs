@@ -1,6 +1,7 @@
 //! The script of a well-behaved server: what it offers, and how it talks.
 
 mod ask;
+mod method;
 mod prompt;
 mod resource;
 mod stock;
@@ -12,6 +13,7 @@ use mcp_jsonrpc::Revision;
 use serde_json::Value;
 
 pub use ask::Ask;
+use method::Method;
 pub use prompt::Prompt;
 pub use resource::Resource;
 pub use tool::{Called, Refusal, Step, TaskSupport, Tool};
@@ -52,6 +54,7 @@ pub struct Script {
     pub(crate) polling: Option<Polling>,
     pub(crate) task_poll: Duration,
     pub(crate) ttl: Duration,
+    methods: Vec<Method>,
 }
 
 /// How requests are answered over Streamable HTTP.
@@ -114,6 +117,7 @@ impl Script {
             polling: None,
             task_poll: Duration::from_millis(50),
             ttl: Duration::ZERO,
+            methods: Vec::new(),
         }
     }
 
@@ -250,6 +254,21 @@ impl Script {
     pub fn with_ttl(mut self, ttl: Duration) -> Self {
         self.ttl = ttl;
         self
+    }
+
+    /// Answers a method of an extension, in both eras.
+    #[must_use]
+    pub fn with_method(
+        mut self,
+        name: impl Into<String>,
+        answer: impl Fn(&Value) -> Result<Value, Refusal> + Send + Sync + 'static,
+    ) -> Self {
+        self.methods.push(Method::new(name.into(), answer));
+        self
+    }
+
+    pub(crate) fn method(&self, name: &str) -> Option<&Method> {
+        self.methods.iter().find(|method| method.name == name)
     }
 
     pub(crate) fn speaks(&self, era: Era) -> bool {

@@ -90,7 +90,10 @@ pub(super) fn answer(
             world.tasks.find(request)?.cancel(world);
             Ok(json!({}))
         }
-        _ => Err(Refusal::new(-32601, format!("Method not found: {name}"))),
+        _ => match script.method(name) {
+            Some(method) => method.answer(&params),
+            None => Err(Refusal::new(-32601, format!("Method not found: {name}"))),
+        },
     }
 }
 
@@ -156,10 +159,7 @@ fn prompt(script: &Script, params: &Value) -> Result<Value, Refusal> {
         return Err(Refusal::new(-32602, format!("Unknown prompt: {name}")));
     };
     let arguments = params.get("arguments").cloned().unwrap_or_default();
-    Ok(json!({
-        "description": prompt.declared.get("description"),
-        "messages": prompt.expand(&arguments),
-    }))
+    Ok(prompt.expanded(&arguments))
 }
 
 fn complete(script: &Script, params: &Value) -> Value {

@@ -123,7 +123,10 @@ impl Play<'_> {
         if let Way::Task(task) = self.way {
             return Some(task.ask(&self.session.world, ask).await);
         }
-        if !self.session.can(ask.capability()) {
+        if ask
+            .capability()
+            .is_some_and(|needed| !self.session.can(needed))
+        {
             return None;
         }
         let answer = self.session.ask(self.out, &ask.method, &ask.params).await;
@@ -140,10 +143,10 @@ impl Play<'_> {
         answers: &Map<String, Value>,
     ) -> Result<Value, Refusal> {
         let capabilities = dialect::client_capabilities(self.request);
-        for ask in asks {
-            if capabilities.get(ask.capability()).is_none() {
+        for needed in asks.iter().filter_map(|ask| ask.capability()) {
+            if capabilities.get(needed).is_none() {
                 return Err(Refusal::new(-32021, "Missing required client capability")
-                    .with_data(json!({"requiredCapabilities": {ask.capability(): {}}})));
+                    .with_data(json!({"requiredCapabilities": {needed: {}}})));
             }
         }
         let requests: Map<String, Value> = asks
@@ -212,7 +215,10 @@ fn asks_from(tool: &Tool, at: usize) -> Vec<&Ask> {
 
 /// What a well-behaved server says instead of asking a client that cannot answer.
 fn incapable(ask: &Ask) -> Value {
-    let text = format!("this client does not offer {}", ask.capability());
+    let text = format!(
+        "this client does not offer {}",
+        ask.capability().unwrap_or_default()
+    );
     json!({"content": [{"type": "text", "text": text}], "isError": true})
 }
 

@@ -10,12 +10,11 @@ use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
 use super::listen::{Listening, listen};
-use super::play::{Play, Way};
 use super::world::Change;
 use super::{Out, Piece, Reply, World, dialect, error, method, request, result, task};
 use crate::fault::{Asked, Kind};
 use crate::wire::Headers;
-use crate::{Era, Refusal, Seen, TaskSupport};
+use crate::{Era, Refusal, Seen};
 
 /// A client of the legacy era since its `initialize`, or a connection of the modern one.
 #[derive(Debug)]
@@ -56,21 +55,6 @@ impl Session {
 
     fn is_initialized(&self) -> bool {
         self.state.lock().revision.is_some()
-    }
-
-    /// Whether answering takes no time, so that no task is needed for it.
-    pub(crate) fn is_quick(&self, request: &Value) -> bool {
-        match request.get("method").and_then(Value::as_str) {
-            Some("subscriptions/listen" | "tasks/result") => false,
-            _ if matches!(self.world.fault_kind(), Some(Kind::Question(_))) => false,
-            Some("tools/call") => {
-                let name = request.pointer("/params/name").and_then(Value::as_str);
-                let script = self.world.script();
-                let tool = name.and_then(|name| script.tool(name));
-                tool.is_none_or(|tool| tool.steps.is_empty() && tool.task == TaskSupport::Forbidden)
-            }
-            _ => true,
-        }
     }
 
     /// Takes any message of a client whose answers all go the same way.
@@ -198,6 +182,7 @@ impl Session {
                 Ok(json!({}))
             }
             "tools/call" => self.call(era, request, out).await,
+            "prompts/get" | "resources/read" => self.get(era, name, request, out).await,
             "subscriptions/listen" if era == Era::Modern => listen(self, request, out).await,
             "tasks/result" if era == Era::Legacy => task::result(self, request, out).await,
             _ => method::answer(&self.world, era, name, request),
@@ -214,58 +199,6 @@ impl Session {
         let old = state.listening.replace(listening);
         drop(state);
         drop(old);
-    }
-
-    async fn call(
-        self: &Arc<Self>,
-        era: Era,
-        request: &Value,
-        out: &Out,
-    ) -> Result<Value, Refusal> {
-        let script = self.world.script();
-        let name = request
-            .pointer("/params/name")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
-        let Some(tool) = script.tool(name) else {
-            return Err(Refusal::new(-32602, format!("Unknown tool: {name}")));
-        };
-        let wants_task = match era {
-            Era::Legacy => request.pointer("/params/task").is_some(),
-            Era::Modern => dialect::client_capabilities(request)
-                .get("extensions")
-                .is_some_and(|extensions| extensions.get(dialect::TASKS).is_some()),
-        };
-        match (tool.task, wants_task) {
-            (TaskSupport::Required, false) if era == Era::Modern => Err(Refusal::new(
-                -32021,
-                "Missing required client capability",
-            )
-            .with_data(json!({"requiredCapabilities": {"extensions": {dialect::TASKS: {}}}}))),
-            (TaskSupport::Required, false) => {
-                Err(Refusal::new(-32601, format!("{name} runs only as a task")))
-            }
-            (TaskSupport::Forbidden, true) if era == Era::Legacy => Err(Refusal::new(
-                -32601,
-                format!("{name} does not run as a task"),
-            )),
-            (TaskSupport::Optional | TaskSupport::Required, true) => {
-                Ok(task::start(self, era, tool, request))
-            }
-            _ => {
-                let way = match era {
-                    Era::Legacy => Way::Requests,
-                    Era::Modern => Way::Rounds,
-                };
-                let play = Play {
-                    session: self,
-                    request,
-                    out,
-                    way,
-                };
-                play.run(tool).await
-            }
-        }
     }
 
     /// Takes a notification, or the answer to a question.

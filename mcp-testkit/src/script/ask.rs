@@ -55,12 +55,13 @@ impl Ask {
         Self::new(key, "roots/list", json!({}))
     }
 
-    /// The client capability it needs.
-    pub(crate) fn capability(&self) -> &'static str {
+    /// The client capability it needs, if any.
+    pub(crate) fn capability(&self) -> Option<&'static str> {
         match self.method.as_str() {
-            "sampling/createMessage" => "sampling",
-            "roots/list" => "roots",
-            _ => "elicitation",
+            "elicitation/create" => Some("elicitation"),
+            "sampling/createMessage" => Some("sampling"),
+            "roots/list" => Some("roots"),
+            _ => None,
         }
     }
 }

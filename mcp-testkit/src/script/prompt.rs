@@ -2,12 +2,15 @@
 
 use serde_json::{Value, json};
 
+use super::Ask;
+
 /// A prompt: how it is listed, and the messages it expands to.
 #[derive(Clone, Debug)]
 pub struct Prompt {
     pub(crate) declared: Value,
     pub(crate) messages: Vec<Value>,
     pub(crate) completions: Vec<(String, Vec<String>)>,
+    pub(crate) asks: Vec<Ask>,
 }
 
 impl Prompt {
@@ -27,6 +30,7 @@ impl Prompt {
             }),
             messages: vec![json!({"role": "user", "content": {"type": "text", "text": text}})],
             completions: Vec::new(),
+            asks: Vec::new(),
         }
     }
 
@@ -38,11 +42,26 @@ impl Prompt {
         self
     }
 
+    /// Asks the client something before it is expanded.
+    #[must_use]
+    pub fn asking(mut self, ask: Ask) -> Self {
+        self.asks.push(ask);
+        self
+    }
+
     /// Adds a message, as it is on the wire.
     #[must_use]
     pub fn with_message(mut self, message: Value) -> Self {
         self.messages.push(message);
         self
+    }
+
+    /// What `prompts/get` gives.
+    pub(crate) fn expanded(&self, arguments: &Value) -> Value {
+        json!({
+            "description": self.declared.get("description"),
+            "messages": self.expand(arguments),
+        })
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -53,7 +72,7 @@ impl Prompt {
     }
 
     /// The messages with the arguments filled in.
-    pub(crate) fn expand(&self, arguments: &Value) -> Vec<Value> {
+    fn expand(&self, arguments: &Value) -> Vec<Value> {
         let mut messages = self.messages.clone();
         for message in &mut messages {
             let Some(Value::String(text)) = message.pointer_mut("/content/text") else {

@@ -2,11 +2,14 @@
 
 use serde_json::{Value, json};
 
+use super::Ask;
+
 /// A resource: how it is listed, and what reading it gives.
 #[derive(Clone, Debug)]
 pub struct Resource {
     pub(crate) declared: Value,
     pub(crate) contents: Vec<Value>,
+    pub(crate) asks: Vec<Ask>,
 }
 
 impl Resource {
@@ -35,7 +38,15 @@ impl Resource {
         Self {
             declared: json!({"uri": uri, "name": name, "mimeType": mime_type}),
             contents: vec![contents],
+            asks: Vec::new(),
         }
+    }
+
+    /// Asks the client something before it is read.
+    #[must_use]
+    pub fn asking(mut self, ask: Ask) -> Self {
+        self.asks.push(ask);
+        self
     }
 
     pub(crate) fn uri(&self) -> &str {

@@ -1,6 +1,6 @@
 //! The well-behaved server over a pipe, in both eras.
 
-use mcp_testkit::{Era, Script, Server};
+use mcp_testkit::{Ask, Era, Prompt, Refusal, Resource, Script, Server};
 use serde_json::{Value, json};
 
 use crate::line_client::{modern, pipe};
@@ -324,4 +324,52 @@ async fn a_task_of_the_extension_asks_and_answers_inline() {
         done["result"]["content"][0]["text"],
         r#"{"action":"accept"}"#
     );
+}
+
+#[tokio::test]
+async fn prompts_and_resources_can_ask_too() {
+    let ask = || Ask::form("sure", "Sure?", json!({"type": "object"}));
+    let script = Script::empty()
+        .with_prompt(Prompt::new("p", &["who"], "Hello {who}.").asking(ask()))
+        .with_resource(Resource::text("test://r", "secret").asking(ask()));
+    let (mut client, _server) = pipe(Server::new(script));
+    client.initialize().await;
+    let id = client
+        .start(
+            "prompts/get",
+            json!({"name": "p", "arguments": {"who": "you"}}),
+        )
+        .await;
+    client
+        .answer_ask("elicitation/create", json!({"action": "accept"}))
+        .await;
+    let answer = client.answer(id).await;
+    assert_eq!(
+        answer["result"]["messages"][0]["content"]["text"],
+        "Hello you."
+    );
+    let read = json!({"uri": "test://r"});
+    let first = client.request("resources/read", modern(read.clone())).await["result"].clone();
+    assert_eq!(first["resultType"], "input_required");
+    let mut retry = read;
+    retry["requestState"] = first["requestState"].clone();
+    retry["inputResponses"] = json!({"sure": {"action": "accept"}});
+    let second = client.request("resources/read", modern(retry)).await["result"].clone();
+    assert_eq!(second["contents"][0]["text"], "secret");
+    assert_eq!(second["cacheScope"], "private");
+}
+
+#[tokio::test]
+async fn a_script_can_answer_methods_of_extensions() {
+    let script = Script::empty().with_method("skills/list", |params| match params.get("cursor") {
+        None => Ok(json!({"skills": []})),
+        Some(_) => Err(Refusal::new(-32602, "no such page")),
+    });
+    let (mut client, _server) = pipe(Server::new(script));
+    let listed = client.request("skills/list", modern(json!({}))).await;
+    assert_eq!(listed["result"]["skills"], json!([]));
+    let refused = client
+        .request("skills/list", modern(json!({"cursor": "x"})))
+        .await;
+    assert_eq!(refused["error"]["message"], "no such page");
 }

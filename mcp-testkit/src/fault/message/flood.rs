@@ -27,9 +27,9 @@ pub(super) const FAULTS: &[Fault] = &[
         "log-flood",
         "sends 100 MB of log messages before it answers the first call",
         |asked| {
-            let note = log_note(&"z".repeat(950)).to_string().into_bytes();
+            let note = log_note(&"z".repeat(20_000)).to_string().into_bytes();
             vec![
-                Piece::Many(100_000, Arc::new(move |_| note.clone())),
+                Piece::Many(5_000, Arc::new(move |_| note.clone())),
                 asked.good(),
             ]
         },
