@@ -303,9 +303,8 @@ impl Link {
                 },
             });
         wakers.into_iter().for_each(std::task::Waker::wake);
-        for (_, question) in std::mem::take(&mut *self.questions.lock()) {
-            question.abort();
-        }
+        let questions = std::mem::take(&mut *self.questions.lock());
+        questions.values().for_each(AbortHandle::abort);
         let listeners = {
             let mut ending = self.ending.lock();
             ending.over = true;

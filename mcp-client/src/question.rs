@@ -61,22 +61,47 @@ fn open(link: &Arc<Link>, id: RequestId, ask: Ask) {
         let error = ErrorObject::new(ErrorCode::INTERNAL_ERROR, "too many questions are open");
         return refuse(link, &id, &error);
     }
-    let task = tokio::spawn({
-        let (link, id) = (Arc::clone(link), id.clone());
-        async move {
-            let kind = Kind::of(&ask);
-            let outcome = link.ask_host(ask).await;
-            if link.questions.lock().remove(&id).is_some() {
-                reply(&link, &id, kind, outcome);
-            }
+    let open = Open {
+        link: Arc::clone(link),
+        id: id.clone(),
+    };
+    let task = tokio::spawn(async move {
+        let kind = Kind::of(&ask);
+        let outcome = open.link.ask_host(ask).await;
+        if open.is_wanted() {
+            reply(&open.link, &open.id, kind, outcome);
         }
     });
     questions.insert(id, task.abort_handle());
 }
 
+/// A question somebody is answering. It is answered even if the host panics.
+struct Open {
+    link: Arc<Link>,
+    id: RequestId,
+}
+
+impl Open {
+    /// Whether the answer is still wanted; it will be wanted only once.
+    fn is_wanted(&self) -> bool {
+        self.link.questions.lock().remove(&self.id).is_some()
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        if self.is_wanted() {
+            let error = ErrorObject::new(ErrorCode::INTERNAL_ERROR, "the host gave no answer");
+            refuse(&self.link, &self.id, &error);
+        }
+    }
+}
+
 /// The server no longer wants an answer, and gets none.
 pub(crate) fn withdrawn(link: &Link, id: &RequestId) {
-    if let Some(question) = link.questions.lock().remove(id) {
+    // Out of the table first: what is dropped then is not answered.
+    let question = link.questions.lock().remove(id);
+    if let Some(question) = question {
         question.abort();
     }
 }

@@ -325,6 +325,32 @@ async fn a_withdrawn_question_is_dropped_and_not_answered() {
 }
 
 #[tokio::test]
+async fn a_question_is_answered_even_if_the_host_panics() {
+    struct Clumsy;
+    #[async_trait]
+    impl Host for Clumsy {
+        async fn list_roots(&self, _: Question<()>) -> Result<Vec<Root>, HostError> {
+            panic!("stumbled, as this test wants it")
+        }
+    }
+    let client = Client::builder(asks("roots/list", json!({})));
+    let client = client.host(Clumsy, HostCapabilities::default().with_roots());
+    let result = client
+        .connect()
+        .await
+        .unwrap()
+        .call_tool("ask", json!({}))
+        .await
+        .unwrap();
+    assert!(
+        result.content[0]
+            .as_text()
+            .unwrap()
+            .contains("the host gave no answer")
+    );
+}
+
+#[tokio::test]
 async fn questions_are_bounded() {
     let connect = legacy(|server, message| {
         if message["method"] == "tools/call" {
