@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::shell::{self, Outcome, cargo, exists};
-use crate::{metadata, publish_check, tidy};
+use crate::{chaos, conformance, interop, metadata, publish_check, tidy};
 
 type Step = (&'static str, fn() -> Outcome);
 
@@ -25,6 +25,9 @@ const STEPS: &[Step] = &[
     }),
     ("docs", docs),
     ("publish-check", publish_check::run),
+    ("chaos", || chaos::run(&[])),
+    ("conformance", || conformance::run(&[])),
+    ("interop", interop::run),
 ];
 
 /// Runs every step and goes on after a failure, so that one run shows all that is wrong.
@@ -120,7 +123,9 @@ fn tests() -> Outcome {
             "test",
             "--workspace",
             "--all-features",
-            "--all-targets",
+            "--lib",
+            "--bins",
+            "--tests",
             "--no-fail-fast",
         ])
     };
