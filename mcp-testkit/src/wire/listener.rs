@@ -93,11 +93,14 @@ impl Site {
             let Some(open) = &listener else { return };
             tokio::select! {
                 accepted = open.accept() => {
-                    if let Ok((stream, _)) = accepted {
-                        number += 1;
-                        let conn = Conn::new(stream, number, self.world.log.clone());
-                        connections.spawn(Arc::clone(&self).serve(conn));
-                    }
+                    let Ok((stream, _)) = accepted else {
+                        // Out of file descriptors, most likely: some will be free again.
+                        tokio::time::sleep(Duration::from_millis(10)).await;
+                        continue;
+                    };
+                    number += 1;
+                    let conn = Conn::new(stream, number, self.world.log.clone());
+                    connections.spawn(Arc::clone(&self).serve(conn));
                 }
                 Some(time) = orders.recv() => {
                     listener = None;
