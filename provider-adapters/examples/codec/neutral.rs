@@ -1,0 +1,36 @@
+//! The neutral JSON of a request; `examples/conversation.json` has an example of every part.
+
+use mcp_jsonrpc::RawJson;
+use provider_adapters::{Adapter, Conversation, Options, Request, ToolChoice, ToolSpec};
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+struct Neutral {
+    model: String,
+    #[serde(default)]
+    system: Option<String>,
+    turns: RawJson,
+    #[serde(default)]
+    tools: Vec<ToolSpec>,
+    #[serde(default)]
+    tool_choice: ToolChoice,
+    #[serde(default)]
+    options: Options,
+    #[serde(default)]
+    stream: bool,
+}
+
+/// Reads a request and compiles its tools for the adapter.
+pub(crate) fn read(json: &[u8], adapter: &dyn Adapter) -> Result<Request, serde_json::Error> {
+    let neutral: Neutral = serde_json::from_slice(json)?;
+    let turns = format!("{{\"turns\":{}}}", neutral.turns);
+    let mut conversation: Conversation = serde_json::from_str(&turns)?;
+    if let Some(system) = neutral.system {
+        conversation = conversation.with_system(system);
+    }
+    Ok(Request::new(neutral.model, conversation)
+        .with_tools(adapter.tools(&neutral.tools))
+        .with_choice(neutral.tool_choice)
+        .with_options(neutral.options)
+        .with_stream(neutral.stream))
+}

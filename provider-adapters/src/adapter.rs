@@ -1,0 +1,71 @@
+//! What every wire can do.
+
+use std::fmt;
+
+use mcp_jsonrpc::RawJson;
+use tool_schema::Target;
+
+use crate::decoder::{Decoder, Expected};
+use crate::request::{EncodeError, Encoded, Request};
+use crate::tool::ToolSpec;
+use crate::tool_set::ToolSet;
+use crate::turn::Turn;
+use crate::wire::Wire;
+
+/// Speaks one provider's wire: writes requests, reads replies. Pure: no IO, no clock.
+///
+/// ```
+/// use provider_adapters::{Adapter, Anthropic, Conversation, Request};
+///
+/// let adapter = Anthropic::default();
+/// let mut conversation = Conversation::new();
+/// conversation.ask("Hello?");
+/// let encoded = adapter.encode(&Request::new("claude-sonnet-5-5", conversation))?;
+/// assert_eq!(encoded.request.path, "/v1/messages");
+///
+/// let mut decoder = adapter.decoder(encoded.expected);
+/// let mut events = Vec::new();
+/// decoder.push(br#"{"content":[{"type":"text","text":"Hi."}],"stop_reason":"end_turn"}"#, &mut events);
+/// assert_eq!(decoder.finish(&mut events).text(), "Hi.");
+/// # Ok::<(), provider_adapters::EncodeError>(())
+/// ```
+pub trait Adapter: fmt::Debug + Send + Sync {
+    /// The wire it speaks.
+    fn wire(&self) -> Wire;
+
+    /// Where the provider usually is.
+    fn base_url(&self) -> String;
+
+    /// How the key is sent.
+    fn key_header(&self) -> KeyHeader;
+
+    /// What the provider accepts as a tool.
+    fn target(&self) -> &Target;
+
+    /// Compiles tools for the provider.
+    fn tools(&self, tools: &[ToolSpec]) -> ToolSet {
+        ToolSet::compile(tools, self.target())
+    }
+
+    /// The tools' definitions: the value of `tools` in a request.
+    fn definitions(&self, tools: &ToolSet) -> RawJson;
+
+    /// Writes a request.
+    fn encode(&self, request: &Request) -> Result<Encoded, EncodeError>;
+
+    /// The messages that these turns become, as they would stand in a request with these tools.
+    fn messages(&self, turns: &[Turn], tools: &ToolSet) -> Vec<RawJson>;
+
+    /// A decoder for one reply.
+    fn decoder(&self, expected: Expected) -> Box<dyn Decoder>;
+}
+
+/// How a key is sent.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum KeyHeader {
+    /// `authorization: Bearer …`.
+    Bearer,
+    /// In a header of its own.
+    Named(&'static str),
+}

@@ -1,0 +1,394 @@
+//! A model behind HTTP.
+
+mod carrier;
+mod cassette;
+mod client;
+mod live;
+mod retry;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use parking_lot::Mutex;
+use tokio::time::{Instant, sleep};
+
+pub use retry::Retry;
+
+use self::carrier::{Carrier, Reached};
+use self::cassette::{Player, Recorder};
+use self::live::LiveReply;
+use crate::adapter::{Adapter, KeyHeader};
+use crate::culprit::culprit;
+use crate::error_body;
+use crate::event::Event;
+use crate::model::{BoxError, Model, ModelError, Phase, ReplyStream};
+use crate::request::{Encoded, Request};
+use crate::secret::Secret;
+use crate::tool_set::ToolSet;
+
+/// How long each phase of a request may take.
+///
+/// ```
+/// use std::time::Duration;
+/// use provider_adapters::Timeouts;
+///
+/// let timeouts = Timeouts::default().with_idle(Duration::from_secs(30));
+/// ```
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Timeouts {
+    first_byte: Duration,
+    idle: Duration,
+    total: Option<Duration>,
+}
+
+impl Default for Timeouts {
+    /// Five minutes to the first byte, two minutes between bytes, no limit for the whole. To
+    /// connect takes ten seconds at most.
+    fn default() -> Self {
+        Self {
+            first_byte: Duration::from_secs(300),
+            idle: Duration::from_secs(120),
+            total: None,
+        }
+    }
+}
+
+impl Timeouts {
+    /// How long to wait for the reply to begin.
+    #[must_use]
+    pub fn with_first_byte(mut self, limit: Duration) -> Self {
+        self.first_byte = limit;
+        self
+    }
+
+    /// How long to wait for more of a reply.
+    #[must_use]
+    pub fn with_idle(mut self, limit: Duration) -> Self {
+        self.idle = limit;
+        self
+    }
+
+    /// How long a reply may take, retries included.
+    #[must_use]
+    pub fn with_total(mut self, limit: Duration) -> Self {
+        self.total = Some(limit);
+        self
+    }
+}
+
+/// A model behind HTTP: streams, retries by the provider's own rules, and leaves out a tool whose
+/// definition the provider refuses.
+///
+/// Dropping the future or the stream cancels the request. Keys and headers are never printed.
+///
+/// ```no_run
+/// use provider_adapters::{Anthropic, Conversation, HttpModel, Model, Request};
+///
+/// # async fn run() -> Result<(), provider_adapters::ModelError> {
+/// let model = HttpModel::new(Anthropic::default())?.with_key("sk-ant-…");
+/// let mut conversation = Conversation::new();
+/// conversation.ask("What is the capital of France?");
+/// let mut stream = model.start(&Request::new("claude-sonnet-5-5", conversation)).await?;
+/// while let Some(event) = stream.next().await {
+///     println!("{event:?}");
+/// }
+/// # Ok(())
+/// # }
+/// ```
+pub struct HttpModel<A> {
+    adapter: A,
+    carrier: Carrier,
+    base_url: String,
+    key: Option<Arc<dyn Fn() -> Secret + Send + Sync>>,
+    headers: Vec<(String, Secret)>,
+    timeouts: Timeouts,
+    retry: Retry,
+    /// Definitions the provider refused, and what it said.
+    refused: Mutex<BTreeMap<String, String>>,
+}
+
+impl<A: Adapter> HttpModel<A> {
+    /// Asks the adapter's provider where it usually is.
+    ///
+    /// # Errors
+    /// [`ModelError::Setup`] if the operating system's certificates cannot be read.
+    pub fn new(adapter: A) -> Result<Self, ModelError> {
+        let client = client::client().map_err(ModelError::Setup)?;
+        Ok(Self::over(adapter, Carrier::Http(client)))
+    }
+
+    /// Asks through a client of your own.
+    pub fn with_client(adapter: A, client: reqwest::Client) -> Self {
+        Self::over(adapter, Carrier::Http(client))
+    }
+
+    /// Asks nobody: plays back what [`recording`](Self::recording) wrote. A request that is not
+    /// the recorded one fails with the first difference; nothing is ever sent.
+    ///
+    /// # Errors
+    /// [`ModelError::Setup`] if the file cannot be read.
+    pub fn replaying(adapter: A, file: impl AsRef<Path>) -> Result<Self, ModelError> {
+        let player = Player::open(file.as_ref()).map_err(ModelError::Setup)?;
+        Ok(Self::over(
+            adapter,
+            Carrier::Replay(Arc::new(Mutex::new(player))),
+        ))
+    }
+
+    fn over(adapter: A, carrier: Carrier) -> Self {
+        Self {
+            base_url: adapter.base_url(),
+            adapter,
+            carrier,
+            key: None,
+            headers: Vec::new(),
+            timeouts: Timeouts::default(),
+            retry: Retry::default(),
+            refused: Mutex::default(),
+        }
+    }
+
+    /// With everything that passes written to a file, which is made anew: bodies and bytes, but
+    /// neither keys nor headers of yours.
+    ///
+    /// # Errors
+    /// [`ModelError::Setup`] if the file cannot be written, or if nothing is sent at all.
+    pub fn recording(mut self, file: impl AsRef<Path>) -> Result<Self, ModelError> {
+        let Carrier::Http(client) = self.carrier else {
+            return Err(ModelError::Setup(
+                "only what is sent can be recorded".into(),
+            ));
+        };
+        let recorder = Recorder::create(file.as_ref()).map_err(ModelError::Setup)?;
+        self.carrier = Carrier::Record(client, Arc::new(Mutex::new(recorder)));
+        Ok(self)
+    }
+
+    /// With a key.
+    #[must_use]
+    pub fn with_key(self, key: impl Into<Secret>) -> Self {
+        let key = key.into();
+        self.with_key_from(move || key.clone())
+    }
+
+    /// With a key that is asked for before every request, because it changes.
+    #[must_use]
+    pub fn with_key_from(mut self, key: impl Fn() -> Secret + Send + Sync + 'static) -> Self {
+        self.key = Some(Arc::new(key));
+        self
+    }
+
+    /// At another address: whatever comes before the path of the adapter's requests.
+    #[must_use]
+    pub fn with_base_url(mut self, url: impl Into<String>) -> Self {
+        let url: String = url.into();
+        url.trim_end_matches('/').clone_into(&mut self.base_url);
+        self
+    }
+
+    /// With one more header.
+    #[must_use]
+    pub fn with_header(mut self, name: impl Into<String>, value: impl Into<Secret>) -> Self {
+        self.headers.push((name.into(), value.into()));
+        self
+    }
+
+    /// With these limits on time.
+    #[must_use]
+    pub fn with_timeouts(mut self, timeouts: Timeouts) -> Self {
+        self.timeouts = timeouts;
+        self
+    }
+
+    /// With this patience.
+    #[must_use]
+    pub fn with_retry(mut self, retry: Retry) -> Self {
+        self.retry = retry;
+        self
+    }
+
+    /// The tools without those the provider has refused before.
+    fn accepted(&self, tools: &Arc<ToolSet>) -> Option<ToolSet> {
+        let refused = self.refused.lock();
+        let mut accepted: Option<ToolSet> = None;
+        for tool in tools.prepared() {
+            if let Some(reason) = refused.get(&tool.fingerprint()) {
+                let base = accepted.as_ref().unwrap_or(tools);
+                accepted = Some(base.without(&tool.name, reason));
+            }
+        }
+        accepted
+    }
+
+    /// The tool a failed request failed for, remembered as refused.
+    fn quarantine(&self, failure: &ModelError, encoded: &Encoded) -> Option<(String, String)> {
+        let ModelError::Provider(error) = failure else {
+            return None;
+        };
+        let wire = culprit(error, &encoded.request)?;
+        let tools = &encoded.expected.tools;
+        let tool = tools
+            .prepared()
+            .iter()
+            .find(|tool| tool.wire_name == wire)?;
+        self.refused
+            .lock()
+            .insert(tool.fingerprint(), error.message.clone());
+        Some((tool.name.clone(), error.message.clone()))
+    }
+
+    fn headers(&self, encoded: &Encoded) -> Vec<(String, Secret)> {
+        let protocol = encoded.request.headers.iter();
+        let mut headers: Vec<(String, Secret)> = protocol
+            .map(|(name, value)| ((*name).to_owned(), Secret::new(value.clone())))
+            .collect();
+        headers.push(("content-type".to_owned(), Secret::new("application/json")));
+        if let Some(key) = self.key.as_ref().map(|key| key()) {
+            headers.push(match self.adapter.key_header() {
+                KeyHeader::Bearer => (
+                    "authorization".to_owned(),
+                    format!("Bearer {}", key.expose()).into(),
+                ),
+                KeyHeader::Named(name) => (name.to_owned(), key),
+            });
+        }
+        // What the user sets replaces what we would send.
+        let own = |name: &str| {
+            self.headers
+                .iter()
+                .any(|(own, _)| own.eq_ignore_ascii_case(name))
+        };
+        headers.retain(|(name, _)| !own(name));
+        headers.extend(self.headers.iter().cloned());
+        headers
+    }
+
+    /// One try: the reply from its first event on, or why there is none.
+    async fn attempt(
+        &self,
+        encoded: &Encoded,
+        deadline: Option<Instant>,
+    ) -> Result<LiveReply, Failure> {
+        let url = format!("{}{}", self.base_url, encoded.request.path);
+        let headers = self.headers(encoded);
+        let wait = self.timeouts.first_byte;
+        let sent = self.carrier.send(&url, headers, &encoded.request);
+        let Reached {
+            status,
+            headers,
+            mut body,
+        } = live::within(Phase::FirstByte, wait, deadline, sent).await??;
+        let hints = retry::Hints::read(&headers);
+        if !(200..300).contains(&status) {
+            let text =
+                live::within(Phase::Idle, self.timeouts.idle, deadline, body.read_some()).await??;
+            let mut error = error_body::read(Some(status), &text);
+            error.retry_after = hints.retry_after.or(error.retry_after);
+            error.request_id = error.request_id.or(hints.request_id);
+            let should_retry = hints.should_retry;
+            return Err(Failure {
+                error: ModelError::Provider(Box::new(error)),
+                should_retry,
+            });
+        }
+        let decoder = self.adapter.decoder(encoded.expected.clone());
+        let mut live = LiveReply::new(body, decoder, self.timeouts.idle, deadline);
+        match live.peek().await {
+            Some(Event::Error(error)) if error.is_retryable() => {
+                Err(ModelError::Provider(error.clone()).into())
+            }
+            _ => Ok(live),
+        }
+    }
+}
+
+/// Why a try failed, and what the provider says about another one.
+pub(crate) struct Failure {
+    pub(crate) error: ModelError,
+    pub(crate) should_retry: Option<bool>,
+}
+
+impl From<ModelError> for Failure {
+    fn from(error: ModelError) -> Self {
+        Self {
+            error,
+            should_retry: None,
+        }
+    }
+}
+
+#[async_trait]
+impl<A: Adapter> Model for HttpModel<A> {
+    fn adapter(&self) -> &dyn Adapter {
+        &self.adapter
+    }
+
+    async fn start(&self, request: &Request) -> Result<Box<dyn ReplyStream>, ModelError> {
+        let deadline = self.timeouts.total.map(|total| Instant::now() + total);
+        let mut changed: Option<Request> = self.accepted(&request.tools).map(|tools| {
+            let mut changed = request.clone();
+            changed.tools = Arc::new(tools);
+            changed
+        });
+        let mut news: VecDeque<Event> = VecDeque::new();
+        let mut tries = 0;
+        loop {
+            let asked = changed.as_ref().unwrap_or(request);
+            let encoded = self.adapter.encode(asked).map_err(ModelError::Request)?;
+            let failure = match self.attempt(&encoded, deadline).await {
+                Ok(live) => return Ok(Box::new(live.after(news))),
+                Err(failure) => failure,
+            };
+            if news.is_empty()
+                && let Some((tool, reason)) = self.quarantine(&failure.error, &encoded)
+            {
+                let mut without = asked.clone();
+                without.tools = Arc::new(asked.tools.without(&tool, &reason));
+                without.choice = asked.choice.without(&tool);
+                changed = Some(without);
+                news.push_back(Event::ToolQuarantined { tool, reason });
+                continue;
+            }
+            let Some(delay) = self.retry.delay(tries, &failure, chance()) else {
+                return Err(failure.error);
+            };
+            if deadline.is_some_and(|deadline| Instant::now() + delay >= deadline) {
+                return Err(failure.error);
+            }
+            tries += 1;
+            if !self.carrier.is_replay() {
+                sleep(delay).await;
+            }
+        }
+    }
+}
+
+impl<A: fmt::Debug> fmt::Debug for HttpModel<A> {
+    /// Without keys and headers; a base URL may hold a key of its own.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let url = self.base_url.split(['?', '#']).next().unwrap_or_default();
+        let host = url.rsplit_once('@').map_or(url, |(_, host)| host);
+        f.debug_struct("HttpModel")
+            .field("adapter", &self.adapter)
+            .field("base_url", &host)
+            .field("timeouts", &self.timeouts)
+            .field("retry", &self.retry)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A number by chance.
+fn chance() -> u8 {
+    let [chance, ..] = RandomState::new().build_hasher().finish().to_le_bytes();
+    chance
+}
+
+/// Boxes an error of the HTTP stack without the address, which may hold a key.
+pub(crate) fn anonymous(error: reqwest::Error) -> BoxError {
+    Box::new(error.without_url())
+}

@@ -1,0 +1,132 @@
+//! Carries bytes to a provider and back: over the net, onto a tape, or from one.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use reqwest::Client;
+
+use super::anonymous;
+use super::cassette::{Exchange, Player, Recorder};
+use crate::model::{BoxError, ModelError};
+use crate::request::WireRequest;
+use crate::secret::Secret;
+
+/// How much of a failed reply is read.
+const MAX_ERROR: usize = 1 << 20;
+
+#[derive(Debug)]
+pub(crate) enum Carrier {
+    Http(Client),
+    Record(Client, Arc<Mutex<Recorder>>),
+    Replay(Arc<Mutex<Player>>),
+}
+
+/// The beginning of a reply.
+pub(crate) struct Reached {
+    pub(crate) status: u16,
+    /// Names in lower case.
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Body,
+}
+
+/// The bytes of a reply.
+pub(crate) enum Body {
+    Net(reqwest::Response),
+    /// What passes is written down when the reply is over, or given up.
+    Taped(reqwest::Response, Tape),
+    Played(std::vec::IntoIter<Vec<u8>>),
+}
+
+impl Carrier {
+    pub(crate) fn is_replay(&self) -> bool {
+        matches!(self, Self::Replay(_))
+    }
+
+    pub(crate) async fn send(
+        &self,
+        url: &str,
+        headers: Vec<(String, Secret)>,
+        request: &WireRequest,
+    ) -> Result<Reached, ModelError> {
+        let (client, recorder) = match self {
+            Self::Http(client) => (client, None),
+            Self::Record(client, recorder) => (client, Some(recorder)),
+            Self::Replay(player) => return player.lock().play(request),
+        };
+        let mut call = client.post(url).body(request.body.clone());
+        for (name, value) in &headers {
+            call = call.header(name, value.expose());
+        }
+        let failed = |error: reqwest::Error| match error.is_builder() {
+            true => ModelError::Setup(anonymous(error)),
+            false => ModelError::Unreachable(anonymous(error)),
+        };
+        let response = call.send().await.map_err(failed)?;
+        let status = response.status().as_u16();
+        let told =
+            |(name, value): (&reqwest::header::HeaderName, &reqwest::header::HeaderValue)| {
+                Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
+            };
+        let headers: Vec<(String, String)> = response.headers().iter().filter_map(told).collect();
+        let body = match recorder {
+            None => Body::Net(response),
+            Some(recorder) => {
+                let exchange = Exchange::new(request, status, &headers);
+                let tape = Tape {
+                    recorder: recorder.clone(),
+                    exchange: Some(exchange),
+                };
+                Body::Taped(response, tape)
+            }
+        };
+        Ok(Reached {
+            status,
+            headers,
+            body,
+        })
+    }
+}
+
+impl Body {
+    /// The next bytes; nothing at the end.
+    pub(crate) async fn chunk(&mut self) -> Result<Option<Vec<u8>>, BoxError> {
+        match self {
+            Self::Net(response) => Ok(response.chunk().await.map_err(anonymous)?.map(Into::into)),
+            Self::Taped(response, tape) => {
+                let chunk = response.chunk().await.map_err(anonymous)?;
+                if let (Some(bytes), Some(exchange)) = (&chunk, &mut tape.exchange) {
+                    exchange.push(bytes);
+                }
+                Ok(chunk.map(Into::into))
+            }
+            Self::Played(chunks) => Ok(chunks.next()),
+        }
+    }
+
+    /// Everything, or as much as an error is worth.
+    pub(crate) async fn read_some(&mut self) -> Result<Vec<u8>, ModelError> {
+        let mut bytes = Vec::new();
+        while bytes.len() < MAX_ERROR {
+            match self.chunk().await {
+                Ok(Some(chunk)) => bytes.extend_from_slice(&chunk),
+                // What has come so far tells enough.
+                Ok(None) | Err(_) => break,
+            }
+        }
+        Ok(bytes)
+    }
+}
+
+/// What is being recorded of one reply.
+pub(crate) struct Tape {
+    recorder: Arc<Mutex<Recorder>>,
+    exchange: Option<Exchange>,
+}
+
+impl Drop for Tape {
+    fn drop(&mut self) {
+        if let Some(exchange) = self.exchange.take() {
+            self.recorder.lock().write(&exchange);
+        }
+    }
+}

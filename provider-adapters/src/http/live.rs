@@ -1,0 +1,132 @@
+//! A reply while it comes over the net.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio::time::{Instant, timeout};
+
+use super::carrier::Body;
+use crate::decoder::Decoder;
+use crate::event::Event;
+use crate::model::{ModelError, Phase, ReplyStream};
+use crate::provider_error::{ErrorKind, ProviderError};
+use crate::reply::Reply;
+
+/// Bytes of one reply and the decoder that reads them.
+pub(crate) struct LiveReply {
+    source: Option<(Body, Box<dyn Decoder>)>,
+    queue: VecDeque<Event>,
+    /// The reply, once it is over.
+    reply: Option<Reply>,
+    idle: Duration,
+    deadline: Option<Instant>,
+}
+
+impl LiveReply {
+    pub(crate) fn new(
+        body: Body,
+        decoder: Box<dyn Decoder>,
+        idle: Duration,
+        deadline: Option<Instant>,
+    ) -> Self {
+        Self {
+            source: Some((body, decoder)),
+            queue: VecDeque::new(),
+            reply: None,
+            idle,
+            deadline,
+        }
+    }
+
+    /// The same reply, after what happened before it.
+    pub(crate) fn after(mut self, mut news: VecDeque<Event>) -> Self {
+        news.append(&mut self.queue);
+        self.queue = news;
+        self
+    }
+
+    /// The first event, which stays in its place.
+    pub(crate) async fn peek(&mut self) -> Option<&Event> {
+        while self.queue.is_empty() && self.source.is_some() {
+            self.read().await;
+        }
+        self.queue.front()
+    }
+
+    /// Reads on until something happens.
+    async fn read(&mut self) {
+        let Some((body, decoder)) = &mut self.source else {
+            return;
+        };
+        let mut events = Vec::new();
+        let failure = match within(Phase::Idle, self.idle, self.deadline, body.chunk()).await {
+            Ok(Ok(Some(bytes))) => {
+                decoder.push(&bytes, &mut events);
+                self.queue.extend(events);
+                if !decoder.is_done() {
+                    return;
+                }
+                None
+            }
+            Ok(Ok(None)) => None,
+            Ok(Err(error)) => Some(format!("the connection broke: {error}")),
+            Err(error) => Some(error.to_string()),
+        };
+        self.end(failure);
+    }
+
+    /// The reply is over, or has failed. Letting go of the body ends the request.
+    fn end(&mut self, failure: Option<String>) {
+        let Some((_, decoder)) = self.source.take() else {
+            return;
+        };
+        let mut events = Vec::new();
+        let mut reply = decoder.finish(&mut events);
+        // The decoder only sees that the stream ended; we know why.
+        if let (Some(failure), Some(error)) = (failure, &mut reply.error)
+            && error.kind == ErrorKind::Truncated
+        {
+            *error = ProviderError::new(ErrorKind::Truncated, failure);
+            for event in &mut events {
+                if let Event::Error(told) = event {
+                    **told = error.clone();
+                }
+            }
+        }
+        self.queue.extend(events);
+        self.reply = Some(reply);
+    }
+}
+
+#[async_trait]
+impl ReplyStream for LiveReply {
+    async fn next(&mut self) -> Option<Event> {
+        self.peek().await;
+        self.queue.pop_front()
+    }
+
+    fn finish(mut self: Box<Self>) -> Reply {
+        self.end(Some("the reply was given up".to_owned()));
+        self.reply.take().unwrap_or_default()
+    }
+}
+
+/// Waits for `work`, for so long and not beyond the deadline.
+pub(crate) async fn within<T>(
+    phase: Phase,
+    limit: Duration,
+    deadline: Option<Instant>,
+    work: impl Future<Output = T>,
+) -> Result<T, ModelError> {
+    let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+    match left {
+        Some(left) if left < limit => timeout(left, work)
+            .await
+            .map_err(|_| ModelError::Timeout(Phase::Total, left)),
+        _ => timeout(limit, work)
+            .await
+            .map_err(|_| ModelError::Timeout(phase, limit)),
+    }
+}

@@ -1,0 +1,126 @@
+//! A model that can be asked.
+
+use std::fmt;
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use crate::adapter::Adapter;
+use crate::event::Event;
+use crate::provider_error::ProviderError;
+use crate::reply::Reply;
+use crate::request::{EncodeError, Request};
+
+/// An error of another crate, whichever.
+pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// A model that can be asked. Wrap one to watch or to change what passes.
+#[async_trait]
+pub trait Model: fmt::Debug + Send + Sync {
+    /// The wire it speaks: compiles a request's tools.
+    fn adapter(&self) -> &dyn Adapter;
+
+    /// Asks, and returns when the reply begins.
+    ///
+    /// Dropping the future, or the stream, cancels the request.
+    async fn start(&self, request: &Request) -> Result<Box<dyn ReplyStream>, ModelError>;
+
+    /// Asks, and waits for the whole reply. A reply that failed half-way is an error.
+    async fn ask(&self, request: &Request) -> Result<Reply, ModelError> {
+        let mut stream = self.start(request).await?;
+        while stream.next().await.is_some() {}
+        let mut reply = stream.finish();
+        match reply.error.take() {
+            Some(error) => Err(ModelError::Provider(Box::new(error))),
+            None => Ok(reply),
+        }
+    }
+}
+
+/// A reply on its way.
+#[async_trait]
+pub trait ReplyStream: Send {
+    /// What happens next; nothing when the reply is over.
+    ///
+    /// Cancel safe: no event is lost if the future is dropped.
+    async fn next(&mut self) -> Option<Event>;
+
+    /// The reply, as far as it has come.
+    fn finish(self: Box<Self>) -> Reply;
+}
+
+/// Why a model could not be asked.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// The request cannot be written for this provider.
+    Request(EncodeError),
+    /// The provider refused, or failed.
+    Provider(Box<ProviderError>),
+    /// The provider could not be reached; another try may succeed.
+    Unreachable(BoxError),
+    /// The provider did not answer in time; another try may succeed.
+    Timeout(Phase, Duration),
+    /// The client is not set up right.
+    Setup(BoxError),
+    /// The request is not the recorded one, or none is recorded. Nothing was sent.
+    NotRecorded(String),
+}
+
+/// What took too long.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Phase {
+    /// The first byte of the reply.
+    FirstByte,
+    /// The next byte of the reply.
+    Idle,
+    /// The reply as a whole.
+    Total,
+}
+
+impl ModelError {
+    /// Whether the same request may succeed later.
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            Self::Provider(error) => error.is_retryable(),
+            Self::Unreachable(_) | Self::Timeout(..) => true,
+            Self::Request(_) | Self::Setup(_) | Self::NotRecorded(_) => false,
+        }
+    }
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::FirstByte => "the first byte of the reply",
+            Self::Idle => "the next byte of the reply",
+            Self::Total => "the end of the reply",
+        })
+    }
+}
+
+impl fmt::Display for ModelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Request(_) => f.write_str("the request cannot be written"),
+            Self::Provider(error) => error.fmt(f),
+            Self::Unreachable(_) => f.write_str("the provider could not be reached"),
+            Self::Timeout(phase, limit) => write!(f, "{phase} did not come within {limit:?}"),
+            Self::Setup(_) => f.write_str("the HTTP client cannot be set up"),
+            Self::NotRecorded(difference) => {
+                write!(f, "the request was not recorded: {difference}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ModelError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Request(error) => Some(error),
+            Self::Unreachable(error) | Self::Setup(error) => Some(error.as_ref()),
+            Self::Provider(_) | Self::Timeout(..) | Self::NotRecorded(_) => None,
+        }
+    }
+}

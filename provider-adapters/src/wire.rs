@@ -1,0 +1,101 @@
+//! The wires: which API a request and its reply are written for.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::usage::Usage;
+
+/// An API of a model provider.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Wire {
+    /// OpenAI Chat Completions, and the many servers that speak it.
+    #[serde(rename = "openai-chat")]
+    OpenAiChat,
+    /// OpenAI Responses.
+    #[serde(rename = "openai-responses")]
+    OpenAiResponses,
+    /// Anthropic Messages.
+    Anthropic,
+    /// Gemini `generateContent`, Developer API.
+    Gemini,
+    /// Gemini `generateContent`, Vertex AI.
+    Vertex,
+    /// Tool calls as text, for models without tools of their own.
+    Prompt,
+}
+
+impl Wire {
+    /// Every wire.
+    pub const ALL: [Self; 6] = [
+        Self::OpenAiChat,
+        Self::OpenAiResponses,
+        Self::Anthropic,
+        Self::Gemini,
+        Self::Vertex,
+        Self::Prompt,
+    ];
+
+    /// The wire's name, such as `openai-chat`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::OpenAiChat => "openai-chat",
+            Self::OpenAiResponses => "openai-responses",
+            Self::Anthropic => "anthropic",
+            Self::Gemini => "gemini",
+            Self::Vertex => "vertex",
+            Self::Prompt => "prompt",
+        }
+    }
+
+    /// All tokens of the request and all tokens of the reply, cached and thought ones included,
+    /// whatever this wire's way of counting is.
+    pub fn sum(self, usage: &Usage) -> (Option<u64>, Option<u64>) {
+        let plus = |base: Option<u64>, extra: Option<u64>| base.map(|n| n + extra.unwrap_or(0));
+        match self {
+            Self::Anthropic => (
+                plus(plus(usage.input, usage.cache_read), usage.cache_write),
+                usage.output,
+            ),
+            Self::Gemini | Self::Vertex => (usage.input, plus(usage.output, usage.reasoning)),
+            _ => (usage.input, usage.output),
+        }
+    }
+}
+
+impl fmt::Display for Wire {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Wire {
+    type Err = UnknownWire;
+
+    fn from_str(name: &str) -> Result<Self, UnknownWire> {
+        Self::ALL
+            .into_iter()
+            .find(|wire| wire.as_str() == name)
+            .ok_or_else(|| UnknownWire {
+                name: name.to_owned(),
+            })
+    }
+}
+
+/// No wire has this name.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct UnknownWire {
+    name: String,
+}
+
+impl fmt::Display for UnknownWire {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no wire is called {:?}; there are", self.name)?;
+        Wire::ALL.iter().try_for_each(|wire| write!(f, " {wire}"))
+    }
+}
+
+impl std::error::Error for UnknownWire {}

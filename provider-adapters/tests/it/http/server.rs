@@ -1,0 +1,169 @@
+//! A scripted provider on loopback.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
+
+/// What the provider answers to one request.
+#[derive(Clone)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(&'static str, &'static str)>,
+    pub(crate) chunks: Vec<Vec<u8>>,
+    /// Whether it says that the reply is over.
+    pub(crate) ends: bool,
+}
+
+impl Answer {
+    pub(crate) fn new(status: u16, body: impl AsRef<[u8]>) -> Self {
+        Self {
+            status,
+            headers: Vec::new(),
+            chunks: vec![body.as_ref().to_vec()],
+            ends: true,
+        }
+    }
+
+    pub(crate) fn with_header(mut self, name: &'static str, value: &'static str) -> Self {
+        self.headers.push((name, value));
+        self
+    }
+
+    /// In pieces of this many bytes.
+    pub(crate) fn in_pieces(mut self, size: usize) -> Self {
+        self.chunks = self
+            .chunks
+            .concat()
+            .chunks(size)
+            .map(<[u8]>::to_vec)
+            .collect();
+        self
+    }
+
+    /// Without ever ending.
+    pub(crate) fn stalling(mut self) -> Self {
+        self.ends = false;
+        self
+    }
+}
+
+/// What the provider was asked.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) head: String,
+    pub(crate) body: serde_json::Value,
+}
+
+pub(crate) struct Server {
+    pub(crate) url: String,
+    asked: Arc<Mutex<Vec<Asked>>>,
+    /// Tells of clients that hung up on a stalling answer.
+    pub(crate) hang_ups: mpsc::Receiver<()>,
+}
+
+impl Server {
+    /// Answers one request after the other, in order.
+    pub(crate) async fn start(answers: Vec<Answer>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let (hung_up, hang_ups) = mpsc::channel(8);
+        let answers = Arc::new(Mutex::new(answers.into_iter()));
+        let log = asked.clone();
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                tokio::spawn(serve(stream, answers.clone(), log.clone(), hung_up.clone()));
+            }
+        });
+        Self {
+            url,
+            asked,
+            hang_ups,
+        }
+    }
+
+    pub(crate) fn asked(&self) -> Vec<Asked> {
+        self.asked.lock().clone()
+    }
+}
+
+async fn serve(
+    mut stream: TcpStream,
+    answers: Arc<Mutex<std::vec::IntoIter<Answer>>>,
+    asked: Arc<Mutex<Vec<Asked>>>,
+    hung_up: mpsc::Sender<()>,
+) {
+    while let Some(request) = read(&mut stream).await {
+        asked.lock().push(request);
+        let Some(answer) = answers.lock().next() else {
+            return;
+        };
+        let mut head = format!(
+            "HTTP/1.1 {} x\r\ntransfer-encoding: chunked\r\n",
+            answer.status
+        );
+        for (name, value) in &answer.headers {
+            head.push_str(&format!("{name}: {value}\r\n"));
+        }
+        head.push_str("\r\n");
+        stream.write_all(head.as_bytes()).await.unwrap();
+        for chunk in &answer.chunks {
+            let mut frame = format!("{:x}\r\n", chunk.len()).into_bytes();
+            frame.extend_from_slice(chunk);
+            frame.extend_from_slice(b"\r\n");
+            if stream.write_all(&frame).await.is_err() {
+                break;
+            }
+        }
+        if !answer.ends {
+            let gone = stream.read(&mut [0; 64]).await.unwrap_or(0) == 0;
+            assert!(gone, "a client speaks while it should listen");
+            let _ = hung_up.send(()).await;
+            return;
+        }
+        let _ = stream.write_all(b"0\r\n\r\n").await;
+    }
+}
+
+async fn read(stream: &mut TcpStream) -> Option<Asked> {
+    let mut bytes = Vec::new();
+    let head = loop {
+        let mut buffer = [0; 4096];
+        let count = stream
+            .read(&mut buffer)
+            .await
+            .ok()
+            .filter(|count| *count > 0)?;
+        bytes.extend_from_slice(&buffer[..count]);
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        if let Some((head, _)) = text.split_once("\r\n\r\n") {
+            break head.to_owned();
+        }
+    };
+    let length: usize = head
+        .lines()
+        .find_map(|line| {
+            line.to_ascii_lowercase()
+                .strip_prefix("content-length: ")?
+                .parse()
+                .ok()
+        })
+        .unwrap();
+    let mut body = bytes.split_off(head.len() + 4);
+    while body.len() < length {
+        let mut buffer = [0; 4096];
+        let count = stream
+            .read(&mut buffer)
+            .await
+            .ok()
+            .filter(|count| *count > 0)?;
+        body.extend_from_slice(&buffer[..count]);
+    }
+    Some(Asked {
+        head,
+        body: serde_json::from_slice(&body).unwrap(),
+    })
+}

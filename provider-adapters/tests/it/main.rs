@@ -1,0 +1,24 @@
+//! What the adapters promise.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests"
+)]
+
+mod decode;
+mod fixture;
+mod golden;
+#[cfg(feature = "http")]
+mod http;
+mod law;
+mod neutral;
+#[path = "../../examples/codec/neutral.rs"]
+mod neutral_json;
+#[path = "../../examples/codec/oracle.rs"]
+mod oracle;
+mod prompt;
+mod request;
+mod trap;

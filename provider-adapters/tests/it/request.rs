@@ -1,0 +1,201 @@
+//! Requests, whole, for conversations that cover what a conversation may hold. The vendors' SDKs
+//! accept every one of them: see `oracles/run.py`.
+
+use std::path::PathBuf;
+
+use provider_adapters::{
+    Adapter, Anthropic, AnthropicVersion, Dialect, Encoded, Omitted, OpenAiChat, Wire,
+};
+use serde_json::{Value, json};
+
+use crate::golden::adapter;
+use crate::neutral_json;
+
+pub(crate) fn conversations() -> Vec<(String, Vec<u8>)> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/it/conversations");
+    let mut files: Vec<PathBuf> = folder
+        .read_dir()
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.push(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("examples/conversation.json"));
+    files.sort();
+    let name = |file: &PathBuf| file.file_stem().unwrap().to_str().unwrap().to_owned();
+    files
+        .iter()
+        .map(|file| (name(file), std::fs::read(file).unwrap()))
+        .collect()
+}
+
+fn encode(adapter: &dyn Adapter, conversation: &str) -> Encoded {
+    let all = conversations();
+    let (_, json) = all.iter().find(|(name, _)| name == conversation).unwrap();
+    adapter
+        .encode(&neutral_json::read(json, adapter).unwrap())
+        .unwrap()
+}
+
+fn body(adapter: &dyn Adapter, conversation: &str) -> Value {
+    serde_json::from_slice(&encode(adapter, conversation).request.body).unwrap()
+}
+
+#[test]
+fn every_conversation_on_every_wire() {
+    for (name, json) in conversations() {
+        for wire in Wire::ALL {
+            let adapter = adapter(wire);
+            let request = neutral_json::read(&json, adapter.as_ref()).unwrap();
+            let encoded = adapter.encode(&request).unwrap();
+            let body: Value = serde_json::from_slice(&encoded.request.body).unwrap();
+            let omitted: Vec<String> = encoded
+                .omitted
+                .iter()
+                .map(|omitted| format!("{omitted:?}"))
+                .collect();
+            let shot = json!({
+                "path": encoded.request.path,
+                "headers": encoded.request.headers,
+                "body": body,
+                "omitted": omitted,
+            });
+            insta::assert_json_snapshot!(format!("{name}@{wire}"), shot);
+        }
+    }
+}
+
+#[test]
+fn the_same_conversation_gives_the_same_bytes() {
+    for wire in Wire::ALL {
+        let adapter = adapter(wire);
+        let [first, second] = [0, 1].map(|_| encode(adapter.as_ref(), "names").request.body);
+        assert_eq!(first, second, "{wire}");
+    }
+}
+
+/// Each server's habits, in one conversation with everything in it.
+#[test]
+fn dialects_differ_as_their_table_says() {
+    for dialect in Dialect::ALL {
+        let encoded = encode(&OpenAiChat::new(dialect), "conversation");
+        let body: Value = serde_json::from_slice(&encoded.request.body).unwrap();
+        let told = body.to_string();
+        assert_eq!(
+            told.contains("image_url"),
+            dialect.images,
+            "{}",
+            dialect.name
+        );
+        assert_eq!(
+            told.contains("input_audio"),
+            dialect.audio,
+            "{}",
+            dialect.name
+        );
+        assert_eq!(
+            told.contains("file_data"),
+            dialect.files,
+            "{}",
+            dialect.name
+        );
+        assert_eq!(
+            body.get("stream_options").is_some(),
+            dialect.asks_usage,
+            "{}",
+            dialect.name
+        );
+        assert_eq!(
+            body.get("reasoning_effort").is_some(),
+            dialect.effort,
+            "{}",
+            dialect.name
+        );
+        assert_eq!(body["messages"][0]["role"], dialect.system_role);
+        assert_eq!(body[dialect.max_tokens], 500, "{}", dialect.name);
+        assert_eq!(
+            body.get("parallel_tool_calls").is_some(),
+            dialect.parallel_switch
+        );
+    }
+}
+
+#[test]
+fn mistral_gets_ids_of_nine_signs_and_no_user_right_after_a_tool() {
+    let body = body(&OpenAiChat::new(Dialect::MISTRAL), "conversation");
+    let messages = body["messages"].as_array().unwrap();
+    let roles: Vec<&str> = messages
+        .iter()
+        .map(|m| m["role"].as_str().unwrap())
+        .collect();
+    assert!(
+        !roles.windows(2).any(|pair| pair == ["tool", "user"]),
+        "{roles:?}"
+    );
+    let calls = messages
+        .iter()
+        .filter_map(|m| m["tool_calls"].as_array())
+        .flatten();
+    let ids: Vec<&str> = calls.map(|call| call["id"].as_str().unwrap()).collect();
+    assert!(ids.iter().all(|id| id.len() == 9), "{ids:?}");
+    let answered: Vec<&str> = messages
+        .iter()
+        .filter_map(|m| m["tool_call_id"].as_str())
+        .collect();
+    assert_eq!(answered, ids);
+}
+
+/// DeepSeek wants its thoughts back; nobody else sees them.
+#[test]
+fn thoughts_go_back_only_to_the_server_that_had_them() {
+    let told = |dialect| body(&OpenAiChat::new(dialect), "native-openai-chat").to_string();
+    assert!(told(Dialect::DEEPSEEK).contains("reasoning_content"));
+    assert!(told(Dialect::DEEPSEEK).contains("extra_content"));
+    for dialect in Dialect::ALL {
+        if dialect.name != "deepseek" {
+            assert!(!told(dialect).contains("Paris."), "{}", dialect.name);
+        }
+    }
+    for wire in Wire::ALL {
+        for origin in ["anthropic", "openai-responses", "gemini", "vertex"] {
+            let told = body(adapter(wire).as_ref(), &format!("native-{origin}")).to_string();
+            let secret = match origin {
+                "anthropic" => "EqQBCgIYAhIM",
+                "openai-responses" => "gAAAAABfin",
+                _ => "c2ln",
+            };
+            assert_eq!(
+                told.contains(secret),
+                wire.as_str() == origin,
+                "{origin} to {wire}"
+            );
+        }
+    }
+}
+
+/// The first version has sampling options and its own header for the key.
+#[test]
+fn both_versions_of_anthropic() {
+    let old = Anthropic::new(AnthropicVersion::V2023_06_01);
+    let new = Anthropic::default();
+    let sampled = encode(&old, "options");
+    let body: Value = serde_json::from_slice(&sampled.request.body).unwrap();
+    assert_eq!(body["temperature"], 0.5);
+    assert_eq!(
+        sampled.request.headers,
+        [("anthropic-version", "2023-06-01".to_owned())]
+    );
+    let unsampled = encode(&new, "options");
+    let body: Value = serde_json::from_slice(&unsampled.request.body).unwrap();
+    for knob in ["temperature", "top_p", "top_k"] {
+        assert!(body.get(knob).is_none() && unsampled.omitted.contains(&Omitted::Option(knob)));
+    }
+    let told = |adapter: &dyn Adapter| {
+        let encoded = encode(adapter, "conversation");
+        let body: Value = serde_json::from_slice(&encoded.request.body).unwrap();
+        body["messages"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|message| message["role"] == "system")
+    };
+    assert!(told(&new) && !told(&old));
+}

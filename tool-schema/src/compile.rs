@@ -1,0 +1,144 @@
+//! One schema for one target.
+
+use serde_json::{Value, json};
+
+use crate::{
+    Action, Limits, Loss, Quarantine, Restore, Target,
+    graph::{
+        Graph,
+        read::read,
+        write::{size, write},
+    },
+    pass::Work,
+    report::Report,
+    strictness::Use,
+};
+
+/// A schema in a target's dialect, and everything about the difference.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Compiled {
+    /// What to send. `None` where the wire wants the schema of a tool without
+    /// parameters left out.
+    pub schema: Option<Value>,
+    /// What the root says in words, where the wire has no place for it in the
+    /// schema: append it to the tool's description.
+    pub description: Option<String>,
+    /// How it differs from the original, in order of place.
+    pub losses: Vec<Loss>,
+    /// Turns arguments that fit it into arguments that fit the original.
+    pub restore: Restore,
+    /// Whether to ask the provider to enforce it. Only where the target can, and
+    /// where nothing is lost.
+    pub strict: bool,
+    pub(crate) uses: Use,
+}
+
+impl Compiled {
+    /// Whether the set of possible calls is another than the original's.
+    pub fn is_lossy(&self) -> bool {
+        self.losses.iter().any(|loss| loss.lossy)
+    }
+}
+
+/// Compiles a tool's input schema for a target, within default [`Limits`].
+///
+/// Total: whatever `schema` is, the answer is a schema the target takes, or the
+/// reason why there is none. A `schema` that is no object, such as null, stands
+/// for a tool without parameters.
+///
+/// # Errors
+/// [`Quarantine`] if the schema is too large, or nothing would fit it.
+pub fn compile(schema: &Value, target: &Target) -> Result<Compiled, Quarantine> {
+    compile_within(schema, target, &Limits::default())
+}
+
+/// [`compile`] within limits of your own.
+///
+/// # Errors
+/// [`Quarantine`] if the schema exceeds `limits`, or nothing would fit it.
+pub fn compile_within(
+    schema: &Value,
+    target: &Target,
+    limits: &Limits,
+) -> Result<Compiled, Quarantine> {
+    let Some((strict_limits, otherwise)) = &target.strict else {
+        return attempt(schema, target, limits);
+    };
+    match attempt(schema, target, limits) {
+        Ok(compiled) if !compiled.is_lossy() && compiled.uses.within(strict_limits) => {
+            Ok(Compiled {
+                strict: true,
+                ..compiled
+            })
+        }
+        _ => compile_within(schema, otherwise, limits),
+    }
+}
+
+fn attempt(schema: &Value, target: &Target, limits: &Limits) -> Result<Compiled, Quarantine> {
+    let mut report = Report::default();
+    let nothing = json!({"type": "object", "properties": {}});
+    let schema = match schema {
+        Value::Object(_) => schema,
+        other => {
+            if matches!(other, Value::Null | Value::Bool(true)) {
+                report.lossless(0, "schema", Action::Rewritten);
+            } else {
+                report.lossy(0, "schema", Action::Rewritten);
+            }
+            &nothing
+        }
+    };
+    measure(schema, limits)?;
+    let graph = read(schema, limits, &mut report)?;
+    let mut work = Work::new(graph, report, target, limits);
+    work.run()?;
+    let Work {
+        graph,
+        report,
+        aside,
+        ..
+    } = work;
+    let written = write(&graph, target, limits)?;
+    let losses = report.finish(&graph, limits)?;
+    let omitted = target.omits_empty_root && has_no_parameters(&graph);
+    let words = graph.node(graph.root).description().map(str::to_owned);
+    let uses = Use::of(&graph);
+    Ok(Compiled {
+        description: aside.or(words.filter(|_| omitted)),
+        schema: (!omitted).then_some(written),
+        losses,
+        restore: Restore::new(graph),
+        strict: false,
+        uses,
+    })
+}
+
+/// Turns away what is too large to look at. Plain values nest as well: a schema's
+/// level is at most four of JSON.
+fn measure(schema: &Value, limits: &Limits) -> Result<(), Quarantine> {
+    if size(schema) > limits.bytes {
+        return Err(Quarantine::TooLarge {
+            limit: limits.bytes,
+        });
+    }
+    let mut stack = vec![(schema, 0)];
+    while let Some((value, depth)) = stack.pop() {
+        if depth > limits.depth * 4 {
+            return Err(Quarantine::TooDeep {
+                limit: limits.depth,
+            });
+        }
+        match value {
+            Value::Array(list) => stack.extend(list.iter().map(|item| (item, depth + 1))),
+            Value::Object(map) => stack.extend(map.values().map(|item| (item, depth + 1))),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn has_no_parameters(graph: &Graph) -> bool {
+    graph.node(graph.root).properties().is_empty()
+}

@@ -1,0 +1,387 @@
+//! A schema as an arena of nodes. References are edges, so recursion needs no
+//! special case; a node remembers where in the original it came from.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::Value;
+
+use crate::{Limits, Quarantine, restore::Undo, types::Types};
+
+pub(crate) mod cycle;
+pub(crate) mod merge;
+pub(crate) mod read;
+pub(crate) mod resolve;
+pub(crate) mod write;
+
+/// A node's place in its graph.
+pub(crate) type Id = usize;
+
+/// A keyword's value, its subschemas replaced by nodes.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Part {
+    Json(Value),
+    One(Id),
+    Many(Vec<Id>),
+    Named(Vec<(String, Id)>),
+}
+
+/// One subschema.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    /// Where it stands in the original: an index into the graph's places.
+    pub(crate) at: usize,
+    pub(crate) types: Types,
+    pub(crate) reference: Option<Id>,
+    pub(crate) keys: Vec<(&'static str, Part)>,
+    /// How a value that fits this node becomes what the server expects.
+    pub(crate) undo: Vec<Undo>,
+}
+
+impl Node {
+    pub(crate) fn new(at: usize, types: Types) -> Self {
+        Self {
+            at,
+            types,
+            reference: None,
+            keys: Vec::new(),
+            undo: Vec::new(),
+        }
+    }
+
+    pub(crate) fn part(&self, key: &str) -> Option<&Part> {
+        self.keys
+            .iter()
+            .find(|(name, _)| *name == key)
+            .map(|(_, part)| part)
+    }
+
+    pub(crate) fn part_mut(&mut self, key: &str) -> Option<&mut Part> {
+        self.keys
+            .iter_mut()
+            .find(|(name, _)| *name == key)
+            .map(|(_, part)| part)
+    }
+
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.part(key).is_some()
+    }
+
+    /// Sets a keyword; keywords stay in the order of output.
+    pub(crate) fn set(&mut self, key: &'static str, part: Part) {
+        match self.part_mut(key) {
+            Some(old) => *old = part,
+            None => {
+                let rank = crate::keyword::rank(key);
+                let index = self
+                    .keys
+                    .iter()
+                    .position(|(name, _)| crate::keyword::rank(name) > rank)
+                    .unwrap_or(self.keys.len());
+                self.keys.insert(index, (key, part));
+            }
+        }
+    }
+
+    pub(crate) fn take(&mut self, key: &str) -> Option<Part> {
+        let index = self.keys.iter().position(|(name, _)| *name == key)?;
+        Some(self.keys.remove(index).1)
+    }
+
+    pub(crate) fn json(&self, key: &str) -> Option<&Value> {
+        match self.part(key) {
+            Some(Part::Json(value)) => Some(value),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn one(&self, key: &str) -> Option<Id> {
+        match self.part(key) {
+            Some(Part::One(id)) => Some(*id),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn many(&self, key: &str) -> &[Id] {
+        match self.part(key) {
+            Some(Part::Many(ids)) => ids,
+            _ => &[],
+        }
+    }
+
+    pub(crate) fn named(&self, key: &str) -> &[(String, Id)] {
+        match self.part(key) {
+            Some(Part::Named(pairs)) => pairs,
+            _ => &[],
+        }
+    }
+
+    pub(crate) fn properties(&self) -> &[(String, Id)] {
+        self.named("properties")
+    }
+
+    pub(crate) fn required(&self) -> impl Iterator<Item = &str> {
+        self.json("required")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+    }
+
+    pub(crate) fn required_set(&self) -> HashSet<&str> {
+        self.required().collect()
+    }
+
+    /// The properties that may be left out.
+    pub(crate) fn optional(&self) -> impl Iterator<Item = &(String, Id)> {
+        let required = self.required_set();
+        self.properties()
+            .iter()
+            .filter(move |(name, _)| !required.contains(name.as_str()))
+    }
+
+    /// The properties by name.
+    pub(crate) fn property_map(&self) -> HashMap<&str, Id> {
+        self.properties()
+            .iter()
+            .map(|(name, id)| (name.as_str(), *id))
+            .collect()
+    }
+
+    pub(crate) fn set_required(&mut self, names: Vec<String>) {
+        if names.is_empty() {
+            self.take("required");
+        } else {
+            self.set("required", Part::Json(names.into()));
+        }
+    }
+
+    pub(crate) fn description(&self) -> Option<&str> {
+        self.json("description").and_then(Value::as_str)
+    }
+
+    /// Adds a sentence to the description.
+    pub(crate) fn explain(&mut self, words: &str) {
+        let text = match self.description() {
+            Some(text) if !text.trim().is_empty() => format!("{} {words}", text.trim_end()),
+            _ => words.to_owned(),
+        };
+        self.set("description", Part::Json(text.into()));
+    }
+
+    /// The keywords that narrow the values of the node's types.
+    pub(crate) fn rules(&self) -> impl Iterator<Item = &'static str> {
+        let keys = self.keys.iter().map(|(key, _)| *key);
+        keys.filter(|key| crate::keyword::is_rule(key))
+    }
+
+    pub(crate) fn has_rules(&self) -> bool {
+        self.rules().next().is_some()
+    }
+
+    /// The nodes that judge the same value as this one.
+    pub(crate) fn in_place(&self) -> impl Iterator<Item = Id> {
+        let many = ["anyOf", "oneOf", "allOf"]
+            .into_iter()
+            .flat_map(|key| self.many(key));
+        let one = ["not", "if", "then", "else"]
+            .into_iter()
+            .filter_map(|key| self.one(key));
+        let named = self.named("dependentSchemas").iter().map(|(_, id)| *id);
+        self.reference
+            .into_iter()
+            .chain(many.copied())
+            .chain(one)
+            .chain(named)
+    }
+
+    /// Whether nothing but notes is said.
+    pub(crate) fn is_open(&self) -> bool {
+        self.reference.is_none() && self.types == Types::ANY && !self.has_rules()
+    }
+
+    /// Whether nothing but a reference, and perhaps notes, is said.
+    pub(crate) fn is_alias(&self) -> bool {
+        self.reference.is_some() && self.types == Types::ANY && !self.has_rules()
+    }
+
+    /// About what the node takes: one, one a link, and a bit for plain values.
+    fn weight(&self) -> usize {
+        let parts = self.keys.iter().map(|(_, part)| match part {
+            Part::Json(value) => write::size(value) / 64,
+            Part::One(_) => 1,
+            Part::Many(ids) => ids.len(),
+            Part::Named(pairs) => pairs.len(),
+        });
+        1 + parts.sum::<usize>()
+    }
+
+    /// The nodes inside this one.
+    pub(crate) fn links(&self) -> impl Iterator<Item = Id> {
+        self.keys.iter().flat_map(|(_, part)| match part {
+            Part::Json(_) => Vec::new(),
+            Part::One(id) => vec![*id],
+            Part::Many(ids) => ids.clone(),
+            Part::Named(pairs) => pairs.iter().map(|(_, id)| *id).collect(),
+        })
+    }
+
+    /// The nodes this one speaks of, the one it refers to first.
+    pub(crate) fn children(&self) -> impl Iterator<Item = Id> {
+        self.reference.into_iter().chain(self.links())
+    }
+}
+
+/// One step of a JSON pointer.
+#[derive(Clone, Debug)]
+pub(crate) enum Step {
+    Key(String),
+    Index(usize),
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Graph {
+    nodes: Vec<Node>,
+    /// Places in the original as links to the enclosing place.
+    places: Vec<(usize, Step)>,
+    pub(crate) root: Id,
+    /// What all nodes together hold, those no longer in use included.
+    weight: usize,
+}
+
+impl Graph {
+    pub(crate) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "ids come from `add` of the same graph, and nodes are never removed"
+    )]
+    pub(crate) fn node(&self, id: Id) -> &Node {
+        &self.nodes[id]
+    }
+
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "ids come from `add` of the same graph, and nodes are never removed"
+    )]
+    pub(crate) fn node_mut(&mut self, id: Id) -> &mut Node {
+        &mut self.nodes[id]
+    }
+
+    pub(crate) fn add(&mut self, node: Node) -> Id {
+        self.weight += node.weight();
+        self.nodes.push(node);
+        self.nodes.len() - 1
+    }
+
+    /// Makes the node `id` another.
+    pub(crate) fn replace(&mut self, id: Id, node: Node) {
+        self.weight += node.weight();
+        *self.node_mut(id) = node;
+    }
+
+    /// Whether all that was ever added keeps within the limits.
+    pub(crate) fn check(&self, limits: &Limits) -> Result<(), Quarantine> {
+        let limit = limits.nodes;
+        if self.len() > limit || self.weight > limit.saturating_mul(4) {
+            return Err(Quarantine::TooManyNodes { limit });
+        }
+        Ok(())
+    }
+
+    pub(crate) fn add_place(&mut self, parent: usize, step: Step) -> usize {
+        self.places.push((parent, step));
+        self.places.len()
+    }
+
+    /// The JSON pointer of a place; place 0 is the root.
+    pub(crate) fn pointer(&self, place: usize) -> String {
+        let mut steps = Vec::new();
+        let mut at = place;
+        while let Some((parent, step)) = at.checked_sub(1).and_then(|index| self.places.get(index))
+        {
+            steps.push(step);
+            at = *parent;
+        }
+        let mut text = String::new();
+        for step in steps.into_iter().rev() {
+            text.push('/');
+            match step {
+                Step::Key(key) => text.push_str(&key.replace('~', "~0").replace('/', "~1")),
+                Step::Index(index) => text.push_str(&index.to_string()),
+            }
+        }
+        text
+    }
+
+    /// The last step to a place, if it is a name.
+    pub(crate) fn place_name(&self, place: usize) -> Option<&str> {
+        match place
+            .checked_sub(1)
+            .and_then(|index| self.places.get(index))
+        {
+            Some((_, Step::Key(key))) => Some(key),
+            _ => None,
+        }
+    }
+
+    /// The nodes in use, parents first, the root at the head.
+    pub(crate) fn in_use(&self) -> Vec<Id> {
+        let mut seen = vec![false; self.len()];
+        let mut order = Vec::new();
+        let mut queue = std::collections::VecDeque::from([self.root]);
+        while let Some(id) = queue.pop_front() {
+            if let Some(flag @ false) = seen.get_mut(id) {
+                *flag = true;
+                order.push(id);
+                queue.extend(self.node(id).children());
+            }
+        }
+        order
+    }
+
+    /// The graph without the nodes no longer in use.
+    pub(crate) fn compact(mut self) -> Self {
+        let order = self.in_use();
+        let mut number: Vec<Option<Id>> = vec![None; self.len()];
+        for (new, old) in order.iter().enumerate() {
+            if let Some(slot) = number.get_mut(*old) {
+                *slot = Some(new);
+            }
+        }
+        let renumber = |id: &mut Id| *id = number.get(*id).copied().flatten().unwrap_or_default();
+        let mut nodes = Vec::with_capacity(order.len());
+        for id in order {
+            let mut node = std::mem::replace(self.node_mut(id), Node::new(0, Types::NONE));
+            node.reference.iter_mut().for_each(renumber);
+            for (_, part) in &mut node.keys {
+                match part {
+                    Part::Json(_) => {}
+                    Part::One(id) => renumber(id),
+                    Part::Many(ids) => ids.iter_mut().for_each(renumber),
+                    Part::Named(pairs) => pairs.iter_mut().for_each(|(_, id)| renumber(id)),
+                }
+            }
+            nodes.push(node);
+        }
+        Self {
+            nodes,
+            places: Vec::new(),
+            root: 0,
+            weight: 0,
+        }
+    }
+
+    /// Follows references that add nothing of their own, for a while.
+    pub(crate) fn follow(&self, id: Id) -> Id {
+        let mut at = id;
+        for _ in 0..64 {
+            match self.node(at).reference {
+                Some(next) if self.node(at).is_alias() => at = next,
+                _ => break,
+            }
+        }
+        at
+    }
+}

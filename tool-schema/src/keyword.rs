@@ -1,0 +1,120 @@
+//! The keywords of JSON Schema this crate understands: how each holds other
+//! schemas and to which types it speaks. The order is the order of output.
+
+use crate::types::Types;
+
+/// Where a keyword's value holds schemas.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Shape {
+    /// Nowhere: the value is plain JSON.
+    Plain,
+    /// The value is a schema.
+    One,
+    /// The value is a list of schemas.
+    Many,
+    /// The value names schemas.
+    Named,
+}
+
+/// What a keyword does to the set of accepted values.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Role {
+    /// Nothing: it tells the reader something.
+    Note,
+    /// It narrows values of the types in [`Keyword::applies`].
+    Rule,
+}
+
+#[derive(Debug)]
+pub(crate) struct Keyword {
+    pub(crate) name: &'static str,
+    pub(crate) shape: Shape,
+    pub(crate) role: Role,
+    pub(crate) applies: Types,
+}
+
+const fn note(name: &'static str) -> Keyword {
+    Keyword {
+        name,
+        shape: Shape::Plain,
+        role: Role::Note,
+        applies: Types::ANY,
+    }
+}
+
+const fn rule(name: &'static str, shape: Shape, applies: Types) -> Keyword {
+    Keyword {
+        name,
+        shape,
+        role: Role::Rule,
+        applies,
+    }
+}
+
+/// Every keyword a node may hold. `type` and `$ref` are fields of their own.
+pub(crate) const KEYWORDS: &[Keyword] = &[
+    note("title"),
+    note("description"),
+    rule("format", Shape::Plain, Types::STRING.or(Types::NUMBER)),
+    rule("const", Shape::Plain, Types::ANY),
+    rule("enum", Shape::Plain, Types::ANY),
+    note("default"),
+    note("examples"),
+    note("deprecated"),
+    note("readOnly"),
+    note("writeOnly"),
+    rule("minLength", Shape::Plain, Types::STRING),
+    rule("maxLength", Shape::Plain, Types::STRING),
+    rule("pattern", Shape::Plain, Types::STRING),
+    note("contentEncoding"),
+    note("contentMediaType"),
+    rule("minimum", Shape::Plain, Types::NUMBER),
+    rule("maximum", Shape::Plain, Types::NUMBER),
+    rule("exclusiveMinimum", Shape::Plain, Types::NUMBER),
+    rule("exclusiveMaximum", Shape::Plain, Types::NUMBER),
+    rule("multipleOf", Shape::Plain, Types::NUMBER),
+    rule("properties", Shape::Named, Types::OBJECT),
+    rule("required", Shape::Plain, Types::OBJECT),
+    rule("patternProperties", Shape::Named, Types::OBJECT),
+    rule("propertyNames", Shape::One, Types::OBJECT),
+    rule("additionalProperties", Shape::One, Types::OBJECT),
+    rule("unevaluatedProperties", Shape::One, Types::OBJECT),
+    rule("minProperties", Shape::Plain, Types::OBJECT),
+    rule("maxProperties", Shape::Plain, Types::OBJECT),
+    rule("dependentRequired", Shape::Plain, Types::OBJECT),
+    rule("dependentSchemas", Shape::Named, Types::OBJECT),
+    rule("prefixItems", Shape::Many, Types::ARRAY),
+    rule("items", Shape::One, Types::ARRAY),
+    rule("unevaluatedItems", Shape::One, Types::ARRAY),
+    rule("minItems", Shape::Plain, Types::ARRAY),
+    rule("maxItems", Shape::Plain, Types::ARRAY),
+    rule("uniqueItems", Shape::Plain, Types::ARRAY),
+    rule("contains", Shape::One, Types::ARRAY),
+    rule("minContains", Shape::Plain, Types::ARRAY),
+    rule("maxContains", Shape::Plain, Types::ARRAY),
+    rule("anyOf", Shape::Many, Types::ANY),
+    rule("oneOf", Shape::Many, Types::ANY),
+    rule("allOf", Shape::Many, Types::ANY),
+    rule("not", Shape::One, Types::ANY),
+    rule("if", Shape::One, Types::ANY),
+    rule("then", Shape::One, Types::ANY),
+    rule("else", Shape::One, Types::ANY),
+];
+
+/// The keyword spelt `name`.
+pub(crate) fn find(name: &str) -> Option<&'static Keyword> {
+    KEYWORDS.iter().find(|keyword| keyword.name == name)
+}
+
+/// The place of `name` in output; unknown names go last.
+pub(crate) fn rank(name: &str) -> usize {
+    KEYWORDS
+        .iter()
+        .position(|keyword| keyword.name == name)
+        .unwrap_or(usize::MAX)
+}
+
+/// Whether `name` narrows what is accepted.
+pub(crate) fn is_rule(name: &str) -> bool {
+    find(name).is_some_and(|keyword| keyword.role == Role::Rule)
+}

@@ -1,0 +1,165 @@
+//! All tools of a request together.
+
+use serde_json::Value;
+
+use crate::{Compiled, Limits, Names, Quarantine, StrictLimits, Target, compile_within, tokens};
+
+/// A tool as its server describes it.
+#[derive(Clone, Copy, Debug)]
+pub struct Tool<'a> {
+    /// The server it comes from.
+    pub server: &'a str,
+    /// Its name in the catalogue.
+    pub name: &'a str,
+    /// What it does; may be empty.
+    pub description: &'a str,
+    /// The schema of its arguments.
+    pub schema: &'a Value,
+}
+
+/// One tool of a [`ToolList`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ListedTool {
+    /// Its server.
+    pub server: String,
+    /// Its name as the provider sees it.
+    pub name: String,
+    /// The compiled schema, or why the tool stays out.
+    pub outcome: Result<Compiled, Quarantine>,
+    /// About how many tokens its definition costs; 0 if it stays out.
+    pub tokens: usize,
+}
+
+/// The tools of a request, compiled for one target, in the order given.
+///
+/// The same tools give the same list, byte for byte, so that a provider's
+/// prompt cache holds.
+#[derive(Clone, Debug)]
+pub struct ToolList {
+    tools: Vec<ListedTool>,
+    names: Names,
+    max_tools: Option<usize>,
+}
+
+/// Compiles tools one by one: a bad one is quarantined and changes nothing for
+/// the others. Where the target limits what one request may enforce, the first
+/// tools within the limits are strict and the others are not.
+///
+/// ```
+/// use serde_json::json;
+/// use tool_schema::{Target, Tool, compile_tools};
+///
+/// let schema = json!({"type": "object", "properties": {"q": {"type": "string"}}});
+/// let tool = Tool { server: "web", name: "web.search", description: "Searches.", schema: &schema };
+/// let list = compile_tools(&[tool], &Target::OPENAI);
+/// let name = &list.tools()[0].name;
+/// assert_eq!(list.position(name), Some(0));
+/// assert_eq!(list.excess(), 0);
+/// ```
+pub fn compile_tools(tools: &[Tool<'_>], target: &Target) -> ToolList {
+    compile_tools_within(tools, target, &Limits::default())
+}
+
+/// [`compile_tools`] within limits of your own for each tool.
+pub fn compile_tools_within(tools: &[Tool<'_>], target: &Target, limits: &Limits) -> ToolList {
+    let names = Names::new(target.tool_names, tools.iter().map(|tool| tool.name));
+    let mut spent = Spent::default();
+    let listed = tools.iter().enumerate().map(|(position, tool)| {
+        let mut outcome = compile_within(tool.schema, target, limits);
+        if let (Ok(compiled), Some((strict, otherwise))) = (&outcome, &target.strict)
+            && compiled.strict
+            && !spent.allows(compiled, strict)
+        {
+            outcome = compile_within(tool.schema, otherwise, limits);
+        }
+        let name = names.exposed(position).unwrap_or(tool.name).to_owned();
+        let tokens = outcome.as_ref().map_or(0, |compiled| {
+            tokens::definition(&name, tool.description, compiled.schema.as_ref())
+        });
+        ListedTool {
+            server: tool.server.to_owned(),
+            name,
+            outcome,
+            tokens,
+        }
+    });
+    let tools = listed.collect();
+    ToolList {
+        tools,
+        names,
+        max_tools: target.max_tools,
+    }
+}
+
+/// What the strict tools so far use of a request's limits.
+#[derive(Default)]
+struct Spent {
+    tools: usize,
+    optional: usize,
+    unions: usize,
+}
+
+impl Spent {
+    /// Takes one more tool in, if the limits allow.
+    fn allows(&mut self, compiled: &Compiled, limits: &StrictLimits) -> bool {
+        let after = Self {
+            tools: self.tools + 1,
+            optional: self.optional + compiled.uses.optional,
+            unions: self.unions + compiled.uses.unions,
+        };
+        let ok = |used: usize, limit: usize| limit == 0 || used <= limit;
+        let fits = ok(after.tools, limits.tools)
+            && ok(after.optional, limits.optional)
+            && ok(after.unions, limits.unions);
+        if fits {
+            *self = after;
+        }
+        fits
+    }
+}
+
+impl ToolList {
+    /// The tools, in the order given, quarantined ones included.
+    pub fn tools(&self) -> &[ListedTool] {
+        &self.tools
+    }
+
+    /// The position of the tool the provider calls `name`.
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.names.position(name)
+    }
+
+    /// Names that had to change, and the way back.
+    pub fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// How many tools are more than the provider takes in one request. They are
+    /// listed all the same: which to leave out is the caller's choice.
+    pub fn excess(&self) -> usize {
+        let callable = self
+            .tools
+            .iter()
+            .filter(|tool| tool.outcome.is_ok())
+            .count();
+        self.max_tools.map_or(0, |max| callable.saturating_sub(max))
+    }
+
+    /// About how many tokens all definitions cost.
+    pub fn tokens(&self) -> usize {
+        self.tools.iter().map(|tool| tool.tokens).sum()
+    }
+
+    /// About how many tokens each server's definitions cost, in order of first appearance.
+    pub fn tokens_by_server(&self) -> Vec<(&str, usize)> {
+        let mut totals: Vec<(&str, usize)> = Vec::new();
+        for tool in &self.tools {
+            match totals.iter_mut().find(|(server, _)| *server == tool.server) {
+                Some((_, total)) => *total += tool.tokens,
+                None => totals.push((&tool.server, tool.tokens)),
+            }
+        }
+        totals
+    }
+}

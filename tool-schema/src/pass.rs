@@ -1,0 +1,129 @@
+//! The rewrites, one file each, in the order they run. A pass reads the target's
+//! table, changes the graph and reports what it changed; a schema a pass has
+//! nothing to do for comes through untouched.
+
+use crate::{
+    Limits, Quarantine, Target,
+    graph::{Graph, Id, Node, merge::Memo, merge::Merger},
+    report::Report,
+};
+
+mod ambiguity;
+mod array;
+mod bounds;
+mod combine;
+mod condition;
+mod enumeration;
+mod impossible;
+mod key;
+mod keyword;
+mod map;
+mod nullable;
+mod refs;
+mod root;
+mod strict;
+mod untyped;
+
+/// What the passes work on.
+pub(crate) struct Work<'a> {
+    pub(crate) graph: Graph,
+    pub(crate) target: &'a Target,
+    pub(crate) limits: &'a Limits,
+    pub(crate) report: Report,
+    /// What the root says in words and has no place for.
+    pub(crate) aside: Option<String>,
+    memo: Memo,
+}
+
+impl<'a> Work<'a> {
+    pub(crate) fn new(
+        graph: Graph,
+        report: Report,
+        target: &'a Target,
+        limits: &'a Limits,
+    ) -> Self {
+        Self {
+            graph,
+            target,
+            limits,
+            report,
+            aside: None,
+            memo: Memo::new(),
+        }
+    }
+
+    /// Runs all passes.
+    pub(crate) fn run(&mut self) -> Result<(), Quarantine> {
+        refs::run(self)?;
+        root::run(self)?;
+        combine::run(self)?;
+        condition::run(self)?;
+        untyped::run(self)?;
+        enumeration::run(self)?;
+        impossible::run(self)?;
+        array::run(self)?;
+        nullable::run(self)?;
+        map::run(self)?;
+        strict::run(self)?;
+        bounds::run(self)?;
+        keyword::run(self)?;
+        key::run(self)?;
+        ambiguity::run(self)
+    }
+
+    /// Calls `visit` for every node in use, also those it adds.
+    fn each(
+        &mut self,
+        mut visit: impl FnMut(&mut Self, Id) -> Result<(), Quarantine>,
+    ) -> Result<(), Quarantine> {
+        let mut seen = vec![false; self.graph.len()];
+        let mut queue = std::collections::VecDeque::from([self.graph.root]);
+        while let Some(id) = queue.pop_front() {
+            seen.resize(self.graph.len().max(seen.len()), false);
+            match seen.get_mut(id) {
+                Some(flag) if !*flag => *flag = true,
+                _ => continue,
+            }
+            visit(self, id)?;
+            self.graph.check(self.limits)?;
+            queue.extend(self.graph.node(id).children());
+        }
+        Ok(())
+    }
+
+    fn node(&self, id: Id) -> &Node {
+        self.graph.node(id)
+    }
+
+    fn node_mut(&mut self, id: Id) -> &mut Node {
+        self.graph.node_mut(id)
+    }
+
+    fn merger(&mut self) -> Merger<'_> {
+        Merger::new(
+            &mut self.graph,
+            &mut self.report,
+            &mut self.memo,
+            self.limits,
+        )
+    }
+
+    /// Narrows `id` by all members of its `allOf`, and by its reference if there are rules beside it.
+    fn fold(&mut self, id: Id) -> Result<(), Quarantine> {
+        let mut folded = vec![id];
+        loop {
+            let node = self.node_mut(id);
+            let mut members: Vec<Id> = node.reference.take().into_iter().collect();
+            members.extend(node.many("allOf"));
+            node.take("allOf");
+            members.retain(|member| !folded.contains(member));
+            if members.is_empty() {
+                return Ok(());
+            }
+            for member in members {
+                folded.push(member);
+                self.merger().narrow(id, member)?;
+            }
+        }
+    }
+}

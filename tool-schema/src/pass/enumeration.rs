@@ -1,0 +1,168 @@
+//! `enum` and `const`: written with the values the target takes.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use super::{Work, combine::admitted, keyword};
+use crate::{
+    Action, Enums, Nulls, Quarantine, Untyped,
+    graph::{Id, Part},
+    restore::{Undo, fits},
+    types::Types,
+};
+
+pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
+    // Nodes that judge a value together with another: its type cannot change here alone.
+    let mut bound = HashSet::from([work.graph.root]);
+    work.each(|work, id| {
+        constant(work, id);
+        if work.node(id).has("enum") {
+            values(work, id, bound.contains(&id));
+        }
+        let node = work.node(id);
+        let union = node.has("anyOf") && node.types == Types::ANY && node.rules().count() == 1;
+        if !union || bound.contains(&id) {
+            bound.extend(node.in_place());
+        }
+        Ok(())
+    })
+}
+
+fn constant(work: &mut Work<'_>, id: Id) {
+    let node = work.node(id);
+    let Some(value) = node.json("const").cloned() else {
+        return;
+    };
+    if work.target.untyped != Untyped::Keep && !fits(&work.graph, id, &value) {
+        work.node_mut(id).types = Types::NONE;
+        return;
+    }
+    let plain = takes(work.target.enums, &value) && work.target.accepts("const");
+    let typed = work.target.untyped == Untyped::Keep || node.types != Types::ANY;
+    if plain && typed {
+        return;
+    }
+    let at = node.at;
+    let node = work.node_mut(id);
+    node.take("const");
+    // What `enum` says besides is said by the constant already.
+    node.set("enum", Part::Json(Value::Array(vec![value])));
+    work.report.lossless(at, "const", Action::Rewritten);
+}
+
+fn values(work: &mut Work<'_>, id: Id, bound: bool) {
+    let node = work.node(id);
+    let Some(Value::Array(all)) = node.json("enum") else {
+        return;
+    };
+    let foreign = all.iter().any(|value| !takes(work.target.enums, value));
+    if !foreign && work.target.enums != Enums::Strings && work.target.untyped == Untyped::Keep {
+        return;
+    }
+    // Values that other rules forbid were never accepted.
+    let (at, count) = (node.at, all.len());
+    let kept = admitted(work, id);
+    let dropped = kept.len() < count;
+    let types = kept
+        .iter()
+        .fold(Types::NONE, |types, value| types.or(Types::of(value)));
+    if types == Types::BOOLEAN && kept.len() == 2 && foreign {
+        let node = work.node_mut(id);
+        node.take("enum");
+        node.types = Types::BOOLEAN;
+        work.report.lossless(at, "enum", Action::Rewritten);
+    } else if kept.iter().any(|value| !takes(work.target.enums, value)) || needs_label(work, types)
+    {
+        if bound {
+            keyword::put_into_words(work, id, "enum");
+            return;
+        }
+        label(work, id, kept);
+        work.report.lossless(at, "enum", Action::Rewritten);
+    } else {
+        let node = work.node_mut(id);
+        // A fraction among integers makes them numbers.
+        node.types = if types.meets(Types::NUMBER.without(Types::INTEGER)) {
+            types.or(Types::INTEGER)
+        } else {
+            types
+        };
+        node.set("enum", Part::Json(Value::Array(kept)));
+        if dropped {
+            work.report.lossless(at, "enum", Action::Rewritten);
+        }
+    }
+}
+
+/// Null alone cannot be said by a target that has null only beside a type.
+fn needs_label(work: &Work<'_>, types: Types) -> bool {
+    types == Types::NULL && !matches!(work.target.nulls, Nulls::Type | Nulls::Sparing)
+}
+
+/// Whether an `enum` may hold `value`. Null is the business of another pass.
+fn takes(enums: Enums, value: &Value) -> bool {
+    match enums {
+        Enums::Any => true,
+        Enums::Scalars => !value.is_array() && !value.is_object(),
+        Enums::StringsAndNumbers => value.is_string() || value.is_number() || value.is_null(),
+        Enums::Strings => value.is_null() || value.as_str().is_some_and(|text| !text.is_empty()),
+    }
+}
+
+/// Writes every value as a string and remembers which value it stands for.
+pub(super) fn label(work: &mut Work<'_>, id: Id, values: Vec<Value>) {
+    let nulls = values.contains(&Value::Null) && values.len() > 1;
+    let mut labels: Vec<(String, Value)> = Vec::with_capacity(values.len());
+    let mut taken = HashSet::new();
+    let own: HashSet<String> = values
+        .iter()
+        .filter_map(|value| Some(value.as_str()?.to_owned()))
+        .collect();
+    for value in values
+        .into_iter()
+        .filter(|value| !(nulls && value.is_null()))
+    {
+        let mut text = match &value {
+            Value::String(text) if text.is_empty() => "(empty)".to_owned(),
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        // A string keeps its spelling; what would read like it says what it is.
+        let is_own = value.as_str().is_some_and(|own| !own.is_empty());
+        while !is_own && own.contains(&text) || !taken.insert(text.clone()) {
+            text = format!("{text} ({})", kind(&value));
+        }
+        labels.push((text, value));
+    }
+    let node = work.node_mut(id);
+    node.types = if nulls {
+        Types::STRING.or(Types::NULL)
+    } else {
+        Types::STRING
+    };
+    let mut shown: Vec<Value> = labels
+        .iter()
+        .map(|(text, _)| Value::from(text.as_str()))
+        .collect();
+    if nulls {
+        shown.push(Value::Null);
+    }
+    node.keys.retain(|(key, _)| !crate::keyword::is_rule(key));
+    node.set("enum", Part::Json(Value::Array(shown)));
+    if labels.iter().any(|(text, value)| value != text.as_str()) {
+        node.take("default");
+        node.undo.push(Undo::Labels(labels));
+    }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}

@@ -1,0 +1,104 @@
+//! Subschemas that nothing fits, for targets that have no way to say so.
+
+use std::collections::HashSet;
+
+use super::{Work, combine};
+use crate::{
+    Action, OpenObjects, Quarantine, Untyped,
+    graph::{Id, Part},
+    types::Types,
+};
+
+pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
+    if work.target.untyped != Untyped::Keep {
+        // Children first, so that what makes its parent impossible is seen in time.
+        let mut order = Vec::new();
+        work.each(|_, id| {
+            order.push(id);
+            Ok(())
+        })?;
+        for id in order.into_iter().rev() {
+            properties(work, id);
+            branches(work, id);
+        }
+    }
+    let root = work.graph.root;
+    if work.node(root).types == Types::NONE {
+        return Err(Quarantine::Impossible {
+            pointer: work.graph.pointer(work.node(root).at),
+        });
+    }
+    Ok(())
+}
+
+impl Work<'_> {
+    fn is_never(&self, id: Id) -> bool {
+        self.node(self.graph.follow(id)).types == Types::NONE
+    }
+}
+
+/// A property that nothing fits may not be given: it is left out.
+fn properties(work: &mut Work<'_>, id: Id) {
+    let node = work.node(id);
+    let gone: HashSet<String> = node
+        .properties()
+        .iter()
+        .filter(|(_, child)| work.is_never(*child))
+        .map(|(name, _)| name.clone())
+        .collect();
+    if gone.is_empty() {
+        return;
+    }
+    let at = node.at;
+    let closed = work.target.open_objects == OpenObjects::Close
+        || node
+            .one("additionalProperties")
+            .is_some_and(|rest| work.is_never(rest))
+            && !work.target.closed_objects_dropped;
+    let required = node.required_set();
+    let needed = gone.iter().any(|name| required.contains(name.as_str()));
+    let node = work.node_mut(id);
+    if let Some(Part::Named(pairs)) = node.part_mut("properties") {
+        pairs.retain(|(name, _)| !gone.contains(name));
+    }
+    if needed {
+        node.types = node.types.without(Types::OBJECT);
+    }
+    if closed || needed {
+        work.report.lossless(at, "properties", Action::Rewritten);
+    } else {
+        work.report.lossy(at, "properties", Action::Weakened);
+    }
+}
+
+/// A branch that nothing fits is no branch.
+fn branches(work: &mut Work<'_>, id: Id) {
+    for key in ["anyOf", "oneOf"] {
+        let all = work.node(id).many(key).to_vec();
+        let kept: Vec<Id> = all
+            .iter()
+            .copied()
+            .filter(|branch| !work.is_never(*branch))
+            .collect();
+        if kept.len() == all.len() {
+            continue;
+        }
+        let at = work.node(id).at;
+        if kept.is_empty() {
+            let node = work.node_mut(id);
+            node.take(key);
+            node.types = Types::NONE;
+        } else {
+            let node = work.node_mut(id);
+            node.take(key);
+            match kept.as_slice() {
+                [only] if node.is_open() => {
+                    let only = *only;
+                    combine::adopt(work, id, only);
+                }
+                _ => node.set(key, Part::Many(kept)),
+            }
+        }
+        work.report.lossless(at, key, Action::Rewritten);
+    }
+}

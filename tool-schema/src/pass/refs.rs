@@ -1,0 +1,255 @@
+//! References: kept where the target has definitions, written out where not.
+
+use std::collections::VecDeque;
+
+use super::Work;
+use crate::{
+    Action, Limits, Quarantine, Recursion, RefSiblings,
+    graph::{
+        Graph, Id, Node, Part,
+        cycle::{Edges, components, find_cycle},
+    },
+    types::Types,
+};
+
+/// A recursive definition is written out at least until there are so many nodes.
+const MIN_RECURSIVE: usize = 64;
+
+pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
+    detach_root(work);
+    let fits = work.target.has_definitions()
+        && match work.target.recursion {
+            Recursion::Any => true,
+            Recursion::Optional => loosen(work),
+            Recursion::None => find_cycle(&work.graph, Edges::All).is_none(),
+        };
+    if fits {
+        siblings(work)
+    } else {
+        write_out(work)
+    }
+}
+
+/// The root is changed in ways a reference to it must not see.
+fn detach_root(work: &mut Work<'_>) {
+    let root = work.node(work.graph.root).clone();
+    work.graph.root = work.graph.add(root);
+}
+
+/// Rules beside a reference become members of an intersection with its target.
+fn siblings(work: &mut Work<'_>) -> Result<(), Quarantine> {
+    if work.target.ref_siblings == RefSiblings::Any {
+        return Ok(());
+    }
+    work.each(|work, id| {
+        if work.node(id).reference.is_some() && !work.node(id).is_alias() {
+            let node = work.node_mut(id);
+            join_reference(node);
+            let at = node.at;
+            work.report.lossless(at, "$ref", Action::Rewritten);
+        }
+        Ok(())
+    })
+}
+
+/// Makes a reference one more member of `allOf`.
+fn join_reference(node: &mut Node) {
+    let mut members: Vec<Id> = node.reference.take().into_iter().collect();
+    members.extend(node.many("allOf"));
+    node.set("allOf", Part::Many(members));
+}
+
+/// Lets every turn of a recursion pass through a property that may be left out.
+/// Whether that was possible.
+fn loosen(work: &mut Work<'_>) -> bool {
+    while let Some(cycle) = find_cycle(&work.graph, Edges::Forced) {
+        let Some((id, Some(name))) = cycle.into_iter().find(|(_, property)| property.is_some())
+        else {
+            return false;
+        };
+        let node = work.node_mut(id);
+        let required = node
+            .required()
+            .filter(|known| *known != name)
+            .map(str::to_owned)
+            .collect();
+        node.set_required(required);
+        node.explain(&format!("Always give `{}`.", crate::words::clip(&name, 80)));
+        let at = node.at;
+        work.report.lossy(at, "required", Action::Weakened);
+    }
+    true
+}
+
+/// Copies the schema breadth first, each reference replaced by a copy of its
+/// target, until a definition contains itself too often or the copy is large.
+fn write_out(work: &mut Work<'_>) -> Result<(), Quarantine> {
+    if !work
+        .graph
+        .in_use()
+        .iter()
+        .any(|id| work.node(*id).reference.is_some())
+    {
+        return Ok(());
+    }
+    let own = work.graph.in_use().len();
+    let root = work.graph.root;
+    let sizes = sizes(&work.graph);
+    let mut copier = Copier {
+        most: work.limits.inlined_nodes.max(2 * own),
+        most_recursive: (2 * own).max(MIN_RECURSIVE),
+        components: components(&work.graph),
+        chains: Vec::new(),
+        queue: VecDeque::new(),
+        planned: size_of(&sizes, root),
+        sizes,
+    };
+    work.graph.root = copier.enqueue(work, root, None);
+    while let Some((from, to, chain)) = copier.queue.pop_front() {
+        copier.copy(work, from, to, chain);
+        work.graph.check(work.limits)?;
+    }
+    Ok(())
+}
+
+/// How many nodes each node stands for, references not followed.
+fn sizes(graph: &Graph) -> Vec<usize> {
+    let mut sizes = vec![0; graph.len()];
+    // A node is read before its children; only the root was copied last.
+    for id in (0..graph.len()).rev().chain([graph.root]) {
+        let node = graph.node(id);
+        let size = node.links().fold(1_usize, |sum, child| {
+            sum.saturating_add(size_of(&sizes, child))
+        });
+        if let Some(slot) = sizes.get_mut(id) {
+            *slot = size;
+        }
+    }
+    sizes
+}
+
+fn size_of(sizes: &[usize], id: Id) -> usize {
+    sizes.get(id).copied().unwrap_or(1)
+}
+
+/// A definition entered on the way to a node.
+struct Entered {
+    definition: Id,
+    outer: Option<usize>,
+    depth: usize,
+}
+
+struct Copier {
+    chains: Vec<Entered>,
+    /// Nodes to copy: from where, to where, inside which definitions.
+    queue: VecDeque<(Id, Id, Option<usize>)>,
+    /// Nodes that are, or will be, written.
+    planned: usize,
+    /// Nodes after which no reference is followed.
+    most: usize,
+    /// Nodes after which none is that leads on inside a recursion.
+    most_recursive: usize,
+    /// The recursion each node is part of.
+    components: Vec<Id>,
+    sizes: Vec<usize>,
+}
+
+impl Copier {
+    fn enqueue(&mut self, work: &mut Work<'_>, from: Id, chain: Option<usize>) -> Id {
+        let at = work.node(from).at;
+        let to = work.graph.add(Node::new(at, Types::ANY));
+        self.queue.push_back((from, to, chain));
+        to
+    }
+
+    /// Takes the step from the node `from` to the definition it refers to, unless
+    /// that would be once too often or too much.
+    fn enter(
+        &mut self,
+        from: Id,
+        definition: Id,
+        chain: Option<usize>,
+        limits: &Limits,
+    ) -> Option<usize> {
+        let planned = self
+            .planned
+            .saturating_add(size_of(&self.sizes, definition));
+        let recursive = self.components.get(from) == self.components.get(definition);
+        let depth = chain
+            .and_then(|chain| self.chains.get(chain))
+            .map_or(0, |entered| entered.depth + 1);
+        if planned > self.most
+            || recursive && planned > self.most_recursive
+            || depth > limits.depth
+            || self.times(chain, definition) >= limits.unroll
+        {
+            return None;
+        }
+        self.planned = planned;
+        self.chains.push(Entered {
+            definition,
+            outer: chain,
+            depth,
+        });
+        Some(self.chains.len() - 1)
+    }
+
+    /// How often `definition` is entered already.
+    fn times(&self, chain: Option<usize>, definition: Id) -> usize {
+        let links =
+            std::iter::successors(chain.and_then(|chain| self.chains.get(chain)), |entered| {
+                self.chains.get(entered.outer?)
+            });
+        links
+            .filter(|entered| entered.definition == definition)
+            .count()
+    }
+
+    fn copy(&mut self, work: &mut Work<'_>, from: Id, to: Id, chain: Option<usize>) {
+        let (mut from, mut chain) = (from, chain);
+        let mut node = work.node(from).clone();
+        let at = node.at;
+        // Notes beside a reference outrank its target's.
+        while let Some(target) = node.reference {
+            let Some(inside) = self.enter(from, target, chain, work.limits) else {
+                work.report
+                    .lossy(work.node(from).at, "$ref", Action::Weakened);
+                let types = work.node(work.graph.follow(target)).types;
+                let mut cut = Node::new(at, types);
+                cut.keys = node
+                    .keys
+                    .into_iter()
+                    .filter(|(key, _)| !crate::keyword::is_rule(key))
+                    .collect();
+                *work.node_mut(to) = cut;
+                return;
+            };
+            chain = Some(inside);
+            let site = work.node(from).at;
+            work.report.lossless(site, "$ref", Action::Rewritten);
+            if !node.is_alias() {
+                join_reference(&mut node);
+                break;
+            }
+            let notes = node.keys;
+            node = work.node(target).clone();
+            for (key, part) in notes {
+                node.set(key, part);
+            }
+            from = target;
+        }
+        for (_, part) in &mut node.keys {
+            match part {
+                Part::Json(_) => {}
+                Part::One(id) => *id = self.enqueue(work, *id, chain),
+                Part::Many(ids) => ids
+                    .iter_mut()
+                    .for_each(|id| *id = self.enqueue(work, *id, chain)),
+                Part::Named(pairs) => pairs
+                    .iter_mut()
+                    .for_each(|(_, id)| *id = self.enqueue(work, *id, chain)),
+            }
+        }
+        work.graph.replace(to, node);
+    }
+}

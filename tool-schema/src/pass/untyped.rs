@@ -1,0 +1,84 @@
+//! Subschemas without a type, for targets that want one everywhere.
+
+use std::collections::HashSet;
+
+use super::Work;
+use crate::{
+    Action, Quarantine, Untyped,
+    graph::{Id, Node},
+    keyword,
+    restore::Undo,
+    types::Types,
+};
+
+pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
+    if work.target.untyped == Untyped::Keep {
+        return Ok(());
+    }
+    // Keys of any kind are the business of another pass.
+    let mut spared = HashSet::new();
+    work.each(|work, id| {
+        let node = work.node(id);
+        spared.extend(
+            node.one("additionalProperties")
+                .filter(|rest| work.node(*rest).is_open()),
+        );
+        if spared.contains(&id) {
+            return Ok(());
+        }
+        let said = node.types != Types::ANY
+            || node.reference.is_some()
+            || node.has("anyOf")
+            || node.has("enum")
+            || node.has("const");
+        if said {
+            return Ok(());
+        }
+        let at = node.at;
+        let implied = node
+            .keys
+            .iter()
+            .filter_map(|(key, _)| keyword::find(key))
+            .filter(|known| known.role == keyword::Role::Rule && known.applies != Types::ANY)
+            .fold(Types::NONE, |types, known| types.or(known.applies));
+        match (work.target.untyped, implied) {
+            (Untyped::Refuse, _) => work.report.lossy(at, "type", Action::Weakened),
+            (_, Types::NONE) => {
+                as_text(work, id, "Any JSON value, written as JSON text.");
+                work.report.lossless(at, "type", Action::Rewritten);
+            }
+            (_, implied) => {
+                work.node_mut(id).types = implied;
+                work.report.lossy(at, "type", Action::Narrowed);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Makes `id` a string that holds JSON.
+pub(super) fn as_text(work: &mut Work<'_>, id: Id, words: &str) {
+    let node = work.node_mut(id);
+    node.types = if node.types == Types::ANY || !node.types.holds(Types::NULL) {
+        Types::STRING
+    } else {
+        Types::STRING.or(Types::NULL)
+    };
+    node.keys
+        .retain(|(key, _)| !keyword::is_rule(key) && *key != "default" && *key != "examples");
+    node.undo.push(Undo::Json);
+    node.explain(words);
+}
+
+impl Work<'_> {
+    /// A new node that anything fits, in the form the target takes.
+    pub(super) fn open_node(&mut self, at: usize) -> Id {
+        let id = self.graph.add(Node::new(at, Types::ANY));
+        match self.target.untyped {
+            Untyped::Keep => {}
+            Untyped::Text => as_text(self, id, "Any JSON value, written as JSON text."),
+            Untyped::Refuse => self.report.lossy(at, "type", Action::Weakened),
+        }
+        id
+    }
+}

@@ -1,0 +1,63 @@
+//! Why a schema cannot be compiled at all.
+
+use std::fmt;
+
+/// The reason one tool stays out of the list. Other tools are not affected.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Quarantine {
+    /// More subschemas than [`Limits::with_nodes`](crate::Limits::with_nodes) allows.
+    TooManyNodes {
+        /// The budget.
+        limit: usize,
+    },
+    /// Deeper nesting than [`Limits::with_depth`](crate::Limits::with_depth) allows.
+    TooDeep {
+        /// The budget.
+        limit: usize,
+    },
+    /// A larger schema, before or after, than [`Limits::with_bytes`](crate::Limits::with_bytes) allows.
+    TooLarge {
+        /// The budget.
+        limit: usize,
+    },
+    /// More to report than [`Limits::with_report_bytes`](crate::Limits::with_report_bytes) allows.
+    TooManyLosses {
+        /// The budget.
+        limit: usize,
+    },
+    /// No arguments whatsoever would satisfy the schema.
+    Impossible {
+        /// JSON pointer of the contradiction in the original.
+        pointer: String,
+    },
+}
+
+impl fmt::Display for Quarantine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooManyNodes { limit } => write!(
+                f,
+                "the schema has more than {limit} subschemas; ask the server for a smaller one or raise the limit"
+            ),
+            Self::TooDeep { limit } => write!(
+                f,
+                "the schema nests deeper than {limit} levels; ask the server for a flatter one or raise the limit"
+            ),
+            Self::TooLarge { limit } => write!(
+                f,
+                "the schema is larger than {limit} bytes; ask the server for a smaller one or raise the limit"
+            ),
+            Self::TooManyLosses { limit } => write!(
+                f,
+                "the loss report is larger than {limit} bytes, so the schema would be mangled beyond use"
+            ),
+            Self::Impossible { pointer } => write!(
+                f,
+                "no arguments can satisfy the schema: it contradicts itself at `#{pointer}`"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Quarantine {}

@@ -1,0 +1,66 @@
+//! Losses as the passes find them, and the report they end in.
+
+use std::borrow::Cow;
+
+use crate::{Action, Limits, Loss, Quarantine, graph::Graph};
+
+/// Losses by place; turned into pointers only once, at the end.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Report {
+    entries: Vec<(usize, Cow<'static, str>, Action, bool)>,
+}
+
+impl Report {
+    /// A difference that leaves the set of calls as it was.
+    pub(crate) fn lossless(
+        &mut self,
+        at: usize,
+        keyword: impl Into<Cow<'static, str>>,
+        action: Action,
+    ) {
+        self.entries.push((at, keyword.into(), action, false));
+    }
+
+    /// A difference that changes the set of calls.
+    pub(crate) fn lossy(
+        &mut self,
+        at: usize,
+        keyword: impl Into<Cow<'static, str>>,
+        action: Action,
+    ) {
+        self.entries.push((at, keyword.into(), action, true));
+    }
+
+    /// The report in order of pointer, each difference once.
+    pub(crate) fn finish(
+        mut self,
+        graph: &Graph,
+        limits: &Limits,
+    ) -> Result<Vec<Loss>, Quarantine> {
+        self.entries.sort();
+        self.entries.dedup();
+        let mut bytes = 0;
+        let mut losses = Vec::with_capacity(self.entries.len());
+        for (at, keyword, action, lossy) in self.entries {
+            let pointer = graph.pointer(at);
+            bytes += pointer.len() + keyword.len();
+            if bytes > limits.report_bytes {
+                return Err(Quarantine::TooManyLosses {
+                    limit: limits.report_bytes,
+                });
+            }
+            losses.push(Loss {
+                pointer,
+                keyword: keyword.into_owned(),
+                action,
+                lossy,
+            });
+        }
+        losses.sort_by(|a, b| {
+            (&a.pointer, &a.keyword, a.action, a.lossy)
+                .cmp(&(&b.pointer, &b.keyword, b.action, b.lossy))
+        });
+        losses.dedup();
+        Ok(losses)
+    }
+}

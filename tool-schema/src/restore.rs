@@ -1,0 +1,332 @@
+//! The way back: from what the model wrote to what the server expects.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::graph::{Graph, Id, merge::same};
+
+mod fits;
+
+pub(crate) use fits::fits;
+
+/// Values nested deeper than this are left as they are.
+const MAX_DEPTH: usize = 256;
+
+/// One rewrite of values, undone where its node stands.
+#[derive(Clone, Debug)]
+pub(crate) enum Undo {
+    /// The value is JSON in a string.
+    Json,
+    /// A string stands for a value.
+    Labels(Vec<(String, Value)>),
+    /// A list of keys and values stands for a map.
+    Entries,
+    /// The value is in the property `value`.
+    Unwrap,
+    /// Null stands for an absent key.
+    Absent(Vec<String>),
+    /// An absent key stands for null; nothing to undo.
+    Spared(Vec<String>),
+    /// The default stands for an absent key; nothing to undo.
+    Default(Vec<(String, Value)>),
+    /// Keys, and what they were.
+    Rename(Vec<(String, String)>),
+}
+
+/// Turns a model's arguments into what the server expects.
+///
+/// Cheap to clone. Arguments that fit the *original* schema already come back
+/// unchanged, but for those the compiled schema gives another meaning: a string
+/// where it asks for JSON in a string.
+#[derive(Clone, Debug, Default)]
+pub struct Restore {
+    plan: Option<Arc<Plan>>,
+}
+
+#[derive(Debug)]
+struct Plan {
+    graph: Graph,
+    /// Whether something in a node, or below it, is to be undone.
+    active: Vec<bool>,
+    /// Whether anything ever changes on the way back.
+    effect: bool,
+}
+
+impl Restore {
+    /// Takes over the nodes in use.
+    pub(crate) fn new(graph: Graph) -> Self {
+        let graph = graph.compact();
+        let active = above(&graph, |_| true);
+        let effect = changed(&graph).get(graph.root) == Some(&true);
+        let plan = (active.get(graph.root) == Some(&true)).then(|| {
+            Arc::new(Plan {
+                graph,
+                active,
+                effect,
+            })
+        });
+        Self { plan }
+    }
+
+    /// Whether all arguments come back as they are.
+    pub fn is_identity(&self) -> bool {
+        self.plan.as_ref().is_none_or(|plan| !plan.effect)
+    }
+
+    /// The arguments as the server expects them. Arguments that do not fit the
+    /// compiled schema are restored as far as they do.
+    pub fn apply(&self, arguments: Value) -> Value {
+        match &self.plan {
+            Some(plan) => plan.back(plan.graph.root, arguments, 0),
+            None => arguments,
+        }
+    }
+
+    /// The arguments as the model would have written them: what [`apply`](Self::apply)
+    /// turns back into `arguments`. For calls in a history that another model reads.
+    pub fn project(&self, arguments: Value) -> Value {
+        match &self.plan {
+            Some(plan) => plan.forth(plan.graph.root, arguments, 0),
+            None => arguments,
+        }
+    }
+}
+
+/// Which nodes hold, themselves or below them, a value to be turned back.
+pub(crate) fn changed(graph: &Graph) -> Vec<bool> {
+    above(graph, Undo::has_effect)
+}
+
+/// Which nodes are, or lead to, one with such an undo.
+fn above(graph: &Graph, wanted: impl Fn(&Undo) -> bool) -> Vec<bool> {
+    let mut parents: Vec<Vec<Id>> = vec![Vec::new(); graph.len()];
+    let mut queue = Vec::new();
+    for id in 0..graph.len() {
+        for child in graph.node(id).children() {
+            if let Some(list) = parents.get_mut(child) {
+                list.push(id);
+            }
+        }
+        if graph.node(id).undo.iter().any(&wanted) {
+            queue.push(id);
+        }
+    }
+    let mut found = vec![false; graph.len()];
+    while let Some(id) = queue.pop() {
+        if let Some(flag) = found.get_mut(id)
+            && !*flag
+        {
+            *flag = true;
+            queue.extend(parents.get(id).into_iter().flatten());
+        }
+    }
+    found
+}
+
+impl Plan {
+    fn is_idle(&self, id: Id) -> bool {
+        self.active.get(id) != Some(&true)
+    }
+
+    fn back(&self, id: Id, mut value: Value, depth: usize) -> Value {
+        if self.is_idle(id) || depth > MAX_DEPTH {
+            return value;
+        }
+        let node = self.graph.node(id);
+        // Branches are chosen by what the model wrote, before anything changes.
+        let mut in_place: Vec<Id> = node.reference.into_iter().collect();
+        in_place.extend(node.many("allOf"));
+        for key in ["anyOf", "oneOf"] {
+            in_place.extend(
+                node.many(key)
+                    .iter()
+                    .find(|branch| fits(&self.graph, **branch, &value)),
+            );
+        }
+        value = match value {
+            Value::Object(map) => Value::Object(
+                map.into_iter()
+                    .map(|(key, item)| {
+                        let item = match self.property(id, &key) {
+                            Some(child) => self.back(child, item, depth + 1),
+                            None => item,
+                        };
+                        (key, item)
+                    })
+                    .collect(),
+            ),
+            Value::Array(list) => Value::Array(
+                list.into_iter()
+                    .enumerate()
+                    .map(|(index, item)| match self.item(id, index) {
+                        Some(child) => self.back(child, item, depth + 1),
+                        None => item,
+                    })
+                    .collect(),
+            ),
+            other => other,
+        };
+        for branch in in_place {
+            value = self.back(branch, value, depth + 1);
+        }
+        node.undo.iter().fold(value, |value, undo| undo.back(value))
+    }
+
+    fn forth(&self, id: Id, value: Value, depth: usize) -> Value {
+        if self.is_idle(id) || depth > MAX_DEPTH {
+            return value;
+        }
+        let node = self.graph.node(id);
+        let mut value = node
+            .undo
+            .iter()
+            .rev()
+            .fold(value, |value, undo| undo.forth(value));
+        for branch in node.reference.iter().chain(node.many("allOf")) {
+            value = self.forth(*branch, value, depth + 1);
+        }
+        for key in ["anyOf", "oneOf"] {
+            let written = node.many(key).iter().find_map(|branch| {
+                let written = self.forth(*branch, value.clone(), depth + 1);
+                fits(&self.graph, *branch, &written).then_some(written)
+            });
+            value = written.unwrap_or(value);
+        }
+        match value {
+            Value::Object(map) => Value::Object(
+                map.into_iter()
+                    .map(|(key, item)| {
+                        let item = match self.property(id, &key) {
+                            Some(child) => self.forth(child, item, depth + 1),
+                            None => item,
+                        };
+                        (key, item)
+                    })
+                    .collect(),
+            ),
+            Value::Array(list) => Value::Array(
+                list.into_iter()
+                    .enumerate()
+                    .map(|(index, item)| match self.item(id, index) {
+                        Some(child) => self.forth(child, item, depth + 1),
+                        None => item,
+                    })
+                    .collect(),
+            ),
+            other => other,
+        }
+    }
+
+    fn property(&self, id: Id, key: &str) -> Option<Id> {
+        let node = self.graph.node(id);
+        let listed = node
+            .properties()
+            .iter()
+            .find(|(name, _)| name == key)
+            .map(|(_, child)| *child);
+        listed.or_else(|| node.one("additionalProperties"))
+    }
+
+    fn item(&self, id: Id, index: usize) -> Option<Id> {
+        let node = self.graph.node(id);
+        node.many("prefixItems")
+            .get(index)
+            .copied()
+            .or_else(|| node.one("items"))
+    }
+}
+
+impl Undo {
+    /// Whether a value changes on the way back.
+    fn has_effect(&self) -> bool {
+        !matches!(self, Self::Spared(_) | Self::Default(_))
+    }
+
+    fn back(&self, value: Value) -> Value {
+        match (self, value) {
+            (Self::Json, Value::String(text)) => {
+                serde_json::from_str(&text).unwrap_or(Value::String(text))
+            }
+            (Self::Labels(labels), Value::String(text)) => {
+                let found = labels.iter().find(|(label, _)| *label == text);
+                found.map_or(Value::String(text), |(_, value)| value.clone())
+            }
+            (Self::Entries, Value::Array(list)) => map_of(list),
+            (Self::Unwrap, Value::Object(mut map)) => match map.shift_remove("value") {
+                Some(value) => value,
+                None => Value::Object(map),
+            },
+            (Self::Absent(names), Value::Object(mut map)) => {
+                map.retain(|key, item| !(item.is_null() && names.contains(key)));
+                Value::Object(map)
+            }
+            (Self::Rename(names), Value::Object(map)) => Value::Object(
+                map.into_iter()
+                    .map(|(key, item)| {
+                        let was = names.iter().find(|(new, _)| *new == key);
+                        (was.map_or(key, |(_, old)| old.clone()), item)
+                    })
+                    .collect(),
+            ),
+            (_, value) => value,
+        }
+    }
+
+    fn forth(&self, value: Value) -> Value {
+        match (self, value) {
+            (Self::Json, value) => Value::String(value.to_string()),
+            (Self::Labels(labels), value) => {
+                let found = labels.iter().find(|(_, known)| same(known, &value));
+                found.map_or(value, |(label, _)| Value::String(label.clone()))
+            }
+            (Self::Entries, Value::Object(map)) => map
+                .into_iter()
+                .map(|(key, value)| {
+                    Value::Object(Map::from_iter([
+                        ("key".to_owned(), key.into()),
+                        ("value".to_owned(), value),
+                    ]))
+                })
+                .collect(),
+            (Self::Unwrap, value) => Value::Object(Map::from_iter([("value".to_owned(), value)])),
+            (Self::Absent(names), Value::Object(mut map)) => {
+                for name in names {
+                    map.entry(name.clone()).or_insert(Value::Null);
+                }
+                Value::Object(map)
+            }
+            (Self::Spared(names), Value::Object(mut map)) => {
+                map.retain(|key, item| !(item.is_null() && names.contains(key)));
+                Value::Object(map)
+            }
+            (Self::Default(defaults), Value::Object(mut map)) => {
+                for (name, value) in defaults {
+                    map.entry(name.clone()).or_insert_with(|| value.clone());
+                }
+                Value::Object(map)
+            }
+            (Self::Rename(names), Value::Object(map)) => Value::Object(
+                map.into_iter()
+                    .map(|(key, item)| {
+                        let now = names.iter().find(|(_, old)| *old == key);
+                        (now.map_or(key, |(new, _)| new.clone()), item)
+                    })
+                    .collect(),
+            ),
+            (_, value) => value,
+        }
+    }
+}
+
+/// The map of a list of entries; the list itself if it is none.
+fn map_of(list: Vec<Value>) -> Value {
+    let mut map = Map::new();
+    for entry in &list {
+        let (Some(Value::String(key)), Some(value)) = (entry.get("key"), entry.get("value")) else {
+            return Value::Array(list);
+        };
+        map.insert(key.clone(), value.clone());
+    }
+    Value::Object(map)
+}

@@ -1,0 +1,303 @@
+//! What a provider accepts, as data.
+
+use crate::NameRule;
+
+mod rule;
+mod table;
+
+pub use rule::{
+    Enums, KeyRule, KeyScope, Nulls, OpenObjects, Optional, Patterns, Recursion, RefSiblings,
+    StrictLimits, TypeLists, Unions, Untyped,
+};
+
+/// What one provider's wire accepts in a tool's schema and name.
+///
+/// The passes read this table and never a provider's name, so a provider we do
+/// not know is a value you write: start from [`Target::json_schema`] or from
+/// the nearest constant and change what differs.
+///
+/// ```
+/// use tool_schema::{Target, Untyped};
+///
+/// const MINE: Target = Target::OPENAI.with_name("mine").with_max_tools(64).with_untyped(Untyped::Text);
+/// # assert_eq!(MINE.name(), "mine");
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    pub(crate) name: &'static str,
+    pub(crate) strict: Option<(StrictLimits, &'static Target)>,
+    pub(crate) tool_names: NameRule,
+    pub(crate) max_tools: Option<usize>,
+    pub(crate) keys: Option<KeyRule>,
+    pub(crate) keywords: Option<&'static [&'static str]>,
+    pub(crate) root_keywords: Option<&'static [&'static str]>,
+    pub(crate) omits_empty_root: bool,
+    pub(crate) formats: Option<&'static [&'static str]>,
+    pub(crate) patterns: Patterns,
+    pub(crate) max_min_items: Option<u64>,
+    pub(crate) recursion: Recursion,
+    pub(crate) ref_siblings: RefSiblings,
+    pub(crate) unions: Unions,
+    pub(crate) enums: Enums,
+    pub(crate) type_lists: TypeLists,
+    pub(crate) nulls: Nulls,
+    pub(crate) untyped: Untyped,
+    pub(crate) open_objects: OpenObjects,
+    pub(crate) closed_objects_dropped: bool,
+    pub(crate) empty_objects: bool,
+    pub(crate) optional: Optional,
+    pub(crate) needs_items: bool,
+    pub(crate) needs_known_required: bool,
+}
+
+impl Target {
+    /// A target that takes any JSON Schema whose root is an object, with names of
+    /// letters, digits, `_` and `-`, up to 64.
+    pub const fn json_schema(name: &'static str) -> Self {
+        Self {
+            name,
+            strict: None,
+            tool_names: NameRule::WORD_64,
+            max_tools: None,
+            keys: None,
+            keywords: None,
+            root_keywords: None,
+            omits_empty_root: false,
+            formats: None,
+            patterns: Patterns::Any,
+            max_min_items: None,
+            recursion: Recursion::Any,
+            ref_siblings: RefSiblings::Any,
+            unions: Unions::Free,
+            enums: Enums::Any,
+            type_lists: TypeLists::Any,
+            nulls: Nulls::Type,
+            untyped: Untyped::Keep,
+            open_objects: OpenObjects::Keep,
+            closed_objects_dropped: false,
+            empty_objects: true,
+            optional: Optional::Omit,
+            needs_items: false,
+            needs_known_required: false,
+        }
+    }
+
+    /// The target's name.
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Whether arguments are held to the schema by the provider.
+    pub const fn is_strict(&self) -> bool {
+        self.strict.is_some()
+    }
+
+    /// The rule for tool names.
+    pub const fn tool_names(&self) -> NameRule {
+        self.tool_names
+    }
+
+    /// How many tools one request may carry, if the provider says so.
+    pub const fn max_tools(&self) -> Option<usize> {
+        self.max_tools
+    }
+
+    /// Gives the target a name.
+    #[must_use]
+    pub const fn with_name(mut self, name: &'static str) -> Self {
+        self.name = name;
+        self
+    }
+
+    /// The provider enforces the schema: a tool is compiled for this target only
+    /// where that loses nothing and stays within `limits`, else for `otherwise`.
+    #[must_use]
+    pub const fn with_strict(mut self, limits: StrictLimits, otherwise: &'static Target) -> Self {
+        self.strict = Some((limits, otherwise));
+        self
+    }
+
+    /// The rule for tool names.
+    #[must_use]
+    pub const fn with_tool_names(mut self, rule: NameRule) -> Self {
+        self.tool_names = rule;
+        self
+    }
+
+    /// How many tools one request may carry.
+    #[must_use]
+    pub const fn with_max_tools(mut self, count: usize) -> Self {
+        self.max_tools = Some(count);
+        self
+    }
+
+    /// The rule for property keys; keys that break it are renamed, and renamed back.
+    #[must_use]
+    pub const fn with_keys(mut self, rule: KeyRule) -> Self {
+        self.keys = Some(rule);
+        self
+    }
+
+    /// The only keywords accepted. Without `$ref` and `$defs` references are
+    /// written out in place.
+    #[must_use]
+    pub const fn with_keywords(mut self, keywords: &'static [&'static str]) -> Self {
+        self.keywords = Some(keywords);
+        self
+    }
+
+    /// The only keywords accepted at the root.
+    #[must_use]
+    pub const fn with_root_keywords(mut self, keywords: &'static [&'static str]) -> Self {
+        self.root_keywords = Some(keywords);
+        self
+    }
+
+    /// The schema of a tool without parameters is left out.
+    #[must_use]
+    pub const fn with_empty_root_omitted(mut self) -> Self {
+        self.omits_empty_root = true;
+        self
+    }
+
+    /// The only values of `format` accepted.
+    #[must_use]
+    pub const fn with_formats(mut self, formats: &'static [&'static str]) -> Self {
+        self.formats = Some(formats);
+        self
+    }
+
+    /// The regular expressions accepted in `pattern`.
+    #[must_use]
+    pub const fn with_patterns(mut self, patterns: Patterns) -> Self {
+        self.patterns = patterns;
+        self
+    }
+
+    /// The largest `minItems` accepted.
+    #[must_use]
+    pub const fn with_max_min_items(mut self, count: u64) -> Self {
+        self.max_min_items = Some(count);
+        self
+    }
+
+    /// The recursion accepted where `$ref` is.
+    #[must_use]
+    pub const fn with_recursion(mut self, recursion: Recursion) -> Self {
+        self.recursion = recursion;
+        self
+    }
+
+    /// What may stand beside a `$ref`.
+    #[must_use]
+    pub const fn with_ref_siblings(mut self, siblings: RefSiblings) -> Self {
+        self.ref_siblings = siblings;
+        self
+    }
+
+    /// What may stand beside an `anyOf`.
+    #[must_use]
+    pub const fn with_unions(mut self, unions: Unions) -> Self {
+        self.unions = unions;
+        self
+    }
+
+    /// The values accepted in `enum`.
+    #[must_use]
+    pub const fn with_enums(mut self, enums: Enums) -> Self {
+        self.enums = enums;
+        self
+    }
+
+    /// The lists accepted as `type`.
+    #[must_use]
+    pub const fn with_type_lists(mut self, lists: TypeLists) -> Self {
+        self.type_lists = lists;
+        self
+    }
+
+    /// How null is admitted.
+    #[must_use]
+    pub const fn with_nulls(mut self, nulls: Nulls) -> Self {
+        self.nulls = nulls;
+        self
+    }
+
+    /// What becomes of a subschema without a type.
+    #[must_use]
+    pub const fn with_untyped(mut self, untyped: Untyped) -> Self {
+        self.untyped = untyped;
+        self
+    }
+
+    /// What becomes of an object with keys of its own choosing.
+    #[must_use]
+    pub const fn with_open_objects(mut self, open: OpenObjects) -> Self {
+        self.open_objects = open;
+        self
+    }
+
+    /// `additionalProperties: false` is left out.
+    #[must_use]
+    pub const fn with_closed_objects_dropped(mut self) -> Self {
+        self.closed_objects_dropped = true;
+        self
+    }
+
+    /// An object without properties is refused below the root.
+    #[must_use]
+    pub const fn without_empty_objects(mut self) -> Self {
+        self.empty_objects = false;
+        self
+    }
+
+    /// How a property that may be left out is written.
+    #[must_use]
+    pub const fn with_optional(mut self, optional: Optional) -> Self {
+        self.optional = optional;
+        self
+    }
+
+    /// Every array must say what its items are.
+    #[must_use]
+    pub const fn with_items_needed(mut self) -> Self {
+        self.needs_items = true;
+        self
+    }
+
+    /// Every required property must be described.
+    #[must_use]
+    pub const fn with_known_required(mut self) -> Self {
+        self.needs_known_required = true;
+        self
+    }
+
+    /// Whether `keyword` is accepted.
+    pub(crate) fn accepts(&self, keyword: &str) -> bool {
+        self.keywords.is_none_or(|known| known.contains(&keyword))
+    }
+
+    /// Whether `keyword` is accepted at the root.
+    pub(crate) fn accepts_at_root(&self, keyword: &str) -> bool {
+        self.accepts(keyword)
+            && self
+                .root_keywords
+                .is_none_or(|known| known.contains(&keyword))
+    }
+
+    /// What may stand beside an `anyOf`: where types change, nothing that knows of them.
+    pub(crate) fn unions(&self) -> Unions {
+        let retyped = self.untyped == Untyped::Text
+            || self.open_objects == OpenObjects::Entries
+            || self.enums == Enums::Strings;
+        match self.unions {
+            Unions::Free if retyped => Unions::Described,
+            unions => unions,
+        }
+    }
+
+    /// Whether references may stay references.
+    pub(crate) fn has_definitions(&self) -> bool {
+        self.accepts("$ref") && self.accepts_at_root("$defs")
+    }
+}

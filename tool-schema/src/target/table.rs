@@ -1,0 +1,385 @@
+//! The providers we know.
+//!
+//! Sources: the providers' public documentation on function calling and
+//! structured outputs, and what their servers were reported to refuse.
+
+use super::{
+    Enums, KeyRule, KeyScope, Nulls, OpenObjects, Optional, Patterns, Recursion, RefSiblings,
+    StrictLimits, Target, TypeLists, Unions, Untyped,
+};
+use crate::{NameRule, name::Alphabet};
+
+/// All JSON Schema keywords but those refused at the root of a function's parameters.
+const PLAIN_ROOT: &[&str] = &[
+    "type",
+    "title",
+    "description",
+    "default",
+    "examples",
+    "properties",
+    "required",
+    "additionalProperties",
+    "patternProperties",
+    "propertyNames",
+    "unevaluatedProperties",
+    "minProperties",
+    "maxProperties",
+    "dependentRequired",
+    "dependentSchemas",
+    "if",
+    "then",
+    "else",
+    "$defs",
+];
+
+/// The same where `not` is let through as well.
+const ANTHROPIC_ROOT: &[&str] = &[
+    "type",
+    "title",
+    "description",
+    "default",
+    "examples",
+    "properties",
+    "required",
+    "additionalProperties",
+    "patternProperties",
+    "propertyNames",
+    "unevaluatedProperties",
+    "minProperties",
+    "maxProperties",
+    "dependentRequired",
+    "dependentSchemas",
+    "if",
+    "then",
+    "else",
+    "not",
+    "$defs",
+];
+
+const STRICT_FORMATS: &[&str] = &[
+    "date-time",
+    "time",
+    "date",
+    "duration",
+    "email",
+    "hostname",
+    "ipv4",
+    "ipv6",
+    "uuid",
+];
+
+const STRICT_ROOT: &[&str] = &[
+    "type",
+    "description",
+    "properties",
+    "required",
+    "additionalProperties",
+    "$defs",
+];
+
+impl Target {
+    /// OpenAI functions without `strict`.
+    pub const OPENAI: Self = Self::json_schema("openai")
+        .with_root_keywords(PLAIN_ROOT)
+        .with_max_tools(128)
+        .with_items_needed();
+
+    /// OpenAI functions with `strict: true`.
+    pub const OPENAI_STRICT: Self = Self::json_schema("openai-strict")
+        .with_strict(
+            StrictLimits {
+                properties: 5_000,
+                depth: 10,
+                enum_values: 1_000,
+                text: 120_000,
+                large_enum_text: 15_000,
+                ..StrictLimits::NONE
+            },
+            &Self::OPENAI,
+        )
+        .with_keywords(&[
+            "type",
+            "description",
+            "format",
+            "const",
+            "enum",
+            "pattern",
+            "minimum",
+            "maximum",
+            "exclusiveMinimum",
+            "exclusiveMaximum",
+            "multipleOf",
+            "properties",
+            "required",
+            "additionalProperties",
+            "items",
+            "minItems",
+            "maxItems",
+            "anyOf",
+            "$ref",
+            "$defs",
+        ])
+        .with_root_keywords(STRICT_ROOT)
+        .with_formats(STRICT_FORMATS)
+        .with_ref_siblings(RefSiblings::None)
+        .with_unions(Unions::Described)
+        .with_untyped(Untyped::Refuse)
+        .with_open_objects(OpenObjects::Close)
+        .with_optional(Optional::Null)
+        .with_items_needed()
+        .with_known_required()
+        .with_max_tools(128);
+
+    /// Anthropic tools without `strict`.
+    pub const ANTHROPIC: Self = Self::json_schema("anthropic")
+        .with_root_keywords(ANTHROPIC_ROOT)
+        .with_keys(KeyRule::new(
+            Alphabet::WORD_DOT,
+            Alphabet::WORD_DOT,
+            64,
+            KeyScope::Root,
+        ));
+
+    /// Anthropic tools with `strict: true`.
+    pub const ANTHROPIC_STRICT: Self = Self::json_schema("anthropic-strict")
+        .with_strict(
+            StrictLimits {
+                tools: 20,
+                optional: 24,
+                unions: 16,
+                ..StrictLimits::NONE
+            },
+            &Self::ANTHROPIC,
+        )
+        .with_keywords(&[
+            "type",
+            "description",
+            "format",
+            "const",
+            "enum",
+            "default",
+            "pattern",
+            "properties",
+            "required",
+            "additionalProperties",
+            "items",
+            "minItems",
+            "anyOf",
+            "$ref",
+            "$defs",
+        ])
+        .with_root_keywords(STRICT_ROOT)
+        .with_formats(&[
+            "date-time",
+            "time",
+            "date",
+            "duration",
+            "email",
+            "hostname",
+            "uri",
+            "ipv4",
+            "ipv6",
+            "uuid",
+        ])
+        .with_patterns(Patterns::Plain)
+        .with_max_min_items(1)
+        .with_recursion(Recursion::None)
+        .with_ref_siblings(RefSiblings::Notes)
+        .with_unions(Unions::Described)
+        .with_enums(Enums::Scalars)
+        .with_nulls(Nulls::Sparing)
+        .with_untyped(Untyped::Refuse)
+        .with_open_objects(OpenObjects::Close)
+        .with_known_required()
+        .with_keys(KeyRule::new(
+            Alphabet::WORD_DOT,
+            Alphabet::WORD_DOT,
+            64,
+            KeyScope::Root,
+        ));
+
+    /// Gemini function declarations by `parametersJsonSchema`.
+    pub const GEMINI: Self = Self::json_schema("gemini")
+        .with_tool_names(NameRule::GEMINI)
+        .with_max_tools(512)
+        .with_keywords(&[
+            "type",
+            "title",
+            "description",
+            "format",
+            "enum",
+            "default",
+            "minimum",
+            "maximum",
+            "properties",
+            "required",
+            "additionalProperties",
+            "prefixItems",
+            "items",
+            "minItems",
+            "maxItems",
+            "anyOf",
+            "$ref",
+            "$defs",
+        ])
+        .with_recursion(Recursion::Optional)
+        .with_ref_siblings(RefSiblings::Notes)
+        .with_enums(Enums::StringsAndNumbers)
+        .with_known_required();
+
+    /// Gemini function declarations by `parameters`, a subset of OpenAPI 3.0.
+    pub const GEMINI_OPENAPI: Self = Self::json_schema("gemini-openapi")
+        .with_tool_names(NameRule::GEMINI)
+        .with_max_tools(512)
+        .with_keywords(&[
+            "type",
+            "title",
+            "description",
+            "format",
+            "enum",
+            "default",
+            "minLength",
+            "maxLength",
+            "pattern",
+            "minimum",
+            "maximum",
+            "properties",
+            "required",
+            "minProperties",
+            "maxProperties",
+            "items",
+            "minItems",
+            "maxItems",
+            "anyOf",
+            "nullable",
+        ])
+        .with_root_keywords(&[
+            "type",
+            "title",
+            "description",
+            "properties",
+            "required",
+            "minProperties",
+            "maxProperties",
+        ])
+        .with_empty_root_omitted()
+        .with_unions(Unions::Alone)
+        .with_enums(Enums::Strings)
+        .with_type_lists(TypeLists::None)
+        .with_nulls(Nulls::Keyword)
+        .with_untyped(Untyped::Text)
+        .with_open_objects(OpenObjects::Entries)
+        .without_empty_objects()
+        .with_closed_objects_dropped()
+        .with_items_needed()
+        .with_known_required()
+        .with_keys(KeyRule::new(
+            Alphabet::NAME_START,
+            Alphabet::NAME,
+            64,
+            KeyScope::Everywhere,
+        ));
+
+    /// DeepSeek functions without `strict`.
+    pub const DEEPSEEK: Self = Self::OPENAI.with_name("deepseek");
+
+    /// DeepSeek functions with `strict: true` on its beta endpoint.
+    pub const DEEPSEEK_STRICT: Self = Self::json_schema("deepseek-strict")
+        .with_strict(StrictLimits::NONE, &Self::DEEPSEEK)
+        .with_max_tools(128)
+        .with_keywords(&[
+            "type",
+            "description",
+            "format",
+            "const",
+            "enum",
+            "default",
+            "pattern",
+            "minimum",
+            "maximum",
+            "exclusiveMinimum",
+            "exclusiveMaximum",
+            "multipleOf",
+            "properties",
+            "required",
+            "additionalProperties",
+            "items",
+            "anyOf",
+        ])
+        .with_root_keywords(&[
+            "type",
+            "description",
+            "properties",
+            "required",
+            "additionalProperties",
+        ])
+        .with_formats(&["email", "hostname", "ipv4", "ipv6", "uuid"])
+        .with_unions(Unions::Described)
+        .with_type_lists(TypeLists::Scalars)
+        .with_untyped(Untyped::Refuse)
+        .with_open_objects(OpenObjects::Close)
+        .without_empty_objects()
+        .with_optional(Optional::Null)
+        .with_items_needed()
+        .with_known_required();
+
+    /// Bedrock's Converse, whichever model answers. Amazon's own models take
+    /// nothing but `type`, `properties` and `required` at the root.
+    pub const BEDROCK: Self = Self::json_schema("bedrock")
+        .with_root_keywords(&["type", "properties", "required"])
+        .with_keys(KeyRule::new(
+            Alphabet::WORD_DOT,
+            Alphabet::WORD_DOT,
+            64,
+            KeyScope::Root,
+        ))
+        .with_items_needed();
+
+    /// Mistral functions.
+    pub const MISTRAL: Self = Self::OPENAI
+        .with_name("mistral")
+        .with_closed_objects_dropped();
+
+    /// Groq functions.
+    pub const GROQ: Self = Self::OPENAI.with_name("groq");
+
+    /// xAI functions.
+    pub const XAI: Self = Self::OPENAI.with_name("xai");
+
+    /// Ollama tools. What its types do not name never reaches the model.
+    pub const OLLAMA: Self = Self::json_schema("ollama")
+        .with_keywords(&[
+            "type",
+            "description",
+            "enum",
+            "properties",
+            "required",
+            "items",
+        ])
+        .with_type_lists(TypeLists::None)
+        .with_nulls(Nulls::Never)
+        .with_untyped(Untyped::Text)
+        .with_open_objects(OpenObjects::Drop);
+
+    /// All of them, in the order of their constants.
+    pub const ALL: &'static [Self] = &[
+        Self::OPENAI,
+        Self::OPENAI_STRICT,
+        Self::ANTHROPIC,
+        Self::ANTHROPIC_STRICT,
+        Self::GEMINI,
+        Self::GEMINI_OPENAPI,
+        Self::DEEPSEEK,
+        Self::DEEPSEEK_STRICT,
+        Self::BEDROCK,
+        Self::MISTRAL,
+        Self::GROQ,
+        Self::XAI,
+        Self::OLLAMA,
+    ];
+
+    /// The known target of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|target| target.name == name).copied()
+    }
+}

@@ -1,0 +1,142 @@
+//! What holds for every schema and every target.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use tool_schema::{Compiled, Target, compile};
+
+use crate::{
+    generate::schemas,
+    oracle::{Dice, Extra, as_json_schema, validator, value},
+};
+
+/// A schema that accepts no arguments stands for one left out.
+pub(crate) fn sent(compiled: &Compiled) -> Value {
+    compiled
+        .schema
+        .clone()
+        .unwrap_or_else(|| json!({"type": "object", "properties": {}, "required": []}))
+}
+
+/// Compiles and checks all laws with `count` values made from `seed`.
+#[track_caller]
+pub(crate) fn check_laws(
+    schema: &Value,
+    target: &Target,
+    seed: u64,
+    count: usize,
+) -> Result<(), String> {
+    let Ok(compiled) = compile(schema, target) else {
+        return Ok(());
+    };
+    let told = |law: &str, detail: Value| {
+        Err(format!(
+            "{law} for {}\noriginal {schema}\ncompiled {}\nlosses {}\n{detail}",
+            target.name(),
+            sent(&compiled),
+            compiled
+                .losses
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .join("; ")
+        ))
+    };
+    // Deterministic.
+    let again = compile(schema, target).map_err(|reason| format!("second time: {reason}"))?;
+    if (&again.schema, &again.losses) != (&compiled.schema, &compiled.losses) {
+        return told("not deterministic", json!(again.schema));
+    }
+    // Idempotent.
+    let target_used = if target.is_strict() && !compiled.strict {
+        return Ok(());
+    } else {
+        target
+    };
+    let twice =
+        compile(&sent(&compiled), target_used).map_err(|reason| format!("compiled: {reason}"))?;
+    if twice.schema != compiled.schema {
+        return told("not idempotent", sent(&twice));
+    }
+    let as_schema = as_json_schema(&sent(&compiled));
+    let Some(after) = validator(&as_schema) else {
+        return told("compiled to no schema", as_schema);
+    };
+    let Some(before) = validator(schema) else {
+        return Ok(());
+    };
+    for round in 0..count as u64 {
+        let mut dice = Dice::new(seed.wrapping_mul(31).wrapping_add(round));
+        // What fits the compiled schema fits the original once restored.
+        let written = value(&as_schema, &mut dice, Extra::Allowed);
+        if after.is_valid(&written) && !compiled.is_lossy() {
+            let restored = compiled.restore.apply(written.clone());
+            if !before.is_valid(&restored) {
+                return told("unsound", json!({"written": written, "restored": restored}));
+            }
+        }
+        // What fits the original can be written.
+        let wanted = value(schema, &mut dice, Extra::Declared);
+        let is_arguments =
+            wanted.is_object() || compiled.restore.apply(json!({"value": 1})) == json!(1);
+        if is_arguments && before.is_valid(&wanted) && !compiled.is_lossy() {
+            let written = compiled.restore.project(wanted.clone());
+            if !after.is_valid(&written) {
+                return told("incomplete", json!({"wanted": wanted, "written": written}));
+            }
+            let restored = compiled.restore.apply(written.clone());
+            if !says(&restored, &wanted) {
+                return told(
+                    "not inverse",
+                    json!({"wanted": wanted, "written": written, "restored": restored}),
+                );
+            }
+            // Arguments the rewrites do not touch come back as they are.
+            let texts = matches!(target.name(), "gemini-openapi" | "ollama");
+            let untouched = compiled.restore.apply(wanted.clone());
+            if !texts && wanted.is_object() && untouched != wanted {
+                return told(
+                    "not the identity",
+                    json!({"wanted": wanted, "restored": untouched}),
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether `a` says what `b` says: a key that is null may be absent, and what
+/// `b` leaves to a default may be spelt out.
+fn says(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Object(x), Value::Object(y)) => y.iter().all(|(key, value)| {
+            value.is_null() && !x.contains_key(key)
+                || x.get(key).is_some_and(|mine| says(mine, value))
+        }),
+        (Value::Array(x), Value::Array(y)) => {
+            x.len() == y.len() && x.iter().zip(y).all(|(x, y)| says(x, y))
+        }
+        _ => a == b,
+    }
+}
+
+/// `count` cases, or as many as `PROPTEST_CASES` says.
+pub(crate) fn cases(count: u32) -> ProptestConfig {
+    let mut config = ProptestConfig::default();
+    if std::env::var_os("PROPTEST_CASES").is_none() {
+        config.cases = count;
+    }
+    config
+}
+
+proptest! {
+    #![proptest_config(cases(250))]
+
+    #[test]
+    fn the_laws_hold_for_generated_schemas(schema in schemas(), seed in any::<u64>()) {
+        for target in Target::ALL {
+            if let Err(failure) = check_laws(&schema, target, seed, 6) {
+                prop_assert!(false, "{failure}");
+            }
+        }
+    }
+}
