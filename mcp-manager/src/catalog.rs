@@ -11,6 +11,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use mcp_jsonrpc::model::{Prompt, Resource, ResourceTemplate};
+use serde::ser::{Serialize, Serializer};
 
 pub use self::diff::{CatalogDiff, ChangedEntry};
 pub use self::entry::Entry;
@@ -188,6 +189,13 @@ fn settle(entry: &Arc<Entry>, taken: &HashMap<ExposedName, usize>) -> Arc<Entry>
         settled.rename(attempt);
     }
     Arc::new(settled)
+}
+
+impl Serialize for Catalog {
+    /// The tools, in order: the same servers give the same bytes.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.tools.iter().map(|entry| &**entry))
+    }
 }
 
 impl Default for Catalog {

@@ -59,7 +59,7 @@ impl Kind {
 
 /// Without a plural's ending.
 fn stem(word: String) -> String {
-    let known = |end: &str| word.len() > end.len() + 2 && word.ends_with(end);
+    let known = |end: &str| word.len() > end.len() + 1 && word.ends_with(end);
     let cut = |by: usize, put: &str| {
         let kept = word.get(..word.len() - by).unwrap_or(&word);
         format!("{kept}{put}")
