@@ -11,7 +11,10 @@ mod search;
 pub use catalog::{
     Catalog, CatalogDiff, ChangedEntry, Entry, ItemKind, ListProblem, Listing, ToolPolicy,
 };
-pub use config::{Endpoint, RemoteEndpoint, RemoteKind, ServerConfig, Start, StdioEndpoint};
+pub use config::{
+    ConfigFile, ConfigProblem, Dialect, Endpoint, Input, Missing, Place, RemoteEndpoint,
+    RemoteKind, Resolved, ServerConfig, Start, StdioEndpoint, Unresolved, Variable, Variables,
+};
 pub use flatten::flatten;
 pub use name::{ExposedName, InvalidServerName, MAX_EXPOSED_NAME, ServerName};
 pub use pin::{Fingerprint, InvalidFingerprint, PinState, Pins};

@@ -113,7 +113,7 @@ impl StdioEndpoint {
     }
 
     /// A file of further variables (VS Code's `envFile`), not yet read:
-    /// `ConfigFile::resolve` does that.
+    /// [`ConfigFile::resolve`](crate::ConfigFile::resolve) does that.
     pub fn env_file(&self) -> Option<&str> {
         self.env_file.as_deref()
     }

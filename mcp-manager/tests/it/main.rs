@@ -8,6 +8,7 @@
 )]
 
 mod catalog;
+mod config;
 mod content;
 mod name;
 mod pin;
