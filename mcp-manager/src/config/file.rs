@@ -1,5 +1,7 @@
 //! A file of servers: read in any dialect, written in a chosen one.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 use super::dialect::Dialect;
@@ -15,6 +17,9 @@ use super::write;
 
 /// Keys that servers are found under.
 const CONTAINERS: [&str; 4] = ["mcpServers", "servers", "mcp_servers", "mcp.servers"];
+
+/// So many problems are told one by one.
+const MAX_PROBLEMS: usize = 100;
 
 /// A file of servers.
 ///
@@ -72,6 +77,7 @@ impl ConfigFile {
         let mut reader = Reader {
             text,
             dialect,
+            names: BTreeSet::new(),
             file: Self::new(),
         };
         let Some(members) = root.members() else {
@@ -122,6 +128,8 @@ impl ConfigFile {
 struct Reader<'a> {
     text: &'a str,
     dialect: Dialect,
+    /// Of the entries so far.
+    names: BTreeSet<String>,
     file: ConfigFile,
 }
 
@@ -214,11 +222,12 @@ impl Reader<'_> {
     fn server(&mut self, path: &str, member: &Member) {
         let name = member.name.as_str();
         let path = format!("{path}{}", step(name));
-        let known = |server: &ServerConfig| server.name.as_str() == name;
-        if self.file.servers.iter().any(known) || self.file.unread.contains_key(name) {
+        if !self.names.insert(name.to_owned()) {
             let fault = Fault::new(member.at, "is there twice; this one counts");
             self.report(Some(name), &path, fault);
-            self.file.servers.retain(|server| !known(server));
+            self.file
+                .servers
+                .retain(|server| server.name.as_str() != name);
             self.file.unread.remove(name);
         }
         match entry::read(name, &member.value, self.dialect) {
@@ -245,7 +254,14 @@ impl Reader<'_> {
     }
 
     fn report(&mut self, server: Option<&str>, path: &str, fault: Fault) {
-        let problem = self.problem(server, path, fault);
+        let problem = match self.file.problems.len() {
+            0..MAX_PROBLEMS => self.problem(server, path, fault),
+            MAX_PROBLEMS => {
+                let message = "there are more problems after this one";
+                self.problem(None, path, Fault::new(fault.at, message))
+            }
+            _ => return,
+        };
         self.file.problems.push(problem);
     }
 

@@ -102,6 +102,18 @@ fn a_file_without_servers_says_what_was_expected() {
     );
 }
 
+/// A project's file may come from anybody.
+#[test]
+fn a_file_full_of_faults_is_read_quickly_and_told_briefly() {
+    let entries: Vec<String> = (0..30_000).map(|n| format!(r#""{n}":0"#)).collect();
+    let file = read(&format!(r#"{{"mcpServers":{{{}}}}}"#, entries.join(",")));
+    assert_eq!(file.problems().len(), 101);
+    assert_eq!(
+        file.problems()[100].message,
+        "there are more problems after this one"
+    );
+}
+
 #[test]
 fn the_word_of_type_wins_over_what_else_is_there() {
     let kind = |entry: &str| {
