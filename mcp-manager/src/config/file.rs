@@ -117,8 +117,9 @@ impl ConfigFile {
         resolve::resolve(self, variables)
     }
 
-    /// Writes the file in a dialect. Reading that again in the same dialect gives the same servers.
-    /// What a dialect has no word for is written in ours, which its owner passes over.
+    /// Writes the file in a dialect. Reading that again in the same dialect gives the same servers,
+    /// but for the spelling of variables: `${NAME}` or `${env:NAME}`, as the dialect has it. What a
+    /// dialect has no word for is written in ours, which its owner passes over.
     pub fn write(&self, dialect: Dialect) -> String {
         write::write(self, dialect)
     }

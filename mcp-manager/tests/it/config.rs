@@ -70,6 +70,37 @@ fn a_file_can_be_written_in_another_dialect() {
     insta::assert_snapshot!("as_codex", file.write(Dialect::Codex));
 }
 
+/// A variable is written the way the file's owner reads it.
+#[test]
+fn variables_are_spelt_as_the_dialect_does() {
+    let file = read(
+        r#"{"mcpServers": {"a": {"command": "x", "args": ["${A} ${env:B:-c} ${input:d} ${userHome} ${"]}}}"#,
+    );
+    #[track_caller]
+    fn check(file: &ConfigFile, dialect: Dialect, want: &str) {
+        assert!(
+            file.write(dialect).contains(want),
+            "{}",
+            file.write(dialect)
+        );
+    }
+    check(
+        &file,
+        Dialect::VsCode,
+        "${env:A} ${env:B:-c} ${input:d} ${userHome} ${",
+    );
+    check(
+        &file,
+        Dialect::ClaudeCode,
+        "${A} ${B:-c} ${input:d} ${userHome} ${",
+    );
+    check(
+        &file,
+        Dialect::ClaudeDesktop,
+        "${A} ${env:B:-c} ${input:d} ${userHome} ${",
+    );
+}
+
 #[test]
 fn a_file_that_is_no_json_says_where() {
     #[track_caller]
