@@ -74,18 +74,34 @@ impl ConfigFile {
     pub fn read(text: &str, dialect: Dialect) -> Result<Self, ConfigProblem> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let root = document::parse(text, dialect)?;
-        let mut reader = Reader {
-            text,
-            dialect,
-            names: BTreeSet::new(),
-            file: Self::new(),
-        };
+        let mut reader = Reader::new(text, dialect);
         let Some(members) = root.members() else {
             let message = format!("expected an object, found {}", root.describe());
             return Err(reader.problem(None, "$", Fault::new(root.at, message)));
         };
         reader.root(members);
         Ok(reader.file)
+    }
+
+    /// Reads what `~/.claude.json` keeps for one project folder: its servers, and nothing else of
+    /// the file. `None` if it knows no such project.
+    ///
+    /// # Errors
+    ///
+    /// If it is not JSON at all.
+    pub fn read_project(text: &str, folder: &str) -> Result<Option<Self>, ConfigProblem> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let root = document::parse(text, Dialect::ClaudeCode)?;
+        let projects = root.get("projects");
+        let Some(project) = projects.and_then(|projects| projects.get(folder)) else {
+            return Ok(None);
+        };
+        let mut reader = Reader::new(text, Dialect::ClaudeCode);
+        if let Some(servers) = project.get("mcpServers") {
+            let path = format!("$.projects{}.mcpServers", step(folder));
+            reader.servers(&path, servers);
+        }
+        Ok(Some(reader.file))
     }
 
     /// Adds a server, in place of one with the same name.
@@ -134,7 +150,16 @@ struct Reader<'a> {
     file: ConfigFile,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    fn new(text: &'a str, dialect: Dialect) -> Self {
+        Self {
+            text,
+            dialect,
+            names: BTreeSet::new(),
+            file: ConfigFile::new(),
+        }
+    }
+
     fn root(&mut self, members: &[Member]) {
         let mut found = false;
         for member in members {

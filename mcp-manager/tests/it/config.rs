@@ -70,6 +70,34 @@ fn a_file_can_be_written_in_another_dialect() {
     insta::assert_snapshot!("as_codex", file.write(Dialect::Codex));
 }
 
+#[test]
+fn the_servers_of_one_project_are_read() {
+    let text = r#"{
+        "mcpServers": {"everywhere": {"command": "x"}},
+        "projects": {
+            "/home/me/app": {"history": [], "mcpServers": {"here": {"command": "y"}, "odd": 1}},
+            "/home/me/other": {}
+        }
+    }"#;
+    let names = |file: &ConfigFile| -> Vec<String> {
+        file.servers()
+            .iter()
+            .map(|server| server.name().to_string())
+            .collect()
+    };
+    let whole = ConfigFile::read(text, Dialect::ClaudeCode).unwrap();
+    assert_eq!(names(&whole), ["everywhere"]);
+    let project = |folder| ConfigFile::read_project(text, folder).unwrap();
+    let app = project("/home/me/app").unwrap();
+    assert_eq!(names(&app), ["here"]);
+    assert_eq!(
+        app.problems()[0].place.path,
+        r#"$.projects["/home/me/app"].mcpServers.odd"#
+    );
+    assert!(project("/home/me/other").unwrap().servers().is_empty());
+    assert!(project("/elsewhere").is_none());
+}
+
 /// A variable is written the way the file's owner reads it.
 #[test]
 fn variables_are_spelt_as_the_dialect_does() {
