@@ -1,6 +1,8 @@
 //! What the benchmarks share. Each topic is a binary in `src/bin`.
 
 pub mod allocations;
+pub mod cache_race;
+pub mod catalog_times;
 pub mod contest;
 pub mod cpu_time;
 pub mod drive;
