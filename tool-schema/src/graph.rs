@@ -9,6 +9,7 @@ use crate::{Limits, Quarantine, restore::Undo, types::Types};
 
 pub(crate) mod cycle;
 pub(crate) mod merge;
+pub(crate) mod plain;
 pub(crate) mod read;
 pub(crate) mod resolve;
 pub(crate) mod write;
