@@ -45,7 +45,7 @@ impl Carrier {
     pub(crate) async fn send(
         &self,
         url: &str,
-        headers: Vec<(String, Secret)>,
+        headers: &[(String, Secret)],
         request: &WireRequest,
     ) -> Result<Reached, ModelError> {
         let (client, recorder) = match self {
@@ -54,7 +54,7 @@ impl Carrier {
             Self::Replay(player) => return player.lock().play(request),
         };
         let mut call = client.post(url).body(request.body.clone());
-        for (name, value) in &headers {
+        for (name, value) in headers {
             call = call.header(name, value.expose());
         }
         let failed = |error: reqwest::Error| match error.is_builder() {
