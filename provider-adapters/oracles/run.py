@@ -30,7 +30,10 @@ def codec(binary, *arguments, given):
 def verdict(wire, body):
     if wire in ("gemini", "vertex"): found = oracle_request.check_google(body, wire == "vertex")
     else: found = oracle_request.check_typed(wire, body, body.get("stream") is True, False)
-    if not found["ok"]: return "rejected", found
+    if not found["ok"]:
+        # The names of all members of a union say nothing.
+        place = lambda error: re.sub(r"\[union\[.*?\]\]", "", error["loc"])
+        return "rejected", [f"{place(error)}: {error['msg']}" for error in found["errors"]]
     broken = oracle_request.lint(wire, body)
     if broken: return "lint", broken
     # The SDK would send the same bytes.
