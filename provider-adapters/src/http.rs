@@ -283,7 +283,7 @@ impl<A: Adapter> HttpModel<A> {
         let hints = retry::Hints::read(&headers);
         if !(200..300).contains(&status) {
             let text =
-                live::within(Phase::Idle, self.timeouts.idle, deadline, body.read_some()).await??;
+                live::within(Phase::Idle, self.timeouts.idle, deadline, body.read_some()).await?;
             let mut error = error_body::read(Some(status), &text);
             error.retry_after = hints.retry_after.or(error.retry_after);
             error.request_id = error.request_id.or(hints.request_id);

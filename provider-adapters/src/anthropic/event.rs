@@ -15,13 +15,13 @@ pub(crate) struct StreamEvent<'a> {
     #[serde(default)]
     pub(crate) index: u64,
     #[serde(borrow, default)]
-    pub(crate) message: Option<Message<'a>>,
+    pub(crate) message: Option<Box<Message<'a>>>,
     #[serde(borrow, default)]
     pub(crate) content_block: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(crate) delta: Option<Delta<'a>>,
     #[serde(default)]
-    pub(crate) usage: Option<MessageUsage>,
+    pub(crate) usage: Option<Box<MessageUsage>>,
 }
 
 /// What is new in a block, or in the message.
