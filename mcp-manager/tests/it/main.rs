@@ -19,6 +19,7 @@ mod name;
 mod pin;
 mod pool;
 mod process;
+mod remote;
 mod resource_cache;
 mod search;
 mod simulation;

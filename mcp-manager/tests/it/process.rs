@@ -86,8 +86,7 @@ async fn m9_closing_one_ends_its_process_and_no_other() {
     manager
         .connect_all([config("a", None), config("b", None)], Wait::All)
         .await;
-    let id_of = |manager: &Manager| manager.connected().len();
-    assert_eq!((tracker.processes().len(), id_of(&manager)), (2, 2));
+    assert_eq!(tracker.processes().len(), 2);
     manager.close_one("a").await.unwrap();
     assert_eq!(tracker.processes().len(), 1);
     manager
