@@ -119,6 +119,25 @@ async fn a_server_that_dies_mid_call_is_started_again_and_the_call_is_not_repeat
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn m7_a_server_can_be_tried_out_while_it_runs() {
+    let (manager, tracker) = manager();
+    manager.connect_all([config("a", None)], Wait::All).await;
+    let listing = manager.test_connection(config("a", None)).await.unwrap();
+    assert!(!listing.tools().is_empty());
+    assert_eq!(
+        tracker.processes().len(),
+        1,
+        "the trial is over, the server is not"
+    );
+    manager
+        .call_tool("a", "echo", json!({"text": "x"}))
+        .await
+        .unwrap();
+    manager.shutdown().await;
+    assert!(tracker.processes().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_a_dying_server_wrote_reaches_the_user() {
     let (manager, _) = manager();
     let startup = manager
