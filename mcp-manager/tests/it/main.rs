@@ -12,6 +12,7 @@ mod catalog;
 mod config;
 mod content;
 mod elicitation;
+mod event;
 mod fake;
 mod lifecycle;
 mod listing;

@@ -1,14 +1,16 @@
 //! Real HTTP servers, in both eras.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_client::{CallError, HostError, Started};
 use mcp_jsonrpc::model::{CallTool, ElicitResult, InputResponses};
 use mcp_manager::{
-    CallOptions, Elicitation, ElicitationHandler, Event, Events, Manager, ManagerError,
-    RemoteEndpoint, ServerConfig, ServerState, Wait, flatten,
+    CallOptions, DefaultConnector, Elicitation, ElicitationHandler, Event, Events, Manager,
+    ManagerError, RemoteEndpoint, ServerConfig, ServerState, Wait, flatten,
 };
-use mcp_testkit::{Ask, Era, Running, Script, Server, Step, TaskSupport, Tool};
+use mcp_testkit::{Ask, Era, Running, Script, Seen, Server, Step, TaskSupport, Tool};
+use mcp_transport::StaticTokenAuth;
 use serde_json::json;
 
 use crate::fake::name;
@@ -45,7 +47,12 @@ async fn a_changed_list_reaches_the_catalogue_in_both_eras() {
         if era == Era::Modern {
             server.log().wait_for_method("subscriptions/listen").await;
         } else {
-            server.log().wait_for(|event| matches!(&event.seen, mcp_testkit::Seen::Http { method, .. } if method == "GET")).await;
+            server
+                .log()
+                .wait_for(
+                    |event| matches!(&event.seen, Seen::Http { method, .. } if method == "GET"),
+                )
+                .await;
         }
         let mut events = manager.events();
         server.edit(|script| script.with_tool(Tool::new("brand_new")));
@@ -144,5 +151,23 @@ async fn a_server_that_refuses_us_needs_authorization() {
     let manager = Manager::builder().build();
     manager.connect_all([config(&server)], Wait::All).await;
     assert_eq!(manager.server("kit").unwrap().state, ServerState::NeedsAuth);
+    manager.shutdown().await;
+}
+
+#[tokio::test]
+async fn each_servers_credentials_come_from_the_hosts_own_source() {
+    let server = serve(Script::minimal(), Era::Legacy).await;
+    let connector = DefaultConnector::new().with_auth(|config| {
+        let token = format!("for-{}", config.name());
+        Some(Arc::new(StaticTokenAuth::new(token)))
+    });
+    let manager = Manager::builder().connector(connector).build();
+    manager.connect_one(config(&server)).await.unwrap();
+    let sent = ("authorization".to_owned(), "Bearer for-kit".to_owned());
+    for event in server.log().events() {
+        if let Seen::Http { headers, .. } = event.seen {
+            assert!(headers.contains(&sent), "{headers:?}");
+        }
+    }
     manager.shutdown().await;
 }
