@@ -36,8 +36,18 @@ pub fn serve() {
     }
 }
 
+/// Whether the table of this title is to be printed.
+fn is_wanted(title: &str) -> bool {
+    let mut wanted = std::env::args().skip(1).peekable();
+    wanted.peek().is_none() || wanted.any(|part| title.contains(&part))
+}
+
 /// Starts programs with the limit on starts, without, and one after the other.
 pub fn starts() {
+    let title = format!("fleet: connect {PROGRAMS} programs, each {WARM_UP:?} slow");
+    if !is_wanted(&title) {
+        return;
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let ways = [("limit on (2)", 2), ("limit off", PROGRAMS), ("one after another", 1)];
     let mut times = vec![Vec::new(); ways.len()];
@@ -47,7 +57,7 @@ pub fn starts() {
             times[at].push(runtime.block_on(start(ways[at].1)));
         }
     }
-    println!("\nconnect {PROGRAMS} programs, each {WARM_UP:?} slow, median of {ROUNDS} rounds");
+    println!("\n{title}, median of {ROUNDS} rounds");
     println!("  {:<20} {:>10} {:>14}", "", "all, ms", "first tool, ms");
     for ((name, _), times) in ways.iter().zip(times) {
         let median = |part: fn(&(Duration, Duration)) -> Duration| {
@@ -87,6 +97,10 @@ async fn start(at_once: usize) -> (Duration, Duration) {
 
 /// Servers that are connected, and of which nobody wants anything.
 pub fn idle() {
+    let title = format!("fleet: {IDLE} idle servers over memory transports, 5 tools each");
+    if !is_wanted(&title) {
+        return;
+    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let manager = Manager::builder().connector(InMemory).build();
@@ -104,7 +118,7 @@ pub fn idle() {
         let took = began.elapsed();
         let tools = manager.catalog().tools().len();
         let each = (resident_memory() - before) as f64 / IDLE as f64;
-        println!("\n{IDLE} idle servers over memory transports, 5 tools each");
+        println!("\n{title}");
         println!("  connected in {took:.1?}, {tools} tools in the catalogue");
         println!("  {each:.1} KiB of memory per server, its own end of the connection included");
         let began = Instant::now();

@@ -7,6 +7,7 @@ pub mod contest;
 pub mod cpu_time;
 pub mod drive;
 pub mod echo_server;
+pub mod fleet;
 #[cfg(feature = "codecs")]
 pub mod model_stream;
 pub mod usage;

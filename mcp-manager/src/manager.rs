@@ -186,6 +186,8 @@ impl Manager {
         let slots = std::mem::take(&mut *self.hub().servers.lock());
         self.hub().outdate();
         let killed = quit(slots.into_values().collect()).await;
+        // Nothing is offered any more, and nobody has to wait to hear of it.
+        self.catalog();
         Shutdown { killed }
     }
 }
