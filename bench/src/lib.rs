@@ -5,6 +5,7 @@ pub mod contest;
 pub mod cpu_time;
 pub mod drive;
 pub mod echo_server;
+pub mod latency;
 #[cfg(feature = "codecs")]
 pub mod model_stream;
 pub mod usage;

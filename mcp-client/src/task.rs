@@ -228,7 +228,7 @@ impl TaskHandle {
             return self.client.call(&call).await.map(View::Legacy);
         }
         // Servers tag this answer as a task or as complete.
-        let answer = self.client.answer::<Task>(&call, None, Progress::default());
+        let answer = self.client.answer::<Task>(&call, Progress::default());
         match Box::pin(answer).await? {
             Answer::Result(task, _) => Ok(View::Modern(Box::new(task))),
             Answer::Task(task) => Ok(View::Modern(task)),
