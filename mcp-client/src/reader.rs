@@ -17,16 +17,25 @@ use crate::event::Event;
 use crate::link::{Link, Outcome};
 use crate::{head, question};
 
+/// After a message of this size its reader has a go first, so that not many are held at once.
+const LARGE: usize = 64 * 1024;
+
 /// Reads until the connection is over.
 pub(crate) async fn read(link: Arc<Link>) {
     loop {
         match link.transport.recv().await {
-            Incoming::Message { body, stream } => match Body::guess(body) {
-                Ok((id, body)) => {
-                    settle(&link, &id.into(), Outcome::Result(body), stream.as_ref());
+            Incoming::Message { body, stream } => {
+                let is_large = body.len() >= LARGE;
+                match Body::guess(body) {
+                    Ok((id, body)) => {
+                        settle(&link, &id.into(), Outcome::Result(body), stream.as_ref());
+                    }
+                    Err(body) => message(&link, body, stream.as_ref()),
                 }
-                Err(body) => message(&link, body, stream.as_ref()),
-            },
+                if is_large {
+                    tokio::task::yield_now().await;
+                }
+            }
             Incoming::Ended { request, error } => ended(&link, &request, error),
             Incoming::TooLarge { head, limit } => {
                 if let Err(error) = too_large(&link, &head, limit) {
