@@ -79,7 +79,8 @@ impl Link {
             reason: None,
             open: true,
         };
-        let outgoing = self.outgoing(dialect, &attempt, opened.id)?;
+        let mut outgoing = self.outgoing(dialect, &attempt, opened.id)?;
+        outgoing.alone = opened.alone;
         tracing::trace!(
             server = %self.settings.name, rpc.method = attempt.method, rpc.id = opened.id,
             bytes = outgoing.body.len(), "request",
@@ -151,6 +152,7 @@ impl Link {
             .unwrap_or_default();
         Ok(Some(Opened {
             id,
+            alone: state.pending.is_quiet(),
             now,
             began,
             left,
@@ -230,6 +232,8 @@ impl Link {
 /// A request that has its place in the table.
 struct Opened {
     id: i64,
+    /// Whether it is the only one.
+    alone: bool,
     now: Instant,
     /// What the clock showed when its call began.
     began: Duration,

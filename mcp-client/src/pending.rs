@@ -229,6 +229,11 @@ impl<O> Pending<O> {
         self.open.get_mut(&id)?.trouble.take()
     }
 
+    /// Whether at most one request is under way.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.open.len() <= 1
+    }
+
     /// Whether no request is under way.
     pub(crate) fn is_empty(&self) -> bool {
         self.open.is_empty()
