@@ -186,7 +186,9 @@ pub(crate) fn finding(miss: &Miss) -> Finding {
         Miss::Encode(_) | Miss::NotAnObject => Finding::Unreachable,
         Miss::Lost { error, .. } => match error.as_ref() {
             TransportError::Http(failure) => Finding::Status(failure.status),
-            TransportError::Unauthorized { .. } => Finding::Unauthorized,
+            TransportError::Unauthorized { .. } | TransportError::Credentials { .. } => {
+                Finding::Unauthorized
+            }
             TransportError::Exited(_) | TransportError::Closed => Finding::Gone,
             TransportError::Timeout { .. } => Finding::Silence,
             TransportError::NoAnswer { .. } | TransportError::Malformed { .. } => Finding::Nonsense,
