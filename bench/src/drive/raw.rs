@@ -54,7 +54,7 @@ async fn pipe(words: &[String], line: &str, in_flight: usize, time: Duration) ->
     let mut now = Instant::now();
     while start.elapsed() < time {
         let read = output.read(&mut buffer).await.unwrap();
-        let replies = buffer[..read].iter().filter(|&&byte| byte == b'\n').count();
+        let replies = memchr::memchr_iter(b'\n', &buffer[..read]).count();
         input.write_all(line.repeat(replies).as_bytes()).await.unwrap();
         let then = std::mem::replace(&mut now, Instant::now());
         latencies.add(now - then, replies as u32);
