@@ -8,6 +8,7 @@ pub mod cpu_time;
 pub mod drive;
 pub mod echo_server;
 pub mod fleet;
+pub mod latency;
 #[cfg(feature = "codecs")]
 pub mod model_stream;
 pub mod usage;
