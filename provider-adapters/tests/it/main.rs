@@ -22,4 +22,6 @@ mod neutral_json;
 mod oracle;
 mod prompt;
 mod request;
+#[cfg(feature = "testing")]
+mod testing;
 mod trap;

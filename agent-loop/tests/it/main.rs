@@ -1,0 +1,25 @@
+//! What the loop promises.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests"
+)]
+
+mod accepted;
+mod approval;
+mod cancel;
+mod kit;
+mod law;
+mod limit;
+mod managed;
+#[path = "../interop/pairing.rs"]
+mod pairing;
+#[path = "../interop/provider.rs"]
+mod provider;
+mod seeds;
+mod tape;
+mod trace;
+mod wires;
