@@ -1,6 +1,6 @@
 //! Conversations, messages, calls, blobs.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::fails;
 use crate::store::{
@@ -76,7 +76,7 @@ pub(super) async fn an_answer_is_one_message_with_all_its_calls(store: &dyn Stor
     second.is_error = Some(true);
     answer.tool_calls = vec![first, second];
     answer.content = "Done.".to_owned();
-    answer.provider_raw = Some(json!([{"role": "assistant", "signature": "…"}]));
+    answer.provider_raw = Some(r#"[{"role": "assistant", "n": 1.50}]"#.to_owned());
     answer.finish = Some("done".to_owned());
     store.commit(vec![put(&answer)]).await?;
     assert_eq!(store.messages(&talk.id, Span::Last(9)).await?, [answer]);
@@ -164,7 +164,7 @@ pub(super) async fn a_conversation_goes_whole_but_its_usage_stays(store: &dyn St
     question.message_id = Some(message.id.clone());
     let mut rule = Rule::new(user.clone(), RuleScope::Conversation, Decision::Allow);
     rule.conversation_id = Some(talk.id.clone());
-    let run = Run::new(talk.id.clone(), Value::Null);
+    let run = Run::new(talk.id.clone(), "{}");
     let usage = Usage::new(user.clone(), talk.id.clone(), RunId::fresh(), 1, "demo");
     let event = NewEvent::new(
         user.clone(),

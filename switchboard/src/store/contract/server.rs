@@ -103,7 +103,7 @@ pub(super) async fn users_are_separated(store: &dyn Store) -> Outcome {
     let (user, other) = (UserId::local(), other_user(store).await?);
     let mut mine = server("mine");
     let talk = Conversation::new(user.clone(), "mine");
-    let rule = Rule::new(user.clone(), RuleScope::Server, Decision::Allow);
+    let rule = Rule::new(user.clone(), RuleScope::Pattern, Decision::Allow);
     let mut changes = put(&mine);
     changes.push(Change::PutConversation(talk.clone()));
     changes.push(Change::PutRule(rule.clone()));
@@ -153,6 +153,9 @@ pub(super) async fn a_server_takes_what_belongs_to_it_along(store: &dyn Store) -
     let token = TokenRef::new("https://issuer", id.clone(), "keyring:1");
     let mut rule = Rule::new(user.clone(), RuleScope::Tool, Decision::Allow);
     rule.server_id = Some(id.clone());
+    rule.server = "one".to_owned();
+    rule.read_only_hashes
+        .insert("a".to_owned(), "hash".to_owned());
     let talk = Conversation::new(user.clone(), "talk");
     let mut message = Message::new(talk.id.clone(), 1, Role::Assistant);
     let mut call = ToolCall::new(message.id.clone(), "call_1", "b");
@@ -172,6 +175,14 @@ pub(super) async fn a_server_takes_what_belongs_to_it_along(store: &dyn Store) -
     store.commit(vec![fewer]).await?;
     assert_eq!(store.server_tools(&id).await?.len(), 1);
     assert_eq!(store.tokens(&id).await?, [token]);
+    let mut renamed = server;
+    renamed.name = "two".to_owned();
+    store.commit(put(&renamed)).await?;
+    let rules = store.rules(&user).await?;
+    assert!(
+        rules.iter().map(|rule| &*rule.server).eq(["two"]),
+        "{rules:?}"
+    );
     store
         .commit(vec![Change::DeleteServer(user.clone(), id.clone())])
         .await?;

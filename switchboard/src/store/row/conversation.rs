@@ -64,8 +64,9 @@ pub struct Message {
     /// The tool calls made in it, in order.
     #[serde(default)]
     pub tool_calls: Vec<ToolCall>,
-    /// The turns as the model needs them to go on: thoughts, signatures, results.
-    pub provider_raw: Option<Value>,
+    /// The turns as the model needs them to go on, with thoughts, signatures and results: JSON,
+    /// kept to the letter.
+    pub provider_raw: Option<String>,
     /// How it ended, once it has.
     pub finish: Option<String>,
     /// When it was begun.

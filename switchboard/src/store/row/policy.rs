@@ -1,5 +1,7 @@
 //! Remembered decisions and open questions.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -16,12 +18,16 @@ pub struct Rule {
     pub user_id: UserId,
     /// How far it reaches.
     pub scope: RuleScope,
-    /// The server it is about; the rule goes when the server goes.
+    /// The stored server it is about: the rule is renamed with it, and goes when it goes.
     pub server_id: Option<ServerId>,
-    /// The tool it is about.
-    pub tool: Option<String>,
+    /// The server it is about, by name; `*` stands for anything.
+    pub server: String,
+    /// The tool it is about; `*` stands for anything.
+    pub tool: String,
     /// The hash of the tool's definition when it was decided: a changed tool is asked about anew.
     pub def_hash: Option<String>,
+    /// The same for all read-only tools of the server, by name.
+    pub read_only_hashes: BTreeMap<String, String>,
     /// What was decided.
     pub decision: Decision,
     /// The conversation it is for, if for one only.
@@ -38,8 +44,10 @@ impl Rule {
             user_id: user,
             scope,
             server_id: None,
-            tool: None,
+            server: "*".to_owned(),
+            tool: "*".to_owned(),
             def_hash: None,
+            read_only_hashes: BTreeMap::new(),
             decision,
             conversation_id: None,
             created_at: Timestamp::now(),
@@ -58,8 +66,8 @@ pub enum RuleScope {
     Tool,
     /// The read-only tools of one server.
     ServerReadOnly,
-    /// All tools of one server.
-    Server,
+    /// All tools whose names fit.
+    Pattern,
 }
 
 /// What was decided.

@@ -16,8 +16,9 @@ pub struct Run {
     pub conversation_id: ConversationId,
     /// The message it writes.
     pub message_id: Option<MessageId>,
-    /// All it needs to go on, as the loop wrote it.
-    pub state: Value,
+    /// All it needs to go on, as the loop wrote it: JSON, kept to the letter. Empty once another
+    /// run has taken over.
+    pub state: String,
     /// Counts its commits, from 1: whoever is not one ahead of the stored number was overtaken.
     pub revision: u64,
     /// The round it is in.
@@ -34,13 +35,13 @@ pub struct Run {
 
 impl Run {
     /// A run that begins.
-    pub fn new(conversation: ConversationId, state: Value) -> Self {
+    pub fn new(conversation: ConversationId, state: impl Into<String>) -> Self {
         let now = Timestamp::now();
         Self {
             id: RunId::fresh(),
             conversation_id: conversation,
             message_id: None,
-            state,
+            state: state.into(),
             revision: 1,
             round: 0,
             loop_fingerprint: None,

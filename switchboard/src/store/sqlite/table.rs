@@ -45,14 +45,15 @@ tables! {
     CONVERSATIONS = "conversations" "conversation" key ["id"] owner Some("user_id"),
         json ["options"] flags [];
     MESSAGES = "messages" "message" key ["id"] owner Some("conversation_id"),
-        json ["provider_raw"] flags [];
+        json [] flags [];
     BLOBS = "blobs" "blob" key ["id"] owner Some("conversation_id"), json [] flags [];
     TOOL_CALLS = "tool_calls" "tool call" key ["message_id", "call_id"] owner None,
         json ["arguments", "response"] flags ["is_error"];
-    RULES = "approval_rules" "rule" key ["id"] owner Some("user_id"), json [] flags [];
+    RULES = "approval_rules" "rule" key ["id"] owner Some("user_id"),
+        json ["read_only_hashes"] flags [];
     PENDING = "pending_interactions" "question" key ["id"] owner Some("conversation_id"),
         json ["payload", "answer"] flags [];
-    RUNS = "runs" "run" key ["id"] owner Some("conversation_id"), json ["state"] flags [];
+    RUNS = "runs" "run" key ["id"] owner Some("conversation_id"), json [] flags [];
     USAGE = "usage" "usage" key ["run_id", "round"] owner Some("user_id"), json [] flags [];
     EVENTS = "events" "event" key ["seq"] owner None, json ["data"] flags [];
     SETTINGS = "settings" "setting" key ["user_id", "key"] owner None,
@@ -60,7 +61,7 @@ tables! {
 }
 
 /// JSON nested deeper than this would be written but not read again.
-const DEPTH: usize = 100;
+const DEPTH: usize = 127;
 
 impl Table {
     /// Adds a row, or replaces the one with its key.

@@ -40,6 +40,12 @@ fn apply(
                 return Err(StoreError::PlainSecret { of });
             }
             table::SERVERS.put(connection, row, row_bytes)?;
+            // Rules follow a server to its new name.
+            execute(
+                connection,
+                "UPDATE approval_rules SET server = ?3 WHERE user_id = ?1 AND server_id = ?2",
+                params![row.user_id.as_str(), row.id.as_str(), row.name],
+            )?;
         }
         Change::DeleteServer(user, id) => {
             let gone = execute(

@@ -67,7 +67,7 @@ fn change() -> impl Strategy<Value = Change> {
             at,
         }),
         (few(), few(), 1..4u64).prop_map(move |(n, talk_id, revision)| {
-            let mut row = Run::new(talk(talk_id), json!({"revision": revision}));
+            let mut row = Run::new(talk(talk_id), format!("{revision}"));
             row.id = RunId::new(format!("run{n}"));
             row.revision = revision;
             (row.created_at, row.updated_at) = (at, at);
