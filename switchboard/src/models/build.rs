@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use provider_adapters::{
-    Adapter, Anthropic, Dialect, Gemini, HttpModel, Model, ModelError, OpenAiChat,
-    OpenAiResponses, PromptMode, Secret, Wire,
+    Adapter, Anthropic, Dialect, Gemini, HttpModel, Model, ModelError, OpenAiChat, OpenAiResponses,
+    PromptMode, Secret, Wire,
 };
 
 use crate::models::choice::Choice;
@@ -41,7 +41,7 @@ pub fn build(
         tape,
     };
     let mut dialect = match choice.provider.speaks {
-        Speaks::Chat(dialect) => dialect,
+        Speaks::Chat(dialect) => *dialect,
         Speaks::OpenAi if choice.base_url.is_some() => Dialect::VLLM,
         _ => Dialect::OPENAI,
     };

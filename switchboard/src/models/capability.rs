@@ -113,6 +113,9 @@ mod tests {
         assert!(!Capabilities::of(openai, "gpt-3.5-turbo-0125").images);
         let ollama = Provider::named("ollama").unwrap();
         assert!(!Capabilities::of(ollama, "gemma2:9b").tools);
-        assert_eq!(Capabilities::of(ollama, "unheard-of"), Capabilities::default());
+        assert_eq!(
+            Capabilities::of(ollama, "unheard-of"),
+            Capabilities::default()
+        );
     }
 }

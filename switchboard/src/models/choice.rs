@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::models::capability::Capabilities;
-use crate::models::provider::Provider;
+use crate::models::provider::{self, Provider};
 use crate::store::StoredValue;
 
 /// What the user wants of the model, by flags.
@@ -127,7 +127,10 @@ impl fmt::Display for ChoiceError {
                 "no provider is known for the model {model:?}: write it as provider/model"
             ),
             Self::NoModel { provider } => {
-                write!(f, "name a model of {provider}: write it as {provider}/model")
+                write!(
+                    f,
+                    "name a model of {provider}: write it as {provider}/model"
+                )
             }
             Self::NoKey { provider, keys } => write!(
                 f,
@@ -159,8 +162,7 @@ pub fn choose(wanted: &Wanted, found: &Found<'_>) -> Result<Choice, ChoiceError>
         return complete(provider, model, origin, wanted, found);
     }
     if wanted.base_url.is_some() {
-        let provider = Provider::named("openai");
-        return complete(provider_or_demo(provider), None, Origin::Flag, wanted, found);
+        return complete(&provider::OPENAI, None, Origin::Flag, wanted, found);
     }
     for provider in Provider::all() {
         let address = provider.base_url.and_then(|name| (found.environment)(name));
@@ -169,18 +171,10 @@ pub fn choose(wanted: &Wanted, found: &Found<'_>) -> Result<Choice, ChoiceError>
         }
     }
     if let Some(model) = found.ollama.first() {
-        let provider = provider_or_demo(Provider::named("ollama"));
-        return complete(provider, Some(model.clone()), Origin::Ollama, wanted, found);
+        let model = Some(model.clone());
+        return complete(&provider::OLLAMA, model, Origin::Ollama, wanted, found);
     }
-    complete(provider_or_demo(None), None, Origin::Demo, wanted, found)
-}
-
-fn provider_or_demo(provider: Option<&'static Provider>) -> &'static Provider {
-    static DEMO: std::sync::LazyLock<&'static Provider> = std::sync::LazyLock::new(|| {
-        let all = Provider::all();
-        all.iter().find(|provider| provider.is_demo()).unwrap_or(&all[0])
-    });
-    provider.unwrap_or(*DEMO)
+    complete(&provider::DEMO, None, Origin::Demo, wanted, found)
 }
 
 /// The provider and the model that a name means.
@@ -199,11 +193,11 @@ fn named(
     }
     let local = |model: &&String| *model == name || model.split(':').next() == Some(name);
     let provider = if wanted.base_url.is_some() {
-        Provider::named("openai")
+        Some(&provider::OPENAI)
     } else if let Some(provider) = Provider::of_model(name) {
         Some(provider)
     } else if found.ollama.iter().any(|model| local(&model)) {
-        Provider::named("ollama")
+        Some(&provider::OLLAMA)
     } else {
         None
     };

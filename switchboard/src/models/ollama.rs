@@ -49,11 +49,17 @@ async fn ask(address: &str) -> Option<Vec<String>> {
     let request = format!("GET /api/tags HTTP/1.0\r\nHost: {address}\r\n\r\n");
     stream.write_all(request.as_bytes()).await.ok()?;
     let mut answer = Vec::new();
-    stream.take(ANSWER_BYTES).read_to_end(&mut answer).await.ok()?;
+    stream
+        .take(ANSWER_BYTES)
+        .read_to_end(&mut answer)
+        .await
+        .ok()?;
     let answer = String::from_utf8(answer).ok()?;
     let (head, body) = answer.split_once("\r\n\r\n")?;
     let status = head.split(' ').nth(1)?;
-    let tags: Tags = serde_json::from_str(body).ok().filter(|_| status == "200")?;
+    let tags: Tags = serde_json::from_str(body)
+        .ok()
+        .filter(|_| status == "200")?;
     Some(tags.models.into_iter().map(|tag| tag.name).collect())
 }
 
@@ -66,7 +72,10 @@ mod tests {
     #[test]
     fn only_this_machine_is_asked() {
         assert_eq!(local(""), Some("127.0.0.1:11434".to_owned()));
-        assert_eq!(local("http://localhost:99/"), Some("127.0.0.1:99".to_owned()));
+        assert_eq!(
+            local("http://localhost:99/"),
+            Some("127.0.0.1:99".to_owned())
+        );
         assert_eq!(local("0.0.0.0"), Some("127.0.0.1:11434".to_owned()));
         assert_eq!(local("ollama.example.com:11434"), None);
     }

@@ -66,7 +66,9 @@ impl PriceTable {
     pub fn find(&self, model: &str) -> Option<Price> {
         let bare = model.rsplit('/').next().unwrap_or(model);
         let found = [model, bare, undated(bare)];
-        found.iter().find_map(|name| self.models.get(*name).copied())
+        found
+            .iter()
+            .find_map(|name| self.models.get(*name).copied())
     }
 }
 
@@ -74,11 +76,16 @@ impl PriceTable {
 fn undated(name: &str) -> &str {
     let is_date = |text: &str| {
         let digits = text.bytes().filter(u8::is_ascii_digit).count();
-        let others = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+        let others = text
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'-');
         digits == 8 && others
     };
     let cuts = [9, 11].map(|length| name.len().checked_sub(length));
-    let mut cuts = cuts.iter().flatten().filter_map(|at| name.split_at_checked(*at));
+    let mut cuts = cuts
+        .iter()
+        .flatten()
+        .filter_map(|at| name.split_at_checked(*at));
     cuts.find(|(_, end)| end.strip_prefix('-').is_some_and(is_date))
         .map_or(name, |(bare, _)| bare)
 }
@@ -105,9 +112,16 @@ mod tests {
             "claude-haiku-4-5-20251001",
             "anthropic/claude-haiku-4-5",
         ] {
-            assert_eq!(table.find(name).map(|price| price.input), Some(1.0), "{name}");
+            assert_eq!(
+                table.find(name).map(|price| price.input),
+                Some(1.0),
+                "{name}"
+            );
         }
-        assert_eq!(table.find("gpt-5-2025-08-07").map(|price| price.output), Some(10.0));
+        assert_eq!(
+            table.find("gpt-5-2025-08-07").map(|price| price.output),
+            Some(10.0)
+        );
         assert_eq!(table.find("gpt-5-turbo-max"), None);
         assert_eq!(table.find("llama3.1:8b"), None);
     }

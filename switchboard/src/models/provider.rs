@@ -29,7 +29,7 @@ pub enum Speaks {
     /// OpenAI Responses, or Chat Completions at another address than OpenAI's own.
     OpenAi,
     /// Chat Completions in this dialect.
-    Chat(Dialect),
+    Chat(&'static Dialect),
     /// Anthropic Messages.
     Anthropic,
     /// Gemini's `generateContent`.
@@ -48,6 +48,30 @@ const NONE: Provider = Provider {
     local: false,
 };
 
+pub(super) const OPENAI: Provider = Provider {
+    name: "openai",
+    speaks: Speaks::OpenAi,
+    keys: &["OPENAI_API_KEY"],
+    base_url: Some("OPENAI_BASE_URL"),
+    model: Some("gpt-5-mini"),
+    prefixes: &["gpt-", "o1", "o3", "o4", "chatgpt-"],
+    ..NONE
+};
+
+pub(super) const OLLAMA: Provider = Provider {
+    name: "ollama",
+    speaks: Speaks::Chat(&Dialect::OLLAMA),
+    local: true,
+    ..NONE
+};
+
+pub(super) const DEMO: Provider = Provider {
+    name: "demo",
+    model: Some("demo"),
+    local: true,
+    ..NONE
+};
+
 /// Every provider. Where keys of several are found, the first here is used.
 static ALL: [Provider; 16] = [
     Provider {
@@ -59,15 +83,7 @@ static ALL: [Provider; 16] = [
         prefixes: &["claude-"],
         ..NONE
     },
-    Provider {
-        name: "openai",
-        speaks: Speaks::OpenAi,
-        keys: &["OPENAI_API_KEY"],
-        base_url: Some("OPENAI_BASE_URL"),
-        model: Some("gpt-5-mini"),
-        prefixes: &["gpt-", "o1", "o3", "o4", "chatgpt-"],
-        ..NONE
-    },
+    OPENAI,
     Provider {
         name: "gemini",
         speaks: Speaks::Gemini,
@@ -79,22 +95,28 @@ static ALL: [Provider; 16] = [
     },
     Provider {
         name: "openrouter",
-        speaks: Speaks::Chat(Dialect::OPENROUTER),
+        speaks: Speaks::Chat(&Dialect::OPENROUTER),
         keys: &["OPENROUTER_API_KEY"],
         model: Some("openrouter/auto"),
         ..NONE
     },
     Provider {
         name: "mistral",
-        speaks: Speaks::Chat(Dialect::MISTRAL),
+        speaks: Speaks::Chat(&Dialect::MISTRAL),
         keys: &["MISTRAL_API_KEY"],
         model: Some("mistral-medium-latest"),
-        prefixes: &["mistral-", "magistral-", "codestral-", "devstral-", "ministral-"],
+        prefixes: &[
+            "mistral-",
+            "magistral-",
+            "codestral-",
+            "devstral-",
+            "ministral-",
+        ],
         ..NONE
     },
     Provider {
         name: "deepseek",
-        speaks: Speaks::Chat(Dialect::DEEPSEEK),
+        speaks: Speaks::Chat(&Dialect::DEEPSEEK),
         keys: &["DEEPSEEK_API_KEY"],
         model: Some("deepseek-chat"),
         prefixes: &["deepseek-"],
@@ -102,7 +124,7 @@ static ALL: [Provider; 16] = [
     },
     Provider {
         name: "xai",
-        speaks: Speaks::Chat(Dialect::XAI),
+        speaks: Speaks::Chat(&Dialect::XAI),
         keys: &["XAI_API_KEY"],
         model: Some("grok-4"),
         prefixes: &["grok-"],
@@ -110,62 +132,52 @@ static ALL: [Provider; 16] = [
     },
     Provider {
         name: "groq",
-        speaks: Speaks::Chat(Dialect::GROQ),
+        speaks: Speaks::Chat(&Dialect::GROQ),
         keys: &["GROQ_API_KEY"],
         model: Some("openai/gpt-oss-120b"),
         ..NONE
     },
     Provider {
         name: "together",
-        speaks: Speaks::Chat(Dialect::TOGETHER),
+        speaks: Speaks::Chat(&Dialect::TOGETHER),
         keys: &["TOGETHER_API_KEY"],
         ..NONE
     },
     Provider {
         name: "qwen",
-        speaks: Speaks::Chat(Dialect::QWEN),
+        speaks: Speaks::Chat(&Dialect::QWEN),
         keys: &["DASHSCOPE_API_KEY"],
         model: Some("qwen-plus"),
         ..NONE
     },
     Provider {
         name: "azure",
-        speaks: Speaks::Chat(Dialect::AZURE),
+        speaks: Speaks::Chat(&Dialect::AZURE),
         keys: &["AZURE_OPENAI_API_KEY"],
         base_url: Some("AZURE_OPENAI_BASE_URL"),
         ..NONE
     },
-    Provider {
-        name: "ollama",
-        speaks: Speaks::Chat(Dialect::OLLAMA),
-        local: true,
-        ..NONE
-    },
+    OLLAMA,
     Provider {
         name: "lm-studio",
-        speaks: Speaks::Chat(Dialect::LM_STUDIO),
+        speaks: Speaks::Chat(&Dialect::LM_STUDIO),
         local: true,
         ..NONE
     },
     Provider {
         name: "llama.cpp",
-        speaks: Speaks::Chat(Dialect::LLAMA_CPP),
+        speaks: Speaks::Chat(&Dialect::LLAMA_CPP),
         model: Some("default"),
         local: true,
         ..NONE
     },
     Provider {
         name: "vllm",
-        speaks: Speaks::Chat(Dialect::VLLM),
+        speaks: Speaks::Chat(&Dialect::VLLM),
         local: true,
         ..NONE
     },
-    Provider {
-        name: "demo",
-        model: Some("demo"),
-        local: true,
-        ..NONE
-    },
+    DEMO,
 ];
 
 impl Provider {

@@ -9,4 +9,5 @@
     reason = "tests"
 )]
 
+mod models;
 mod store;
