@@ -1,0 +1,9 @@
+#![doc = include_str!("../README.md")]
+
+pub mod cli;
+pub mod demo;
+mod exit;
+mod out;
+
+pub use exit::{Exit, Failure};
+pub use out::{Out, Style};

@@ -1,0 +1,12 @@
+//! What the program promises, tried on the program itself.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests"
+)]
+
+mod demo_server;
+mod program;
