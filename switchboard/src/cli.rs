@@ -1,5 +1,6 @@
 //! The command line: flags, verbs, and how a run begins and ends.
 
+mod demo_model;
 mod demo_server;
 
 use std::ffi::OsString;
@@ -47,6 +48,8 @@ pub(crate) struct Global {
 enum Verb {
     /// Serve the demo tools over stdio, HTTP or SSE: a server to try clients with
     DemoServer(demo_server::DemoServer),
+    /// Serve the demo model, which is not an AI, on every provider's wire
+    DemoModel(demo_model::DemoModel),
 }
 
 /// Runs the program with these arguments, the program's name first.
@@ -83,6 +86,7 @@ async fn run(cli: Cli, out: Out) -> Result<Exit, Failure> {
             Ok(Exit::Other)
         }
         Some(Verb::DemoServer(verb)) => verb.run(&out).await,
+        Some(Verb::DemoModel(verb)) => verb.run(&out).await,
     }
 }
 

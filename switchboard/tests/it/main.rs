@@ -8,5 +8,6 @@
     reason = "tests"
 )]
 
+mod demo_model;
 mod demo_server;
 mod program;
