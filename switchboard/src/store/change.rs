@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::store::id::{AssistantId, ConversationId, PendingId, RuleId, ServerId, UserId};
+use crate::store::id::{AssistantId, ConversationId, MessageId, PendingId, RuleId, ServerId, UserId};
 use crate::store::row::{
     Assistant, Blob, Conversation, Message, NewEvent, Pending, PendingState, Rule, Run, Server,
     ServerTool, Setting, TokenRef, ToolCall, Usage, User,
@@ -39,6 +39,8 @@ pub enum Change {
     DeleteConversation(UserId, ConversationId),
     /// Adds or replaces a message with all its tool calls. Its number must be free.
     PutMessage(Box<Message>),
+    /// What a message says now; the rest of it stays.
+    SetContent(MessageId, String),
     /// Adds or replaces one tool call of a message.
     PutToolCall(Box<ToolCall>),
     /// Adds bytes.

@@ -1,13 +1,15 @@
-//! One test binary for the crate.
+//! What the program promises, tried on the program itself.
 
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
-    clippy::print_stdout,
     reason = "tests"
 )]
 
+mod demo_model;
+mod demo_server;
 mod models;
+mod program;
 mod store;

@@ -14,9 +14,9 @@ use crate::store::timestamp::Timestamp;
 pub struct ToolCall {
     /// The message that makes it.
     pub message_id: MessageId,
-    /// The model's name for it, one of its kind in the message.
+    /// The model's name for it.
     pub call_id: String,
-    /// Its place among the calls of the message.
+    /// Its number in the message's run: how it is told from the others.
     pub position: u32,
     /// The round it was made in.
     pub round: u32,

@@ -47,7 +47,7 @@ tables! {
     MESSAGES = "messages" "message" key ["id"] owner Some("conversation_id"),
         json [] flags [];
     BLOBS = "blobs" "blob" key ["id"] owner Some("conversation_id"), json [] flags [];
-    TOOL_CALLS = "tool_calls" "tool call" key ["message_id", "call_id"] owner None,
+    TOOL_CALLS = "tool_calls" "tool call" key ["message_id", "position"] owner None,
         json ["arguments", "response"] flags ["is_error"];
     RULES = "approval_rules" "rule" key ["id"] owner Some("user_id"),
         json ["read_only_hashes"] flags [];

@@ -118,7 +118,7 @@ CREATE TABLE tool_calls (
     is_error INTEGER,
     started_at INTEGER,
     ended_at INTEGER,
-    PRIMARY KEY (message_id, call_id)
+    PRIMARY KEY (message_id, position)
 ) WITHOUT ROWID;
 CREATE INDEX tool_calls_by_blob ON tool_calls (result_blob) WHERE result_blob IS NOT NULL;
 

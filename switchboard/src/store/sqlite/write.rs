@@ -119,6 +119,12 @@ fn apply(
             )?;
         }
         Change::PutMessage(message) => put_message(connection, message, row_bytes)?,
+        Change::SetContent(id, content) => {
+            let sql = "UPDATE messages SET content = ? WHERE id = ?";
+            if execute(connection, sql, params![content, id.as_str()])? == 0 {
+                return Err(StoreError::Missing { what: "content" });
+            }
+        }
         Change::PutToolCall(row) => table::TOOL_CALLS.put(connection, row, row_bytes)?,
         Change::PutBlob(blob) => put_blob(connection, blob, row_bytes)?,
         Change::PutRule(row) => table::RULES.put(connection, row, row_bytes)?,

@@ -1,0 +1,112 @@
+//! The command line: flags, verbs, and how a run begins and ends.
+
+mod demo_model;
+mod demo_server;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
+use serde_json::Value;
+
+use crate::exit::{Exit, Failure};
+use crate::out::Out;
+
+/// Talk to MCP servers from the terminal.
+#[derive(Debug, Parser)]
+#[command(name = "switchboard", version, about, max_term_width = 100)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    verb: Option<Verb>,
+}
+
+/// What every verb takes.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Global {
+    /// Print one JSON object, and errors as one JSON line on standard error
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Print results only
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+    /// Use the servers of this file, without importing it
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(crate) config: Option<PathBuf>,
+    /// Keep servers, approvals and sessions in this file
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(crate) database: Option<PathBuf>,
+    /// Print without colours
+    #[arg(long, global = true)]
+    pub(crate) no_color: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Serve the demo tools over stdio, HTTP or SSE: a server to try clients with
+    DemoServer(demo_server::DemoServer),
+    /// Serve the demo model, which is not an AI, on every provider's wire
+    DemoModel(demo_model::DemoModel),
+}
+
+/// Runs the program with these arguments, the program's name first.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let cli = match Cli::try_parse_from(&arguments) {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error, &arguments).into(),
+    };
+    let out = Out::new(cli.global.json, cli.global.quiet, cli.global.no_color);
+    let ended = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::new(Exit::Other, "cannot start").caused_by(error))
+        .and_then(|runtime| {
+            let ended = runtime.block_on(run(cli, out));
+            // A read of standard input that nobody waits for must not hold us.
+            runtime.shutdown_background();
+            ended
+        });
+    match ended {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            out.failure(&failure);
+            failure.exit().into()
+        }
+    }
+}
+
+async fn run(cli: Cli, out: Out) -> Result<Exit, Failure> {
+    match cli.verb {
+        None => {
+            out.result(&Value::Null, Cli::command().render_help().to_string());
+            Ok(Exit::Other)
+        }
+        Some(Verb::DemoServer(verb)) => verb.run(&out).await,
+        Some(Verb::DemoModel(verb)) => verb.run(&out).await,
+    }
+}
+
+/// Help and the version go to standard output and are no failure; the rest is wrong usage.
+fn usage(error: &clap::Error, arguments: &[OsString]) -> Exit {
+    if matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+    ) {
+        let _ = error.print();
+        return Exit::Done;
+    }
+    if arguments.iter().any(|argument| argument == "--json") {
+        let text = error.to_string();
+        let first = text.lines().next().unwrap_or_default();
+        let message = first.strip_prefix("error: ").unwrap_or(first);
+        let failure = Failure::new(Exit::Other, message).with_hint("See switchboard --help.");
+        Out::new(true, false, true).failure(&failure);
+    } else {
+        let _ = error.print();
+    }
+    Exit::Other
+}

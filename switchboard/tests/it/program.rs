@@ -1,0 +1,49 @@
+//! The built program.
+
+use std::process::{Command, Output, Stdio};
+
+/// The program with these arguments, and nothing of ours in its environment.
+pub(crate) fn program(arguments: &[&str]) -> Command {
+    let mut command = Command::new(path());
+    command.args(arguments).stdin(Stdio::null());
+    command.env_remove("NO_COLOR");
+    command
+}
+
+pub(crate) fn path() -> &'static str {
+    env!("CARGO_BIN_EXE_switchboard")
+}
+
+pub(crate) fn run(arguments: &[&str]) -> Output {
+    program(arguments).output().unwrap()
+}
+
+#[test]
+fn wrong_usage_is_exit_1_and_one_json_line() {
+    let output = run(&["demo-server", "--http", "--sse", "--json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let error: serde_json::Value = serde_json::from_slice(&output.stderr).unwrap();
+    assert_eq!(error["error"]["exit"], 1);
+    assert!(
+        error["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("--sse"),
+        "{error}"
+    );
+    assert!(output.stdout.is_empty());
+    assert_eq!(run(&["no-such-verb"]).status.code(), Some(1));
+}
+
+#[test]
+fn help_and_version_are_no_failures() {
+    for flag in ["--help", "--version"] {
+        let output = run(&[flag]);
+        assert_eq!(output.status.code(), Some(0));
+        assert!(
+            String::from_utf8(output.stdout)
+                .unwrap()
+                .contains("switchboard")
+        );
+    }
+}
