@@ -29,6 +29,7 @@ pub struct ServerConfig {
     pub(crate) required: bool,
     pub(crate) start: Start,
     pub(crate) parallel: bool,
+    pub(crate) trusted: bool,
     pub(crate) always_load: bool,
     pub(crate) connect_timeout: Option<Duration>,
     pub(crate) call_timeout: Option<Duration>,
@@ -68,6 +69,7 @@ impl ServerConfig {
             required: false,
             start: Start::default(),
             parallel: false,
+            trusted: false,
             always_load: false,
             connect_timeout: None,
             call_timeout: None,
@@ -109,6 +111,14 @@ impl ServerConfig {
     #[must_use]
     pub fn parallel(mut self) -> Self {
         self.parallel = true;
+        self
+    }
+
+    /// What it says about its tools is believed: those that only read may run beside each other
+    /// (X3), and a host may go by it.
+    #[must_use]
+    pub fn trusted(mut self) -> Self {
+        self.trusted = true;
         self
     }
 
@@ -175,6 +185,11 @@ impl ServerConfig {
     /// Whether it takes several calls at once.
     pub fn is_parallel(&self) -> bool {
         self.parallel
+    }
+
+    /// Whether what it says about its tools is believed.
+    pub fn is_trusted(&self) -> bool {
+        self.trusted
     }
 
     /// Whether its tools are always given to the model.

@@ -7,10 +7,17 @@
     reason = "tests"
 )]
 
+mod call;
 mod catalog;
 mod config;
 mod content;
+mod elicitation;
+mod fake;
+mod lifecycle;
+mod listing;
 mod name;
 mod pin;
+mod pool;
 mod resource_cache;
 mod search;
+mod watch;
