@@ -18,6 +18,7 @@ mod listing;
 mod name;
 mod pin;
 mod pool;
+mod process;
 mod resource_cache;
 mod search;
 mod watch;
