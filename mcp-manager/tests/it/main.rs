@@ -21,4 +21,5 @@ mod pool;
 mod process;
 mod resource_cache;
 mod search;
+mod simulation;
 mod watch;
