@@ -1,0 +1,330 @@
+//! Calls: routed to the live connection of their server, each with one outcome.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_client::{CallError, Client, Parked, Started, TaskHandle, TaskTicket};
+use mcp_jsonrpc::Method;
+use mcp_jsonrpc::model::{
+    CallToolResult, CompleteParams, CompleteResult, GetPromptResult, InputResponses,
+    ReadResourceResult,
+};
+use serde::Serialize;
+
+use crate::error::ManagerError;
+use crate::manager::Manager;
+use crate::options::CallOptions;
+use crate::resource_cache::ReadThroughError;
+use crate::slot::Slot;
+
+impl Manager {
+    /// Calls a server's tool. `arguments` must come out as a JSON object.
+    ///
+    /// A server that rests is started; one that is being connected is waited for. Calls to
+    /// different servers run at the same time. Within a server they run one after the other, in
+    /// the order they were made, unless its configuration says that it takes several, or it is
+    /// trusted and they only read. Dropping the future cancels the call.
+    ///
+    /// Nothing is ever repeated that the server may have acted on: such a call ends with
+    /// [`CallError::OutcomeUnknown`]. A call that provably never left is made once more on the
+    /// next connection.
+    ///
+    /// # Errors
+    ///
+    /// [`ManagerError::Call`] if the call was made; any other if it was not.
+    pub async fn call_tool(
+        &self,
+        server: &str,
+        tool: &str,
+        arguments: impl Serialize + Sync,
+    ) -> Result<CallToolResult, ManagerError> {
+        self.call_tool_with(server, tool, arguments, CallOptions::default())
+            .await
+    }
+
+    /// As [`call_tool`](Self::call_tool), with a time limit, progress or `_meta` of its own.
+    ///
+    /// # Errors
+    ///
+    /// As [`call_tool`](Self::call_tool).
+    pub async fn call_tool_with(
+        &self,
+        server: &str,
+        tool: &str,
+        arguments: impl Serialize + Sync,
+        options: CallOptions,
+    ) -> Result<CallToolResult, ManagerError> {
+        let (arguments, options) = (&arguments, &options);
+        self.tool_call(server, tool, options, |client| async move {
+            client.call_tool(tool, arguments).await
+        })
+        .await
+    }
+
+    /// Calls a tool by the name a model knows it by, `mcp__server__tool`, as the catalogue has it
+    /// now. No other form is understood (seeds M2).
+    ///
+    /// # Errors
+    ///
+    /// [`ManagerError::UnknownTool`] if the catalogue does not have it; else as
+    /// [`call_tool`](Self::call_tool).
+    pub async fn call_by_name(
+        &self,
+        exposed_name: &str,
+        arguments: impl Serialize + Sync,
+        options: CallOptions,
+    ) -> Result<CallToolResult, ManagerError> {
+        let catalog = self.catalog();
+        let entry = catalog
+            .tool(exposed_name)
+            .ok_or_else(|| ManagerError::UnknownTool {
+                name: exposed_name.to_owned(),
+            })?;
+        self.call_tool_with(entry.server().as_str(), entry.name(), arguments, options)
+            .await
+    }
+
+    /// Calls a tool and returns as soon as the server has either answered or made a task of it.
+    /// `keep` is how long the server should keep the result, where it can be told.
+    ///
+    /// # Errors
+    ///
+    /// As [`call_tool`](Self::call_tool).
+    pub async fn start_tool(
+        &self,
+        server: &str,
+        tool: &str,
+        arguments: impl Serialize + Sync,
+        keep: Option<Duration>,
+        options: CallOptions,
+    ) -> Result<Started, ManagerError> {
+        let (arguments, options) = (&arguments, &options);
+        self.tool_call(server, tool, options, |client| async move {
+            client.start_tool(tool, arguments, keep).await
+        })
+        .await
+    }
+
+    /// Takes up a task again, by what was stored of it.
+    ///
+    /// # Errors
+    ///
+    /// If its server cannot be connected.
+    pub async fn task(&self, ticket: TaskTicket) -> Result<TaskHandle, ManagerError> {
+        let slot = self.hub().slot(&ticket.server)?;
+        let _in_use = slot.usage.call();
+        let client = slot.ready(self.patience(&slot)).await?;
+        Ok(client.task(ticket))
+    }
+
+    /// Takes up a parked call with the answers to its open questions. `M` is its method.
+    ///
+    /// # Errors
+    ///
+    /// As [`call_tool`](Self::call_tool).
+    pub async fn resume<M: Method>(
+        &self,
+        parked: &Parked,
+        answers: &InputResponses,
+    ) -> Result<M::Output, ManagerError> {
+        self.call(&parked.server, |client| async move {
+            client.resume::<M>(parked.clone(), answers.clone()).await
+        })
+        .await
+    }
+
+    /// Reads a resource: what is kept of it, else from the server (seeds M5). However many ask at
+    /// once, the server is asked once.
+    ///
+    /// # Errors
+    ///
+    /// [`ManagerError::Read`] with what became of the read.
+    pub async fn read_resource(
+        &self,
+        server: &str,
+        uri: &str,
+    ) -> Result<Arc<ReadResourceResult>, ManagerError> {
+        let limit = self.limits().connect_time() + self.limits().call_time();
+        self.read_resource_within(server, uri, limit).await
+    }
+
+    /// As [`read_resource`](Self::read_resource), within the caller's time.
+    ///
+    /// # Errors
+    ///
+    /// [`ManagerError::ReadTimeout`] if it took longer; else as
+    /// [`read_resource`](Self::read_resource).
+    pub async fn read_resource_within(
+        &self,
+        server: &str,
+        uri: &str,
+        limit: Duration,
+    ) -> Result<Arc<ReadResourceResult>, ManagerError> {
+        let slot = self.hub().slot(server)?;
+        let fetch = || {
+            self.call(
+                server,
+                |client| async move { client.read_resource(uri).await },
+            )
+        };
+        let read = self
+            .hub()
+            .cache
+            .read_through(&slot.name, uri, limit, fetch)
+            .await;
+        read.map_err(|error| match error {
+            ReadThroughError::Fetch(error) => ManagerError::Read(error),
+            ReadThroughError::TimedOut { limit } => ManagerError::ReadTimeout {
+                server: slot.name.clone(),
+                uri: uri.to_owned(),
+                limit,
+            },
+        })
+    }
+
+    /// Fills a server's prompt in.
+    ///
+    /// # Errors
+    ///
+    /// As [`call_tool`](Self::call_tool).
+    pub async fn get_prompt(
+        &self,
+        server: &str,
+        prompt: &str,
+        arguments: &[(String, String)],
+    ) -> Result<GetPromptResult, ManagerError> {
+        self.call(server, |client| async move {
+            client.get_prompt(prompt, arguments.iter().cloned()).await
+        })
+        .await
+    }
+
+    /// Asks a server how an argument of a prompt or resource template could go on.
+    ///
+    /// # Errors
+    ///
+    /// As [`call_tool`](Self::call_tool).
+    pub async fn complete(
+        &self,
+        server: &str,
+        params: &CompleteParams,
+    ) -> Result<CompleteResult, ManagerError> {
+        self.call(
+            server,
+            |client| async move { client.complete(params).await },
+        )
+        .await
+    }
+
+    /// Makes any call on a server's live connection, started and waited for as for
+    /// [`call_tool`](Self::call_tool), and made once more if it provably never left.
+    ///
+    /// # Errors
+    ///
+    /// As [`call_tool`](Self::call_tool).
+    pub async fn call<T, F>(
+        &self,
+        server: &str,
+        call: impl Fn(Client) -> F,
+    ) -> Result<T, ManagerError>
+    where
+        F: Future<Output = Result<T, CallError>>,
+    {
+        let slot = self.hub().slot(server)?;
+        let _in_use = slot.usage.call();
+        self.call_on(&slot, call).await
+    }
+
+    /// A tool's call: allowed, in its lane, with its time limit.
+    async fn tool_call<T, F>(
+        &self,
+        server: &str,
+        tool: &str,
+        options: &CallOptions,
+        call: impl Fn(Client) -> F,
+    ) -> Result<T, ManagerError>
+    where
+        F: Future<Output = Result<T, CallError>>,
+    {
+        let slot = self.hub().slot(server)?;
+        let config = slot.config();
+        if !config.tools().is_enabled(tool) {
+            return Err(ManagerError::ToolDisabled {
+                server: slot.name.clone(),
+                tool: tool.to_owned(),
+            });
+        }
+        let _in_use = slot.usage.call();
+        let lanes = self.limits().calls_per_server().max(1);
+        let wanted = if self.may_share(&slot, tool) {
+            1
+        } else {
+            lanes
+        };
+        let lane = slot.lane.acquire_many(wanted).await;
+        let _lane = lane.map_err(|_| ManagerError::ShutDown)?;
+        let usual = config
+            .call_timeout(tool)
+            .unwrap_or(self.limits().call_time());
+        let options = options.for_client(usual);
+        self.call_on(&slot, |client| call(client.with(options.clone())))
+            .await
+    }
+
+    /// Whether a call may run beside others of its server (X3).
+    fn may_share(&self, slot: &Slot, tool: &str) -> bool {
+        let config = slot.config();
+        if config.is_parallel() {
+            return true;
+        }
+        let listing = slot.listing.lock();
+        let tools = listing.as_ref().map_or(&[][..], |listing| listing.tools());
+        let entry = tools.binary_search_by(|entry| entry.name().cmp(tool));
+        let entry = entry.ok().and_then(|at| tools.get(at));
+        config.is_trusted() && entry.is_some_and(|entry| entry.is_read_only())
+    }
+
+    async fn call_on<T, F>(
+        &self,
+        slot: &Slot,
+        call: impl Fn(Client) -> F,
+    ) -> Result<T, ManagerError>
+    where
+        F: Future<Output = Result<T, CallError>>,
+    {
+        let patience = self.patience(slot);
+        let client = slot.ready(patience).await?;
+        let error = match call(client.clone()).await {
+            Ok(answer) => return Ok(answer),
+            Err(error) => error,
+        };
+        if error.is_safe_to_reissue() && !client.is_alive() {
+            drop(client);
+            let client = slot.ready(patience).await?;
+            return Ok(call(client).await?);
+        }
+        if is_worrying(&error) {
+            // Whether it is the server or the call shows when the server is asked for its lists.
+            slot.signals.changed(&[crate::freshness::Kind::Tools]);
+        }
+        Err(error.into())
+    }
+
+    /// How long a call waits for its server to be connected.
+    pub(crate) fn patience(&self, slot: &Slot) -> Duration {
+        let own = slot.config().connect_timeout();
+        own.unwrap_or(self.limits().connect_time())
+    }
+}
+
+/// Whether a failure says something about the server, not only about the call.
+fn is_worrying(error: &CallError) -> bool {
+    matches!(
+        error,
+        CallError::Timeout { .. }
+            | CallError::NotSent { .. }
+            | CallError::OutcomeUnknown { .. }
+            | CallError::Lost { .. }
+            | CallError::Unauthorized { .. }
+    )
+}

@@ -1,0 +1,215 @@
+//! What all servers offer, as one immutable snapshot.
+
+mod diff;
+mod entry;
+mod listing;
+mod policy;
+mod problem;
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::Arc;
+
+use mcp_jsonrpc::model::{Prompt, Resource, ResourceTemplate};
+use serde::ser::{Serialize, Serializer};
+
+pub use self::diff::{CatalogDiff, ChangedEntry};
+pub use self::entry::Entry;
+pub use self::listing::Listing;
+pub use self::policy::ToolPolicy;
+pub use self::problem::{ItemKind, ListProblem};
+use crate::name::{ExposedName, ServerName};
+
+/// What all servers offer at one moment: tools, prompts, resources.
+///
+/// A snapshot never changes. A change makes a new one, with a higher [`epoch`](Self::epoch), so a
+/// turn that keeps its snapshot cannot be misrouted. Everything is ordered by the server's name,
+/// then by the item's own: the same servers give the same catalogue, byte for byte, whatever the
+/// order they arrived in.
+///
+/// ```
+/// use std::sync::Arc;
+/// use mcp_jsonrpc::{RawObject, model::Tool};
+/// use mcp_manager::{Catalog, Listing, ToolPolicy};
+///
+/// let listing = Listing::new("files".parse()?)
+///     .with_tools([Tool::new("read", RawObject::empty())], &ToolPolicy::default());
+/// let catalog = Catalog::empty().with(Arc::new(listing));
+/// let read = catalog.tool("mcp__files__read").ok_or("not there")?;
+/// assert_eq!((read.server().as_str(), read.name()), ("files", "read"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Catalog {
+    epoch: u64,
+    listings: BTreeMap<ServerName, Arc<Listing>>,
+    tools: Vec<Arc<Entry>>,
+    by_name: HashMap<ExposedName, usize>,
+}
+
+impl Catalog {
+    /// The catalogue of no servers, of epoch 0.
+    pub fn empty() -> Self {
+        Self::new(0, [])
+    }
+
+    /// The catalogue of these servers. Of two listings of one server the last one counts.
+    pub fn new(epoch: u64, listings: impl IntoIterator<Item = Arc<Listing>>) -> Self {
+        let listings = listings
+            .into_iter()
+            .map(|listing| (listing.server().clone(), listing))
+            .collect();
+        Self::of(epoch, listings)
+    }
+
+    /// The next catalogue, with this listing in place of the server's last one, if it had any.
+    #[must_use]
+    pub fn with(&self, listing: Arc<Listing>) -> Self {
+        let mut listings = self.listings.clone();
+        listings.insert(listing.server().clone(), listing);
+        Self::of(self.epoch + 1, listings)
+    }
+
+    /// The next catalogue, without a server.
+    #[must_use]
+    pub fn without(&self, server: &ServerName) -> Self {
+        let mut listings = self.listings.clone();
+        listings.remove(server);
+        Self::of(self.epoch + 1, listings)
+    }
+
+    fn of(epoch: u64, listings: BTreeMap<ServerName, Arc<Listing>>) -> Self {
+        let count = listings.values().map(|listing| listing.tools().len()).sum();
+        let mut tools: Vec<Arc<Entry>> = Vec::with_capacity(count);
+        let mut by_name = HashMap::with_capacity(count);
+        for entry in listings.values().flat_map(|listing| listing.tools()) {
+            let entry = settle(entry, &by_name);
+            by_name.insert(entry.exposed_name().clone(), tools.len());
+            tools.push(entry);
+        }
+        Self {
+            epoch,
+            listings,
+            tools,
+            by_name,
+        }
+    }
+
+    /// Which snapshot this is; a later one has a higher number.
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// All tools, switched on or not, in order.
+    pub fn tools(&self) -> &[Arc<Entry>] {
+        &self.tools
+    }
+
+    /// The tools that are switched on, in order: what a model is given.
+    pub fn enabled_tools(&self) -> impl Iterator<Item = &Arc<Entry>> {
+        self.tools.iter().filter(|entry| entry.is_enabled())
+    }
+
+    /// The tool that a model calls by this name. Only whole exposed names are found (M2).
+    pub fn tool(&self, exposed_name: &str) -> Option<&Arc<Entry>> {
+        self.tools.get(*self.by_name.get(exposed_name)?)
+    }
+
+    /// A server's tool, by the server's own name for it.
+    pub fn find(&self, server: &ServerName, tool: &str) -> Option<&Arc<Entry>> {
+        let key = (server, tool);
+        let found = self
+            .tools
+            .binary_search_by(|entry| (entry.server(), entry.name()).cmp(&key));
+        self.tools.get(found.ok()?)
+    }
+
+    /// What one server offers.
+    pub fn listing(&self, server: &ServerName) -> Option<&Arc<Listing>> {
+        self.listings.get(server)
+    }
+
+    /// What each server offers, by name. Tool names in a listing are those before collisions
+    /// between servers were settled.
+    pub fn listings(&self) -> impl Iterator<Item = &Arc<Listing>> {
+        self.listings.values()
+    }
+
+    /// All prompts, each with its server (M2 `AllPrompts`).
+    pub fn prompts(&self) -> impl Iterator<Item = (&ServerName, &Arc<Prompt>)> {
+        self.each(Listing::prompts)
+    }
+
+    /// All resources, each with its server.
+    pub fn resources(&self) -> impl Iterator<Item = (&ServerName, &Arc<Resource>)> {
+        self.each(Listing::resources)
+    }
+
+    /// All resource templates, each with its server.
+    pub fn resource_templates(
+        &self,
+    ) -> impl Iterator<Item = (&ServerName, &Arc<ResourceTemplate>)> {
+        self.each(Listing::resource_templates)
+    }
+
+    /// What could not be offered, and why, each with its server.
+    pub fn problems(&self) -> impl Iterator<Item = (&ServerName, &ListProblem)> {
+        self.each(Listing::problems)
+    }
+
+    /// About how many tokens the tools that are switched on cost a model.
+    pub fn tokens(&self) -> usize {
+        self.enabled_tools().map(|entry| entry.tokens()).sum()
+    }
+
+    /// What changed from this snapshot to `newer`.
+    pub fn diff(&self, newer: &Self) -> CatalogDiff {
+        diff::diff(self, newer)
+    }
+
+    fn each<'a, T: 'a>(
+        &'a self,
+        items: fn(&'a Listing) -> &'a [T],
+    ) -> impl Iterator<Item = (&'a ServerName, &'a T)> {
+        self.listings.iter().flat_map(move |(server, listing)| {
+            items(listing).iter().map(move |item| (server, item))
+        })
+    }
+}
+
+/// `entry` under a name that nobody has yet.
+fn settle(entry: &Arc<Entry>, taken: &HashMap<ExposedName, usize>) -> Arc<Entry> {
+    if !taken.contains_key(entry.exposed_name()) {
+        return Arc::clone(entry);
+    }
+    let mut settled = Entry::clone(entry);
+    let mut attempt = 0;
+    while taken.contains_key(settled.exposed_name()) {
+        attempt += 1;
+        settled.rename(attempt);
+    }
+    Arc::new(settled)
+}
+
+impl Serialize for Catalog {
+    /// The tools, in order: the same servers give the same bytes.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.tools.iter().map(|entry| &**entry))
+    }
+}
+
+impl Default for Catalog {
+    fn default() -> Self {
+        Self::empty()
+    }
+}
+
+impl fmt::Debug for Catalog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Catalog")
+            .field("epoch", &self.epoch)
+            .field("servers", &self.listings.len())
+            .field("tools", &self.tools.len())
+            .finish()
+    }
+}

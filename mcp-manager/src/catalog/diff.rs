@@ -1,0 +1,104 @@
+//! What changed from one snapshot to another.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::{Catalog, Entry, Listing};
+use crate::name::ServerName;
+
+/// What changed from one [`Catalog`] to another, in catalogue order.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct CatalogDiff {
+    /// Tools that are new.
+    pub added: Vec<Arc<Entry>>,
+    /// Tools that are gone, as they were.
+    pub removed: Vec<Arc<Entry>>,
+    /// Tools that are not what they were: another definition, name or flag.
+    pub changed: Vec<ChangedEntry>,
+    /// Servers whose prompts changed.
+    pub prompts: Vec<ServerName>,
+    /// Servers whose resources or resource templates changed.
+    pub resources: Vec<ServerName>,
+}
+
+/// A tool that is not what it was.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ChangedEntry {
+    /// As it was.
+    pub old: Arc<Entry>,
+    /// As it is.
+    pub new: Arc<Entry>,
+}
+
+impl CatalogDiff {
+    /// Whether nothing changed.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl ChangedEntry {
+    /// Whether the definition changed, not only the name or the flags.
+    pub fn is_redefined(&self) -> bool {
+        self.old.fingerprint() != self.new.fingerprint()
+    }
+}
+
+pub(super) fn diff(old: &Catalog, new: &Catalog) -> CatalogDiff {
+    let mut diff = CatalogDiff::default();
+    diff.tools(&old.tools, &new.tools);
+    let servers: BTreeSet<&ServerName> = old.listings.keys().chain(new.listings.keys()).collect();
+    for server in servers {
+        let (old, new) = (old.listing(server), new.listing(server));
+        if let (Some(old), Some(new)) = (old, new)
+            && Arc::ptr_eq(old, new)
+        {
+            continue;
+        }
+        if !same(old, new, Listing::prompts) {
+            diff.prompts.push(server.clone());
+        }
+        let templates = same(old, new, Listing::resource_templates);
+        if !templates || !same(old, new, Listing::resources) {
+            diff.resources.push(server.clone());
+        }
+    }
+    diff
+}
+
+impl CatalogDiff {
+    /// Walks both lists at once: they have the same order.
+    fn tools(&mut self, old: &[Arc<Entry>], new: &[Arc<Entry>]) {
+        let (mut old, mut new) = (old.iter().peekable(), new.iter().peekable());
+        loop {
+            let order = match (old.peek(), new.peek()) {
+                (None, None) => return,
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (Some(a), Some(b)) => (a.server(), a.name()).cmp(&(b.server(), b.name())),
+            };
+            let gone = old.next_if(|_| order.is_le());
+            let come = new.next_if(|_| order.is_ge());
+            match (gone.cloned(), come.cloned()) {
+                (Some(old), Some(new)) if !Arc::ptr_eq(&old, &new) && old != new => {
+                    self.changed.push(ChangedEntry { old, new });
+                }
+                (Some(old), None) => self.removed.push(old),
+                (None, Some(new)) => self.added.push(new),
+                _ => {}
+            }
+        }
+    }
+}
+
+fn same<T: PartialEq>(
+    old: Option<&Arc<Listing>>,
+    new: Option<&Arc<Listing>>,
+    items: fn(&Listing) -> &[Arc<T>],
+) -> bool {
+    let old = old.map_or(&[][..], |listing| items(listing));
+    old == new.map_or(&[][..], |listing| items(listing))
+}

@@ -1,0 +1,183 @@
+//! One tool of one server.
+
+use std::sync::Arc;
+
+use mcp_jsonrpc::RawObject;
+use mcp_jsonrpc::model::{Tool, ToolAnnotations};
+use serde::ser::{Serialize, SerializeStruct, Serializer};
+
+use super::policy::ToolPolicy;
+use crate::name::{ExposedName, ServerName};
+use crate::pin::Fingerprint;
+
+/// A tool with its server (N4): what a host shows, what a model is given, where a call goes.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    server: ServerName,
+    server_title: Option<Arc<str>>,
+    tool: Arc<Tool>,
+    exposed: ExposedName,
+    fingerprint: Fingerprint,
+    tokens: usize,
+    enabled: bool,
+    auto_approve: bool,
+}
+
+impl Entry {
+    pub(super) fn new(
+        server: &ServerName,
+        server_title: Option<&Arc<str>>,
+        tool: Tool,
+        policy: &ToolPolicy,
+    ) -> Self {
+        let exposed = ExposedName::new(server, &tool.name);
+        let texts = [
+            exposed.as_str(),
+            tool.description.as_deref().unwrap_or_default(),
+            tool.input_schema.get(),
+        ];
+        Self {
+            server: server.clone(),
+            server_title: server_title.cloned(),
+            fingerprint: Fingerprint::of(&tool),
+            tokens: texts.into_iter().map(tokens).sum(),
+            enabled: policy.is_enabled(&tool.name),
+            auto_approve: policy.is_auto_approve(&tool.name),
+            exposed,
+            tool: Arc::new(tool),
+        }
+    }
+
+    /// The same tool under another policy; `None` if that makes no difference.
+    pub(super) fn under(&self, policy: &ToolPolicy) -> Option<Self> {
+        let enabled = policy.is_enabled(self.name());
+        let auto_approve = policy.is_auto_approve(self.name());
+        ((enabled, auto_approve) != (self.enabled, self.auto_approve)).then(|| Self {
+            enabled,
+            auto_approve,
+            ..self.clone()
+        })
+    }
+
+    pub(super) fn rename(&mut self, attempt: u32) {
+        self.exposed = self.exposed.again(&self.server, &self.tool.name, attempt);
+    }
+
+    /// The server it belongs to, by our name.
+    pub fn server(&self) -> &ServerName {
+        &self.server
+    }
+
+    /// The server's name for people: its own, else ours.
+    pub fn server_title(&self) -> &str {
+        self.server_title.as_deref().unwrap_or(self.server.as_str())
+    }
+
+    /// Its name, as its server spells it.
+    pub fn name(&self) -> &str {
+        &self.tool.name
+    }
+
+    /// The name a model calls it by.
+    pub fn exposed_name(&self) -> &ExposedName {
+        &self.exposed
+    }
+
+    /// Whether the exposed name is more than `mcp__server__tool`.
+    pub fn is_renamed(&self) -> bool {
+        let rest = self.exposed.as_str().strip_prefix("mcp__");
+        let rest = rest.and_then(|rest| rest.strip_prefix(self.server.as_str()));
+        rest.and_then(|rest| rest.strip_prefix("__")) != Some(self.name())
+    }
+
+    /// The whole definition.
+    pub fn tool(&self) -> &Arc<Tool> {
+        &self.tool
+    }
+
+    /// What it does, as its server says (P1: nothing added).
+    pub fn description(&self) -> Option<&str> {
+        self.tool.description.as_deref()
+    }
+
+    /// What it does, and whose it is (N5, X24): for hosts that show a model many servers.
+    pub fn description_with_origin(&self) -> String {
+        match self.description().map(str::trim_end) {
+            None | Some("") => format!("From the MCP server {}.", self.server),
+            Some(text) => format!("{text}\n\nFrom the MCP server {}.", self.server),
+        }
+    }
+
+    /// The schema of its arguments, byte for byte.
+    pub fn input_schema(&self) -> &RawObject {
+        &self.tool.input_schema
+    }
+
+    /// What its server says it does to the world. A server may lie.
+    pub fn annotations(&self) -> Option<&ToolAnnotations> {
+        self.tool.annotations.as_ref()
+    }
+
+    /// Whether it says that it changes nothing.
+    pub fn is_read_only(&self) -> bool {
+        self.annotations()
+            .is_some_and(ToolAnnotations::is_read_only)
+    }
+
+    /// Whether it is switched on.
+    pub fn is_enabled(&self) -> bool {
+        self.enabled
+    }
+
+    /// Whether the configuration calls it approved. Ask [`Pins`](crate::Pins) whether it still is
+    /// what was approved.
+    pub fn is_auto_approve(&self) -> bool {
+        self.auto_approve
+    }
+
+    /// What its definition comes down to.
+    pub fn fingerprint(&self) -> &Fingerprint {
+        &self.fingerprint
+    }
+
+    /// About how many tokens its definition costs a model.
+    pub fn tokens(&self) -> usize {
+        self.tokens
+    }
+}
+
+/// About four ASCII characters a token; other characters count by themselves.
+fn tokens(text: &str) -> usize {
+    let ascii = text.bytes().filter(u8::is_ascii).count();
+    let starts = text.chars().count();
+    ascii.div_ceil(4) + (starts - ascii)
+}
+
+impl PartialEq for Entry {
+    /// Same tool, same name, same definition, same flags.
+    fn eq(&self, other: &Self) -> bool {
+        self.server == other.server
+            && self.server_title == other.server_title
+            && self.exposed == other.exposed
+            && (self.enabled, self.auto_approve) == (other.enabled, other.auto_approve)
+            && (Arc::ptr_eq(&self.tool, &other.tool) || self.tool == other.tool)
+    }
+}
+
+impl Serialize for Entry {
+    /// As the seeds' `McpToolWithServer`.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut entry = serializer.serialize_struct("Entry", 10)?;
+        entry.serialize_field("serverId", &self.server)?;
+        entry.serialize_field("serverName", self.server_title())?;
+        entry.serialize_field("name", self.name())?;
+        entry.serialize_field("displayName", &self.exposed)?;
+        entry.serialize_field("description", self.description().unwrap_or_default())?;
+        entry.serialize_field("inputSchema", self.input_schema())?;
+        entry.serialize_field("isEnabled", &self.enabled)?;
+        entry.serialize_field("isAutoApprove", &self.auto_approve)?;
+        entry.serialize_field("fingerprint", &self.fingerprint)?;
+        entry.serialize_field("tokens", &self.tokens)?;
+        entry.end()
+    }
+}

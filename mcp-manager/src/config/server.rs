@@ -1,0 +1,225 @@
+//! One server: its name, how to reach it, what its tools may do.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use super::endpoint::{Endpoint, RemoteEndpoint, StdioEndpoint};
+use crate::catalog::ToolPolicy;
+use crate::name::ServerName;
+
+/// One server, as configured.
+///
+/// ```
+/// use mcp_manager::{ServerConfig, ServerName, StdioEndpoint};
+///
+/// let name: ServerName = "files".parse()?;
+/// let files = ServerConfig::stdio(name, StdioEndpoint::new("npx").with_args(["-y", "files-server"]))
+///     .required()
+///     .with_connect_timeout(std::time::Duration::from_secs(10));
+/// assert!(files.is_enabled() && files.is_required());
+/// # Ok::<(), mcp_manager::InvalidServerName>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct ServerConfig {
+    pub(crate) name: ServerName,
+    pub(crate) endpoint: Endpoint,
+    pub(crate) enabled: bool,
+    pub(crate) required: bool,
+    pub(crate) start: Start,
+    pub(crate) parallel: bool,
+    pub(crate) trusted: bool,
+    pub(crate) always_load: bool,
+    pub(crate) connect_timeout: Option<Duration>,
+    pub(crate) call_timeout: Option<Duration>,
+    pub(crate) tool_timeouts: BTreeMap<String, Duration>,
+    pub(crate) tools: ToolPolicy,
+    pub(crate) extra: Map<String, Value>,
+}
+
+/// When a server is connected to.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Start {
+    /// At once.
+    #[default]
+    Eager,
+    /// When something of it is first asked for.
+    Lazy,
+}
+
+impl ServerConfig {
+    /// A server that is a program we start.
+    pub fn stdio(name: ServerName, endpoint: StdioEndpoint) -> Self {
+        Self::new(name, Endpoint::Stdio(endpoint))
+    }
+
+    /// A server at an address.
+    pub fn remote(name: ServerName, endpoint: RemoteEndpoint) -> Self {
+        Self::new(name, Endpoint::Remote(endpoint))
+    }
+
+    /// A server, reached by `endpoint`.
+    pub fn new(name: ServerName, endpoint: Endpoint) -> Self {
+        Self {
+            name,
+            endpoint,
+            enabled: true,
+            required: false,
+            start: Start::default(),
+            parallel: false,
+            trusted: false,
+            always_load: false,
+            connect_timeout: None,
+            call_timeout: None,
+            tool_timeouts: BTreeMap::new(),
+            tools: ToolPolicy::default(),
+            extra: Map::new(),
+        }
+    }
+
+    /// Switches it on, as it is unless somebody said otherwise.
+    #[must_use]
+    pub fn enabled(mut self) -> Self {
+        self.enabled = true;
+        self
+    }
+
+    /// Switches it off.
+    #[must_use]
+    pub fn disabled(mut self) -> Self {
+        self.enabled = false;
+        self
+    }
+
+    /// Nothing should begin without it.
+    #[must_use]
+    pub fn required(mut self) -> Self {
+        self.required = true;
+        self
+    }
+
+    /// Says when it is connected to.
+    #[must_use]
+    pub fn with_start(mut self, start: Start) -> Self {
+        self.start = start;
+        self
+    }
+
+    /// It takes several calls at once, whatever its tools do (X3).
+    #[must_use]
+    pub fn parallel(mut self) -> Self {
+        self.parallel = true;
+        self
+    }
+
+    /// What it says about its tools is believed: those that only read may run beside each other
+    /// (X3), and a host may go by it.
+    #[must_use]
+    pub fn trusted(mut self) -> Self {
+        self.trusted = true;
+        self
+    }
+
+    /// Its tools are always given to the model, never left to a search.
+    #[must_use]
+    pub fn always_load(mut self) -> Self {
+        self.always_load = true;
+        self
+    }
+
+    /// How long connecting may take.
+    #[must_use]
+    pub fn with_connect_timeout(mut self, timeout: Duration) -> Self {
+        self.connect_timeout = Some(timeout);
+        self
+    }
+
+    /// How long a call may take.
+    #[must_use]
+    pub fn with_call_timeout(mut self, timeout: Duration) -> Self {
+        self.call_timeout = Some(timeout);
+        self
+    }
+
+    /// How long a call of `tool` may take.
+    #[must_use]
+    pub fn with_tool_timeout(mut self, tool: impl Into<String>, timeout: Duration) -> Self {
+        self.tool_timeouts.insert(tool.into(), timeout);
+        self
+    }
+
+    /// Says which tools are on, and which the file calls approved.
+    #[must_use]
+    pub fn with_tools(mut self, tools: ToolPolicy) -> Self {
+        self.tools = tools;
+        self
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &ServerName {
+        &self.name
+    }
+
+    /// How it is reached.
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    /// Whether it is switched on.
+    pub fn is_enabled(&self) -> bool {
+        self.enabled
+    }
+
+    /// Whether nothing should begin without it.
+    pub fn is_required(&self) -> bool {
+        self.required
+    }
+
+    /// When it is connected to.
+    pub fn start(&self) -> Start {
+        self.start
+    }
+
+    /// Whether it takes several calls at once.
+    pub fn is_parallel(&self) -> bool {
+        self.parallel
+    }
+
+    /// Whether what it says about its tools is believed.
+    pub fn is_trusted(&self) -> bool {
+        self.trusted
+    }
+
+    /// Whether its tools are always given to the model.
+    pub fn is_always_loaded(&self) -> bool {
+        self.always_load
+    }
+
+    /// How long connecting may take, if this server is special.
+    pub fn connect_timeout(&self) -> Option<Duration> {
+        self.connect_timeout
+    }
+
+    /// How long a call of `tool` may take (X2): the tool's own time, else the server's.
+    pub fn call_timeout(&self, tool: &str) -> Option<Duration> {
+        self.tool_timeouts.get(tool).copied().or(self.call_timeout)
+    }
+
+    /// Which tools are on, and which the file calls approved.
+    pub fn tools(&self) -> &ToolPolicy {
+        &self.tools
+    }
+
+    /// What its entry said that we do not know, kept for writing it back.
+    pub fn extra(&self) -> &Map<String, Value> {
+        &self.extra
+    }
+
+    /// Whether a connection made for `other` serves this configuration as well: same name, same
+    /// endpoint. Everything else takes effect without a new connection.
+    pub fn connects_like(&self, other: &Self) -> bool {
+        self.name == other.name && self.endpoint == other.endpoint
+    }
+}

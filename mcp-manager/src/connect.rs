@@ -1,0 +1,180 @@
+//! One try to connect a server, from its turn to its first lists.
+
+use std::sync::Arc;
+
+use mcp_client::{Client, ConnectError, Interests};
+use mcp_transport::TransportError;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::task::AbortHandle;
+
+use crate::elicitation::ServerHost;
+use crate::error::Trouble;
+use crate::freshness::{Kind, Offer};
+use crate::hub::Hub;
+use crate::lists::{self, Outcomes};
+use crate::server::Refusal;
+use crate::signal::Signals;
+use crate::slot::Slot;
+
+/// A connection that has just been made.
+pub(crate) struct Fresh {
+    pub(crate) client: Client,
+    pub(crate) lists: Outcomes,
+}
+
+/// Why there is none.
+pub(crate) struct Refused {
+    pub(crate) refusal: Refusal,
+    pub(crate) trouble: Trouble,
+}
+
+/// Connects, and asks for the lists there are. Dropping the future
+/// leaves nothing behind.
+pub(crate) async fn connect(
+    hub: Arc<Hub>,
+    slot: Arc<Slot>,
+    connection: u64,
+    permit: OwnedSemaphorePermit,
+) -> Result<Fresh, Refused> {
+    let patience = hub.limits.start_patience();
+    let mut work = std::pin::pin!(work(&hub, &slot, connection));
+    match tokio::time::timeout(patience, &mut work).await {
+        Ok(done) => done,
+        Err(_) => {
+            // It waits more than it works: the next one's turn.
+            drop(permit);
+            work.await
+        }
+    }
+}
+
+async fn work(hub: &Hub, slot: &Slot, connection: u64) -> Result<Fresh, Refused> {
+    let config = slot.config();
+    let builder = hub.connector.builder(&config).map_err(|source| Refused {
+        refusal: Refusal::Lasting,
+        trouble: Arc::from(source),
+    })?;
+    let call_time = config.call_timeout("").unwrap_or(hub.limits.call_time());
+    let limits = hub.limits.client().clone();
+    let limits = limits
+        .with_connect_time(
+            config
+                .connect_timeout()
+                .unwrap_or(hub.limits.connect_time()),
+        )
+        .with_call_time(call_time);
+    let host = ServerHost {
+        server: slot.name.clone(),
+        answers: Arc::clone(&hub.answers),
+    };
+    let (told, closed) = (Arc::clone(&slot.signals), Arc::clone(&slot.signals));
+    let client = builder
+        .name(slot.name.as_str())
+        .limits(limits)
+        .host(host, hub.answers.capabilities())
+        .cache(hub.responses.clone())
+        .on_event(move |event| {
+            told.told(event);
+            std::future::ready(())
+        })
+        .on_close(move |reason| closed.lost(connection, reason))
+        .connect()
+        .await
+        .map_err(|error| Refused {
+            refusal: judge(&error),
+            trouble: Arc::new(error),
+        })?;
+    let can = client.server().capabilities;
+    let offered = |kind: &Kind| lists::offer(&can, *kind) != Offer::None;
+    let kinds = Kind::ALL.into_iter().filter(offered);
+    let lists = lists::fetch(&client, kinds.collect(), hub.limits.list_time()).await;
+    if !client.is_alive() {
+        let failed = lists.into_iter().find_map(|(_, outcome)| outcome.err());
+        return Err(Refused {
+            refusal: Refusal::Passing(None),
+            trouble: match failed {
+                Some(error) => Arc::new(error),
+                None => Arc::new(TransportError::Closed),
+            },
+        });
+    }
+    Ok(Fresh { client, lists })
+}
+
+/// Whether another try may help.
+fn judge(error: &ConnectError) -> Refusal {
+    match error {
+        ConnectError::Unauthorized { .. } => Refusal::Auth,
+        ConnectError::Transport { source, .. } => judge_transport(source),
+        ConnectError::Neither { first, second } => match (judge(first), judge(second)) {
+            (Refusal::Auth, _) | (_, Refusal::Auth) => Refusal::Auth,
+            (Refusal::Passing(a), Refusal::Passing(b)) => Refusal::Passing(a.max(b)),
+            (Refusal::Passing(after), _) | (_, Refusal::Passing(after)) => Refusal::Passing(after),
+            (Refusal::Lasting, Refusal::Lasting) => Refusal::Lasting,
+        },
+        other if other.is_retryable() => Refusal::Passing(None),
+        _ => Refusal::Lasting,
+    }
+}
+
+fn judge_transport(error: &TransportError) -> Refusal {
+    match error {
+        TransportError::Unauthorized { .. } | TransportError::Credentials { .. } => Refusal::Auth,
+        TransportError::Http(failure) if matches!(failure.status, 401 | 403) => Refusal::Auth,
+        TransportError::Http(failure) if error.is_retryable() => {
+            Refusal::Passing(failure.retry_after)
+        }
+        error if error.is_retryable() => Refusal::Passing(None),
+        _ => Refusal::Lasting,
+    }
+}
+
+/// Listens for changes of a server's lists where that has to be asked for; ends with this.
+#[derive(Debug)]
+pub(crate) struct Listening(AbortHandle);
+
+impl Listening {
+    /// Servers up to 2025-11-25 tell unasked. That a server does not want to be listened to says
+    /// nothing about its calls: its lists are then asked for now and again.
+    pub(crate) fn begin(
+        client: &Client,
+        signals: &Arc<Signals>,
+        connection: u64,
+        announces: impl Fn(Kind) -> bool,
+    ) -> Option<Self> {
+        if !client.revision().is_modern() || !Kind::ALL.into_iter().any(&announces) {
+            return None;
+        }
+        let mut interests = Interests::default();
+        if announces(Kind::Tools) {
+            interests = interests.with_tools();
+        }
+        if announces(Kind::Prompts) {
+            interests = interests.with_prompts();
+        }
+        if announces(Kind::Resources) {
+            interests = interests.with_resources();
+        }
+        let (client, signals) = (client.clone(), Arc::clone(signals));
+        let task = tokio::spawn(async move {
+            if let Ok(mut subscription) = client.subscribe(interests).await {
+                // Between the first lists and now something may have changed.
+                signals.changed(&Kind::ALL);
+                while let Some(event) = subscription.next().await {
+                    // All others came to the client's own handler, too.
+                    if event == mcp_client::Event::Gap {
+                        signals.told(event);
+                    }
+                }
+            }
+            signals.silent(connection);
+        });
+        Some(Self(task.abort_handle()))
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}

@@ -1,0 +1,214 @@
+//! How a configured server is reached: the plug point, and the way that suits most hosts.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use async_trait::async_trait;
+use mcp_client::{Builder, EraMemory};
+use mcp_transport::{
+    AuthProvider, BoxError, LocalSpawner, ProcessStatus, ProcessTracker, SpawnRequest,
+    SpawnedProcess, Spawner, StdioConnect, StdioLimits, Stop, TransportError,
+};
+use parking_lot::Mutex;
+
+use crate::config::{Endpoint, ServerConfig};
+use crate::name::ServerName;
+
+/// Turns configurations into clients to be: where credentials, sandboxes and transports of the
+/// host's own come in.
+#[async_trait]
+pub trait Connector: fmt::Debug + Send + Sync {
+    /// A client of this server, ready to connect. Asked for every try. The manager sets its name,
+    /// host, limits and handlers.
+    ///
+    /// # Errors
+    ///
+    /// If the configuration makes no sense: trying again will not help.
+    fn builder(&self, config: &ServerConfig) -> Result<Builder, BoxError>;
+
+    /// Waits until nothing is left of what was started for this server, after its connection was
+    /// closed, and tells which programs did not end by themselves and had to be killed.
+    async fn ended(&self, server: &ServerName) -> Vec<String> {
+        let _ = server;
+        Vec::new()
+    }
+}
+
+/// Who supplies the credentials for a server, if anyone does.
+type AuthSource = Arc<dyn Fn(&ServerConfig) -> Option<Arc<dyn AuthProvider>> + Send + Sync>;
+
+/// Starts programs on this machine, and speaks HTTP (or the older HTTP+SSE) to remote servers.
+#[derive(Clone)]
+pub struct DefaultConnector {
+    spawner: Arc<dyn Spawner>,
+    tracker: ProcessTracker,
+    stdio_limits: StdioLimits,
+    auth: Option<AuthSource>,
+    eras: EraMemory,
+    started: Arc<Mutex<BTreeMap<ServerName, Vec<Arc<Watched>>>>>,
+}
+
+impl DefaultConnector {
+    /// Without credentials other than the configured headers.
+    pub fn new() -> Self {
+        Self {
+            spawner: Arc::new(LocalSpawner::new()),
+            tracker: ProcessTracker::global(),
+            stdio_limits: StdioLimits::default(),
+            auth: None,
+            eras: EraMemory::new(),
+            started: Arc::default(),
+        }
+    }
+
+    /// Starts programs by other means: in a sandbox, or elsewhere.
+    #[must_use]
+    pub fn with_spawner(mut self, spawner: Arc<dyn Spawner>) -> Self {
+        self.spawner = spawner;
+        self
+    }
+
+    /// Registers processes elsewhere than with the program's own tracker.
+    #[must_use]
+    pub fn with_tracker(mut self, tracker: ProcessTracker) -> Self {
+        self.tracker = tracker;
+        self
+    }
+
+    /// Sets the bounds of connections to programs.
+    #[must_use]
+    pub fn with_stdio_limits(mut self, limits: StdioLimits) -> Self {
+        self.stdio_limits = limits;
+        self
+    }
+
+    /// Asks `auth` for the credentials of each remote server.
+    #[must_use]
+    pub fn with_auth(
+        mut self,
+        auth: impl Fn(&ServerConfig) -> Option<Arc<dyn AuthProvider>> + Send + Sync + 'static,
+    ) -> Self {
+        self.auth = Some(Arc::new(auth));
+        self
+    }
+}
+
+#[async_trait]
+impl Connector for DefaultConnector {
+    fn builder(&self, config: &ServerConfig) -> Result<Builder, BoxError> {
+        let builder = match config.endpoint() {
+            Endpoint::Stdio(endpoint) => {
+                let watcher = Watcher {
+                    server: config.name().clone(),
+                    inner: Arc::clone(&self.spawner),
+                    started: Arc::clone(&self.started),
+                };
+                let connect = StdioConnect::new(endpoint.to_command(), Arc::new(watcher))
+                    .with_limits(self.stdio_limits)
+                    .with_tracker(self.tracker.clone());
+                Builder::new(Arc::new(connect))
+            }
+            Endpoint::Remote(endpoint) => {
+                let mut http = endpoint.to_http()?;
+                if let Some(auth) = self.auth.as_ref().and_then(|auth| auth(config)) {
+                    http = http.with_auth(auth);
+                }
+                Builder::new(http.into_connect()?)
+            }
+        };
+        Ok(builder.era_memory(self.eras.clone()).tasks())
+    }
+
+    async fn ended(&self, server: &ServerName) -> Vec<String> {
+        let started = self.started.lock().remove(server).unwrap_or_default();
+        let mut killed = Vec::new();
+        for process in started {
+            process.inner.gone().await;
+            if process.killed.load(Ordering::Relaxed) {
+                killed.push(process.program.clone());
+            }
+        }
+        killed
+    }
+}
+
+impl Default for DefaultConnector {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for DefaultConnector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DefaultConnector")
+            .field("spawner", &self.spawner)
+            .field("auth", &self.auth.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Starts programs by another's hand and remembers them.
+#[derive(Debug)]
+struct Watcher {
+    server: ServerName,
+    inner: Arc<dyn Spawner>,
+    started: Arc<Mutex<BTreeMap<ServerName, Vec<Arc<Watched>>>>>,
+}
+
+/// A process, and whether it was killed before it was gone.
+#[derive(Debug)]
+struct Watched {
+    program: String,
+    inner: Arc<dyn SpawnedProcess>,
+    gone: AtomicBool,
+    killed: AtomicBool,
+}
+
+#[async_trait]
+impl Spawner for Watcher {
+    async fn spawn(
+        &self,
+        request: SpawnRequest,
+    ) -> Result<Arc<dyn SpawnedProcess>, TransportError> {
+        let program = request.program.clone();
+        let inner = self.inner.spawn(request).await?;
+        let process = Arc::new(Watched {
+            program,
+            inner,
+            gone: AtomicBool::new(false),
+            killed: AtomicBool::new(false),
+        });
+        let mut started = self.started.lock();
+        let started = started.entry(self.server.clone()).or_default();
+        // Those of earlier connections, which ended by themselves or were waited for.
+        started.retain(|earlier| !earlier.gone.load(Ordering::Relaxed));
+        started.push(Arc::clone(&process));
+        Ok(process)
+    }
+}
+
+#[async_trait]
+impl SpawnedProcess for Watched {
+    fn id(&self) -> Option<u32> {
+        self.inner.id()
+    }
+
+    async fn exited(&self) -> ProcessStatus {
+        self.inner.exited().await
+    }
+
+    async fn gone(&self) {
+        self.inner.gone().await;
+        self.gone.store(true, Ordering::Relaxed);
+    }
+
+    fn stop(&self, how: Stop) {
+        // A transport that is dropped kills, too; by then a process that was waited for is gone.
+        if how == Stop::Kill && !self.gone.load(Ordering::Relaxed) {
+            self.killed.store(true, Ordering::Relaxed);
+        }
+        self.inner.stop(how);
+    }
+}

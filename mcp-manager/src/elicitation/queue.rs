@@ -1,0 +1,80 @@
+//! Questions wait for each other: a user can answer one at a time.
+
+use std::collections::BTreeMap;
+
+use parking_lot::Mutex;
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+use crate::limits::Limits;
+use crate::name::ServerName;
+
+/// The questions that are open, of all servers.
+#[derive(Debug)]
+pub(crate) struct Queue {
+    turn: Semaphore,
+    open: Mutex<BTreeMap<ServerName, usize>>,
+    most: usize,
+    most_per_server: usize,
+}
+
+/// The right to ask now.
+#[derive(Debug)]
+pub(crate) struct Turn<'a> {
+    // Before the place: whoever is next must find it free.
+    _permit: SemaphorePermit<'a>,
+    _place: Place<'a>,
+}
+
+/// A place in the queue.
+#[derive(Debug)]
+struct Place<'a> {
+    queue: &'a Queue,
+    server: ServerName,
+}
+
+impl Queue {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        Self {
+            turn: Semaphore::new(1),
+            open: Mutex::default(),
+            most: limits.queued_questions(),
+            most_per_server: limits.questions_per_server(),
+        }
+    }
+
+    /// Waits for the turn of a question; `None` if too many wait already.
+    pub(crate) async fn turn(&self, server: &ServerName) -> Option<Turn<'_>> {
+        let place = self.place(server)?;
+        let permit = self.turn.acquire().await.ok()?;
+        Some(Turn {
+            _permit: permit,
+            _place: place,
+        })
+    }
+
+    fn place(&self, server: &ServerName) -> Option<Place<'_>> {
+        let mut open = self.open.lock();
+        let all: usize = open.values().sum();
+        let own = open.get(server).copied().unwrap_or_default();
+        if all >= self.most || own >= self.most_per_server {
+            return None;
+        }
+        open.insert(server.clone(), own + 1);
+        Some(Place {
+            queue: self,
+            server: server.clone(),
+        })
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        let mut open = self.queue.open.lock();
+        match open.get_mut(&self.server) {
+            Some(own) if *own > 1 => *own -= 1,
+            _ => {
+                open.remove(&self.server);
+            }
+        }
+    }
+}

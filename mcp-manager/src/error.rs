@@ -1,0 +1,177 @@
+//! What can go wrong with servers and calls: one variant per decision a caller can take.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_client::CallError;
+
+use crate::name::ServerName;
+use crate::server::ServerState;
+
+/// Why a server is in trouble; shared, since everybody who asks is told.
+pub(crate) type Trouble = Arc<dyn Error + Send + Sync>;
+
+/// Why a manager could not do what it was asked for.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ManagerError {
+    /// There is no server of this name.
+    UnknownServer {
+        /// The name.
+        server: String,
+        /// The servers there are.
+        known: Vec<ServerName>,
+    },
+    /// The catalogue has no tool of this name.
+    UnknownTool {
+        /// The name.
+        name: String,
+    },
+    /// The tool is switched off.
+    ToolDisabled {
+        /// Which server.
+        server: ServerName,
+        /// Which tool.
+        tool: String,
+    },
+    /// The server is not connected, and will not be until somebody does something about it.
+    Unavailable {
+        /// Which server.
+        server: ServerName,
+        /// Where it stands.
+        state: ServerState,
+        /// What went wrong last.
+        source: Option<Arc<dyn Error + Send + Sync>>,
+    },
+    /// The server could not be connected yet; it will be tried again.
+    NotYet {
+        /// Which server.
+        server: ServerName,
+        /// Where it stands.
+        state: ServerState,
+        /// How long was waited for it.
+        waited: Duration,
+        /// What went wrong last.
+        source: Option<Arc<dyn Error + Send + Sync>>,
+    },
+    /// The call was made, and has no answer.
+    Call(CallError),
+    /// The resource did not come within the caller's time.
+    ReadTimeout {
+        /// Which server.
+        server: ServerName,
+        /// Which resource.
+        uri: String,
+        /// The caller's time.
+        limit: Duration,
+    },
+    /// The resource could not be read, as whoever else asked for it at the same time was told.
+    Read(Arc<ManagerError>),
+    /// The manager was shut down.
+    ShutDown,
+}
+
+impl ManagerError {
+    /// What became of the call, if it was made.
+    pub fn call(&self) -> Option<&CallError> {
+        match self {
+            Self::Call(error) => Some(error),
+            Self::Read(error) => error.call(),
+            _ => None,
+        }
+    }
+}
+
+impl From<CallError> for ManagerError {
+    fn from(error: CallError) -> Self {
+        Self::Call(error)
+    }
+}
+
+impl fmt::Display for ManagerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownServer { server, known } => {
+                write!(f, "there is no server '{server}'; there are: ")?;
+                match known.as_slice() {
+                    [] => f.write_str("none"),
+                    [first, rest @ ..] => {
+                        write!(f, "{first}")?;
+                        rest.iter().try_for_each(|name| write!(f, ", {name}"))
+                    }
+                }
+            }
+            Self::UnknownTool { name } => write!(
+                f,
+                "no server offers a tool called '{name}'; names look like mcp__server__tool and \
+                 stand in the catalogue"
+            ),
+            Self::ToolDisabled { server, tool } => write!(
+                f,
+                "tool '{tool}' of server '{server}' is switched off; switch it on to use it"
+            ),
+            Self::Unavailable { server, state, .. } => match state {
+                ServerState::NeedsAuth => write!(
+                    f,
+                    "server '{server}' wants authorization; log in to it, then retry"
+                ),
+                ServerState::Failed => write!(
+                    f,
+                    "server '{server}' could not be connected and was given up; mend what is \
+                     wrong, then retry it"
+                ),
+                _ => write!(f, "server '{server}' is switched off; connect it first"),
+            },
+            Self::NotYet {
+                server,
+                state,
+                waited,
+                ..
+            } => write!(
+                f,
+                "server '{server}' is not connected yet (it is {state}, after {waited:?}); it is \
+                 being tried"
+            ),
+            Self::Call(error) => error.fmt(f),
+            Self::ReadTimeout { server, uri, limit } => write!(
+                f,
+                "resource '{uri}' of server '{server}' did not come within {limit:?}"
+            ),
+            Self::Read(error) => error.fmt(f),
+            Self::ShutDown => f.write_str("the manager of the servers was shut down"),
+        }
+    }
+}
+
+impl Error for ManagerError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Unavailable {
+                source: Some(source),
+                ..
+            }
+            | Self::NotYet {
+                source: Some(source),
+                ..
+            } => Some(source.as_ref()),
+            // Its words are ours: what is below it comes next.
+            Self::Call(error) => error.source(),
+            Self::Read(error) => error.source(),
+            _ => None,
+        }
+    }
+}
+
+/// An error with everything below it, in one line.
+pub(crate) fn told(error: &(dyn Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(error) = next {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        next = error.source();
+    }
+    text
+}

@@ -1,0 +1,315 @@
+//! What happens with servers, for whoever listens: one bounded stream that lags safely.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_jsonrpc::RawJson;
+use mcp_jsonrpc::model::LogMessageParams;
+use serde_json::{Value, json};
+use tokio::sync::broadcast;
+
+use crate::catalog::{CatalogDiff, Entry};
+use crate::name::ServerName;
+use crate::server::ServerState;
+
+/// Something that happened.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Event {
+    /// A server's state changed.
+    StateChanged {
+        /// Which server.
+        server: ServerName,
+        /// What it was.
+        from: ServerState,
+        /// What it is.
+        to: ServerState,
+        /// Why, if something went wrong.
+        error: Option<String>,
+    },
+    /// A try to connect a server again begins (seeds M3, `mcp_reconnecting`).
+    Reconnecting {
+        /// Which server.
+        server: ServerName,
+        /// Which try, counted from 1.
+        attempt: u32,
+        /// How many there will be at most.
+        max_attempts: u32,
+    },
+    /// A server is back (`mcp_reconnected`).
+    Reconnected {
+        /// Which server.
+        server: ServerName,
+        /// Which try it was.
+        attempt: u32,
+    },
+    /// A try did not work (`mcp_reconnect_failed`).
+    ReconnectFailed {
+        /// Which server.
+        server: ServerName,
+        /// Which try it was.
+        attempt: u32,
+        /// Why it did not work.
+        error: String,
+    },
+    /// A server was given up; its tools are gone from the catalogue (`mcp_server_removed`).
+    ServerRemoved {
+        /// Which server.
+        server: ServerName,
+        /// Why.
+        reason: String,
+    },
+    /// There is a new catalogue.
+    CatalogChanged {
+        /// Its epoch.
+        epoch: u64,
+        /// What is different.
+        diff: Arc<CatalogDiff>,
+    },
+    /// A server changed a tool that was approved before: approve it anew.
+    ApprovedToolChanged {
+        /// The tool as it is now.
+        tool: Arc<Entry>,
+    },
+    /// A resource changed; what was kept of it is forgotten.
+    ResourceUpdated {
+        /// Which server.
+        server: ServerName,
+        /// Which resource.
+        uri: String,
+    },
+    /// A server asked for secrets in a form. The user was not bothered with it.
+    SecretRefused {
+        /// Which server.
+        server: ServerName,
+        /// The fields that looked like secrets.
+        fields: Vec<String>,
+    },
+    /// The user is done with the URL a server sent them to.
+    ElicitationComplete {
+        /// Which server.
+        server: ServerName,
+        /// Which elicitation.
+        elicitation_id: String,
+    },
+    /// A server logs something.
+    Log {
+        /// Which server.
+        server: ServerName,
+        /// What.
+        message: Arc<LogMessageParams>,
+    },
+    /// A server told something this crate has no words for.
+    Notification {
+        /// Which server.
+        server: ServerName,
+        /// What it is about.
+        method: String,
+        /// The details.
+        params: Option<RawJson>,
+    },
+    /// A server told more than anyone should have to hear: so many messages were left out.
+    Dropped {
+        /// Which server.
+        server: ServerName,
+        /// How many.
+        count: u64,
+    },
+    /// This listener was too slow: so many events are lost to it. States and the catalogue can be
+    /// asked for anew.
+    Lagged {
+        /// How many.
+        missed: u64,
+    },
+}
+
+impl Event {
+    /// The event's name in logs and on the wire: `mcp_reconnecting`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::StateChanged { .. } => "mcp_state_changed",
+            Self::Reconnecting { .. } => "mcp_reconnecting",
+            Self::Reconnected { .. } => "mcp_reconnected",
+            Self::ReconnectFailed { .. } => "mcp_reconnect_failed",
+            Self::ServerRemoved { .. } => "mcp_server_removed",
+            Self::CatalogChanged { .. } => "mcp_catalog_changed",
+            Self::ApprovedToolChanged { .. } => "mcp_approved_tool_changed",
+            Self::ResourceUpdated { .. } => "mcp_resource_updated",
+            Self::SecretRefused { .. } => "mcp_secret_refused",
+            Self::ElicitationComplete { .. } => "mcp_elicitation_complete",
+            Self::Log { .. } => "mcp_log",
+            Self::Notification { .. } => "mcp_notification",
+            Self::Dropped { .. } => "mcp_messages_dropped",
+            Self::Lagged { .. } => "mcp_events_missed",
+        }
+    }
+
+    /// The server it is about, if it is about one.
+    pub fn server(&self) -> Option<&ServerName> {
+        match self {
+            Self::StateChanged { server, .. }
+            | Self::Reconnecting { server, .. }
+            | Self::Reconnected { server, .. }
+            | Self::ReconnectFailed { server, .. }
+            | Self::ServerRemoved { server, .. }
+            | Self::ResourceUpdated { server, .. }
+            | Self::SecretRefused { server, .. }
+            | Self::ElicitationComplete { server, .. }
+            | Self::Log { server, .. }
+            | Self::Notification { server, .. }
+            | Self::Dropped { server, .. } => Some(server),
+            Self::ApprovedToolChanged { tool } => Some(tool.server()),
+            Self::CatalogChanged { .. } | Self::Lagged { .. } => None,
+        }
+    }
+
+    /// The event's details as JSON: `{"server": "files", "attempt": 1, "max_attempts": 5}`.
+    pub fn data(&self) -> Value {
+        match self {
+            Self::StateChanged {
+                server,
+                from,
+                to,
+                error,
+            } => json!({
+                "server": server, "from": from.as_str(), "to": to.as_str(),
+                "status": to.status().as_str(), "error": error,
+            }),
+            Self::Reconnecting {
+                server,
+                attempt,
+                max_attempts,
+            } => json!({"server": server, "attempt": attempt, "max_attempts": max_attempts}),
+            Self::Reconnected { server, attempt } => json!({"server": server, "attempt": attempt}),
+            Self::ReconnectFailed {
+                server,
+                attempt,
+                error,
+            } => json!({"server": server, "attempt": attempt, "error": error}),
+            Self::ServerRemoved { server, reason } => json!({"server": server, "reason": reason}),
+            Self::CatalogChanged { epoch, diff } => {
+                let names = |tools: &[Arc<Entry>]| -> Vec<Value> {
+                    tools
+                        .iter()
+                        .map(|tool| json!(tool.exposed_name()))
+                        .collect()
+                };
+                let changed = diff.changed.iter().map(|change| Arc::clone(&change.new));
+                json!({
+                    "epoch": epoch, "added": names(&diff.added), "removed": names(&diff.removed),
+                    "changed": names(&changed.collect::<Vec<_>>()),
+                    "prompts": diff.prompts, "resources": diff.resources,
+                })
+            }
+            Self::ApprovedToolChanged { tool } => json!({
+                "server": tool.server(), "tool": tool.name(), "name": tool.exposed_name(),
+                "fingerprint": tool.fingerprint(),
+            }),
+            Self::ResourceUpdated { server, uri } => json!({"server": server, "uri": uri}),
+            Self::SecretRefused { server, fields } => json!({"server": server, "fields": fields}),
+            Self::ElicitationComplete {
+                server,
+                elicitation_id,
+            } => json!({"server": server, "elicitation_id": elicitation_id}),
+            Self::Log { server, message } => json!({"server": server, "message": **message}),
+            Self::Notification {
+                server,
+                method,
+                params,
+            } => json!({"server": server, "method": method, "params": params}),
+            Self::Dropped { server, count } => json!({"server": server, "count": count}),
+            Self::Lagged { missed } => json!({"missed": missed}),
+        }
+    }
+}
+
+/// A listener's end of the stream. Each listener gets every event from when it began to listen.
+#[derive(Debug)]
+pub struct Events {
+    pub(crate) receiver: broadcast::Receiver<Event>,
+}
+
+impl Events {
+    /// The next event; `None` when the manager is gone. Whoever is too slow is told how much they
+    /// missed ([`Event::Lagged`]) and goes on from there; they hold nobody up.
+    ///
+    /// Cancel-safe.
+    pub async fn next(&mut self) -> Option<Event> {
+        match self.receiver.recv().await {
+            Ok(event) => Some(event),
+            Err(broadcast::error::RecvError::Lagged(missed)) => Some(Event::Lagged { missed }),
+            Err(broadcast::error::RecvError::Closed) => None,
+        }
+    }
+
+    /// The next event, if there is one already.
+    pub fn try_next(&mut self) -> Option<Event> {
+        match self.receiver.try_recv() {
+            Ok(event) => Some(event),
+            Err(broadcast::error::TryRecvError::Lagged(missed)) => Some(Event::Lagged { missed }),
+            Err(_) => None,
+        }
+    }
+}
+
+/// How much of what one server tells unasked is passed on: a bucket of tokens that refills, so that
+/// no server's flood washes the others' events away.
+#[derive(Debug)]
+pub(crate) struct Chatter {
+    per_second: u32,
+    left: f64,
+    at: Duration,
+    dropped: u64,
+}
+
+/// Whether a message may be passed on.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Verdict {
+    /// Yes; and so many were left out before.
+    Pass {
+        dropped: u64,
+    },
+    Drop,
+}
+
+impl Chatter {
+    pub(crate) fn new(per_second: u32) -> Self {
+        Self {
+            per_second,
+            left: f64::from(per_second),
+            at: Duration::ZERO,
+            dropped: 0,
+        }
+    }
+
+    pub(crate) fn judge(&mut self, now: Duration) -> Verdict {
+        let rate = f64::from(self.per_second);
+        let passed = now.saturating_sub(self.at).as_secs_f64();
+        self.at = now;
+        self.left = (self.left + passed * rate).min(rate);
+        if self.left < 1.0 {
+            self.dropped += 1;
+            return Verdict::Drop;
+        }
+        self.left -= 1.0;
+        Verdict::Pass {
+            dropped: std::mem::take(&mut self.dropped),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flood_is_cut_to_the_rate_and_counted() {
+        let mut chatter = Chatter::new(10);
+        let at = Duration::from_secs;
+        let passed = (0..100).filter(|_| chatter.judge(at(1)) != Verdict::Drop);
+        assert_eq!(passed.count(), 10);
+        assert_eq!(chatter.judge(at(2)), Verdict::Pass { dropped: 90 });
+        let passed = (0..100).filter(|_| chatter.judge(at(100)) != Verdict::Drop);
+        assert_eq!(passed.count(), 10, "a long silence saves nothing up");
+    }
+}

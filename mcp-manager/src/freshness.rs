@@ -1,0 +1,270 @@
+//! When a server's lists are asked for again: pure, time is passed in.
+
+use std::time::Duration;
+
+use crate::limits::Limits;
+
+/// A list of a server's.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Kind {
+    Tools,
+    Prompts,
+    /// With their templates.
+    Resources,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Self; 3] = [Self::Tools, Self::Prompts, Self::Resources];
+}
+
+/// What a server says about its lists.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) enum Offer {
+    /// It has no such list.
+    #[default]
+    None,
+    /// It has one, and says nothing when it changes.
+    Silent,
+    /// It has one, and tells when it changes.
+    Announced,
+}
+
+/// The clocks of a server's three lists (X16).
+#[derive(Debug)]
+pub(crate) struct Freshness {
+    clocks: [Clock; 3],
+    ttl: Duration,
+    shortest_ttl: Duration,
+    pause: Duration,
+    back_off: Duration,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Clock {
+    offer: Offer,
+    due: Option<Duration>,
+    asked: Option<Duration>,
+    under_way: bool,
+    /// It changed since it was asked for.
+    changed: bool,
+}
+
+impl Freshness {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        Self {
+            clocks: [Clock::default(); 3],
+            ttl: limits.list_ttl(),
+            shortest_ttl: limits.shortest_list_ttl(),
+            pause: limits.list_pause(),
+            back_off: limits.list_back_off(),
+        }
+    }
+
+    /// A new connection, on which nothing was asked for yet.
+    pub(crate) fn begin(&mut self, offer: impl Fn(Kind) -> Offer) {
+        self.clocks = Kind::ALL.map(|kind| Clock {
+            offer: offer(kind),
+            ..Clock::default()
+        });
+    }
+
+    /// Changes will not be announced after all.
+    pub(crate) fn silence(&mut self, now: Duration) {
+        let due = now.saturating_add(self.ttl);
+        for clock in &mut self.clocks {
+            if clock.offer == Offer::Announced {
+                clock.offer = Offer::Silent;
+                clock.due = clock.due.or(Some(due));
+            }
+        }
+    }
+
+    /// A list changed, or may have.
+    pub(crate) fn changed(&mut self, kind: Kind, now: Duration) {
+        let pause = self.pause;
+        if let Some(clock) = self.clock(kind) {
+            if clock.under_way {
+                clock.changed = true;
+            } else {
+                clock.hurry(now, pause);
+            }
+        }
+    }
+
+    /// The lists to ask for now. Tell with [`done`](Self::done) what became of each.
+    pub(crate) fn take_due(&mut self, now: Duration) -> Vec<Kind> {
+        let mut due = Vec::new();
+        for kind in Kind::ALL {
+            if let Some(clock) = self.clock(kind)
+                && clock.due.is_some_and(|at| at <= now)
+            {
+                clock.asked(now);
+                due.push(kind);
+            }
+        }
+        due
+    }
+
+    /// All lists there are, to be asked for now.
+    pub(crate) fn take_all(&mut self, now: Duration) -> Vec<Kind> {
+        let mut all = Vec::new();
+        for kind in Kind::ALL {
+            if let Some(clock) = self.clock(kind) {
+                clock.asked(now);
+                all.push(kind);
+            }
+        }
+        all
+    }
+
+    /// A list came, with the time it says it stays fresh, or failed.
+    pub(crate) fn done(
+        &mut self,
+        kind: Kind,
+        outcome: Result<Option<Duration>, ()>,
+        now: Duration,
+    ) {
+        let (ttl, shortest, pause, back_off) =
+            (self.ttl, self.shortest_ttl, self.pause, self.back_off);
+        let Some(clock) = self.clock(kind) else {
+            return;
+        };
+        clock.under_way = false;
+        clock.due = match outcome {
+            Err(()) => Some(now.saturating_add(back_off)),
+            Ok(Some(told)) if !told.is_zero() => Some(now.saturating_add(told.max(shortest))),
+            Ok(_) if clock.offer == Offer::Announced => None,
+            Ok(_) => Some(now.saturating_add(ttl)),
+        };
+        if std::mem::take(&mut clock.changed) && outcome.is_ok() {
+            clock.hurry(now, pause);
+        }
+    }
+
+    /// When the next list is due.
+    pub(crate) fn due(&self) -> Option<Duration> {
+        self.clocks.iter().filter_map(|clock| clock.due).min()
+    }
+
+    fn clock(&mut self, kind: Kind) -> Option<&mut Clock> {
+        let clock = self.clocks.get_mut(kind as usize)?;
+        (clock.offer != Offer::None).then_some(clock)
+    }
+}
+
+impl Clock {
+    fn asked(&mut self, now: Duration) {
+        *self = Self {
+            due: None,
+            asked: Some(now),
+            under_way: true,
+            changed: false,
+            ..*self
+        };
+    }
+
+    /// As soon as the pause since the last time allows.
+    fn hurry(&mut self, now: Duration, pause: Duration) {
+        let at = self
+            .asked
+            .map_or(now, |asked| now.max(asked.saturating_add(pause)));
+        self.due = Some(self.due.map_or(at, |due| due.min(at)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn fresh(offer: Offer) -> Freshness {
+        let mut fresh = Freshness::new(&Limits::default());
+        fresh.begin(|kind| {
+            if kind == Kind::Tools {
+                offer
+            } else {
+                Offer::None
+            }
+        });
+        assert_eq!(fresh.take_all(SECOND), [Kind::Tools]);
+        fresh
+    }
+
+    #[test]
+    fn lists_are_asked_for_as_x16_says() {
+        let mut silent = fresh(Offer::Silent);
+        silent.done(Kind::Tools, Ok(None), SECOND);
+        assert_eq!(
+            silent.due(),
+            Some(SECOND * 301),
+            "five minutes where nothing is announced"
+        );
+
+        let mut announced = fresh(Offer::Announced);
+        announced.done(Kind::Tools, Ok(None), SECOND);
+        assert_eq!(announced.due(), None, "only when it changes");
+        announced.changed(Kind::Tools, SECOND * 50);
+        assert_eq!(announced.take_due(SECOND * 50), [Kind::Tools]);
+        announced.done(Kind::Tools, Err(()), SECOND * 51);
+        assert_eq!(
+            announced.due(),
+            Some(SECOND * 81),
+            "half a minute after a failure"
+        );
+        announced.done(Kind::Tools, Ok(Some(SECOND * 60)), SECOND * 81);
+        assert_eq!(
+            announced.due(),
+            Some(SECOND * 141),
+            "what the server says counts"
+        );
+        announced.done(Kind::Tools, Ok(None), SECOND * 141);
+        announced.silence(SECOND * 142);
+        assert_eq!(announced.due(), Some(SECOND * 442));
+    }
+
+    proptest! {
+        #[test]
+        fn a_flood_of_changes_is_coalesced_and_the_last_one_is_never_lost(
+            gaps in prop::collection::vec((0_u64..700, 0_u64..900), 1..200),
+        ) {
+            let mut fresh = fresh(Offer::Announced);
+            fresh.done(Kind::Tools, Ok(None), SECOND);
+            let (mut now, mut asked, mut answered) = (SECOND, vec![SECOND], None);
+            let mut last_change = Duration::ZERO;
+            for (gap, takes) in gaps {
+                let until = now + Duration::from_millis(gap);
+                // Everything that is due before the next change.
+                loop {
+                    let next = [answered, fresh.due()].into_iter().flatten().min();
+                    let Some(next) = next.filter(|next| *next <= until) else { break };
+                    now = now.max(next);
+                    if answered.is_some_and(|at| at <= now) {
+                        answered = None;
+                        fresh.done(Kind::Tools, Ok(None), now);
+                    } else if !fresh.take_due(now).is_empty() {
+                        asked.push(now);
+                        answered = Some(now + Duration::from_millis(takes));
+                    }
+                }
+                now = until;
+                fresh.changed(Kind::Tools, now);
+                last_change = now;
+            }
+            if let Some(at) = answered {
+                now = now.max(at);
+                fresh.done(Kind::Tools, Ok(None), now);
+            }
+            if let Some(due) = fresh.due() {
+                prop_assert_eq!(fresh.take_due(due), [Kind::Tools]);
+                asked.push(due);
+            }
+            prop_assert!(*asked.last().unwrap() >= last_change);
+            for pair in asked.windows(2) {
+                prop_assert!(pair[1] - pair[0] >= SECOND);
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+#![doc = include_str!("../README.md")]
+
+mod builder;
+mod call;
+mod catalog;
+mod config;
+mod connect;
+mod connector;
+mod elicitation;
+mod error;
+mod event;
+mod flatten;
+mod freshness;
+mod hub;
+mod lifecycle;
+mod limits;
+mod lists;
+mod manager;
+mod name;
+mod options;
+mod pin;
+mod pool;
+mod resource_cache;
+mod schedule;
+mod search;
+mod server;
+mod signal;
+mod slot;
+mod supervise;
+
+pub use builder::ManagerBuilder;
+pub use catalog::{
+    Catalog, CatalogDiff, ChangedEntry, Entry, ItemKind, ListProblem, Listing, ToolPolicy,
+};
+pub use config::{
+    ConfigFile, ConfigProblem, Dialect, Endpoint, Input, Missing, Place, RemoteEndpoint,
+    RemoteKind, Resolved, ServerConfig, Start, StdioEndpoint, Unresolved, Variable, Variables,
+};
+pub use connector::{Connector, DefaultConnector};
+pub use elicitation::{Ask, Elicitation, ElicitationHandler, NoopElicitation};
+pub use error::ManagerError;
+pub use event::{Event, Events};
+pub use flatten::flatten;
+pub use lifecycle::{Applied, Startup, Wait};
+pub use limits::Limits;
+pub use manager::{Manager, ServerInfo, Shutdown};
+pub use name::{ExposedName, InvalidServerName, MAX_EXPOSED_NAME, ServerName};
+pub use options::CallOptions;
+pub use pin::{Fingerprint, InvalidFingerprint, PinState, Pins};
+pub use pool::{Lease, Pool};
+pub use resource_cache::{ReadThroughError, ResourceCache, ResourceCacheLimits, Ticket};
+pub use schedule::RetryPolicy;
+pub use search::{Hit, SearchIndex};
+pub use server::{ServerState, Status};

@@ -1,0 +1,147 @@
+//! Every bound of a manager in one place.
+
+use std::time::Duration;
+
+use crate::schedule::RetryPolicy;
+
+/// How much of everything a manager allows. All of it is bounded, always.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// let limits = mcp_manager::Limits::default()
+///     .with_stdio_starts(4)
+///     .with_idle_time(Duration::from_secs(600));
+/// assert_eq!(limits.stdio_starts(), 4);
+/// ```
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Limits {
+    stdio_starts: usize,
+    remote_starts: usize,
+    start_patience: Duration,
+    connect_time: Duration,
+    call_time: Duration,
+    calls_per_server: u32,
+    idle_time: Duration,
+    list_time: Duration,
+    list_ttl: Duration,
+    shortest_list_ttl: Duration,
+    list_pause: Duration,
+    list_back_off: Duration,
+    queued_events: usize,
+    messages_per_second: u32,
+    queued_questions: usize,
+    questions_per_server: usize,
+    retry: RetryPolicy,
+    client: mcp_client::Limits,
+}
+
+/// Declares each limit once: how it is read and how it is set.
+macro_rules! limits {
+    ($($(#[$meta:meta])* $name:ident / $with:ident: $Type:ty;)*) => {
+        impl Limits {$(
+            $(#[$meta])*
+            pub fn $name(&self) -> $Type {
+                self.$name
+            }
+
+            #[doc = concat!("Sets [`", stringify!($name), "`](Self::", stringify!($name), ").")]
+            #[must_use]
+            pub fn $with(mut self, $name: $Type) -> Self {
+                self.$name = $name;
+                self
+            }
+        )*}
+    };
+}
+
+limits! {
+    /// How many programs are started at once. Default: 2.
+    stdio_starts / with_stdio_starts: usize;
+    /// How many remote servers are connected to at once. Default: 5.
+    remote_starts / with_remote_starts: usize;
+    /// How long a server that does not get ready counts among those: then the next one's turn
+    /// comes, so that no server's slowness holds the others up. Default: 5 s.
+    start_patience / with_start_patience: Duration;
+    /// How long connecting may take, and how long a call waits for its server to be connected,
+    /// unless the server's configuration says otherwise. Default: 30 s.
+    connect_time / with_connect_time: Duration;
+    /// How long a call may take, and how long after each progress report, unless the
+    /// configuration of its server or tool says otherwise. Default: 120 s.
+    call_time / with_call_time: Duration;
+    /// How many calls one server works on at once, where it may do several. Default: 8.
+    calls_per_server / with_calls_per_server: u32;
+    /// How long a server stays connected that nobody uses. Default: 30 min.
+    idle_time / with_idle_time: Duration;
+    /// How long one list may take. Default: 30 s.
+    list_time / with_list_time: Duration;
+    /// How long a list counts that its server neither announces changes of nor gives a time for.
+    /// Default: 5 min.
+    list_ttl / with_list_ttl: Duration;
+    /// The shortest time a server may give for its lists. Default: 5 s.
+    shortest_list_ttl / with_shortest_list_ttl: Duration;
+    /// How long after a list was asked for it is asked for again at the earliest, however many
+    /// changes are announced. Default: 1 s.
+    list_pause / with_list_pause: Duration;
+    /// How long after a list failed it is asked for again. Default: 30 s.
+    list_back_off / with_list_back_off: Duration;
+    /// How many events wait for a slow listener before it misses some. Default: 1024.
+    queued_events / with_queued_events: usize;
+    /// How much of what one server tells unasked is passed on per second. Default: 64.
+    messages_per_second / with_messages_per_second: u32;
+    /// How many questions of all servers wait for the user. Default: 32.
+    queued_questions / with_queued_questions: usize;
+    /// How many questions of one server wait for the user. Default: 4.
+    questions_per_server / with_questions_per_server: usize;
+}
+
+impl Limits {
+    /// How lost servers are tried again.
+    pub fn retry(&self) -> &RetryPolicy {
+        &self.retry
+    }
+
+    /// Sets [`retry`](Self::retry).
+    #[must_use]
+    pub fn with_retry(mut self, retry: RetryPolicy) -> Self {
+        self.retry = retry;
+        self
+    }
+
+    /// The limits of each connection. Its connect and call time follow from those here.
+    pub fn client(&self) -> &mcp_client::Limits {
+        &self.client
+    }
+
+    /// Sets [`client`](Self::client).
+    #[must_use]
+    pub fn with_client(mut self, client: mcp_client::Limits) -> Self {
+        self.client = client;
+        self
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            stdio_starts: 2,
+            remote_starts: 5,
+            start_patience: Duration::from_secs(5),
+            connect_time: Duration::from_secs(30),
+            call_time: Duration::from_secs(120),
+            calls_per_server: 8,
+            idle_time: Duration::from_secs(30 * 60),
+            list_time: Duration::from_secs(30),
+            list_ttl: Duration::from_secs(5 * 60),
+            shortest_list_ttl: Duration::from_secs(5),
+            list_pause: Duration::from_secs(1),
+            list_back_off: Duration::from_secs(30),
+            queued_events: 1024,
+            messages_per_second: 64,
+            queued_questions: 32,
+            questions_per_server: 4,
+            retry: RetryPolicy::default(),
+            client: mcp_client::Limits::default(),
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! The handle: which servers there are, and what they offer.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use mcp_client::{Client, ServerFacts};
+use tokio::task::AbortHandle;
+
+use crate::builder::ManagerBuilder;
+use crate::catalog::Catalog;
+use crate::config::ServerConfig;
+use crate::error::{ManagerError, told};
+use crate::event::Events;
+use crate::hub::Hub;
+use crate::limits::Limits;
+use crate::name::ServerName;
+use crate::pin::Pins;
+use crate::resource_cache::ResourceCache;
+use crate::server::ServerState;
+use crate::slot::{Command, Slot};
+
+/// Many servers behind one catalogue.
+///
+/// A cheap clone; all clones are the same. Each server has a task of its own that connects it,
+/// looks after it and brings it back, so that no server's failure, slowness or noise touches
+/// another. End it with [`shutdown`](Self::shutdown); when the last clone is dropped without, all
+/// connections end as soon as they can.
+#[derive(Clone, Debug)]
+pub struct Manager {
+    pub(crate) inner: Arc<Inner>,
+}
+
+/// Ends all tasks when the last handle goes.
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub(crate) hub: Arc<Hub>,
+    publisher: AbortHandle,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.publisher.abort();
+        for slot in self.hub.slots() {
+            if let Some(supervisor) = slot.supervisor.lock().take() {
+                supervisor.abort();
+            }
+        }
+    }
+}
+
+/// A server, seen from outside.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ServerInfo {
+    /// Its name.
+    pub name: ServerName,
+    /// Where it stands.
+    pub state: ServerState,
+    /// What went wrong last, with all causes, until it works again.
+    pub error: Option<String>,
+    /// How it is configured.
+    pub config: Arc<ServerConfig>,
+    /// What it says about itself, while it is connected.
+    pub facts: Option<ServerFacts>,
+}
+
+/// What had to be done to end all servers.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Shutdown {
+    /// The programs that did not end by themselves, by server.
+    pub killed: BTreeMap<ServerName, Vec<String>>,
+}
+
+impl Manager {
+    /// Begins to build a manager.
+    pub fn builder() -> ManagerBuilder {
+        ManagerBuilder::new()
+    }
+
+    pub(crate) fn new(hub: Arc<Hub>) -> Self {
+        let publisher = tokio::spawn(Arc::clone(&hub).publish()).abort_handle();
+        Self {
+            inner: Arc::new(Inner { hub, publisher }),
+        }
+    }
+
+    pub(crate) fn hub(&self) -> &Arc<Hub> {
+        &self.inner.hub
+    }
+
+    /// The bounds.
+    pub fn limits(&self) -> &Limits {
+        &self.hub().limits
+    }
+
+    /// What all servers offer now. Keep the snapshot for as long as names of it are in use.
+    pub fn catalog(&self) -> Arc<Catalog> {
+        self.hub().catalog()
+    }
+
+    /// What happens from now on.
+    pub fn events(&self) -> Events {
+        Events {
+            receiver: self.hub().events.subscribe(),
+        }
+    }
+
+    /// All servers, by name.
+    pub fn servers(&self) -> Vec<ServerInfo> {
+        self.hub().slots().iter().map(|slot| info(slot)).collect()
+    }
+
+    /// One server.
+    pub fn server(&self, name: &str) -> Option<ServerInfo> {
+        self.hub().slot(name).ok().map(|slot| info(&slot))
+    }
+
+    /// The names of all servers that are connected (seeds M1, `ClientNames`).
+    pub fn connected(&self) -> Vec<ServerName> {
+        let slots = self.hub().slots().into_iter();
+        let connected = slots.filter(|slot| slot.state().is_connected());
+        connected.map(|slot| slot.name.clone()).collect()
+    }
+
+    /// The connection to a server, if there is one now (seeds M1, `GetClient`): for whatever this
+    /// crate has no words for. It is not renewed; ask again after a loss.
+    pub fn client(&self, name: &str) -> Option<Client> {
+        self.hub().slot(name).ok()?.client()
+    }
+
+    /// The resources that were read.
+    pub fn resource_cache(&self) -> &ResourceCache {
+        &self.hub().cache
+    }
+
+    /// Forgets what is kept of a resource (seeds M5).
+    pub fn invalidate_resource(&self, server: &ServerName, uri: &str) {
+        self.hub().cache.invalidate(server, uri);
+        self.hub().responses.forget(server.as_str());
+    }
+
+    /// Forgets what is kept of all resources of a server.
+    pub fn invalidate_resources(&self, server: &ServerName) {
+        self.hub().forget(server);
+    }
+
+    /// Approves a tool as it is now: should its server change it, there will be an
+    /// [`ApprovedToolChanged`](crate::Event::ApprovedToolChanged).
+    ///
+    /// # Errors
+    ///
+    /// [`ManagerError::UnknownTool`] if the catalogue does not have it.
+    pub fn approve(&self, exposed_name: &str) -> Result<(), ManagerError> {
+        let catalog = self.catalog();
+        let entry = catalog
+            .tool(exposed_name)
+            .ok_or_else(|| ManagerError::UnknownTool {
+                name: exposed_name.to_owned(),
+            })?;
+        self.hub().pins.lock().approve(entry);
+        Ok(())
+    }
+
+    /// The tools that were approved, to be stored.
+    pub fn pins(&self) -> Pins {
+        self.hub().pins.lock().clone()
+    }
+
+    /// Asks a server anew for what it offers, soon and in the background.
+    ///
+    /// # Errors
+    ///
+    /// [`ManagerError::UnknownServer`] if there is none of this name.
+    pub fn refresh(&self, name: &str) -> Result<(), ManagerError> {
+        let slot = self.hub().slot(name)?;
+        slot.signals.changed(&crate::freshness::Kind::ALL);
+        Ok(())
+    }
+
+    /// Ends all servers, and returns when nothing of them is left: no connection, no process. Says
+    /// which programs had to be killed. From now on the manager does nothing any more.
+    pub async fn shutdown(&self) -> Shutdown {
+        self.hub().over.store(true, Ordering::SeqCst);
+        let slots = std::mem::take(&mut *self.hub().servers.lock());
+        self.hub().outdate();
+        let killed = quit(slots.into_values().collect()).await;
+        Shutdown { killed }
+    }
+}
+
+/// Ends these servers, all at the same time, and waits for them.
+pub(crate) async fn quit(slots: Vec<Arc<Slot>>) -> BTreeMap<ServerName, Vec<String>> {
+    for slot in &slots {
+        // One whose supervisor is gone needs no telling.
+        let _ = slot.commands.send(Command::Quit).await;
+    }
+    let mut all = BTreeMap::new();
+    for slot in slots {
+        let supervisor = slot.supervisor.lock().take();
+        if let Some(supervisor) = supervisor
+            && let Ok(killed) = supervisor.await
+            && !killed.is_empty()
+        {
+            all.insert(slot.name.clone(), killed);
+        }
+    }
+    all
+}
+
+fn info(slot: &Slot) -> ServerInfo {
+    let live = slot.live.borrow().clone();
+    ServerInfo {
+        name: slot.name.clone(),
+        state: live.state,
+        error: live.error.map(|error| told(error.as_ref())),
+        config: slot.config(),
+        facts: live.client.map(|client| client.server()),
+    }
+}

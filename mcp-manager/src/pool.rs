@@ -1,0 +1,198 @@
+//! Servers of several users: each user's own, shared by that user's agents.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use mcp_jsonrpc::model::{CallToolResult, ReadResourceResult};
+use parking_lot::Mutex;
+use serde::Serialize;
+
+use crate::builder::ManagerBuilder;
+use crate::config::ServerConfig;
+use crate::error::ManagerError;
+use crate::manager::{Manager, Shutdown};
+use crate::name::ServerName;
+use crate::options::CallOptions;
+use crate::server::ServerState;
+use crate::slot::InUse;
+
+/// Servers by user and name (seeds M7): a [`Manager`] for each user, so that nothing of one user's
+/// reaches another. A cheap clone; all clones are the same.
+///
+/// Whoever works with a server takes a [`Lease`]; all leases of one user's server share one
+/// connection. It stays for as long as somebody holds one, and then for
+/// [`Limits::idle_time`](crate::Limits::idle_time).
+///
+/// ```
+/// use mcp_manager::{Manager, NoopElicitation, Pool};
+///
+/// let pool = Pool::new(|user| {
+///     tracing::info!(user, "first seen");
+///     Manager::builder().elicitation(NoopElicitation)
+/// });
+/// # let _ = pool;
+/// ```
+#[derive(Clone)]
+pub struct Pool {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    make: Box<dyn Fn(&str) -> ManagerBuilder + Send + Sync>,
+    users: Mutex<BTreeMap<String, Manager>>,
+}
+
+/// The right to use a server, and the way to it. The server is there until the last one is dropped.
+#[derive(Debug)]
+pub struct Lease {
+    manager: Manager,
+    server: ServerName,
+    _in_use: InUse,
+}
+
+impl Pool {
+    /// An empty pool; `make` says what a new user's manager is like.
+    pub fn new(make: impl Fn(&str) -> ManagerBuilder + Send + Sync + 'static) -> Self {
+        let shared = Shared {
+            make: Box::new(make),
+            users: Mutex::default(),
+        };
+        Self {
+            shared: Arc::new(shared),
+        }
+    }
+
+    /// The manager of a user's servers, made when it is first asked for. Must be called within a
+    /// tokio runtime.
+    pub fn manager(&self, user: &str) -> Manager {
+        let mut users = self.shared.users.lock();
+        if let Some(manager) = users.get(user) {
+            return manager.clone();
+        }
+        let manager = (self.shared.make)(user).build();
+        users.insert(user.to_owned(), manager.clone());
+        manager
+    }
+
+    /// Takes a lease on a user's server, and connects it if it is not connected yet.
+    ///
+    /// Should the server be configured otherwise than so far, it is so from now on, for all who
+    /// hold a lease on it.
+    ///
+    /// # Errors
+    ///
+    /// Why it is not connected.
+    pub async fn lease(&self, user: &str, config: ServerConfig) -> Result<Lease, ManagerError> {
+        self.sweep().await;
+        let manager = self.manager(user);
+        let server = config.name().clone();
+        let in_use = manager.take_in(config).await?;
+        manager.ready(&server).await?;
+        Ok(Lease {
+            manager,
+            server,
+            _in_use: in_use,
+        })
+    }
+
+    /// Forgets the servers that nobody has used for so long that they were stopped, and the users
+    /// who have none.
+    async fn sweep(&self) {
+        let users: Vec<_> = {
+            let users = self.shared.users.lock();
+            users
+                .iter()
+                .map(|(user, manager)| (user.clone(), manager.clone()))
+                .collect()
+        };
+        for (user, manager) in users {
+            let rests = |state| matches!(state, ServerState::Idle | ServerState::Disabled);
+            let swept = manager.remove_unused(rests).await;
+            let mut users = self.shared.users.lock();
+            // One clone here, one in the pool: nobody else holds it.
+            if swept && manager.is_empty() && Arc::strong_count(&manager.inner) == 2 {
+                users.remove(&user);
+            }
+        }
+    }
+
+    /// Shuts all users' managers down, all at the same time, and tells by user what had to be
+    /// killed.
+    pub async fn shutdown(&self) -> BTreeMap<String, Shutdown> {
+        let users = std::mem::take(&mut *self.shared.users.lock());
+        let mut ending = tokio::task::JoinSet::new();
+        for (user, manager) in users {
+            ending.spawn(async move { (user, manager.shutdown().await) });
+        }
+        let mut ended = BTreeMap::new();
+        while let Some(one) = ending.join_next().await {
+            ended.extend(one.ok());
+        }
+        ended
+    }
+}
+
+impl fmt::Debug for Pool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let users = self.shared.users.lock().len();
+        f.debug_struct("Pool")
+            .field("users", &users)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Manager {
+    /// Takes a lease on a server, which then does not rest until it is dropped. Does not wait for
+    /// the server.
+    ///
+    /// # Errors
+    ///
+    /// [`ManagerError::UnknownServer`] if there is none of this name.
+    pub fn lease(&self, server: &str) -> Result<Lease, ManagerError> {
+        let slot = self.hub().slot(server)?;
+        Ok(Lease {
+            manager: self.clone(),
+            server: slot.name.clone(),
+            _in_use: slot.usage.lease(),
+        })
+    }
+}
+
+impl Lease {
+    /// The server.
+    pub fn server(&self) -> &ServerName {
+        &self.server
+    }
+
+    /// The manager of the user's servers.
+    pub fn manager(&self) -> &Manager {
+        &self.manager
+    }
+
+    /// As [`Manager::call_tool_with`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Manager::call_tool`].
+    pub async fn call_tool(
+        &self,
+        tool: &str,
+        arguments: impl Serialize + Sync,
+        options: CallOptions,
+    ) -> Result<CallToolResult, ManagerError> {
+        let server = self.server.as_str();
+        self.manager
+            .call_tool_with(server, tool, arguments, options)
+            .await
+    }
+
+    /// As [`Manager::read_resource`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Manager::read_resource`].
+    pub async fn read_resource(&self, uri: &str) -> Result<Arc<ReadResourceResult>, ManagerError> {
+        self.manager.read_resource(self.server.as_str(), uri).await
+    }
+}

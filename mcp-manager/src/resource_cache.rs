@@ -1,0 +1,283 @@
+//! Resources that were read, kept for a while.
+
+mod key;
+mod limits;
+mod miss;
+mod shard;
+
+use std::fmt;
+use std::future::Future;
+use std::hash::RandomState;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use mcp_jsonrpc::model::ReadResourceResult;
+use parking_lot::Mutex;
+
+use self::key::{Key, Sought};
+pub use self::limits::ResourceCacheLimits;
+pub use self::miss::{ReadThroughError, Ticket};
+use self::shard::{Invalidated, Kept, Shard};
+use crate::name::ServerName;
+
+/// No server decides for longer than this.
+const MAX_TTL: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Resources that were read, by server and URI (M5, M6): TTL and LRU, bounded in entries and bytes.
+///
+/// - An expired entry is a miss, and stays until something pushes it out; it is never served.
+/// - An entry is fresh for as long as its server says (`ttlMs`; nothing it calls stale at once is
+///   kept), else for [`ResourceCacheLimits::with_ttl`]; a time of zero there means for ever.
+/// - A read that began before an invalidation is not kept after it.
+///
+/// A cache belongs to one user: what a server calls private never leaves it, and a host of several
+/// users gives each a cache. Reading takes a lock of one of a few shards; each is an exact LRU, and
+/// the caps hold for all of them together.
+pub struct ResourceCache {
+    limits: ResourceCacheLimits,
+    hasher: RandomState,
+    first: Padded,
+    others: Box<[Padded]>,
+    entries: AtomicUsize,
+    bytes: AtomicUsize,
+}
+
+/// On cache lines of its own.
+#[derive(Default)]
+#[repr(align(128))]
+struct Padded(Mutex<Shard>);
+
+impl ResourceCache {
+    /// A cache of so many entries and bytes.
+    pub fn new(limits: ResourceCacheLimits) -> Self {
+        Self {
+            hasher: RandomState::new(),
+            first: Padded::default(),
+            others: (1..limits.shards).map(|_| Padded::default()).collect(),
+            limits,
+            entries: AtomicUsize::new(0),
+            bytes: AtomicUsize::new(0),
+        }
+    }
+
+    /// What is kept of a resource, if it is fresh at `now`. Counts as a use of it.
+    pub fn get(
+        &self,
+        server: &ServerName,
+        uri: &str,
+        now: Instant,
+    ) -> Option<Arc<ReadResourceResult>> {
+        let sought = self.sought(server, uri);
+        self.shard(sought.hash).lock().get(&sought, now)
+    }
+
+    /// Keeps a resource as read at `now`, in place of what was kept of it. Counts as a use of it.
+    /// One that is stale at once or larger than the whole cache is not kept.
+    pub fn set(
+        &self,
+        server: &ServerName,
+        uri: &str,
+        result: Arc<ReadResourceResult>,
+        now: Instant,
+    ) {
+        let ticket = self.ticket(server, uri);
+        self.put(&ticket, result, now);
+    }
+
+    /// Notes that a read begins, so that [`put`](Self::put) knows what was invalidated meanwhile.
+    pub fn ticket(&self, server: &ServerName, uri: &str) -> Ticket {
+        let key = Key::new(server, uri, &self.hasher);
+        let generation = self.shard(key.hash).lock().generation;
+        Ticket { key, generation }
+    }
+
+    /// Keeps what a read brought, as [`set`](Self::set) does, unless it was invalidated meanwhile.
+    /// Whether it is kept.
+    pub fn put(&self, ticket: &Ticket, result: Arc<ReadResourceResult>, now: Instant) -> bool {
+        let Ticket { key, generation } = ticket;
+        let shard = self.shard(key.hash);
+        let replaced = match shard.lock().remove(key, *generation) {
+            Ok(replaced) => replaced,
+            Err(Invalidated) => return false,
+        };
+        self.release(replaced);
+        let Some(expires) = self.expiry(&result, now) else {
+            return false;
+        };
+        let size = key.size() + size(&result);
+        // Room first: so the caps hold at every moment, for everybody together.
+        if !self.reserve(key.hash, size) {
+            return false;
+        }
+        let kept = Kept {
+            result,
+            expires,
+            size,
+        };
+        // Somebody may have invalidated it by now, or put it there as well.
+        let (kept, gone) = match shard.lock().put(key, kept, *generation) {
+            Ok(replaced) => (true, replaced),
+            Err(Invalidated) => (false, Some(size)),
+        };
+        self.release(gone);
+        kept
+    }
+
+    /// What is kept of a resource, or else what `fetch` brings, which is then kept (M5).
+    ///
+    /// However many ask for the same resource at once, one fetches and all get what it brings, or
+    /// why it failed. If the one that fetches is dropped or out of time, the next one fetches. A
+    /// caller that comes after an invalidation does not join a fetch that began before it.
+    ///
+    /// # Errors
+    ///
+    /// If the fetch failed, or took longer than `limit`, the caller's own.
+    pub async fn read_through<E, F>(
+        &self,
+        server: &ServerName,
+        uri: &str,
+        limit: Duration,
+        fetch: impl FnOnce() -> F,
+    ) -> Result<Arc<ReadResourceResult>, ReadThroughError<E>>
+    where
+        F: Future<Output = Result<ReadResourceResult, E>>,
+        E: Send + Sync + 'static,
+    {
+        miss::read_through(self, server, uri, limit, fetch).await
+    }
+
+    /// Forgets a resource.
+    pub fn invalidate(&self, server: &ServerName, uri: &str) {
+        let sought = self.sought(server, uri);
+        let gone = self.shard(sought.hash).lock().invalidate(&sought);
+        self.release(gone);
+    }
+
+    /// Forgets all resources of a server: its lists changed, or it is a new connection.
+    pub fn invalidate_server(&self, server: &ServerName) {
+        self.invalidate_where(|key| key.server == *server);
+    }
+
+    /// Forgets everything.
+    pub fn clear(&self) {
+        self.invalidate_where(|_| true);
+    }
+
+    /// How many resources are kept, expired ones among them.
+    pub fn len(&self) -> usize {
+        self.all().map(|shard| shard.lock().len()).sum()
+    }
+
+    /// Whether nothing is kept.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// About how many bytes are kept.
+    pub fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    fn sought<'a>(&self, server: &'a ServerName, uri: &'a str) -> Sought<'a> {
+        Sought::new(server, uri, &self.hasher)
+    }
+
+    fn shard(&self, hash: u64) -> &Mutex<Shard> {
+        // The high bits: the maps inside use the low ones.
+        let at = (hash >> 48) as usize % (1 + self.others.len());
+        let other = at.checked_sub(1).and_then(|at| self.others.get(at));
+        &other.unwrap_or(&self.first).0
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Mutex<Shard>> {
+        let all = std::iter::once(&self.first).chain(&self.others);
+        all.map(|shard| &shard.0)
+    }
+
+    /// Until when a result is fresh: `None` if it is stale at once, `Some(None)` for ever.
+    fn expiry(&self, result: &ReadResourceResult, now: Instant) -> Option<Option<Instant>> {
+        let ttl = match result.ttl_ms {
+            Some(ms) => {
+                let said = Duration::from_millis(ms.try_into().unwrap_or(0));
+                Some(said.min(MAX_TTL)).filter(|ttl| !ttl.is_zero())?
+            }
+            None if self.limits.ttl.is_zero() => return Some(None),
+            None => self.limits.ttl,
+        };
+        Some(now.checked_add(ttl))
+    }
+
+    /// Makes room for one more entry of `size` bytes and takes it. Pushes out what was unused for
+    /// longest, of the entry's own shard first.
+    fn reserve(&self, hash: u64, size: usize) -> bool {
+        if size > self.limits.bytes || self.limits.entries == 0 {
+            return false;
+        }
+        while !self.take(size) {
+            let mut shards = std::iter::once(self.shard(hash)).chain(self.all());
+            match shards.find_map(|shard| shard.lock().pop_oldest()) {
+                Some(size) => self.release([size]),
+                // All the room is taken by writers about to put something there.
+                None => std::thread::yield_now(),
+            }
+        }
+        true
+    }
+
+    fn take(&self, size: usize) -> bool {
+        let within = |taken: usize, more: usize, cap: usize| {
+            taken.checked_add(more).filter(|&sum| sum <= cap)
+        };
+        let (order, seen) = (Ordering::Relaxed, Ordering::Relaxed);
+        let entry = |taken| within(taken, 1, self.limits.entries);
+        if self.entries.fetch_update(order, seen, entry).is_err() {
+            return false;
+        }
+        let room = |taken| within(taken, size, self.limits.bytes);
+        let taken = self.bytes.fetch_update(order, seen, room).is_ok();
+        if !taken {
+            self.entries.fetch_sub(1, Ordering::Relaxed);
+        }
+        taken
+    }
+
+    fn release(&self, sizes: impl IntoIterator<Item = usize>) {
+        for size in sizes {
+            self.entries.fetch_sub(1, Ordering::Relaxed);
+            self.bytes.fetch_sub(size, Ordering::Relaxed);
+        }
+    }
+
+    fn invalidate_where(&self, stale: impl Fn(&Key) -> bool) {
+        for shard in self.all() {
+            let gone = shard.lock().invalidate_where(&stale);
+            self.release(gone);
+        }
+    }
+}
+
+/// About how many bytes a result holds.
+fn size(result: &ReadResourceResult) -> usize {
+    let texts = result.contents.iter().map(|part| {
+        let len = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        part.uri.len() + len(&part.mime_type) + len(&part.text) + len(&part.blob)
+    });
+    texts.sum::<usize>() + size_of_val(result.contents.as_slice()) + size_of_val(result)
+}
+
+impl Default for ResourceCache {
+    fn default() -> Self {
+        Self::new(ResourceCacheLimits::default())
+    }
+}
+
+impl fmt::Debug for ResourceCache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ResourceCache")
+            .field("entries", &self.len())
+            .field("bytes", &self.bytes())
+            .field("limits", &self.limits)
+            .finish()
+    }
+}

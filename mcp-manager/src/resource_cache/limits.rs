@@ -1,0 +1,54 @@
+//! How much is kept, and for how long.
+
+use std::time::Duration;
+
+/// How much a [`ResourceCache`](crate::ResourceCache) keeps, and for how long.
+#[derive(Clone, Debug)]
+pub struct ResourceCacheLimits {
+    pub(super) entries: usize,
+    pub(super) bytes: usize,
+    pub(super) ttl: Duration,
+    pub(super) shards: usize,
+}
+
+impl Default for ResourceCacheLimits {
+    /// 256 entries, 32 MiB, five minutes (X17), in 8 shards.
+    fn default() -> Self {
+        Self {
+            entries: 256,
+            bytes: 32 << 20,
+            ttl: Duration::from_secs(5 * 60),
+            shards: 8,
+        }
+    }
+}
+
+impl ResourceCacheLimits {
+    /// At most so many resources; 0 keeps nothing.
+    #[must_use]
+    pub fn with_entries(mut self, entries: usize) -> Self {
+        self.entries = entries;
+        self
+    }
+
+    /// At most so many bytes, about.
+    #[must_use]
+    pub fn with_bytes(mut self, bytes: usize) -> Self {
+        self.bytes = bytes;
+        self
+    }
+
+    /// How long a resource stays fresh whose server does not say; zero: for ever (M6).
+    #[must_use]
+    pub fn with_ttl(mut self, ttl: Duration) -> Self {
+        self.ttl = ttl;
+        self
+    }
+
+    /// In so many shards. With one, the whole cache is one exact LRU.
+    #[must_use]
+    pub fn with_shards(mut self, shards: usize) -> Self {
+        self.shards = shards;
+        self
+    }
+}

@@ -1,0 +1,111 @@
+//! A part of the cache: an exact LRU, and the reads under way.
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use lru::LruCache;
+use mcp_jsonrpc::model::ReadResourceResult;
+
+use super::key::{Hashed, Key, Look, Sought};
+
+/// A part of the cache.
+pub(super) struct Shard {
+    entries: LruCache<Key, Kept, Hashed>,
+    /// Counts the invalidations.
+    pub(super) generation: u64,
+    /// Reads under way that others may join; the caller knows of which type.
+    pub(super) flights: HashMap<Key, Flight, Hashed>,
+}
+
+/// A read under way.
+pub(super) struct Flight {
+    pub(super) generation: u64,
+    pub(super) cell: Arc<dyn Any + Send + Sync>,
+}
+
+/// A resource that is kept.
+pub(super) struct Kept {
+    pub(super) result: Arc<ReadResourceResult>,
+    /// `None`: never.
+    pub(super) expires: Option<Instant>,
+    pub(super) size: usize,
+}
+
+/// There was an invalidation since.
+pub(super) struct Invalidated;
+
+impl Default for Shard {
+    fn default() -> Self {
+        Self {
+            // The caps are the cache's.
+            entries: LruCache::unbounded_with_hasher(Hashed::default()),
+            generation: 0,
+            flights: HashMap::default(),
+        }
+    }
+}
+
+impl Shard {
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub(super) fn get(
+        &mut self,
+        sought: &Sought<'_>,
+        now: Instant,
+    ) -> Option<Arc<ReadResourceResult>> {
+        let sought: &dyn Look = sought;
+        let kept = self.entries.get(sought)?;
+        let fresh = kept.expires.is_none_or(|expires| now < expires);
+        fresh.then(|| Arc::clone(&kept.result))
+    }
+
+    /// Takes out what is kept under `key`; how large it was.
+    pub(super) fn remove(
+        &mut self,
+        key: &Key,
+        generation: u64,
+    ) -> Result<Option<usize>, Invalidated> {
+        self.require(generation)?;
+        Ok(self.entries.pop(key).map(|kept| kept.size))
+    }
+
+    /// Keeps something for which there is room; how large what it replaced was.
+    pub(super) fn put(
+        &mut self,
+        key: &Key,
+        kept: Kept,
+        generation: u64,
+    ) -> Result<Option<usize>, Invalidated> {
+        self.require(generation)?;
+        Ok(self.entries.put(key.clone(), kept).map(|old| old.size))
+    }
+
+    fn require(&self, generation: u64) -> Result<(), Invalidated> {
+        (generation == self.generation)
+            .then_some(())
+            .ok_or(Invalidated)
+    }
+
+    /// Pushes out what was unused for longest; how large it was.
+    pub(super) fn pop_oldest(&mut self) -> Option<usize> {
+        self.entries.pop_lru().map(|(_, kept)| kept.size)
+    }
+
+    pub(super) fn invalidate(&mut self, sought: &Sought<'_>) -> Option<usize> {
+        self.generation += 1;
+        let sought: &dyn Look = sought;
+        self.entries.pop(sought).map(|kept| kept.size)
+    }
+
+    pub(super) fn invalidate_where(&mut self, stale: impl Fn(&Key) -> bool) -> Vec<usize> {
+        self.generation += 1;
+        let keys = self.entries.iter().map(|(key, _)| key);
+        let gone: Vec<Key> = keys.filter(|key| stale(key)).cloned().collect();
+        let sizes = gone.iter().filter_map(|key| self.entries.pop(key));
+        sizes.map(|kept| kept.size).collect()
+    }
+}

@@ -1,0 +1,356 @@
+//! One server's states, as a pure machine: what happens goes in with the time, what to do comes out.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::schedule::{RetryPolicy, Schedule, Try};
+
+/// How many lists in a row may go unanswered, with nothing else under way, before the connection
+/// counts as lost.
+const SILENCES: u32 = 3;
+
+/// Where a server stands.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[non_exhaustive]
+pub enum ServerState {
+    /// It shall not run: switched off in its configuration, or closed.
+    Disabled,
+    /// It will be connected as soon as it is its turn.
+    Pending,
+    /// It is being started or reached, and asked what it offers.
+    Connecting,
+    /// It works.
+    Connected,
+    /// It is connected, but does not tell what it offers: what it offered last still counts.
+    Degraded,
+    /// It wants authorization that nobody has given yet.
+    NeedsAuth,
+    /// It was lost, or could not be reached, and will be tried again.
+    Reconnecting,
+    /// It does not run because nobody needs it; the next call starts it.
+    Idle,
+    /// It was given up; only a manual retry brings it back.
+    Failed,
+}
+
+/// The same, as coarsely as many interfaces show it (seeds C7).
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[non_exhaustive]
+pub enum Status {
+    /// Not connected, and nobody minds.
+    Disconnected,
+    /// On its way.
+    Connecting,
+    /// Connected.
+    Connected,
+    /// Not connected, and somebody has to do something about it.
+    Error,
+}
+
+impl ServerState {
+    /// Every state.
+    pub const ALL: [Self; 9] = [
+        Self::Disabled,
+        Self::Pending,
+        Self::Connecting,
+        Self::Connected,
+        Self::Degraded,
+        Self::NeedsAuth,
+        Self::Reconnecting,
+        Self::Idle,
+        Self::Failed,
+    ];
+
+    /// The state in one word: `needs_auth`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Disabled => "disabled",
+            Self::Pending => "pending",
+            Self::Connecting => "connecting",
+            Self::Connected => "connected",
+            Self::Degraded => "degraded",
+            Self::NeedsAuth => "needs_auth",
+            Self::Reconnecting => "reconnecting",
+            Self::Idle => "idle",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// The coarse view.
+    pub fn status(self) -> Status {
+        match self {
+            Self::Disabled | Self::Idle => Status::Disconnected,
+            Self::Pending | Self::Connecting | Self::Reconnecting => Status::Connecting,
+            Self::Connected | Self::Degraded => Status::Connected,
+            Self::NeedsAuth | Self::Failed => Status::Error,
+        }
+    }
+
+    /// Whether there is a connection to make calls on.
+    pub fn is_connected(self) -> bool {
+        self.status() == Status::Connected
+    }
+}
+
+impl Status {
+    /// The status in one word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Disconnected => "disconnected",
+            Self::Connecting => "connecting",
+            Self::Connected => "connected",
+            Self::Error => "error",
+        }
+    }
+}
+
+impl fmt::Display for ServerState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What happens to a server.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Input {
+    /// It may run again, should somebody need it.
+    Enable,
+    /// Somebody needs it. Does not overrule whoever switched it off.
+    Wanted,
+    /// Somebody says that it shall run, from now on and afresh.
+    Retry,
+    /// Somebody says that it shall not run.
+    Stop,
+    /// It is its turn to connect.
+    Turn,
+    /// It is connected.
+    Connected,
+    /// It could not be connected.
+    Refused(Refusal),
+    /// The connection ended by itself.
+    Lost,
+    /// It told what it offers.
+    Listed,
+    /// It did not tell what it offers.
+    ListFailed(ListFailure),
+    /// The wait for the next try is over.
+    Due,
+    /// Nobody has needed it for long enough.
+    Unused,
+}
+
+/// Why a server could not be connected.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Refusal {
+    /// Another try may help, after this long if it says so.
+    Passing(Option<Duration>),
+    /// Another try will not help, unless it worked before.
+    Lasting,
+    /// It wants authorization.
+    Auth,
+}
+
+/// Why a server did not tell what it offers.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum ListFailure {
+    /// It answered, but not with a list; or it may be busy.
+    Answered,
+    /// It did not answer, though it had nothing else to do.
+    Silent,
+    /// It wants authorization.
+    Auth,
+}
+
+/// What to do.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Action {
+    /// Begin to connect. Try 0 is none: the first time.
+    Connect { attempt: u32 },
+    /// Close the connection.
+    Close,
+    /// A try worked.
+    Reconnected { attempt: u32 },
+    /// A try did not work.
+    TryFailed { attempt: u32 },
+    /// It is given up.
+    Removed,
+}
+
+/// One server.
+#[derive(Debug)]
+pub(crate) struct Machine {
+    state: ServerState,
+    schedule: Schedule,
+    /// Which try the present one is.
+    attempt: u32,
+    due: Option<Duration>,
+    /// Whether it ever worked since it was last given up.
+    proven: bool,
+    silences: u32,
+}
+
+impl Machine {
+    /// A server that is [`Disabled`](ServerState::Disabled) or [`Idle`](ServerState::Idle).
+    pub(crate) fn new(state: ServerState, policy: RetryPolicy, seed: u64) -> Self {
+        Self {
+            state,
+            schedule: Schedule::new(policy, seed),
+            attempt: 0,
+            due: None,
+            proven: false,
+            silences: 0,
+        }
+    }
+
+    pub(crate) fn state(&self) -> ServerState {
+        self.state
+    }
+
+    /// When [`Input::Due`] is due.
+    pub(crate) fn due(&self) -> Option<Duration> {
+        self.due
+    }
+
+    pub(crate) fn max_attempts(&self) -> u32 {
+        self.schedule.policy().tries()
+    }
+
+    /// Something happened. What does not fit the state changes nothing: it comes too late.
+    pub(crate) fn step(&mut self, input: Input, now: Duration) -> Vec<Action> {
+        use ServerState::{
+            Connected, Connecting, Degraded, Disabled, Failed, Idle, NeedsAuth, Pending,
+            Reconnecting,
+        };
+        match (self.state, input) {
+            (Disabled | Idle | Failed | NeedsAuth, Input::Retry) | (Idle, Input::Wanted) => {
+                self.schedule.reset();
+                self.attempt = 0;
+                self.enter(Pending)
+            }
+            (Disabled, Input::Enable) => self.enter(Idle),
+            (Reconnecting, Input::Retry) => {
+                self.schedule.reset();
+                self.enter(Pending)
+            }
+            (Connected | Degraded, Input::Retry) => {
+                self.schedule.lost(now);
+                self.schedule.reset();
+                self.attempt = 0;
+                self.enter(Pending);
+                vec![Action::Close]
+            }
+            (Reconnecting, Input::Due) => self.enter(Pending),
+            (Pending, Input::Turn) => {
+                self.enter(Connecting);
+                vec![Action::Connect {
+                    attempt: self.attempt,
+                }]
+            }
+            (Connecting, Input::Connected) => {
+                self.enter(Connected);
+                self.schedule.connected(now);
+                self.proven = true;
+                match std::mem::take(&mut self.attempt) {
+                    0 => Vec::new(),
+                    attempt => vec![Action::Reconnected { attempt }],
+                }
+            }
+            (Connecting, Input::Refused(refusal)) => self.refused(refusal, now),
+            (Connected | Degraded, Input::Lost) => self.lost(now),
+            (Connected | Degraded, Input::ListFailed(failure)) => self.list_failed(failure, now),
+            (Connected | Degraded, Input::Listed) => self.enter(Connected),
+            (Connected | Degraded, Input::Unused) => {
+                self.schedule.lost(now);
+                self.enter(Idle);
+                vec![Action::Close]
+            }
+            (Disabled, Input::Stop) => Vec::new(),
+            (_, Input::Stop) => {
+                self.schedule.lost(now);
+                self.proven = false;
+                self.enter(Disabled);
+                vec![Action::Close]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn enter(&mut self, state: ServerState) -> Vec<Action> {
+        self.state = state;
+        self.due = None;
+        if state != ServerState::Degraded {
+            self.silences = 0;
+        }
+        Vec::new()
+    }
+
+    fn refused(&mut self, refusal: Refusal, now: Duration) -> Vec<Action> {
+        let mut actions = match self.attempt {
+            0 => Vec::new(),
+            attempt => vec![Action::TryFailed { attempt }],
+        };
+        let retry_after = match refusal {
+            Refusal::Auth => {
+                self.enter(ServerState::NeedsAuth);
+                return actions;
+            }
+            Refusal::Lasting if !self.proven => {
+                self.give_up(&mut actions);
+                return actions;
+            }
+            Refusal::Lasting => None,
+            Refusal::Passing(retry_after) => retry_after,
+        };
+        self.try_again(now, retry_after, &mut actions);
+        actions
+    }
+
+    fn lost(&mut self, now: Duration) -> Vec<Action> {
+        let mut actions = vec![Action::Close];
+        self.schedule.lost(now);
+        self.try_again(now, None, &mut actions);
+        actions
+    }
+
+    fn list_failed(&mut self, failure: ListFailure, now: Duration) -> Vec<Action> {
+        match failure {
+            ListFailure::Auth => {
+                self.schedule.lost(now);
+                self.enter(ServerState::NeedsAuth);
+                return vec![Action::Close];
+            }
+            ListFailure::Answered => self.silences = 0,
+            ListFailure::Silent => self.silences += 1,
+        }
+        if self.silences >= SILENCES {
+            return self.lost(now);
+        }
+        self.enter(ServerState::Degraded)
+    }
+
+    fn try_again(&mut self, now: Duration, after: Option<Duration>, actions: &mut Vec<Action>) {
+        match self.schedule.next(now, after) {
+            Some(Try { number, at }) => {
+                self.enter(ServerState::Reconnecting);
+                self.attempt = number;
+                self.due = Some(at);
+            }
+            None => self.give_up(actions),
+        }
+    }
+
+    fn give_up(&mut self, actions: &mut Vec<Action>) {
+        self.enter(ServerState::Failed);
+        self.proven = false;
+        actions.push(Action::Removed);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,25 @@
+//! Tests of the crate, one file a topic.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests"
+)]
+
+mod call;
+mod catalog;
+mod config;
+mod content;
+mod elicitation;
+mod fake;
+mod lifecycle;
+mod listing;
+mod name;
+mod pin;
+mod pool;
+mod process;
+mod resource_cache;
+mod search;
+mod simulation;
+mod watch;
