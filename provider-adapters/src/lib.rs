@@ -37,6 +37,8 @@ mod request;
 mod secret;
 mod sse;
 mod stop;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod text_piece;
 mod tool;
 mod tool_call;

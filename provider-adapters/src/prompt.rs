@@ -3,7 +3,7 @@
 mod body;
 mod decoder;
 mod fence;
-mod instruction;
+pub(crate) mod instruction;
 mod parser;
 mod plain;
 mod request;

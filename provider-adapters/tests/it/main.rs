@@ -21,4 +21,6 @@ mod neutral_json;
 mod oracle;
 mod prompt;
 mod request;
+#[cfg(feature = "testing")]
+mod testing;
 mod trap;

@@ -1,0 +1,295 @@
+//! The provider's side of every wire: what a real provider would send, and what it is asked.
+//!
+//! A [`ScriptedReply`] becomes the bytes that a provider streams or answers whole, and an [`Asked`]
+//! is a request as the provider reads it: enough for a scripted model behind a real HTTP endpoint,
+//! so that tests run the whole path.
+//!
+//! ```
+//! use provider_adapters::testing::ScriptedReply;
+//! use provider_adapters::{Adapter, Anthropic, Expected, Wire};
+//!
+//! let reply = ScriptedReply::new().with_text("Let me look.").with_call("c1", "get_time", "{}");
+//! let mut decoder = Anthropic::default().decoder(Expected::default());
+//! let mut events = Vec::new();
+//! for event in reply.stream(Wire::Anthropic) {
+//!     decoder.push(event.as_bytes(), &mut events);
+//! }
+//! assert_eq!(decoder.finish(&mut events).calls().next().unwrap().name, "get_time");
+//! ```
+
+mod anthropic;
+mod asked;
+mod gemini;
+mod openai_chat;
+mod openai_responses;
+mod prompt;
+
+use serde_json::Value;
+
+pub use self::asked::{Asked, NotAsked, Said, ToolAnswer};
+use crate::json_out::Object;
+use crate::stop::StopReason;
+use crate::wire::Wire;
+
+/// How many characters one event of a stream carries, unless told otherwise.
+const PIECE: usize = 12;
+
+/// What a scripted model answers, in neutral words.
+///
+/// Parts come in the order they were added. A model that thinks does so first, and calls come
+/// last: no wire can say it in another order when the reply is whole.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ScriptedReply {
+    id: String,
+    model: String,
+    parts: Vec<Part>,
+    usage: Option<(u64, u64)>,
+    stop: Option<StopReason>,
+    piece: usize,
+}
+
+#[derive(Clone, Debug, Eq, PartialEq)]
+enum Part {
+    Reasoning(String),
+    Text(String),
+    Call(Call),
+}
+
+#[derive(Clone, Debug, Eq, PartialEq)]
+struct Call {
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+/// What an HTTP endpoint answers a request with.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Answer {
+    /// The value of `content-type`.
+    pub content_type: &'static str,
+    /// The body: an event each if it is a stream, else all of it.
+    pub chunks: Vec<String>,
+}
+
+impl ScriptedReply {
+    /// Nothing said.
+    pub fn new() -> Self {
+        Self {
+            id: "0".to_owned(),
+            model: "scripted".to_owned(),
+            parts: Vec::new(),
+            usage: None,
+            stop: None,
+            piece: PIECE,
+        }
+    }
+
+    /// With thoughts. Chat Completions has no place of its own for them: they go where
+    /// compatible servers put them.
+    #[must_use]
+    pub fn with_reasoning(self, text: impl Into<String>) -> Self {
+        self.with(Part::Reasoning(text.into()))
+    }
+
+    /// With text.
+    #[must_use]
+    pub fn with_text(self, text: impl Into<String>) -> Self {
+        self.with(Part::Text(text.into()))
+    }
+
+    /// With a tool call. Arguments that are no JSON object, as of a reply that was cut, are left
+    /// out on wires that carry objects: Gemini, and Anthropic's whole replies.
+    #[must_use]
+    pub fn with_call(
+        self,
+        id: impl Into<String>,
+        name: impl Into<String>,
+        arguments: impl Into<String>,
+    ) -> Self {
+        self.with(Part::Call(Call {
+            id: id.into(),
+            name: name.into(),
+            arguments: arguments.into(),
+        }))
+    }
+
+    fn with(mut self, part: Part) -> Self {
+        self.parts.push(part);
+        self
+    }
+
+    /// With tokens of the request and of the reply.
+    #[must_use]
+    pub fn with_usage(mut self, input: u64, output: u64) -> Self {
+        self.usage = Some((input, output));
+        self
+    }
+
+    /// With why it stopped, in the nearest word the wire has. Otherwise it is
+    /// [`ToolUse`](StopReason::ToolUse) with calls and [`End`](StopReason::End) without.
+    #[must_use]
+    pub fn with_stop(mut self, reason: StopReason) -> Self {
+        self.stop = Some(reason);
+        self
+    }
+
+    /// From the model of this name.
+    #[must_use]
+    pub fn with_model(mut self, model: impl Into<String>) -> Self {
+        self.model = model.into();
+        self
+    }
+
+    /// With an id of its own: the ids of its items are made of it.
+    #[must_use]
+    pub fn with_id(mut self, id: impl Into<String>) -> Self {
+        self.id = id.into();
+        self
+    }
+
+    /// With this many characters in each event of a stream.
+    #[must_use]
+    pub fn with_piece_chars(mut self, count: usize) -> Self {
+        self.piece = count.max(1);
+        self
+    }
+
+    /// The same for a model in prompt mode, which writes its calls into the text.
+    #[must_use]
+    pub fn in_prompt_mode(mut self) -> Self {
+        let mut text = String::new();
+        let mut parts = Vec::new();
+        for part in self.parts {
+            match part {
+                Part::Text(said) => text.push_str(&said),
+                Part::Call(call) => {
+                    if !text.is_empty() {
+                        text.push('\n');
+                    }
+                    text.push_str(&prompt::call(&call.name, &call.arguments));
+                }
+                Part::Reasoning(_) => parts.push(part),
+            }
+        }
+        parts.push(Part::Text(text));
+        self.parts = parts;
+        if self.stop == Some(StopReason::ToolUse) {
+            self.stop = None;
+        }
+        self
+    }
+
+    /// The events a provider streams, each as it stands on the wire.
+    pub fn stream(&self, wire: Wire) -> Vec<String> {
+        match wire {
+            Wire::OpenAiChat => openai_chat::stream(self),
+            Wire::OpenAiResponses => openai_responses::stream(self),
+            Wire::Anthropic => anthropic::stream(self),
+            Wire::Gemini | Wire::Vertex => gemini::stream(self),
+            Wire::Prompt => openai_chat::stream(&self.clone().in_prompt_mode()),
+        }
+    }
+
+    /// The body of a reply that is not streamed.
+    pub fn whole(&self, wire: Wire) -> String {
+        let body = match wire {
+            Wire::OpenAiChat => openai_chat::whole(self),
+            Wire::OpenAiResponses => openai_responses::whole(self),
+            Wire::Anthropic => anthropic::whole(self),
+            Wire::Gemini | Wire::Vertex => gemini::whole(self),
+            Wire::Prompt => return self.clone().in_prompt_mode().whole(Wire::OpenAiChat),
+        };
+        text(&body)
+    }
+
+    fn calls(&self) -> impl Iterator<Item = &Call> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Call(call) => Some(call),
+            _ => None,
+        })
+    }
+
+    fn stop_reason(&self) -> StopReason {
+        match self.stop {
+            Some(reason) => reason,
+            None if self.calls().next().is_some() => StopReason::ToolUse,
+            None => StopReason::End,
+        }
+    }
+
+    /// `text` in the pieces it is streamed in.
+    fn pieces(&self, text: &str) -> Vec<String> {
+        let chars: Vec<char> = text.chars().collect();
+        chars.chunks(self.piece).map(String::from_iter).collect()
+    }
+}
+
+impl Default for ScriptedReply {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Call {
+    /// The arguments where a wire carries an object.
+    fn object(&self) -> Option<&str> {
+        let is_object =
+            serde_json::from_str::<Value>(&self.arguments).is_ok_and(|value| value.is_object());
+        is_object.then_some(self.arguments.as_str())
+    }
+}
+
+/// The body of an error answer, as each provider writes it.
+pub fn failure(wire: Wire, status: u16, message: &str) -> String {
+    let error = Object::default().set("message", message);
+    let body = match wire {
+        Wire::Anthropic => {
+            let kind = match status {
+                401 => "authentication_error",
+                404 => "not_found_error",
+                429 => "rate_limit_error",
+                529 => "overloaded_error",
+                400..=499 => "invalid_request_error",
+                _ => "api_error",
+            };
+            Object::default()
+                .set("type", "error")
+                .set("error", error.set("type", kind))
+        }
+        Wire::Gemini | Wire::Vertex => {
+            let kind = match status {
+                401 => "UNAUTHENTICATED",
+                404 => "NOT_FOUND",
+                429 => "RESOURCE_EXHAUSTED",
+                400..=499 => "INVALID_ARGUMENT",
+                503 => "UNAVAILABLE",
+                _ => "INTERNAL",
+            };
+            let error = error.set("code", u64::from(status)).set("status", kind);
+            Object::default().set("error", error)
+        }
+        _ => {
+            let kind = match status {
+                400..=499 => "invalid_request_error",
+                _ => "server_error",
+            };
+            Object::default().set("error", error.set("type", kind))
+        }
+    };
+    text(&body)
+}
+
+fn text(body: &Object<'_>) -> String {
+    String::from_utf8(body.to_bytes()).unwrap_or_default()
+}
+
+/// An event without a name.
+fn event(data: &Object<'_>) -> String {
+    format!("data: {}\n\n", text(data))
+}
+
+/// An event with a name.
+fn named_event(name: &str, data: &Object<'_>) -> String {
+    format!("event: {name}\ndata: {}\n\n", text(data))
+}
