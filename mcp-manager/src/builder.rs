@@ -11,12 +11,13 @@ use parking_lot::Mutex;
 use tokio::sync::{Notify, Semaphore, broadcast};
 use tokio::time::Instant;
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Listing};
 use crate::connector::{Connector, DefaultConnector};
 use crate::elicitation::{Answers, ElicitationHandler, Queue};
 use crate::hub::Hub;
 use crate::limits::Limits;
 use crate::manager::Manager;
+use crate::name::ServerName;
 use crate::pin::Pins;
 use crate::resource_cache::{ResourceCache, ResourceCacheLimits};
 
@@ -30,6 +31,7 @@ pub struct ManagerBuilder {
     limits: Limits,
     cache: ResourceCacheLimits,
     pins: Pins,
+    known: BTreeMap<ServerName, Arc<Listing>>,
     seed: Option<u64>,
 }
 
@@ -42,6 +44,7 @@ impl ManagerBuilder {
             limits: Limits::default(),
             cache: ResourceCacheLimits::default(),
             pins: Pins::new(),
+            known: BTreeMap::new(),
             seed: None,
         }
     }
@@ -89,6 +92,16 @@ impl ManagerBuilder {
         self
     }
 
+    /// What servers offered when they were last seen: in the catalogue before they are connected,
+    /// so that servers which start when they are needed can be.
+    pub fn known(mut self, listings: impl IntoIterator<Item = Listing>) -> Self {
+        let known = listings
+            .into_iter()
+            .map(|listing| (listing.server().clone(), Arc::new(listing)));
+        self.known.extend(known);
+        self
+    }
+
     /// Draws the waits before reconnecting from this seed, so that a run can be repeated.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
@@ -114,6 +127,7 @@ impl ManagerBuilder {
             cache: Arc::new(ResourceCache::new(self.cache)),
             responses: ResponseCache::default(),
             pins: Mutex::new(self.pins),
+            known: self.known,
             servers: Mutex::new(BTreeMap::new()),
             stdio_gate: Arc::new(Semaphore::new(self.limits.stdio_starts().max(1))),
             remote_gate: Arc::new(Semaphore::new(self.limits.remote_starts().max(1))),

@@ -32,6 +32,8 @@ pub(crate) struct Hub {
     pub(crate) cache: Arc<ResourceCache>,
     pub(crate) responses: ResponseCache,
     pub(crate) pins: Mutex<Pins>,
+    /// What servers offered when they were last seen.
+    pub(crate) known: BTreeMap<ServerName, Arc<Listing>>,
     pub(crate) servers: Mutex<BTreeMap<ServerName, Arc<Slot>>>,
     pub(crate) stdio_gate: Arc<Semaphore>,
     pub(crate) remote_gate: Arc<Semaphore>,

@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::time::Instant;
 
+use crate::catalog::Listing;
 use crate::config::{ServerConfig, Start};
 use crate::error::ManagerError;
 use crate::manager::{Manager, quit};
@@ -208,7 +209,7 @@ impl Manager {
     pub async fn test_connection(
         &self,
         config: ServerConfig,
-    ) -> Result<Arc<crate::Listing>, ManagerError> {
+    ) -> Result<Arc<Listing>, ManagerError> {
         let name = config.name().clone();
         let limits = self.limits().clone();
         let retry = limits.retry().clone().with_tries(0);
@@ -325,6 +326,11 @@ impl Manager {
         if config.start() == Start::Eager {
             machine.step(Input::Wanted, hub.now());
         }
+        let known = hub.known.get(config.name()).filter(|_| config.is_enabled());
+        let known = known.map(|known| Arc::new(Listing::clone(known).with_policy(config.tools())));
+        if known.is_some() {
+            hub.outdate();
+        }
         let (commands, orders) = mpsc::channel(QUEUED_COMMANDS);
         let (live, _) = watch::channel(Live {
             state: machine.state(),
@@ -346,7 +352,7 @@ impl Manager {
             usage: Usage::new(),
             lane: Semaphore::new(lanes),
             config: Mutex::new(config),
-            listing: Mutex::new(None),
+            listing: Mutex::new(known),
             supervisor: Mutex::new(None),
         });
         let supervisor = Supervisor::new(Arc::clone(hub), Arc::clone(&slot), orders, machine);

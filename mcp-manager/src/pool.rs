@@ -142,6 +142,23 @@ impl fmt::Debug for Pool {
     }
 }
 
+impl Manager {
+    /// Takes a lease on a server, which then does not rest until it is dropped. Does not wait for
+    /// the server.
+    ///
+    /// # Errors
+    ///
+    /// [`ManagerError::UnknownServer`] if there is none of this name.
+    pub fn lease(&self, server: &str) -> Result<Lease, ManagerError> {
+        let slot = self.hub().slot(server)?;
+        Ok(Lease {
+            manager: self.clone(),
+            server: slot.name.clone(),
+            _in_use: slot.usage.lease(),
+        })
+    }
+}
+
 impl Lease {
     /// The server.
     pub fn server(&self) -> &ServerName {

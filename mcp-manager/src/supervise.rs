@@ -21,6 +21,9 @@ use crate::server::{Action, Input, ListFailure, Machine, ServerState};
 use crate::signal::Pending;
 use crate::slot::{Command, Slot};
 
+/// How often at most it is looked whether a server is unused.
+const SHORTEST_WAIT: Duration = Duration::from_secs(1);
+
 type Work<T> = Option<Pin<Box<dyn Future<Output = T> + Send>>>;
 
 /// Looks after one server.
@@ -178,7 +181,8 @@ impl Supervisor {
         let idle = connected.then(|| {
             let since = self.slot.usage.unused_since();
             let unused = since.map_or(Duration::ZERO, |since| since.elapsed());
-            self.hub.limits.idle_time().saturating_sub(unused)
+            let left = self.hub.limits.idle_time().saturating_sub(unused);
+            left.max(SHORTEST_WAIT)
         });
         let list = self
             .freshness
@@ -198,7 +202,9 @@ impl Supervisor {
             return;
         };
         let unused = self.slot.usage.unused_since();
-        if unused.is_some_and(|since| since.elapsed() >= self.hub.limits.idle_time()) {
+        let unused = unused.is_some_and(|since| since.elapsed() >= self.hub.limits.idle_time());
+        // Somebody may have a call of their own under way, on the connection itself.
+        if unused && self.listing.is_none() && !client.idle_time().is_zero() {
             return self.step(Input::Unused, None).await;
         }
         if self.listing.is_none() {

@@ -53,6 +53,11 @@ pub(super) fn diff(old: &Catalog, new: &Catalog) -> CatalogDiff {
     let servers: BTreeSet<&ServerName> = old.listings.keys().chain(new.listings.keys()).collect();
     for server in servers {
         let (old, new) = (old.listing(server), new.listing(server));
+        if let (Some(old), Some(new)) = (old, new)
+            && Arc::ptr_eq(old, new)
+        {
+            continue;
+        }
         if !same(old, new, Listing::prompts) {
             diff.prompts.push(server.clone());
         }

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use super::variable::Spelling;
+
 /// Whose configuration a file is. All are read alike; it decides the unit of `timeout`, and how
 /// things are spelt when they are written.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -81,6 +83,15 @@ impl Dialect {
             #[cfg(feature = "toml")]
             Self::Codex => Unit::Seconds,
             _ => Unit::Milliseconds,
+        }
+    }
+
+    /// How it writes environment variables.
+    pub(super) fn spelling(self) -> Spelling {
+        match self {
+            Self::ClaudeCode => Spelling::Short,
+            Self::VsCode | Self::Cursor | Self::Cline => Spelling::Long,
+            _ => Spelling::Any,
         }
     }
 

@@ -25,13 +25,13 @@ pub(super) struct Fields<'a> {
 impl<'a> Fields<'a> {
     /// Of members with the same name the last one counts.
     pub(super) fn new(members: &'a [Member]) -> Self {
-        let last = |(at, member): (usize, &'a Member)| {
-            let mut later = members.iter().skip(at + 1);
-            (!later.any(|other| other.name == member.name)).then_some(member)
-        };
-        Self {
-            members: members.iter().enumerate().filter_map(last).collect(),
-        }
+        let mut seen = BTreeSet::new();
+        let last_first = members.iter().rev();
+        let mut members: Vec<&Member> = last_first
+            .filter(|member| seen.insert(member.name.as_str()))
+            .collect();
+        members.reverse();
+        Self { members }
     }
 
     pub(super) fn has(&self, names: &[&str]) -> bool {

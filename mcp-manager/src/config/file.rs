@@ -1,5 +1,7 @@
 //! A file of servers: read in any dialect, written in a chosen one.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 use super::dialect::Dialect;
@@ -15,6 +17,9 @@ use super::write;
 
 /// Keys that servers are found under.
 const CONTAINERS: [&str; 4] = ["mcpServers", "servers", "mcp_servers", "mcp.servers"];
+
+/// So many problems are told one by one.
+const MAX_PROBLEMS: usize = 100;
 
 /// A file of servers.
 ///
@@ -69,17 +74,34 @@ impl ConfigFile {
     pub fn read(text: &str, dialect: Dialect) -> Result<Self, ConfigProblem> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let root = document::parse(text, dialect)?;
-        let mut reader = Reader {
-            text,
-            dialect,
-            file: Self::new(),
-        };
+        let mut reader = Reader::new(text, dialect);
         let Some(members) = root.members() else {
             let message = format!("expected an object, found {}", root.describe());
             return Err(reader.problem(None, "$", Fault::new(root.at, message)));
         };
         reader.root(members);
         Ok(reader.file)
+    }
+
+    /// Reads what `~/.claude.json` keeps for one project folder: its servers, and nothing else of
+    /// the file. `None` if it knows no such project.
+    ///
+    /// # Errors
+    ///
+    /// If it is not JSON at all.
+    pub fn read_project(text: &str, folder: &str) -> Result<Option<Self>, ConfigProblem> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let root = document::parse(text, Dialect::ClaudeCode)?;
+        let projects = root.get("projects");
+        let Some(project) = projects.and_then(|projects| projects.get(folder)) else {
+            return Ok(None);
+        };
+        let mut reader = Reader::new(text, Dialect::ClaudeCode);
+        if let Some(servers) = project.get("mcpServers") {
+            let path = format!("$.projects{}.mcpServers", step(folder));
+            reader.servers(&path, servers);
+        }
+        Ok(Some(reader.file))
     }
 
     /// Adds a server, in place of one with the same name.
@@ -111,8 +133,9 @@ impl ConfigFile {
         resolve::resolve(self, variables)
     }
 
-    /// Writes the file in a dialect. Reading that again in the same dialect gives the same servers.
-    /// What a dialect has no word for is written in ours, which its owner passes over.
+    /// Writes the file in a dialect. Reading that again in the same dialect gives the same servers,
+    /// but for the spelling of variables: `${NAME}` or `${env:NAME}`, as the dialect has it. What a
+    /// dialect has no word for is written in ours, which its owner passes over.
     pub fn write(&self, dialect: Dialect) -> String {
         write::write(self, dialect)
     }
@@ -122,10 +145,21 @@ impl ConfigFile {
 struct Reader<'a> {
     text: &'a str,
     dialect: Dialect,
+    /// Of the entries so far.
+    names: BTreeSet<String>,
     file: ConfigFile,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    fn new(text: &'a str, dialect: Dialect) -> Self {
+        Self {
+            text,
+            dialect,
+            names: BTreeSet::new(),
+            file: ConfigFile::new(),
+        }
+    }
+
     fn root(&mut self, members: &[Member]) {
         let mut found = false;
         for member in members {
@@ -214,11 +248,12 @@ impl Reader<'_> {
     fn server(&mut self, path: &str, member: &Member) {
         let name = member.name.as_str();
         let path = format!("{path}{}", step(name));
-        let known = |server: &ServerConfig| server.name.as_str() == name;
-        if self.file.servers.iter().any(known) || self.file.unread.contains_key(name) {
+        if !self.names.insert(name.to_owned()) {
             let fault = Fault::new(member.at, "is there twice; this one counts");
             self.report(Some(name), &path, fault);
-            self.file.servers.retain(|server| !known(server));
+            self.file
+                .servers
+                .retain(|server| server.name.as_str() != name);
             self.file.unread.remove(name);
         }
         match entry::read(name, &member.value, self.dialect) {
@@ -245,7 +280,14 @@ impl Reader<'_> {
     }
 
     fn report(&mut self, server: Option<&str>, path: &str, fault: Fault) {
-        let problem = self.problem(server, path, fault);
+        let problem = match self.file.problems.len() {
+            0..MAX_PROBLEMS => self.problem(server, path, fault),
+            MAX_PROBLEMS => {
+                let message = "there are more problems after this one";
+                self.problem(None, path, Fault::new(fault.at, message))
+            }
+            _ => return,
+        };
         self.file.problems.push(problem);
     }
 

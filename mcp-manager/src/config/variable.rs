@@ -90,6 +90,41 @@ pub(super) fn expand(
     out
 }
 
+/// How a dialect writes an environment variable.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Spelling {
+    /// `${NAME}`.
+    Short,
+    /// `${env:NAME}`.
+    Long,
+    /// Either, or not at all.
+    Any,
+}
+
+/// `text` with its environment variables spelt as a dialect does.
+pub(super) fn respell(text: &str, spelling: Spelling) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("${") {
+        let Some((inside, behind)) = after.split_once('}') else {
+            break;
+        };
+        let short = inside.strip_prefix("env:");
+        let (variable, _) = Variable::parse(inside);
+        let written = match (spelling, variable, short) {
+            (Spelling::Short, _, Some(short)) => ["${", "", short],
+            (Spelling::Long, Variable::Env(_), None) => ["${", "env:", inside],
+            _ => ["${", "", inside],
+        };
+        out.push_str(before);
+        out.extend(written);
+        out.push('}');
+        rest = behind;
+    }
+    out.push_str(rest);
+    out
+}
+
 /// The variables of a file of `NAME=value` lines.
 pub(super) fn env_lines(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.lines().filter_map(|line| {

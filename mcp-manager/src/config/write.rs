@@ -11,6 +11,7 @@ use super::endpoint::{Endpoint, RemoteEndpoint, RemoteKind, StdioEndpoint};
 use super::file::ConfigFile;
 use super::input::Input;
 use super::server::{ServerConfig, Start};
+use super::variable::respell;
 
 pub(super) fn write(file: &ConfigFile, dialect: Dialect) -> String {
     let mut servers = file.unread.clone();
@@ -84,9 +85,10 @@ impl Entry {
         if matches!(self.dialect, Dialect::VsCode | Dialect::ClaudeCode) {
             self.set("type", "stdio".into());
         }
-        self.set("command", stdio.command.as_str().into());
+        self.set("command", self.spell(&stdio.command));
         if !stdio.args.is_empty() {
-            self.set("args", stdio.args.iter().map(Secret::expose).collect());
+            let args = stdio.args.iter().map(|arg| self.spell(arg.expose()));
+            self.set("args", args.collect());
         }
         self.secrets("env", &stdio.env);
         let inherited = self.either("inheritEnv", "env_vars");
@@ -97,8 +99,11 @@ impl Entry {
             _ => None,
         };
         self.optional("envPolicy", policy);
-        self.optional("envFile", stdio.env_file.as_deref());
-        self.optional("cwd", stdio.cwd.as_deref());
+        for (name, path) in [("envFile", &stdio.env_file), ("cwd", &stdio.cwd)] {
+            if let Some(path) = path {
+                self.set(name, self.spell(path));
+            }
+        }
     }
 
     fn remote(&mut self, remote: &RemoteEndpoint) {
@@ -109,7 +114,7 @@ impl Entry {
             RemoteKind::Sse => Some("sse"),
         };
         self.optional("type", kind);
-        self.set("url", remote.url.expose().into());
+        self.set("url", self.spell(remote.url.expose()));
         if !self.dialect.is_toml() {
             return self.secrets("headers", &remote.headers);
         }
@@ -166,6 +171,10 @@ impl Entry {
         }
     }
 
+    fn spell(&self, text: &str) -> Value {
+        respell(text, self.dialect.spelling()).into()
+    }
+
     fn set(&mut self, name: &str, value: Value) {
         self.members.insert(name.to_owned(), value);
     }
@@ -190,7 +199,8 @@ impl Entry {
 
     fn secrets(&mut self, name: &str, secrets: &BTreeMap<String, Secret>) {
         if !secrets.is_empty() {
-            let pair = |(name, value): (&String, &Secret)| (name.clone(), value.expose().into());
+            let pair =
+                |(name, value): (&String, &Secret)| (name.clone(), self.spell(value.expose()));
             self.set(name, Value::Object(secrets.iter().map(pair).collect()));
         }
     }

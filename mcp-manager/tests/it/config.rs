@@ -71,6 +71,65 @@ fn a_file_can_be_written_in_another_dialect() {
 }
 
 #[test]
+fn the_servers_of_one_project_are_read() {
+    let text = r#"{
+        "mcpServers": {"everywhere": {"command": "x"}},
+        "projects": {
+            "/home/me/app": {"history": [], "mcpServers": {"here": {"command": "y"}, "odd": 1}},
+            "/home/me/other": {}
+        }
+    }"#;
+    let names = |file: &ConfigFile| -> Vec<String> {
+        file.servers()
+            .iter()
+            .map(|server| server.name().to_string())
+            .collect()
+    };
+    let whole = ConfigFile::read(text, Dialect::ClaudeCode).unwrap();
+    assert_eq!(names(&whole), ["everywhere"]);
+    let project = |folder| ConfigFile::read_project(text, folder).unwrap();
+    let app = project("/home/me/app").unwrap();
+    assert_eq!(names(&app), ["here"]);
+    assert_eq!(
+        app.problems()[0].place.path,
+        r#"$.projects["/home/me/app"].mcpServers.odd"#
+    );
+    assert!(project("/home/me/other").unwrap().servers().is_empty());
+    assert!(project("/elsewhere").is_none());
+}
+
+/// A variable is written the way the file's owner reads it.
+#[test]
+fn variables_are_spelt_as_the_dialect_does() {
+    let file = read(
+        r#"{"mcpServers": {"a": {"command": "x", "args": ["${A} ${env:B:-c} ${input:d} ${userHome} ${"]}}}"#,
+    );
+    #[track_caller]
+    fn check(file: &ConfigFile, dialect: Dialect, want: &str) {
+        assert!(
+            file.write(dialect).contains(want),
+            "{}",
+            file.write(dialect)
+        );
+    }
+    check(
+        &file,
+        Dialect::VsCode,
+        "${env:A} ${env:B:-c} ${input:d} ${userHome} ${",
+    );
+    check(
+        &file,
+        Dialect::ClaudeCode,
+        "${A} ${B:-c} ${input:d} ${userHome} ${",
+    );
+    check(
+        &file,
+        Dialect::ClaudeDesktop,
+        "${A} ${env:B:-c} ${input:d} ${userHome} ${",
+    );
+}
+
+#[test]
 fn a_file_that_is_no_json_says_where() {
     #[track_caller]
     fn check(text: &str, want: &str) {
@@ -99,6 +158,18 @@ fn a_file_without_servers_says_what_was_expected() {
     assert_eq!(
         file.problems()[0].message,
         r#"no servers found: expected "mcpServers" or "servers", found "mcpservers", "theme""#
+    );
+}
+
+/// A project's file may come from anybody.
+#[test]
+fn a_file_full_of_faults_is_read_quickly_and_told_briefly() {
+    let entries: Vec<String> = (0..30_000).map(|n| format!(r#""{n}":0"#)).collect();
+    let file = read(&format!(r#"{{"mcpServers":{{{}}}}}"#, entries.join(",")));
+    assert_eq!(file.problems().len(), 101);
+    assert_eq!(
+        file.problems()[100].message,
+        "there are more problems after this one"
     );
 }
 

@@ -3,7 +3,10 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use mcp_manager::{Event, ManagerError, RemoteEndpoint, ServerConfig, ServerState, Wait};
+use mcp_manager::{
+    CallOptions, Event, Listing, Manager, ManagerError, RemoteEndpoint, ServerConfig, ServerState,
+    Start, Wait,
+};
 use serde_json::json;
 use tokio::time::Instant;
 
@@ -366,4 +369,26 @@ async fn a_server_can_be_tried_out_without_being_taken_in() {
     let error = manager.test_connection(remote("a")).await.unwrap_err();
     assert!(matches!(error, ManagerError::Unavailable { .. }), "{error}");
     assert!(manager.servers().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lazy_server_that_was_seen_before_is_in_the_catalogue_before_it_runs() {
+    let fakes = Fakes::default();
+    let fake = fakes.add("a", &["echo"]);
+    let seen = manager(&fakes).test_connection(remote("a")).await.unwrap();
+    let builder = Manager::builder().connector(fakes.clone());
+    let manager = builder.known([Listing::clone(&seen)]).build();
+    let lazy = remote("a").with_start(Start::Lazy);
+    manager.connect_all([lazy], Wait::All).await;
+    assert_eq!(
+        fake.connects.load(Ordering::SeqCst),
+        1,
+        "only the earlier look"
+    );
+    let options = CallOptions::default();
+    manager
+        .call_by_name("mcp__a__echo", json!({}), options)
+        .await
+        .unwrap();
+    assert_eq!(state(&manager, "a"), ServerState::Connected);
 }

@@ -18,6 +18,8 @@ mod listing;
 mod name;
 mod pin;
 mod pool;
+mod process;
 mod resource_cache;
 mod search;
+mod simulation;
 mod watch;

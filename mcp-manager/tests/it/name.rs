@@ -65,6 +65,38 @@ fn a_server_name_has_a_length_and_no_control_characters() {
     }
 }
 
+/// Names of servers and tools as published (npm, PyPI; November 2026), the longest of each.
+#[test]
+fn x6_real_names_fit() {
+    let names: Vec<String> = [
+        (
+            "awslabs.aws-iac-mcp-server",
+            "get_cloudformation_pre_deploy_validation_instructions",
+        ),
+        (
+            "@mobilenext/mobile-mcp",
+            "mobile_long_press_on_screen_at_coordinates",
+        ),
+        (
+            "@zereight/mcp-gitlab",
+            "delete_merge_request_note_emoji_reaction",
+        ),
+        ("mcp-atlassian", "confluence_download_content_attachments"),
+        ("wikipedia-mcp", "wikipedia_test_wikipedia_connectivity"),
+        (
+            "@softeria/ms-365-mcp-server",
+            "create-mail-attachment-upload-session",
+        ),
+        ("ha-mcp", "ha_config_update_dashboard_metadata"),
+        ("@currents/mcp", "currents-get-spec-files-performance"),
+    ]
+    .iter()
+    .map(|(server, tool)| exposed(server, tool))
+    .collect();
+    assert!(names.iter().all(|name| legal(name)));
+    insta::assert_snapshot!(names.join("\n"));
+}
+
 fn legal(name: &str) -> bool {
     let mut chars = name.chars();
     chars

@@ -1,0 +1,156 @@
+//! A model and tools, ready to run.
+
+use std::fmt;
+use std::sync::Arc;
+
+use provider_adapters::{Model, Options};
+
+use crate::cost::Prices;
+use crate::result::{MemoryStore, ResultStore};
+use crate::run::Run;
+use crate::search::Deferral;
+use crate::select::Selection;
+use crate::session::Session;
+use crate::step::Reason;
+use crate::toolbox::Toolbox;
+
+/// A model and tools. Drives any number of runs, one after the other or side by side. A cheap
+/// clone.
+///
+/// ```
+/// use agent_loop::testing::ScriptedModel;
+/// use agent_loop::{Agent, LocalTools, Run};
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() {
+/// let model = ScriptedModel::new().says("Hello.");
+/// let agent = Agent::new(model, "some-model", LocalTools::new("local"));
+/// let mut run = Run::default();
+/// run.ask("Hi!");
+/// let reason = agent.finish(&mut run).await;
+/// assert_eq!(reason.to_string(), "finished");
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Agent {
+    pub(crate) model: Arc<dyn Model>,
+    pub(crate) model_name: String,
+    pub(crate) toolbox: Arc<dyn Toolbox>,
+    pub(crate) store: Arc<dyn ResultStore>,
+    pub(crate) options: Options,
+    pub(crate) selection: Selection,
+    pub(crate) deferral: Deferral,
+    pub(crate) prices: Option<Prices>,
+    pub(crate) name: String,
+    pub(crate) traces_content: bool,
+}
+
+impl Agent {
+    /// An agent of a model, by the name its provider knows it, and tools.
+    pub fn new(
+        model: impl Model + 'static,
+        model_name: impl Into<String>,
+        toolbox: impl Toolbox + 'static,
+    ) -> Self {
+        Self::shared(Arc::new(model), model_name, Arc::new(toolbox))
+    }
+
+    /// The same of a model and tools that others use as well.
+    pub fn shared(
+        model: Arc<dyn Model>,
+        model_name: impl Into<String>,
+        toolbox: Arc<dyn Toolbox>,
+    ) -> Self {
+        Self {
+            model,
+            model_name: model_name.into(),
+            toolbox,
+            store: Arc::new(MemoryStore::default()),
+            options: Options::new(),
+            selection: Selection::all(),
+            deferral: Deferral::default(),
+            prices: None,
+            name: "agent".to_owned(),
+            traces_content: false,
+        }
+    }
+
+    /// With options for the model.
+    #[must_use]
+    pub fn with_options(mut self, options: Options) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// With the tools of some servers only.
+    #[must_use]
+    pub fn with_selection(mut self, selection: Selection) -> Self {
+        self.selection = selection;
+        self
+    }
+
+    /// With this rule for many tools.
+    #[must_use]
+    pub fn with_deferral(mut self, deferral: Deferral) -> Self {
+        self.deferral = deferral;
+        self
+    }
+
+    /// With another store for big results.
+    #[must_use]
+    pub fn with_store(mut self, store: impl ResultStore + 'static) -> Self {
+        self.store = Arc::new(store);
+        self
+    }
+
+    /// With prices, so that runs know their cost.
+    #[must_use]
+    pub fn with_prices(mut self, prices: Prices) -> Self {
+        self.prices = Some(prices);
+        self
+    }
+
+    /// With a name, for traces.
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// With arguments, results and replies in traces; without this only their sizes are.
+    #[must_use]
+    pub fn with_traced_content(mut self) -> Self {
+        self.traces_content = true;
+        self
+    }
+
+    /// Drives a run: ask the session for one event after the other.
+    pub fn session<'r>(&self, run: &'r mut Run) -> Session<'r> {
+        Session::new(self.clone(), run)
+    }
+
+    /// Drives a run to its end, or to where it waits for somebody; nobody watches. An approval
+    /// that nobody gives ends it: use an [unattended](crate::Policy::unattended) policy, or a
+    /// [`session`](Self::session).
+    pub async fn finish(&self, run: &mut Run) -> Reason {
+        let mut session = self.session(run);
+        while let Some(event) = session.next().await {
+            match event {
+                crate::Event::Done { reason } => return reason,
+                crate::Event::Waiting { .. } => break,
+                _ => {}
+            }
+        }
+        drop(session);
+        run.cancel("");
+        Reason::Cancelled
+    }
+}
+
+impl fmt::Debug for Agent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Agent")
+            .field("model", &self.model)
+            .field("model_name", &self.model_name)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,309 @@
+//! One call of a round, from the model's wish to its result.
+
+use std::time::Duration;
+
+use mcp_client::{Parked, TaskTicket};
+use mcp_jsonrpc::RawObject;
+use mcp_jsonrpc::model::{ContentBlock, InputResponses};
+use provider_adapters::{ToolCall, ToolResult};
+use serde::{Deserialize, Serialize};
+
+use crate::approval::Approval;
+use crate::limits::Limits;
+use crate::log::Logged;
+use crate::offer::Offer;
+use crate::policy::{Policy, Verdict, Why};
+use crate::record::{Status, ToolCallRecord};
+use crate::tool::{CallNumber, ToolInfo};
+use crate::toolbox::{Invocation, Outcome, Start};
+use crate::words;
+
+/// A call of the round that is under way.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub(crate) struct OpenCall {
+    pub(crate) number: CallNumber,
+    pub(crate) call: ToolCall,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) target: Option<Target>,
+    /// Whether a person changed the arguments.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) edited: bool,
+    /// How often its server has asked something.
+    #[serde(default)]
+    pub(crate) questions: u32,
+    pub(crate) state: CallState,
+}
+
+/// What a call is about, once it is understood.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub(crate) struct Target {
+    pub(crate) server_id: String,
+    pub(crate) server: String,
+    pub(crate) tool: String,
+    pub(crate) name: String,
+    pub(crate) fingerprint: String,
+    pub(crate) read_only: bool,
+    pub(crate) parallel: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) arguments: RawObject,
+}
+
+impl Target {
+    pub(crate) fn new(info: &ToolInfo, arguments: RawObject) -> Self {
+        Self {
+            server_id: info.server_id.clone(),
+            server: info.server.clone(),
+            tool: info.tool.clone(),
+            name: info.name.clone(),
+            fingerprint: info.fingerprint.clone(),
+            read_only: info.is_read_only(),
+            parallel: info.parallel,
+            timeout: info.timeout,
+            arguments,
+        }
+    }
+}
+
+/// Where a call stands.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum CallState {
+    /// Somebody's yes is needed.
+    Asked(Why),
+    /// It may start as soon as there is room.
+    Ready,
+    /// It was started. Whoever finds it so in a stored run cannot know what became of it.
+    Invoking,
+    /// The server wants to know something first.
+    Parked(Box<Parked>),
+    /// The server's questions are answered; it may go on as soon as there is room.
+    Answered {
+        parked: Box<Parked>,
+        answers: InputResponses,
+    },
+    /// It goes on at the server.
+    Task {
+        ticket: TaskTicket,
+        /// Whether somebody waits for it here and now.
+        #[serde(skip)]
+        awaited: bool,
+    },
+    /// It is over.
+    Settled { status: Status, result: ToolResult },
+}
+
+impl OpenCall {
+    pub(crate) fn new(number: CallNumber, call: ToolCall) -> Self {
+        Self {
+            number,
+            call,
+            target: None,
+            edited: false,
+            questions: 0,
+            state: CallState::Ready,
+        }
+    }
+
+    /// Finds out what it is about and whether it may run. False if it makes no sense; the model
+    /// is then told why.
+    pub(crate) fn understand(&mut self, offer: &Offer, policy: &Policy) -> bool {
+        match offer.resolve(&self.call) {
+            Ok(resolved) => {
+                self.target = Some(Target::new(resolved.info, resolved.arguments));
+                self.judge(policy.judge(resolved.info));
+                true
+            }
+            Err(problem) => {
+                self.settle(Status::Error, problem);
+                false
+            }
+        }
+    }
+
+    /// Looks again at a call that has not started: rules, yeses and its tool may have changed.
+    /// True if somebody should hear of it.
+    pub(crate) fn review(&mut self, offer: &Offer, policy: &Policy) -> bool {
+        let asked = matches!(self.state, CallState::Asked(_));
+        if !asked && self.state != CallState::Ready {
+            return false;
+        }
+        let Some(target) = &self.target else {
+            return false;
+        };
+        let Some(info) = offer.at(&target.server, &target.tool) else {
+            self.settle(Status::Error, words::gone(&target.name));
+            return true;
+        };
+        if info.fingerprint != target.fingerprint {
+            if let Err(problem) = offer.check(&target.server, &target.tool, &target.arguments) {
+                self.settle(Status::Error, problem);
+                return true;
+            }
+            self.target = Some(Target::new(info, target.arguments.clone()));
+            self.judge(match policy.judge(info) {
+                Verdict::Ask(_) => Verdict::Ask(Why::Changed),
+                verdict => verdict,
+            });
+            return true;
+        }
+        if asked {
+            self.judge(policy.judge(info));
+        } else if policy.forbids(info) {
+            self.judge(Verdict::Deny(words::forbidden()));
+        }
+        self.is_settled()
+    }
+
+    fn judge(&mut self, verdict: Verdict) {
+        match verdict {
+            Verdict::Allow => self.state = CallState::Ready,
+            Verdict::Ask(why) => self.state = CallState::Asked(why),
+            Verdict::Deny(reason) => self.settle(Status::Cancelled, words::denied(&reason)),
+        }
+    }
+
+    /// The question to a person, if it waits for one.
+    pub(crate) fn approval(&self) -> Option<Approval> {
+        let (CallState::Asked(why), Some(target)) = (&self.state, &self.target) else {
+            return None;
+        };
+        Some(Approval {
+            record: self.record(),
+            why: *why,
+            read_only: target.read_only,
+            fingerprint: target.fingerprint.clone(),
+        })
+    }
+
+    pub(crate) fn into_result(self) -> Option<ToolResult> {
+        match self.state {
+            CallState::Settled { result, .. } => Some(result),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_settled(&self) -> bool {
+        matches!(self.state, CallState::Settled { .. })
+    }
+
+    /// Whether somebody executes it, or waits for it, here and now.
+    pub(crate) fn is_running(&self) -> bool {
+        matches!(
+            self.state,
+            CallState::Invoking | CallState::Task { awaited: true, .. }
+        )
+    }
+
+    pub(crate) fn can_start(&self) -> bool {
+        matches!(
+            self.state,
+            CallState::Ready | CallState::Answered { .. } | CallState::Task { awaited: false, .. }
+        )
+    }
+
+    pub(crate) fn status(&self) -> Status {
+        match &self.state {
+            CallState::Settled { status, .. } => *status,
+            CallState::Invoking | CallState::Task { .. } => Status::Invoking,
+            _ => Status::Pending,
+        }
+    }
+
+    /// Settles it with an answer of ours.
+    pub(crate) fn settle(&mut self, status: Status, text: impl Into<String>) {
+        self.state = CallState::Settled {
+            status,
+            result: ToolResult::error(self.call.id.clone(), text),
+        };
+    }
+
+    /// Gives it up: it is told what is known about it.
+    pub(crate) fn give_up(&mut self, why: &str) {
+        match self.state {
+            CallState::Settled { .. } => {}
+            CallState::Invoking
+            | CallState::Task { .. }
+            | CallState::Parked(_)
+            | CallState::Answered { .. } => self.settle(Status::Cancelled, words::stopped(why)),
+            CallState::Asked(_) | CallState::Ready => {
+                self.settle(Status::Cancelled, words::not_made(why));
+            }
+        }
+    }
+
+    /// Marks it as started, and tells what to do.
+    pub(crate) fn start(&mut self) -> Option<Invocation> {
+        let target = self.target.as_ref()?;
+        let start = match std::mem::replace(&mut self.state, CallState::Invoking) {
+            CallState::Answered { parked, answers } => Start::Resume { parked, answers },
+            CallState::Task { ticket, .. } => {
+                self.state = CallState::Task {
+                    ticket: ticket.clone(),
+                    awaited: true,
+                };
+                Start::Await(ticket)
+            }
+            _ => Start::Call,
+        };
+        Some(Invocation {
+            number: self.number,
+            id: self.call.id.clone(),
+            server: target.server.clone(),
+            tool: target.tool.clone(),
+            name: target.name.clone(),
+            arguments: target.arguments.clone(),
+            start,
+            timeout: target.timeout,
+        })
+    }
+
+    /// Takes in what became of it.
+    pub(crate) fn finish(&mut self, outcome: Outcome, limits: &Limits) {
+        let waited = matches!(self.state, CallState::Task { .. });
+        self.state = match outcome {
+            Outcome::Result(result) => {
+                let mut result = ToolResult::from_mcp(self.call.id.clone(), result);
+                if self.edited
+                    && let Some(target) = &self.target
+                {
+                    let note = words::edited(target.arguments.get());
+                    result.content.insert(0, ContentBlock::text(note));
+                }
+                let status = if result.is_error {
+                    Status::Error
+                } else {
+                    Status::Done
+                };
+                CallState::Settled { status, result }
+            }
+            Outcome::Failed(failure) => {
+                let server = self.target.as_ref().map_or("", |target| &target.server);
+                return self.settle(Status::Error, words::failed(server, &failure));
+            }
+            Outcome::Parked(_) if self.questions >= limits.questions => {
+                let why = format!("its server asked something {} times", self.questions);
+                return self.settle(Status::Error, words::stopped(&why));
+            }
+            Outcome::Parked(parked) => {
+                self.questions += 1;
+                CallState::Parked(parked)
+            }
+            Outcome::Task(_) if waited => {
+                return self.settle(Status::Error, words::interrupted());
+            }
+            Outcome::Task(ticket) => CallState::Task {
+                ticket,
+                awaited: false,
+            },
+        };
+    }
+
+    pub(crate) fn record(&self) -> ToolCallRecord {
+        let record = Logged::of(self).record(&self.call);
+        match &self.state {
+            CallState::Settled { result, .. } => record.with_result(result),
+            _ => record,
+        }
+    }
+}

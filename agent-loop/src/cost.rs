@@ -1,0 +1,59 @@
+//! What tokens cost.
+
+use provider_adapters::{Usage, Wire};
+use serde::{Deserialize, Serialize};
+
+/// Prices of a model, in millionths of a currency per million tokens: 3.00 a million is 3,000,000.
+///
+/// ```
+/// use agent_loop::Prices;
+///
+/// let prices = Prices::new(3_000_000, 15_000_000).with_cache(300_000, 3_750_000);
+/// ```
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Prices {
+    input: u64,
+    output: u64,
+    cache_read: u64,
+    cache_write: u64,
+}
+
+impl Prices {
+    /// Of a million tokens of the request, and of the reply. Cached tokens cost the same until
+    /// [`with_cache`](Self::with_cache) says otherwise.
+    pub fn new(input: u64, output: u64) -> Self {
+        Self {
+            input,
+            output,
+            cache_read: input,
+            cache_write: input,
+        }
+    }
+
+    /// With prices of a million tokens read from, and written to, the provider's cache.
+    #[must_use]
+    pub fn with_cache(mut self, read: u64, write: u64) -> Self {
+        self.cache_read = read;
+        self.cache_write = write;
+        self
+    }
+
+    /// What a reply cost, in millionths, rounded up.
+    pub fn cost(&self, wire: Wire, usage: &Usage) -> u64 {
+        let (input, output) = wire.sum(usage);
+        let read = usage.cache_read.unwrap_or(0);
+        let write = usage.cache_write.unwrap_or(0);
+        let fresh = input.unwrap_or(0).saturating_sub(read + write);
+        let parts = [
+            (fresh, self.input),
+            (read, self.cache_read),
+            (write, self.cache_write),
+            (output.unwrap_or(0), self.output),
+        ];
+        let sum: u128 = parts
+            .iter()
+            .map(|(tokens, price)| u128::from(*tokens) * u128::from(*price))
+            .sum();
+        u64::try_from(sum.div_ceil(1_000_000)).unwrap_or(u64::MAX)
+    }
+}

@@ -1,0 +1,236 @@
+//! What happens in a run, for whoever watches.
+
+use mcp_client::Parked;
+use mcp_jsonrpc::{RawJson, RawObject};
+use provider_adapters::{Media, Usage};
+use serde::Serialize;
+
+use crate::approval::Approval;
+use crate::limits::Spent;
+use crate::policy::{Grant, Rule};
+use crate::record::{Status, ToolCallRecord};
+use crate::step::Reason;
+use crate::tool::CallNumber;
+use crate::toolbox::CallProgress;
+
+/// One thing that happened in a run.
+///
+/// Events come before what they announce: when a call is told to be
+/// [`Invoking`](Status::Invoking), it has not started yet, so that the run can be stored first.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "type")]
+#[non_exhaustive]
+pub enum Event {
+    /// The model is asked.
+    Round {
+        /// Which time since somebody last spoke, from 1.
+        round: u32,
+    },
+    /// More text.
+    Text {
+        /// The new piece.
+        text: String,
+    },
+    /// More of what the model thinks.
+    Reasoning {
+        /// The new piece.
+        text: String,
+    },
+    /// More of why the model declines.
+    Refusal {
+        /// The new piece.
+        text: String,
+    },
+    /// The model made an image, a sound or a file.
+    Media(Media),
+    /// A call changed: its whole record.
+    Call(Box<ToolCallRecord>),
+    /// A call has come further.
+    Progress {
+        /// Which call.
+        number: CallNumber,
+        /// How far.
+        progress: CallProgress,
+    },
+    /// Somebody's yes is needed.
+    Approval(Box<Approval>),
+    /// A server needs somebody's answer before a call can go on.
+    Elicitation {
+        /// Which call.
+        number: CallNumber,
+        /// What the server asks.
+        parked: Box<Parked>,
+    },
+    /// A yes was given that lasts: store it if it is to outlive the run.
+    Granted(Grant),
+    /// A lasting no was said: store it if it is to outlive the run.
+    Forbidden(Rule),
+    /// All calls of a round are over.
+    Settled {
+        /// Their records, in the order of the calls.
+        records: Vec<ToolCallRecord>,
+    },
+    /// What the last reply cost, and all of them since somebody last spoke.
+    Usage {
+        /// Of the last reply.
+        usage: Usage,
+        /// What the last reply cost, in millionths; nothing where no prices are known.
+        cost_micros: Option<u64>,
+        /// All in all.
+        spent: Spent,
+    },
+    /// Something is odd; the run goes on.
+    Warning {
+        /// What, for people.
+        message: String,
+    },
+    /// Nothing can be done before somebody answers. The session may be left here.
+    Waiting {
+        /// The calls that wait.
+        numbers: Vec<CallNumber>,
+    },
+    /// The run is over.
+    Done {
+        /// Why.
+        reason: Reason,
+    },
+}
+
+impl Event {
+    /// Whether the run should be stored before the next event is asked for, if it is to survive
+    /// this process: what comes next cannot be undone, or could not be asked again.
+    pub fn is_milestone(&self) -> bool {
+        matches!(
+            self,
+            Self::Call(_)
+                | Self::Approval(_)
+                | Self::Elicitation { .. }
+                | Self::Settled { .. }
+                | Self::Done { .. }
+        )
+    }
+
+    /// The same in the words of the chunks that middleware chains speak: `mcp_tool_in_progress`,
+    /// `mcp_tool_call_begin`, `mcp_tool_call_response`, `mcp_tool_call_error`,
+    /// `mcp_tool_complete`, `text_delta`. Nothing for what has no such word.
+    pub fn chunk(&self) -> Option<Chunk> {
+        Some(match self {
+            Self::Text { text } => Chunk::TextDelta { text: text.clone() },
+            Self::Call(record) => Chunk::of(record),
+            Self::Settled { records } => Chunk::Complete {
+                responses: records.iter().map(ChunkResponse::of).collect(),
+            },
+            _ => return None,
+        })
+    }
+}
+
+/// An event in the words of middleware chains.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "type")]
+#[non_exhaustive]
+pub enum Chunk {
+    /// More text.
+    #[serde(rename = "text_delta")]
+    TextDelta {
+        /// The new piece.
+        text: String,
+    },
+    /// The model wants a tool called.
+    #[serde(rename = "mcp_tool_in_progress")]
+    InProgress {
+        /// The call.
+        tool: ChunkTool,
+    },
+    /// The call begins.
+    #[serde(rename = "mcp_tool_call_begin")]
+    Begin {
+        /// The call.
+        tool: ChunkTool,
+    },
+    /// The tool answered.
+    #[serde(rename = "mcp_tool_call_response")]
+    Response {
+        /// The call.
+        tool: ChunkTool,
+        /// What the tool answered.
+        result: Option<RawJson>,
+    },
+    /// The call failed.
+    #[serde(rename = "mcp_tool_call_error")]
+    Error {
+        /// The call.
+        tool: ChunkTool,
+        /// Why, in words.
+        error: String,
+    },
+    /// All calls of a round are over.
+    #[serde(rename = "mcp_tool_complete")]
+    Complete {
+        /// The calls with their results.
+        responses: Vec<ChunkResponse>,
+    },
+}
+
+/// A call in a [`Chunk`].
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ChunkTool {
+    /// The model's name for the call.
+    pub id: String,
+    /// The tool's name as the model sees it.
+    pub name: String,
+    /// What it is called with.
+    pub arguments: RawObject,
+}
+
+/// A call with its result in a [`Chunk`].
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ChunkResponse {
+    /// The call.
+    pub tool: ChunkTool,
+    /// Its result.
+    pub result: Option<RawJson>,
+    /// Whether it went well.
+    pub success: bool,
+}
+
+impl Chunk {
+    fn of(record: &ToolCallRecord) -> Self {
+        let tool = ChunkTool::of(record);
+        match record.status {
+            Status::Pending => Self::InProgress { tool },
+            Status::Invoking => Self::Begin { tool },
+            Status::Done if record.is_error != Some(true) => Self::Response {
+                tool,
+                result: record.response.clone(),
+            },
+            _ => Self::Error {
+                tool,
+                error: record.response_text().unwrap_or_default(),
+            },
+        }
+    }
+}
+
+impl ChunkTool {
+    fn of(record: &ToolCallRecord) -> Self {
+        let arguments = record.arguments.object().cloned();
+        Self {
+            id: record.id.to_string(),
+            name: record.display_name.clone(),
+            arguments: arguments.unwrap_or_else(RawObject::empty),
+        }
+    }
+}
+
+impl ChunkResponse {
+    fn of(record: &ToolCallRecord) -> Self {
+        Self {
+            tool: ChunkTool::of(record),
+            result: record.response.clone(),
+            success: record.status == Status::Done && record.is_error != Some(true),
+        }
+    }
+}

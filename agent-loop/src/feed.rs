@@ -1,0 +1,250 @@
+//! What a run is fed with.
+
+use std::time::Duration;
+
+use mcp_jsonrpc::model::InputResponses;
+use provider_adapters::{AssistantTurn, CallProblem, Reply, StopReason};
+
+use crate::approval::{Answer, AnswerError, Decision};
+use crate::call::{CallState, OpenCall};
+use crate::event::Event;
+use crate::limits::LimitKind;
+use crate::offer::Offer;
+use crate::policy::{Effect, Grant, GrantScope, Rule};
+use crate::record::Status;
+use crate::run::Run;
+use crate::settle::{name_apart, paired};
+use crate::state::{Phase, Round};
+use crate::step::Reason;
+use crate::tool::CallNumber;
+use crate::toolbox::Outcome;
+use crate::words;
+
+/// So many unreadable replies in a row end a run.
+const SPOILT: u32 = 2;
+
+impl Run {
+    /// Feeds the model's reply, and what it cost if that is known.
+    pub fn replied(&mut self, mut reply: Reply, offer: &Offer, cost_micros: Option<u64>) {
+        if !matches!(self.state.phase, Phase::Model) {
+            return;
+        }
+        self.count(&reply, offer, cost_micros);
+        if let Some(error) = reply.error.take() {
+            return self.failed(error.to_string());
+        }
+        name_apart(&mut reply);
+        let cut = |problem: &Option<CallProblem>| matches!(problem, Some(CallProblem::Cut));
+        let spoilt = reply.calls().any(|call| cut(&call.problem));
+        let mut calls = Vec::new();
+        for call in reply.calls() {
+            let number = CallNumber(self.state.next_number);
+            self.state.next_number += 1;
+            let mut open = OpenCall::new(number, call.clone());
+            self.events.push(Event::Call(Box::new(open.record())));
+            let known = open.understand(offer, &self.state.policy);
+            if spoilt && known {
+                open.settle(Status::Cancelled, words::cut_sibling());
+            }
+            if open.is_settled() {
+                self.events.push(Event::Call(Box::new(open.record())));
+            }
+            self.events
+                .extend(open.approval().map(Box::new).map(Event::Approval));
+            calls.push(open);
+        }
+        if calls.is_empty() {
+            return self.said(reply);
+        }
+        self.state.spoilt = if spoilt { self.state.spoilt + 1 } else { 0 };
+        self.state.phase = Phase::Acting(Box::new(Round { reply, calls }));
+        if let Some(kind) = self.state.summing_up {
+            self.end(Reason::Limit(kind));
+        } else if self.state.spoilt >= SPOILT {
+            self.end(Reason::Truncated);
+        } else if let Some(kind) = self.state.limits.reached(&self.state.spent) {
+            self.limit(kind);
+        }
+    }
+
+    fn count(&mut self, reply: &Reply, offer: &Offer, cost_micros: Option<u64>) {
+        let spent = &mut self.state.spent;
+        let (input, output) = offer.wire().sum(&reply.usage);
+        spent.rounds = spent.rounds.saturating_add(1);
+        spent.tokens = spent
+            .tokens
+            .saturating_add(input.unwrap_or(0))
+            .saturating_add(output.unwrap_or(0));
+        spent.cost_micros = spent.cost_micros.saturating_add(cost_micros.unwrap_or(0));
+        self.events.push(Event::Usage {
+            usage: reply.usage,
+            cost_micros,
+            spent: self.state.spent,
+        });
+    }
+
+    /// The model made no call.
+    fn said(&mut self, reply: Reply) {
+        let stop = reply.stop_reason();
+        if !reply.parts.is_empty() {
+            self.state.conversation.push(paired(reply, Vec::new()));
+        }
+        let reason = match stop {
+            Some(StopReason::Pause) => return,
+            Some(StopReason::MalformedToolCall) => {
+                self.state.spoilt += 1;
+                if self.state.spoilt < SPOILT {
+                    return;
+                }
+                Reason::Failed {
+                    message: "the model's tool calls cannot be read".to_owned(),
+                }
+            }
+            Some(StopReason::MaxTokens) => Reason::Truncated,
+            Some(StopReason::ContextWindow) => Reason::ContextFull,
+            Some(StopReason::Refusal | StopReason::Filtered) => Reason::Refused,
+            _ => Reason::Finished,
+        };
+        let reason = self.state.summing_up.map_or(reason, Reason::Limit);
+        self.end(reason);
+    }
+
+    /// Feeds that the model could not be asked.
+    pub fn failed(&mut self, message: impl Into<String>) {
+        if matches!(self.state.phase, Phase::Model) {
+            let message = message.into();
+            self.end(Reason::Failed { message });
+        }
+    }
+
+    /// Feeds what became of a call. A call that does not run takes nothing in: it may have been
+    /// given up.
+    pub fn finished(&mut self, number: CallNumber, outcome: Outcome) {
+        let limits = self.state.limits;
+        let Some(call) = self.find(number).filter(|call| call.is_running()) else {
+            return;
+        };
+        call.finish(outcome, &limits);
+        let record = call.record();
+        let parked = match &call.state {
+            CallState::Parked(parked) => Some(parked.clone()),
+            _ => None,
+        };
+        self.events.push(Event::Call(Box::new(record)));
+        self.events
+            .extend(parked.map(|parked| Event::Elicitation { number, parked }));
+    }
+
+    /// Feeds a person's answer to an [`Approval`].
+    ///
+    /// # Errors
+    /// [`AnswerError`] if the call does not wait for one, or if edited arguments do not fit.
+    pub fn answer(
+        &mut self,
+        number: CallNumber,
+        decision: Decision,
+        offer: &Offer,
+    ) -> Result<(), AnswerError> {
+        let asked = |call: &&mut OpenCall| matches!(call.state, CallState::Asked(_));
+        let not_asked = AnswerError::NotAsked(number);
+        let Some(call) = self.find(number).filter(asked) else {
+            return Err(not_asked);
+        };
+        let Some(target) = &mut call.target else {
+            return Err(not_asked);
+        };
+        if let Some(arguments) = decision.arguments {
+            offer
+                .check(&target.server, &target.tool, &arguments)
+                .map_err(AnswerError::Arguments)?;
+            call.edited |= target.arguments != arguments;
+            target.arguments = arguments;
+        }
+        let (server, tool) = (target.server.clone(), target.tool.clone());
+        let this_tool = GrantScope::Tool {
+            tool: tool.clone(),
+            fingerprint: target.fingerprint.clone(),
+        };
+        let (scope, this_run) = match decision.answer {
+            Answer::Once => (None, false),
+            Answer::ThisRun => (Some(this_tool), true),
+            Answer::AlwaysTool => (Some(this_tool), false),
+            Answer::AlwaysServerReadOnly => {
+                let fingerprints = offer.read_only_of(&server);
+                (Some(GrantScope::ReadOnly { fingerprints }), false)
+            }
+            Answer::Deny | Answer::AlwaysDeny => {
+                call.settle(
+                    Status::Cancelled,
+                    words::declined(decision.reason.as_deref()),
+                );
+                let record = Box::new(call.record());
+                self.events.push(Event::Call(record));
+                if decision.answer == Answer::AlwaysDeny {
+                    let rule = Rule::new(Effect::Deny, server, tool);
+                    self.state.policy.forbid(rule.clone());
+                    self.events.push(Event::Forbidden(rule));
+                }
+                return Ok(());
+            }
+        };
+        call.state = CallState::Ready;
+        if let Some(scope) = scope {
+            let grant = Grant {
+                server,
+                scope,
+                this_run,
+            };
+            self.state.policy.remember(grant.clone());
+            if !this_run {
+                self.events.push(Event::Granted(grant));
+            }
+        }
+        Ok(())
+    }
+
+    /// Feeds the answers to what a server asked about a parked call.
+    ///
+    /// # Errors
+    /// [`AnswerError`] if the call is not parked.
+    pub fn supply(
+        &mut self,
+        number: CallNumber,
+        answers: InputResponses,
+    ) -> Result<(), AnswerError> {
+        let call = self.find(number).ok_or(AnswerError::NotAsked(number))?;
+        let CallState::Parked(parked) = &call.state else {
+            return Err(AnswerError::NotAsked(number));
+        };
+        call.state = CallState::Answered {
+            parked: parked.clone(),
+            answers,
+        };
+        Ok(())
+    }
+
+    /// Cancels whatever is under way. `said` is the text of the reply that is under way, as far
+    /// as it was shown: it stays, calls that were not whole do not.
+    pub fn cancel(&mut self, said: &str) {
+        if matches!(self.state.phase, Phase::Model) && !said.trim().is_empty() {
+            self.state.conversation.push(AssistantTurn::text(said));
+        }
+        self.end(Reason::Cancelled);
+    }
+
+    /// How much time is left, if time is limited.
+    pub(crate) fn time_left(&self) -> Option<Duration> {
+        let limit = self.state.limits.time?;
+        let summing_up = self.state.summing_up.is_some();
+        (!summing_up).then(|| limit.saturating_sub(self.state.spent.time))
+    }
+
+    /// Feeds that time has passed. People's time to answer does not count: leave it out.
+    pub fn advance(&mut self, elapsed: Duration) {
+        self.state.spent.time += elapsed;
+        let over = self.state.limits.reached(&self.state.spent) == Some(LimitKind::Time);
+        if over && self.reason().is_none() && self.state.summing_up.is_none() {
+            self.limit(LimitKind::Time);
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Executes one call: in time, and with a result that fits.
+
+use std::pin::pin;
+use std::sync::Arc;
+
+use mcp_jsonrpc::RawObject;
+use mcp_jsonrpc::model::Meta;
+use serde::de::DeserializeOwned;
+use tokio::sync::{Notify, mpsc};
+use tokio::time::{Instant, sleep_until};
+
+use crate::agent::Agent;
+use crate::limits::Limits;
+use crate::result::{READ, Reading, fit};
+use crate::search::{BUILT_IN, Query, SEARCH, findings, shown};
+use crate::tool::ToolInfo;
+use crate::toolbox::{CallContext, FailureKind, Invocation, Outcome, Report, Start};
+use crate::{trace, words};
+
+/// What became of a call, and whether its result was stored.
+#[derive(Debug)]
+pub(crate) struct Invoked {
+    pub(crate) outcome: Outcome,
+    pub(crate) stored: bool,
+}
+
+/// What a call may use while it runs.
+pub(crate) fn context(
+    invocation: &Invocation,
+    limits: &Limits,
+    reports: mpsc::Sender<Report>,
+    meta: Meta,
+) -> CallContext {
+    let timeout = invocation.timeout.unwrap_or(limits.call_time);
+    CallContext {
+        number: invocation.number,
+        reports: Some(reports),
+        touched: Arc::new(Notify::new()),
+        meta,
+        timeout,
+        cap: timeout.saturating_mul(limits.call_time_factor),
+    }
+}
+
+/// Executes a call of the loop's own tools or of the toolbox.
+pub(crate) async fn invoke(
+    agent: Agent,
+    invocation: Invocation,
+    context: CallContext,
+    limits: Limits,
+    listed: Arc<[ToolInfo]>,
+) -> Invoked {
+    let outcome = if invocation.server == BUILT_IN {
+        own(&agent, &invocation, &listed).await
+    } else {
+        in_time(&agent, invocation, context).await
+    };
+    let mut invoked = Invoked {
+        outcome,
+        stored: false,
+    };
+    if let Outcome::Result(result) = &mut invoked.outcome {
+        invoked.stored = fit(result, &limits, &*agent.store).await;
+    }
+    trace::tool_ended(&invoked.outcome, agent.traces_content);
+    invoked
+}
+
+/// The loop's own tools.
+async fn own(agent: &Agent, invocation: &Invocation, listed: &[ToolInfo]) -> Outcome {
+    match invocation.tool.as_str() {
+        SEARCH => match read::<Query>(&invocation.arguments) {
+            Ok(Query { query }) => {
+                let tools = agent.selection.choose(listed);
+                let found = agent.toolbox.search(&tools, &query, shown());
+                Outcome::text(findings(&tools, &found))
+            }
+            Err(outcome) => outcome,
+        },
+        READ => match read::<Reading>(&invocation.arguments) {
+            Ok(reading) => match reading.perform(&*agent.store).await {
+                Ok(text) => Outcome::text(text),
+                Err(problem) => Outcome::error(problem),
+            },
+            Err(outcome) => outcome,
+        },
+        other => Outcome::failed(FailureKind::NoTool, words::unknown_tool(other, &[])),
+    }
+}
+
+fn read<T: DeserializeOwned>(arguments: &RawObject) -> Result<T, Outcome> {
+    arguments
+        .parse()
+        .map_err(|error| Outcome::error(error.to_string()))
+}
+
+/// A call of the toolbox, given up when it takes too long without progress, or too long in all.
+/// A task has its server's time.
+async fn in_time(agent: &Agent, invocation: Invocation, context: CallContext) -> Outcome {
+    let (timeout, cap) = (context.timeout, context.cap);
+    let touched = Arc::clone(&context.touched);
+    let (server, tool) = (invocation.server.clone(), invocation.tool.clone());
+    if matches!(invocation.start, Start::Await(_)) {
+        return agent.toolbox.call(invocation, context).await;
+    }
+    let begin = Instant::now();
+    let last = begin + cap;
+    let mut deadline = (begin + timeout).min(last);
+    let mut call = pin!(agent.toolbox.call(invocation, context));
+    loop {
+        tokio::select! {
+            biased;
+            outcome = &mut call => return outcome,
+            () = touched.notified() => deadline = (Instant::now() + timeout).min(last),
+            () = sleep_until(deadline) => {
+                let limit = if deadline == last { cap } else { timeout };
+                let message = words::timeout(&server, &tool, limit);
+                return Outcome::failed(FailureKind::Timeout, message);
+            }
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! What the model is offered in one turn, and the way back from its calls.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, OnceLock};
+
+use mcp_jsonrpc::RawObject;
+use provider_adapters::{Adapter, CallProblem, ToolCall, ToolSet, ToolSpec, Wire};
+use tool_schema::Validator;
+
+use crate::result::reader;
+use crate::search::{BUILT_IN, CALL, Deferral, Inner, stand_ins};
+use crate::select::spec;
+use crate::tool::ToolInfo;
+use crate::words;
+
+/// The tools of one turn: what the model is told, and what its calls mean. A list that changes
+/// in the middle of a turn cannot lead a call astray: the turn keeps its offer.
+#[derive(Debug)]
+pub struct Offer {
+    wire: Wire,
+    tools: Vec<Offered>,
+    by_name: HashMap<String, usize>,
+    by_place: HashMap<(String, String), usize>,
+    set: Arc<ToolSet>,
+    searched: bool,
+    readable: bool,
+    warnings: Vec<String>,
+}
+
+#[derive(Debug)]
+struct Offered {
+    info: ToolInfo,
+    validator: OnceLock<Option<Validator>>,
+}
+
+/// A call, understood.
+#[derive(Debug)]
+pub(crate) struct Resolved<'a> {
+    pub(crate) info: &'a ToolInfo,
+    pub(crate) arguments: RawObject,
+}
+
+impl Offer {
+    /// Offers `tools` in the words of the adapter's provider. Where there are many, by `deferral`,
+    /// two tools stand for those that are not always listed. `stored` says whether there are
+    /// stored results that the model may read.
+    pub fn new(
+        tools: &[ToolInfo],
+        adapter: &dyn Adapter,
+        deferral: &Deferral,
+        stored: bool,
+    ) -> Self {
+        let searched = deferral.applies(tools);
+        let mut own: Vec<ToolInfo> = Vec::new();
+        if searched {
+            own.extend(stand_ins());
+        }
+        if stored {
+            own.push(reader());
+        }
+        let listed = own.len();
+        let mut offer = Self {
+            wire: adapter.wire(),
+            tools: Vec::with_capacity(listed + tools.len()),
+            by_name: HashMap::new(),
+            by_place: HashMap::new(),
+            set: Arc::default(),
+            searched,
+            readable: stored,
+            warnings: Vec::new(),
+        };
+        let mut specs: Vec<ToolSpec> = Vec::new();
+        for (at, info) in own.into_iter().chain(tools.iter().cloned()).enumerate() {
+            if offer.by_name.contains_key(&info.name) {
+                offer.warnings.push(format!(
+                    "tool {:?} of server {:?} is left out: another tool has the same name",
+                    info.name, info.server
+                ));
+                continue;
+            }
+            if at < listed || !searched || deferral.keeps(&info) {
+                specs.push(spec(&info));
+            }
+            let place = (info.server.clone(), info.tool.clone());
+            offer.by_name.insert(info.name.clone(), offer.tools.len());
+            offer.by_place.entry(place).or_insert(offer.tools.len());
+            offer.tools.push(Offered {
+                info,
+                validator: OnceLock::new(),
+            });
+        }
+        let set = adapter.tools(&specs);
+        for left in set.left_out() {
+            let (name, reason) = (&left.name, &left.reason);
+            offer
+                .warnings
+                .push(format!("tool {name:?} is left out: {reason}"));
+        }
+        offer.set = Arc::new(set);
+        offer
+    }
+
+    /// The wire it is worded for.
+    pub fn wire(&self) -> Wire {
+        self.wire
+    }
+
+    /// The tools the model is told of, compiled for its provider.
+    pub fn tool_set(&self) -> &Arc<ToolSet> {
+        &self.set
+    }
+
+    /// Whether most tools are searched for instead of listed.
+    pub fn is_searched(&self) -> bool {
+        self.searched
+    }
+
+    /// Whether the model is told that stored results can be read.
+    pub(crate) fn is_readable(&self) -> bool {
+        self.readable
+    }
+
+    /// What is odd about it, for people: tools that were left out, and why.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// The tool of a server, as it is now.
+    pub(crate) fn at(&self, server: &str, tool: &str) -> Option<&ToolInfo> {
+        let place = (server.to_owned(), tool.to_owned());
+        let at = *self.by_place.get(&place)?;
+        self.tools.get(at).map(|tool| &tool.info)
+    }
+
+    /// The fingerprints of a server's tools that change nothing.
+    pub(crate) fn read_only_of(&self, server: &str) -> BTreeMap<String, String> {
+        self.tools
+            .iter()
+            .map(|tool| &tool.info)
+            .filter(|tool| tool.server == server && tool.is_read_only())
+            .map(|tool| (tool.tool.clone(), tool.fingerprint.clone()))
+            .collect()
+    }
+
+    /// What a call means, or what the model is to be told about it.
+    pub(crate) fn resolve(&self, call: &ToolCall) -> Result<Resolved<'_>, String> {
+        let rejection = || {
+            let result = call.rejection();
+            result.map_or_else(String::new, |result| {
+                provider_adapters::flatten(&result.content)
+            })
+        };
+        let found = self.find(&call.name);
+        match &call.problem {
+            None | Some(CallProblem::UnknownTool) => {}
+            Some(CallProblem::Malformed { reason }) if found.is_some() => {
+                let schema = found.map_or("", |tool| tool.info.input_schema.get());
+                return Err(words::bad_arguments(
+                    &call.name,
+                    &format!("{reason}."),
+                    schema,
+                ));
+            }
+            Some(_) => return Err(rejection()),
+        }
+        let tool = found.ok_or_else(|| self.unknown(&call.name))?;
+        let arguments = call.arguments.object().ok_or_else(rejection)?.clone();
+        if tool.info.tool == CALL && tool.info.server == BUILT_IN {
+            let inner: Inner = arguments.parse().map_err(|error| {
+                words::bad_arguments(CALL, &error.to_string(), tool.info.input_schema.get())
+            })?;
+            let found = self.find(&inner.name);
+            let tool = found.ok_or_else(|| self.unknown(&inner.name))?;
+            tool.check(&inner.arguments)?;
+            return Ok(Resolved {
+                info: &tool.info,
+                arguments: inner.arguments,
+            });
+        }
+        tool.check(&arguments)?;
+        Ok(Resolved {
+            info: &tool.info,
+            arguments,
+        })
+    }
+
+    /// Whether arguments fit a tool, or what is wrong with them.
+    pub(crate) fn check(
+        &self,
+        server: &str,
+        tool: &str,
+        arguments: &RawObject,
+    ) -> Result<(), String> {
+        let place = (server.to_owned(), tool.to_owned());
+        let at = self.by_place.get(&place);
+        match at.and_then(|at| self.tools.get(*at)) {
+            Some(tool) => tool.check(arguments),
+            None => Err(words::unknown_tool(tool, &[])),
+        }
+    }
+
+    /// The tool of this name; or the only one whose server calls it so; or the only one whose name
+    /// differs in case alone.
+    fn find(&self, name: &str) -> Option<&Offered> {
+        let only = |fits: &dyn Fn(&ToolInfo) -> bool| {
+            let mut fitting = self.tools.iter().filter(|tool| fits(&tool.info));
+            fitting.next().filter(|_| fitting.next().is_none())
+        };
+        let exact = self.by_name.get(name).and_then(|at| self.tools.get(*at));
+        exact
+            .or_else(|| only(&|tool| tool.tool == name))
+            .or_else(|| only(&|tool| tool.name.eq_ignore_ascii_case(name)))
+    }
+
+    fn unknown(&self, name: &str) -> String {
+        let wanted = name.to_lowercase();
+        let similar: Vec<&str> = self
+            .tools
+            .iter()
+            .map(|tool| &tool.info)
+            .filter(|tool| {
+                let (name, own) = (tool.name.to_lowercase(), tool.tool.to_lowercase());
+                !wanted.is_empty() && (name.contains(&wanted) || wanted.contains(&own))
+            })
+            .map(|tool| tool.name.as_str())
+            .take(3)
+            .collect();
+        words::unknown_tool(name, &similar)
+    }
+}
+
+impl Offered {
+    /// Whether arguments fit, or what to tell the model. What cannot be checked is left to the
+    /// server.
+    fn check(&self, arguments: &RawObject) -> Result<(), String> {
+        let schema = &self.info.input_schema;
+        let validator = self.validator.get_or_init(|| {
+            let schema = schema.parse().ok()?;
+            Validator::new(&schema).ok()
+        });
+        let (Some(validator), Ok(arguments)) = (validator, arguments.parse()) else {
+            return Ok(());
+        };
+        validator.check(&arguments).map_err(|mismatch| {
+            words::bad_arguments(&self.info.name, &mismatch.to_string(), schema.get())
+        })
+    }
+}

@@ -1,0 +1,227 @@
+//! Results that are too big for the model: stored whole, shown in part.
+
+use std::collections::VecDeque;
+use std::fmt;
+
+use async_trait::async_trait;
+use mcp_jsonrpc::model::{CallToolResult, ContentBlock};
+use parking_lot::Mutex;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::limits::Limits;
+use crate::search::built_in;
+use crate::tool::ToolInfo;
+
+/// Reads stored results.
+pub(crate) const READ: &str = "read_output";
+/// How much of the beginning of a stored text is shown, in bytes.
+const HEAD: usize = 2 << 10;
+/// How much of its end.
+const TAIL: usize = 1 << 10;
+
+/// Keeps texts that are too long to show. Store them wherever you like.
+#[async_trait]
+pub trait ResultStore: Send + Sync {
+    /// Keeps a text under an id of its own. `None` if it cannot: the model then is shown the
+    /// text's beginning and its end, and nothing more.
+    async fn keep(&self, text: &str) -> Option<String>;
+
+    /// The text of this id, if it is still there.
+    async fn read(&self, id: &str) -> Option<String>;
+}
+
+/// Keeps texts in memory: the newest, within a bound.
+#[derive(Debug)]
+pub struct MemoryStore {
+    bytes: usize,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    next: u64,
+    texts: VecDeque<(u64, String)>,
+}
+
+impl Default for MemoryStore {
+    /// 64 MiB.
+    fn default() -> Self {
+        Self::new(64 << 20)
+    }
+}
+
+impl MemoryStore {
+    /// Keeps at most so many bytes.
+    pub fn new(bytes: usize) -> Self {
+        Self {
+            bytes,
+            kept: Mutex::default(),
+        }
+    }
+}
+
+#[async_trait]
+impl ResultStore for MemoryStore {
+    async fn keep(&self, text: &str) -> Option<String> {
+        if text.len() > self.bytes {
+            return None;
+        }
+        let mut kept = self.kept.lock();
+        kept.next += 1;
+        let id = kept.next;
+        kept.texts.push_back((id, text.to_owned()));
+        let size = |kept: &Kept| kept.texts.iter().map(|(_, text)| text.len()).sum::<usize>();
+        while size(&kept) > self.bytes {
+            kept.texts.pop_front();
+        }
+        Some(format!("output-{id}"))
+    }
+
+    async fn read(&self, id: &str) -> Option<String> {
+        let id: u64 = id.strip_prefix("output-")?.parse().ok()?;
+        let kept = self.kept.lock();
+        let found = kept.texts.iter().find(|(other, _)| *other == id);
+        found.map(|(_, text)| text.clone())
+    }
+}
+
+impl fmt::Debug for dyn ResultStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ResultStore")
+    }
+}
+
+/// Makes a result fit: text beyond the limits is stored, and its head and tail stay. Images and
+/// sound are never cut. True if something was stored.
+pub(crate) async fn fit(
+    result: &mut CallToolResult,
+    limits: &Limits,
+    store: &dyn ResultStore,
+) -> bool {
+    if result.content.is_empty() {
+        // Structured content stands in for content; it is shown as text, if it must be cut.
+        let Some(structured) = &result.structured_content else {
+            return false;
+        };
+        if !is_big(structured.get(), limits) {
+            return false;
+        }
+        let text = structured.get().to_owned();
+        result.content.push(ContentBlock::text(text));
+    }
+    let mut text = String::new();
+    for block in &result.content {
+        if let Some(piece) = text_of(block) {
+            text.push_str(piece);
+            text.push('\n');
+        }
+    }
+    text.pop();
+    if !is_big(&text, limits) {
+        return false;
+    }
+    let id = store.keep(&text).await;
+    let shown = ContentBlock::text(preview(&text, id.as_deref()));
+    let mut first = Some(shown);
+    let blocks = std::mem::take(&mut result.content);
+    result.content = blocks
+        .into_iter()
+        .filter_map(|block| match text_of(&block) {
+            Some(_) => first.take(),
+            None => Some(block),
+        })
+        .collect();
+    // Nobody pays for the same twice.
+    result.structured_content = None;
+    id.is_some()
+}
+
+fn text_of(block: &ContentBlock) -> Option<&str> {
+    match block {
+        ContentBlock::Text(content) => Some(&content.text),
+        ContentBlock::Resource(content) => content.resource.text.as_deref(),
+        _ => None,
+    }
+}
+
+fn is_big(text: &str, limits: &Limits) -> bool {
+    // A token is at least a byte: short texts need no count.
+    text.len() > limits.result_bytes
+        || (text.len() > limits.result_tokens
+            && tool_schema::estimate_tokens(text) > limits.result_tokens)
+}
+
+/// Head and tail of a text, and where the rest is.
+fn preview(text: &str, id: Option<&str>) -> String {
+    let head = slice(text, 0, HEAD);
+    let from = text.len().saturating_sub(TAIL).max(head.len());
+    let tail = slice(text, from, TAIL + 4);
+    let rest = match id {
+        Some(id) => format!("read the rest with {READ}, id {id:?}"),
+        None => "the rest could not be kept".to_owned(),
+    };
+    let (length, left) = (text.len(), text.len() - head.len() - tail.len());
+    format!("{head}\n[… {left} of {length} bytes left out here: {rest} …]\n{tail}")
+}
+
+/// At most `length` bytes of `text` from `offset` on, cut between characters.
+fn slice(text: &str, offset: usize, length: usize) -> &str {
+    let boundary =
+        |at: usize| (at.min(text.len())..=text.len()).find(|at| text.is_char_boundary(*at));
+    let from = boundary(offset).unwrap_or(text.len());
+    let to = (from..=from.saturating_add(length).min(text.len()))
+        .rev()
+        .find(|at| text.is_char_boundary(*at));
+    text.get(from..to.unwrap_or(from)).unwrap_or_default()
+}
+
+/// The tool that reads stored results.
+pub(crate) fn reader() -> ToolInfo {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "id": {"type": "string", "description": "The id that was told where the text was left out."},
+            "offset": {"type": "integer", "minimum": 0, "description": "The byte to begin at; 0 if left out."},
+            "length": {"type": "integer", "minimum": 1, "maximum": 40_000, "description": "How many bytes; 20000 if left out."},
+        },
+        "required": ["id"],
+        "additionalProperties": false,
+    });
+    built_in(
+        READ,
+        &schema,
+        "Reads more of a tool's output that was too long to show.",
+    )
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Reading {
+    id: String,
+    #[serde(default)]
+    offset: usize,
+    #[serde(default = "usual")]
+    length: usize,
+}
+
+fn usual() -> usize {
+    20_000
+}
+
+impl Reading {
+    pub(crate) async fn perform(&self, store: &dyn ResultStore) -> Result<String, String> {
+        let Some(text) = store.read(&self.id).await else {
+            return Err(format!(
+                "There is no stored output {:?} (any more).",
+                self.id
+            ));
+        };
+        let piece = slice(&text, self.offset, self.length);
+        let end = self.offset.saturating_add(piece.len()).min(text.len());
+        Ok(format!(
+            "[bytes {} to {end} of {}]\n{piece}",
+            self.offset,
+            text.len()
+        ))
+    }
+}

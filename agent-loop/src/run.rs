@@ -1,0 +1,302 @@
+//! The step machine: what was said and done, and what is to be done next.
+
+use provider_adapters::{Conversation, Turn, UserPart, UserTurn};
+
+use crate::approval::Approval;
+use crate::call::{CallState, OpenCall};
+use crate::event::Event;
+use crate::limits::{LimitKind, Limits, Spent};
+use crate::offer::Offer;
+use crate::pattern::Pattern;
+use crate::policy::{Mode, Policy};
+use crate::record::{Status, ToolCallRecord};
+use crate::state::{Phase, State};
+use crate::step::{Reason, Step};
+use crate::tool::CallNumber;
+use crate::toolbox::Invocation;
+use crate::words;
+
+/// A run: a conversation and everything that is under way in it.
+///
+/// It does no IO and knows no clock. [`next`](Self::next) says what to do; what comes of that is
+/// fed back: [`replied`](Self::replied), [`finished`](Self::finished), [`answer`](Self::answer)
+/// and so on. Between any two of these it can be serialised, dropped, and restored elsewhere,
+/// days later: nobody is asked twice and nothing is executed twice. A [`Session`](crate::Session)
+/// does all that with a model and a toolbox.
+///
+/// ```
+/// use agent_loop::Run;
+///
+/// let mut run = Run::default();
+/// run.ask("What time is it?");
+/// let stored = serde_json::to_string(&run)?;
+/// let run: Run = serde_json::from_str(&stored)?;
+/// assert_eq!(run.conversation().turns().len(), 1);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    pub(crate) state: State,
+    pub(crate) events: Vec<Event>,
+}
+
+impl Default for Run {
+    fn default() -> Self {
+        Self::new(Conversation::new())
+    }
+}
+
+impl Run {
+    /// Goes on with a conversation, whose last turn is the user's, or one that
+    /// [`ask`](Self::ask) adds.
+    pub fn new(conversation: Conversation) -> Self {
+        Self {
+            state: State::new(conversation),
+            events: Vec::new(),
+        }
+    }
+
+    /// With this judge of calls.
+    #[must_use]
+    pub fn with_policy(mut self, policy: Policy) -> Self {
+        self.state.policy = policy;
+        self
+    }
+
+    /// With these bounds.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.state.limits = limits;
+        self
+    }
+
+    /// With tools, by the name the model sees, that may be called again and again: those that are
+    /// polled.
+    #[must_use]
+    pub fn with_polled(mut self, name: impl Into<Pattern>) -> Self {
+        self.state.guard.exempt(name.into());
+        self
+    }
+
+    /// What was said, every call with its result.
+    pub fn conversation(&self) -> &Conversation {
+        &self.state.conversation
+    }
+
+    /// The judge of calls, with what was answered so far.
+    pub fn policy(&self) -> &Policy {
+        &self.state.policy
+    }
+
+    /// The bounds.
+    pub fn limits(&self) -> &Limits {
+        &self.state.limits
+    }
+
+    /// What was used since somebody last spoke.
+    pub fn spent(&self) -> &Spent {
+        &self.state.spent
+    }
+
+    /// Why it is over, if it is.
+    pub fn reason(&self) -> Option<&Reason> {
+        match &self.state.phase {
+            Phase::Done(reason) => Some(reason),
+            _ => None,
+        }
+    }
+
+    /// Every call of the run, in order, with where it stands.
+    pub fn records(&self) -> Vec<ToolCallRecord> {
+        let turns = self.state.conversation.turns();
+        let exchanges = turns.iter().skip(self.state.first_turn).flat_map(|turn| {
+            let turn = match turn {
+                Turn::Assistant(turn) => Some(turn),
+                _ => None,
+            };
+            turn.into_iter().flat_map(|turn| turn.exchanges())
+        });
+        let settled = self.state.log.iter().zip(exchanges);
+        let mut records: Vec<ToolCallRecord> = settled
+            .map(|(logged, (call, result))| logged.record(call).with_result(result))
+            .collect();
+        records.extend(self.open().iter().map(OpenCall::record));
+        records
+    }
+
+    /// The calls that wait for somebody's yes.
+    pub fn approvals(&self) -> Vec<Approval> {
+        self.open().iter().filter_map(OpenCall::approval).collect()
+    }
+
+    /// Says something, in plain text. What is under way is given up; what is spent begins anew.
+    pub fn ask(&mut self, text: impl Into<String>) {
+        self.say(UserTurn::new(vec![UserPart::text(text)]));
+    }
+
+    /// Says something. What is under way is given up; what is spent begins anew.
+    pub fn say(&mut self, turn: UserTurn) {
+        self.give_up("the user said something else");
+        self.state.conversation.push(turn);
+        self.restart();
+    }
+
+    /// Goes on after the run was over, as if nothing had stopped it.
+    pub fn proceed(&mut self) {
+        if matches!(self.state.phase, Phase::Done(_)) {
+            self.restart();
+        }
+    }
+
+    fn restart(&mut self) {
+        self.state.phase = Phase::Model;
+        self.state.spent = Spent::default();
+        self.state.spoilt = 0;
+        self.state.summing_up = None;
+        self.state.guard.reset();
+    }
+
+    /// What to do next. Asking again without feeding anything gives the same, but for calls that
+    /// were handed out: they are under way.
+    pub fn next(&mut self, offer: &Offer) -> Step {
+        loop {
+            match &mut self.state.phase {
+                Phase::Done(reason) => return Step::Done(reason.clone()),
+                Phase::Model => match self.state.limits.reached(&self.state.spent) {
+                    Some(kind) if self.state.summing_up.is_none() => self.limit(kind),
+                    _ => {
+                        let planning = self.state.policy.mode() == Mode::Plan;
+                        let tools = self.state.summing_up.is_none() && !planning;
+                        return Step::CallModel { tools };
+                    }
+                },
+                Phase::Acting(_) => {
+                    if let Some(step) = self.act(offer) {
+                        return step;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The next step of a round; nothing if the round is over.
+    fn act(&mut self, offer: &Offer) -> Option<Step> {
+        self.judge(offer);
+        let invocations = self.start();
+        if !invocations.is_empty() {
+            return Some(Step::RunTools(invocations));
+        }
+        let open = self.open();
+        if open.iter().any(OpenCall::is_running) {
+            return Some(Step::Wait);
+        }
+        let approvals: Vec<Approval> = open.iter().filter_map(OpenCall::approval).collect();
+        if !approvals.is_empty() {
+            return Some(Step::AskApproval(approvals));
+        }
+        let parked = open
+            .iter()
+            .filter(|call| matches!(call.state, CallState::Parked(_)));
+        let parked: Vec<CallNumber> = parked.map(|call| call.number).collect();
+        if !parked.is_empty() {
+            return Some(Step::Park(parked));
+        }
+        self.settle();
+        None
+    }
+
+    /// Hands out the calls that may start: across servers all at once; within a server one after
+    /// the other, in order, unless all of them only read or the server takes several.
+    fn start(&mut self) -> Vec<Invocation> {
+        let (limits, spent) = (self.state.limits, &mut self.state.spent);
+        let Phase::Acting(round) = &mut self.state.phase else {
+            return Vec::new();
+        };
+        // Of every server that is busy: whether it only reads.
+        let mut busy: Vec<(String, bool)> = Vec::new();
+        let mut running = 0;
+        for call in round.calls.iter().filter(|call| call.is_running()) {
+            running += 1;
+            if let Some(target) = &call.target {
+                busy.push((target.server.clone(), target.read_only));
+            }
+        }
+        let mut invocations = Vec::new();
+        for call in &mut round.calls {
+            let Some(target) = call.target.as_ref().filter(|_| call.can_start()) else {
+                continue;
+            };
+            let server = target.server.clone();
+            let read_only = target.read_only;
+            let begins = matches!(call.state, CallState::Ready);
+            if begins && limits.calls != 0 && spent.calls >= limits.calls {
+                let words = limits.words(LimitKind::Calls);
+                call.settle(Status::Cancelled, words::not_made(&words));
+                self.state.over = Some(LimitKind::Calls);
+                self.events.push(Event::Call(Box::new(call.record())));
+                continue;
+            }
+            let alone = busy
+                .iter()
+                .filter(|(other, _)| *other == server)
+                .all(|(_, other_reads)| read_only && *other_reads);
+            let free = target.parallel || alone;
+            if !free || running >= limits.parallel {
+                // Nothing of this server overtakes it.
+                busy.push((server, false));
+                continue;
+            }
+            if let Some(invocation) = call.start() {
+                running += 1;
+                spent.calls += u64::from(begins);
+                busy.push((server, read_only));
+                self.events.push(Event::Call(Box::new(call.record())));
+                invocations.push(invocation);
+            }
+        }
+        invocations
+    }
+
+    /// Looks again at the calls that have not started: rules, yeses and tools may have changed.
+    fn judge(&mut self, offer: &Offer) {
+        let Phase::Acting(round) = &mut self.state.phase else {
+            return;
+        };
+        for call in &mut round.calls {
+            if call.review(offer, &self.state.policy) {
+                self.events.push(Event::Call(Box::new(call.record())));
+                self.events
+                    .extend(call.approval().map(Box::new).map(Event::Approval));
+            }
+        }
+    }
+
+    /// Says that a result was stored which the model may read.
+    pub fn stored_result(&mut self) {
+        self.state.stored = true;
+    }
+
+    /// Whether results were stored which the model may read.
+    pub fn has_stored_results(&self) -> bool {
+        self.state.stored
+    }
+
+    /// What happened since this was last asked.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+
+    pub(crate) fn open(&self) -> &[OpenCall] {
+        match &self.state.phase {
+            Phase::Acting(round) => &round.calls,
+            _ => &[],
+        }
+    }
+
+    pub(crate) fn find(&mut self, number: CallNumber) -> Option<&mut OpenCall> {
+        match &mut self.state.phase {
+            Phase::Acting(round) => round.calls.iter_mut().find(|call| call.number == number),
+            _ => None,
+        }
+    }
+}

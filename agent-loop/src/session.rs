@@ -1,0 +1,421 @@
+//! Drives a run with a model and a toolbox.
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::sync::Arc;
+
+use mcp_jsonrpc::model::InputResponses;
+use provider_adapters::{Conversation, Event as ModelEvent, Request, ToolChoice};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep_until};
+use tracing::Instrument as _;
+
+use crate::agent::Agent;
+use crate::approval::{AnswerError, Decision};
+use crate::event::Event;
+use crate::handle::{Handle, Order};
+use crate::invoke::{self, Invoked};
+use crate::offer::Offer;
+use crate::reply::{self, Asked};
+use crate::run::Run;
+use crate::step::Step;
+use crate::tool::{CallNumber, ToolInfo};
+use crate::toolbox::{FailureKind, Invocation, Outcome, Report};
+use crate::trace::Trace;
+
+/// Progress reports that wait to be told.
+const REPORTS: usize = 64;
+
+/// A run that is being driven: an [`Event`] at a time, at the pace they are asked for.
+///
+/// What an event announces has not happened yet: store the [`run`](Self::run) at a
+/// [milestone](Event::is_milestone), and a crash loses nothing. Dropping the session stops
+/// everything that is under way; the run then can be stored, driven again, or asked something else.
+pub struct Session<'r> {
+    agent: Agent,
+    run: &'r mut Run,
+    handle: Handle,
+    /// What is to be told before anything else is done.
+    queue: VecDeque<Event>,
+    effect: Effect,
+    listed: Option<Arc<[ToolInfo]>>,
+    offer: Option<Arc<Offer>>,
+    request: Arc<Request>,
+    model: Option<Asked>,
+    tools: JoinSet<Invoked>,
+    numbers: HashMap<tokio::task::Id, CallNumber>,
+    reports: mpsc::Receiver<Report>,
+    reporter: mpsc::Sender<Report>,
+    /// The text of the reply that is under way, as far as it was told.
+    said: String,
+    clock: Instant,
+    waiting: Vec<CallNumber>,
+    over: bool,
+    trace: Trace,
+}
+
+/// What is to be done once everything is told.
+#[derive(Debug)]
+enum Effect {
+    Decide,
+    Ask { tools: bool },
+    Start(Vec<Invocation>),
+    Listen,
+}
+
+impl<'r> Session<'r> {
+    pub(crate) fn new(agent: Agent, run: &'r mut Run) -> Self {
+        let mut conversation = Conversation::new();
+        if let Some(system) = run.conversation().system() {
+            conversation = conversation.with_system(system);
+        }
+        let request = Request::new(&agent.model_name, conversation);
+        let request = request.with_options(agent.options.clone());
+        let trace = Trace::new(&agent);
+        let (reporter, reports) = mpsc::channel(REPORTS);
+        Self {
+            agent,
+            run,
+            handle: Handle::default(),
+            queue: VecDeque::new(),
+            effect: Effect::Decide,
+            listed: None,
+            offer: None,
+            request: Arc::new(request),
+            model: None,
+            tools: JoinSet::new(),
+            numbers: HashMap::new(),
+            reports,
+            reporter,
+            said: String::new(),
+            clock: Instant::now(),
+            waiting: Vec::new(),
+            over: false,
+            trace,
+        }
+    }
+
+    /// As part of a trace that began elsewhere: a W3C `traceparent`. One that makes no sense is
+    /// ignored.
+    #[must_use]
+    pub fn with_traceparent(mut self, traceparent: &str) -> Self {
+        self.trace.put_under(traceparent);
+        self
+    }
+
+    /// The run as it is now. Store it at milestones.
+    pub fn run(&self) -> &Run {
+        self.run
+    }
+
+    /// Speaks to this session from other tasks.
+    pub fn handle(&self) -> Handle {
+        self.handle.clone()
+    }
+
+    /// Answers an approval between two events.
+    ///
+    /// # Errors
+    /// [`AnswerError`] if the answer does not count.
+    pub fn answer(
+        &mut self,
+        number: CallNumber,
+        decision: impl Into<Decision>,
+    ) -> Result<(), AnswerError> {
+        self.reconsider();
+        match &self.offer {
+            Some(offer) => self.run.answer(number, decision.into(), offer),
+            None => self
+                .handle
+                .give(Order::Answer(number, decision.into(), None)),
+        }
+    }
+
+    /// Answers what a server asked about a parked call, between two events.
+    ///
+    /// # Errors
+    /// [`AnswerError`] if the answer does not count.
+    pub fn supply(
+        &mut self,
+        number: CallNumber,
+        answers: InputResponses,
+    ) -> Result<(), AnswerError> {
+        self.reconsider();
+        self.run.supply(number, answers)
+    }
+
+    /// Somebody spoke: what was waited for may no longer be what to wait for.
+    fn reconsider(&mut self) {
+        if matches!(self.effect, Effect::Listen) {
+            self.effect = Effect::Decide;
+        }
+    }
+
+    /// Cancels whatever is under way, between two events.
+    pub fn cancel(&mut self) {
+        self.run.cancel(&self.said);
+    }
+
+    /// What happens next; nothing once the run is over and everything is told.
+    ///
+    /// Cancel safe: nothing is lost if the future is dropped.
+    pub async fn next(&mut self) -> Option<Event> {
+        loop {
+            self.queue.extend(self.run.take_events());
+            if let Some(event) = self.queue.pop_front() {
+                if matches!(event, Event::Done { .. }) {
+                    self.finish();
+                }
+                return Some(event);
+            }
+            if self.over {
+                return None;
+            }
+            match std::mem::replace(&mut self.effect, Effect::Decide) {
+                Effect::Decide => self.decide().await,
+                Effect::Ask { tools } => self.ask(tools),
+                Effect::Start(invocations) => self.start(invocations),
+                Effect::Listen => self.listen().await,
+            }
+        }
+    }
+
+    /// Asks the run what to do.
+    async fn decide(&mut self) {
+        let tools = self.agent.toolbox.tools().await;
+        let offer = self.refresh(tools);
+        self.obey();
+        self.tick(Counts::Yes);
+        match self.run.next(&offer) {
+            Step::CallModel { .. } if self.model.is_some() => self.effect = Effect::Listen,
+            Step::CallModel { tools } => {
+                // Whatever still runs was given up.
+                self.tools.abort_all();
+                let round = self.run.spent().rounds + 1;
+                self.queue.push_back(Event::Round { round });
+                self.effect = Effect::Ask { tools };
+            }
+            Step::RunTools(invocations) => self.effect = Effect::Start(invocations),
+            Step::Wait => self.effect = Effect::Listen,
+            Step::AskApproval(approvals) => {
+                let numbers = approvals.iter().map(|approval| approval.record.number);
+                self.wait(numbers.collect());
+            }
+            Step::Park(numbers) => self.wait(numbers),
+            Step::Done(reason) => {
+                // Told already, unless it was over before.
+                self.queue.extend(self.run.take_events());
+                let done = |event: &Event| matches!(event, Event::Done { .. });
+                if !self.queue.iter().any(done) {
+                    self.queue.push_back(Event::Done { reason });
+                }
+            }
+        }
+    }
+
+    /// The offer of these tools, compiled anew only if something changed.
+    fn refresh(&mut self, tools: Arc<[ToolInfo]>) -> Arc<Offer> {
+        let same = self
+            .listed
+            .as_ref()
+            .is_some_and(|listed| Arc::ptr_eq(listed, &tools));
+        let readable = self.run.has_stored_results();
+        if let Some(offer) = &self.offer
+            && same
+            && offer.is_readable() == readable
+        {
+            return Arc::clone(offer);
+        }
+        let selected = self.agent.selection.choose(&tools);
+        let adapter = self.agent.model.adapter();
+        let offer = Offer::new(&selected, adapter, &self.agent.deferral, readable);
+        let warnings = offer.warnings().iter().cloned();
+        self.queue
+            .extend(warnings.map(|message| Event::Warning { message }));
+        let offer = Arc::new(offer);
+        self.listed = Some(tools);
+        self.offer = Some(Arc::clone(&offer));
+        offer
+    }
+
+    /// Waits for people, and says so once.
+    fn wait(&mut self, numbers: Vec<CallNumber>) {
+        if self.waiting != numbers {
+            self.waiting.clone_from(&numbers);
+            self.queue.push_back(Event::Waiting { numbers });
+        }
+        self.effect = Effect::Listen;
+    }
+
+    /// Asks the model. Only what was said since the last time is copied.
+    fn ask(&mut self, tools: bool) {
+        let Some(offer) = self.offer.clone() else {
+            return;
+        };
+        let request = Arc::make_mut(&mut self.request);
+        let turns = self.run.conversation().turns();
+        for turn in turns.iter().skip(request.conversation.turns().len()) {
+            request.conversation.push(turn.clone());
+        }
+        request.tools = Arc::clone(offer.tool_set());
+        request.choice = if tools {
+            ToolChoice::Auto
+        } else {
+            ToolChoice::None
+        };
+        let request = Arc::clone(&self.request);
+        let span = self.trace.chat(&self.agent, offer.wire());
+        let model = Arc::clone(&self.agent.model);
+        self.model = Some(reply::ask(model, request, offer, span));
+        self.effect = Effect::Listen;
+    }
+
+    /// Starts calls, side by side.
+    fn start(&mut self, invocations: Vec<Invocation>) {
+        for invocation in invocations {
+            let number = invocation.number;
+            let (span, meta) = self.trace.tool(&invocation);
+            let context =
+                invoke::context(&invocation, self.run.limits(), self.reporter.clone(), meta);
+            let listed = self.listed.clone().unwrap_or_else(|| Arc::from([]));
+            let limits = *self.run.limits();
+            let agent = self.agent.clone();
+            let call = invoke::invoke(agent, invocation, context, limits, listed);
+            let task = self.tools.spawn(call.instrument(span));
+            self.numbers.insert(task.id(), number);
+        }
+        self.effect = Effect::Listen;
+    }
+
+    /// Waits for the next thing to happen.
+    async fn listen(&mut self) {
+        // Nobody but people can make anything happen.
+        let idle = self.model.is_none() && self.tools.is_empty();
+        let left = self.run.time_left().filter(|_| !idle);
+        let deadline = self.clock + left.unwrap_or_default();
+        let model = self.model.as_mut();
+        let asked = model.is_some();
+        tokio::select! {
+            biased;
+            () = self.handle.woken() => {}
+            heard = reply::listen(model), if asked => match heard {
+                reply::Heard::Event(event) => self.tell(event),
+                reply::Heard::End(end) => self.replied(end),
+            },
+            Some((number, progress)) = self.reports.recv() => {
+                self.queue.push_back(Event::Progress { number, progress });
+            }
+            Some(ended) = self.tools.join_next_with_id() => self.ended(ended),
+            () = sleep_until(deadline), if left.is_some() => {}
+        }
+        self.tick(if idle { Counts::No } else { Counts::Yes });
+    }
+
+    fn tell(&mut self, event: ModelEvent) {
+        self.queue.extend(reply::event(event));
+        if let Some(Event::Text { text }) = self.queue.back() {
+            self.said.push_str(text);
+        }
+    }
+
+    fn replied(&mut self, end: reply::End) {
+        self.model = None;
+        self.said.clear();
+        match end {
+            reply::End::Replied(reply, offer) => {
+                let prices = self.agent.prices.as_ref();
+                let cost = prices.map(|prices| prices.cost(offer.wire(), &reply.usage));
+                self.run.replied(*reply, &offer, cost);
+            }
+            reply::End::Failed(message) => self.run.failed(message),
+        }
+    }
+
+    fn ended(&mut self, ended: Result<(tokio::task::Id, Invoked), tokio::task::JoinError>) {
+        let (id, outcome) = match ended {
+            Ok((id, invoked)) => {
+                if invoked.stored {
+                    self.run.stored_result();
+                }
+                (id, invoked.outcome)
+            }
+            Err(error) => {
+                let message = "the code that executes the tool crashed";
+                (error.id(), Outcome::failed(FailureKind::Crashed, message))
+            }
+        };
+        if let Some(number) = self.numbers.remove(&id) {
+            self.run.finished(number, outcome);
+        }
+    }
+
+    /// Carries out what others ordered meanwhile.
+    fn obey(&mut self) {
+        let Some(offer) = self.offer.clone() else {
+            return;
+        };
+        for order in self.handle.take() {
+            let (heard, verdict) = match order {
+                Order::Answer(number, decision, verdict) => {
+                    (self.run.answer(number, decision, &offer), verdict)
+                }
+                Order::Supply(number, answers, verdict) => {
+                    (self.run.supply(number, answers), verdict)
+                }
+                Order::Cancel => {
+                    self.run.cancel(&self.said);
+                    continue;
+                }
+            };
+            match (heard, verdict) {
+                (heard, Some(verdict)) => drop(verdict.send(heard)),
+                (Err(error), None) => self.queue.push_back(Event::Warning {
+                    message: error.to_string(),
+                }),
+                (Ok(()), None) => {}
+            }
+        }
+    }
+
+    /// Lets the run know of the time that has passed.
+    fn tick(&mut self, counts: Counts) {
+        let now = Instant::now();
+        let passed = now.saturating_duration_since(self.clock);
+        self.clock = now;
+        if counts == Counts::Yes {
+            self.run.advance(passed);
+        }
+    }
+
+    /// The run is over: nothing stays under way.
+    fn finish(&mut self) {
+        self.over = true;
+        self.model = None;
+        self.tools.abort_all();
+        self.numbers.clear();
+    }
+}
+
+/// Whether time counts: people's time to answer does not.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Counts {
+    Yes,
+    No,
+}
+
+impl Drop for Session<'_> {
+    /// Calls that were started are given up with everything else.
+    fn drop(&mut self) {
+        self.run.interrupt();
+    }
+}
+
+impl fmt::Debug for Session<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session")
+            .field("run", &self.run)
+            .field("effect", &self.effect)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,345 @@
+//! Whole runs on tape: what the model said and what the tools answered, in one file.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use mcp_jsonrpc::{RawJson, RawObject};
+use parking_lot::Mutex;
+use provider_adapters::{Adapter, Event, Model, ModelError, Reply, ReplyStream, Request};
+use serde::{Deserialize, Serialize};
+
+use super::model::Played;
+use crate::tool::ToolInfo;
+use crate::toolbox::{CallContext, FailureKind, Invocation, Outcome, Toolbox};
+
+/// A tape of a whole run.
+///
+/// Record by wrapping the model and the toolbox of an agent; play back by wrapping any model (for
+/// its wire alone) and nothing: neither is asked then. A request or a call that is not the
+/// recorded one fails with what was recorded; nothing ever goes out.
+#[derive(Clone, Debug)]
+pub struct Tape {
+    deck: Arc<Mutex<Deck>>,
+}
+
+#[derive(Debug)]
+enum Deck {
+    Record(File),
+    Play {
+        asked: VecDeque<AskedLine>,
+        called: Vec<CalledLine>,
+        /// Lists of tools, each with how much had happened before it.
+        listed: VecDeque<(usize, Vec<ToolInfo>)>,
+        tools: Arc<[ToolInfo]>,
+        played: usize,
+    },
+}
+
+/// One line of a tape.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Line {
+    Listed(Vec<ToolInfo>),
+    Asked(Box<AskedLine>),
+    Called(CalledLine),
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+struct AskedLine {
+    request: RawJson,
+    reply: Reply,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+struct CalledLine {
+    server: String,
+    tool: String,
+    arguments: RawObject,
+    outcome: Outcome,
+}
+
+/// Why a tape cannot be used.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum TapeError {
+    /// The file cannot be read or written.
+    Io(std::io::Error),
+    /// A line is not what it should be.
+    Line {
+        /// Which line, from 1.
+        number: usize,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+}
+
+impl fmt::Display for TapeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(_) => f.write_str("the tape cannot be read or written"),
+            Self::Line { number, .. } => write!(f, "line {number} of the tape makes no sense"),
+        }
+    }
+}
+
+impl std::error::Error for TapeError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io(error) => Some(error),
+            Self::Line { source, .. } => Some(source),
+        }
+    }
+}
+
+impl Tape {
+    /// Records on a new tape.
+    ///
+    /// # Errors
+    /// [`TapeError::Io`] if the file cannot be made.
+    pub fn record(path: impl AsRef<Path>) -> Result<Self, TapeError> {
+        let file = File::create(path).map_err(TapeError::Io)?;
+        Ok(Self::of(Deck::Record(file)))
+    }
+
+    /// Plays a tape back.
+    ///
+    /// # Errors
+    /// [`TapeError`] if the file is no tape.
+    pub fn play(path: impl AsRef<Path>) -> Result<Self, TapeError> {
+        let text = fs::read_to_string(path).map_err(TapeError::Io)?;
+        let (mut asked, mut called) = (VecDeque::new(), Vec::new());
+        let mut listed = VecDeque::new();
+        for (at, line) in text.lines().enumerate() {
+            let number = at + 1;
+            let line = serde_json::from_str(line);
+            match line.map_err(|source| TapeError::Line { number, source })? {
+                Line::Listed(tools) => listed.push_back((asked.len() + called.len(), tools)),
+                Line::Asked(line) => asked.push_back(*line),
+                Line::Called(line) => called.push(line),
+            }
+        }
+        Ok(Self::of(Deck::Play {
+            asked,
+            called,
+            tools: Arc::from([]),
+            listed,
+            played: 0,
+        }))
+    }
+
+    fn of(deck: Deck) -> Self {
+        Self {
+            deck: Arc::new(Mutex::new(deck)),
+        }
+    }
+
+    /// A model whose words are recorded, or played back.
+    pub fn model(&self, model: impl Model + 'static) -> TapedModel {
+        TapedModel {
+            model: Arc::new(model),
+            tape: self.clone(),
+        }
+    }
+
+    /// Tools whose answers are recorded, or played back.
+    pub fn tools(&self, toolbox: impl Toolbox + 'static) -> TapedTools {
+        TapedTools {
+            toolbox: Arc::new(toolbox),
+            tape: self.clone(),
+            last: Mutex::new(None),
+        }
+    }
+
+    fn write(&self, line: &Line) {
+        // A tape that cannot be written is noticed when it is played.
+        if let Deck::Record(file) = &mut *self.deck.lock()
+            && let Ok(mut bytes) = serde_json::to_vec(line)
+        {
+            bytes.push(b'\n');
+            let _ = file.write_all(&bytes);
+        }
+    }
+
+    fn plays(&self) -> bool {
+        matches!(&*self.deck.lock(), Deck::Play { .. })
+    }
+
+    /// The recorded reply to this request.
+    fn reply(&self, request: &RawJson) -> Result<Reply, ModelError> {
+        let Deck::Play { asked, played, .. } = &mut *self.deck.lock() else {
+            return Err(ModelError::NotRecorded("nothing is played".to_owned()));
+        };
+        match asked.pop_front() {
+            Some(line) if line.request == *request => {
+                *played += 1;
+                Ok(line.reply)
+            }
+            Some(line) => {
+                let message = difference(line.request.get(), request.get());
+                asked.push_front(line);
+                Err(ModelError::NotRecorded(message))
+            }
+            None => Err(ModelError::NotRecorded("the tape is over".to_owned())),
+        }
+    }
+
+    /// The recorded outcome of this call, each once.
+    fn outcome(&self, call: &Invocation) -> Outcome {
+        let Deck::Play { called, played, .. } = &mut *self.deck.lock() else {
+            return Outcome::failed(FailureKind::NotSent, "nothing is played");
+        };
+        let at = called.iter().position(|line| {
+            line.server == call.server && line.tool == call.tool && line.arguments == call.arguments
+        });
+        match at {
+            Some(at) => {
+                *played += 1;
+                called.remove(at).outcome
+            }
+            None => {
+                let message = format!(
+                    "the call of {:?} on {:?} with {} was not recorded",
+                    call.tool, call.server, call.arguments
+                );
+                Outcome::failed(FailureKind::NotSent, message)
+            }
+        }
+    }
+}
+
+/// Where two texts part.
+fn difference(recorded: &str, now: &str) -> String {
+    let same = recorded
+        .char_indices()
+        .zip(now.chars())
+        .take_while(|((_, a), b)| a == b)
+        .last()
+        .map_or(0, |((at, a), _)| at + a.len_utf8());
+    let rest = |text: &str| -> String {
+        text.get(same..)
+            .unwrap_or_default()
+            .chars()
+            .take(80)
+            .collect()
+    };
+    format!(
+        "at byte {same}: {:?} was recorded, not {:?}",
+        rest(recorded),
+        rest(now)
+    )
+}
+
+/// A model on tape: see [`Tape::model`].
+#[derive(Debug)]
+pub struct TapedModel {
+    model: Arc<dyn Model>,
+    tape: Tape,
+}
+
+#[async_trait]
+impl Model for TapedModel {
+    fn adapter(&self) -> &dyn Adapter {
+        self.model.adapter()
+    }
+
+    async fn start(&self, request: &Request) -> Result<Box<dyn ReplyStream>, ModelError> {
+        let encoded = self
+            .adapter()
+            .encode(request)
+            .map_err(ModelError::Request)?;
+        let body = String::from_utf8_lossy(&encoded.request.body).into_owned();
+        let body = RawJson::from_text(body).unwrap_or_else(|_| RawJson::null());
+        if self.tape.plays() {
+            return Ok(Box::new(Played::new(self.tape.reply(&body)?)));
+        }
+        Ok(Box::new(Recorded {
+            stream: self.model.start(request).await?,
+            request: body,
+            tape: self.tape.clone(),
+        }))
+    }
+}
+
+struct Recorded {
+    stream: Box<dyn ReplyStream>,
+    request: RawJson,
+    tape: Tape,
+}
+
+#[async_trait]
+impl ReplyStream for Recorded {
+    async fn next(&mut self) -> Option<Event> {
+        self.stream.next().await
+    }
+
+    fn finish(self: Box<Self>) -> Reply {
+        let reply = self.stream.finish();
+        self.tape.write(&Line::Asked(Box::new(AskedLine {
+            request: self.request,
+            reply: reply.clone(),
+        })));
+        reply
+    }
+}
+
+/// Tools on tape: see [`Tape::tools`].
+pub struct TapedTools {
+    toolbox: Arc<dyn Toolbox>,
+    tape: Tape,
+    last: Mutex<Option<Arc<[ToolInfo]>>>,
+}
+
+#[async_trait]
+impl Toolbox for TapedTools {
+    async fn tools(&self) -> Arc<[ToolInfo]> {
+        if let Deck::Play {
+            listed,
+            tools,
+            played,
+            ..
+        } = &mut *self.tape.deck.lock()
+        {
+            while listed.front().is_some_and(|(after, _)| after <= played) {
+                if let Some((_, newer)) = listed.pop_front() {
+                    *tools = newer.into();
+                }
+            }
+            return Arc::clone(tools);
+        }
+        let tools = self.toolbox.tools().await;
+        let mut last = self.last.lock();
+        let same = last.as_ref().is_some_and(|last| Arc::ptr_eq(last, &tools));
+        if !same {
+            self.tape.write(&Line::Listed(tools.to_vec()));
+            *last = Some(Arc::clone(&tools));
+        }
+        tools
+    }
+
+    async fn call(&self, call: Invocation, context: CallContext) -> Outcome {
+        if self.tape.plays() {
+            return self.tape.outcome(&call);
+        }
+        let (server, tool) = (call.server.clone(), call.tool.clone());
+        let arguments = call.arguments.clone();
+        let outcome = self.toolbox.call(call, context).await;
+        self.tape.write(&Line::Called(CalledLine {
+            server,
+            tool,
+            arguments,
+            outcome: outcome.clone(),
+        }));
+        outcome
+    }
+}
+
+impl fmt::Debug for TapedTools {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TapedTools").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,227 @@
+//! Whatever executes tool calls.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use mcp_client::{Parked, TaskTicket};
+use mcp_jsonrpc::RawObject;
+use mcp_jsonrpc::model::{CallToolResult, InputResponses, Meta};
+use provider_adapters::CallId;
+use serde::{Deserialize, Serialize};
+use tokio::sync::{Notify, mpsc};
+
+use crate::search::rank;
+use crate::tool::{CallNumber, ToolInfo};
+
+/// Tools that can be listed and called. Wrap one to watch or to change what passes.
+///
+/// Dropping the future of a call cancels it.
+#[async_trait]
+pub trait Toolbox: Send + Sync {
+    /// The tools as they are now, in a stable order. Return the same `Arc` while nothing changed:
+    /// nothing is compiled anew then.
+    async fn tools(&self) -> Arc<[ToolInfo]>;
+
+    /// Executes a call. Ends in exactly one outcome, and never executes twice by itself.
+    async fn call(&self, call: Invocation, context: CallContext) -> Outcome;
+
+    /// The tools among `tools` that fit `query` best, as positions, best first.
+    fn search(&self, tools: &[ToolInfo], query: &str, limit: usize) -> Vec<usize> {
+        rank(tools, query, limit)
+    }
+}
+
+/// A call to be executed.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Invocation {
+    /// The call's number within the run.
+    pub number: CallNumber,
+    /// The model's name for the call.
+    pub id: CallId,
+    /// The server's name with us.
+    pub server: String,
+    /// The tool's name as its server spells it.
+    pub tool: String,
+    /// The tool's name as the model sees it.
+    pub name: String,
+    /// What to call it with: checked against the tool's schema.
+    pub arguments: RawObject,
+    /// Whether it begins, or goes on.
+    pub start: Start,
+    /// The tool's own time limit, if it has one.
+    pub timeout: Option<Duration>,
+}
+
+/// How a call is taken up.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Start {
+    /// It begins.
+    Call,
+    /// It was parked; here is what the server wanted to know.
+    Resume {
+        /// What was parked.
+        parked: Box<Parked>,
+        /// The answers, by the keys of the questions.
+        answers: InputResponses,
+    },
+    /// It became a task; wait for that.
+    Await(TaskTicket),
+}
+
+/// What became of a call.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Outcome {
+    /// The tool answered, perhaps that it failed.
+    Result(CallToolResult),
+    /// There is no answer.
+    Failed(CallFailure),
+    /// The server needs an answer first, which will come later.
+    Parked(Box<Parked>),
+    /// The call goes on at the server.
+    Task(TaskTicket),
+}
+
+/// Why a call has no answer.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct CallFailure {
+    /// What kind of failure it is.
+    pub kind: FailureKind,
+    /// What happened, in words for the model and for people.
+    pub message: String,
+}
+
+/// Kinds of failure.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum FailureKind {
+    /// The server answered with an error, or against the protocol.
+    Protocol,
+    /// It took too long; the server was told to stop.
+    Timeout,
+    /// It never left: nothing happened.
+    NotSent,
+    /// It broke off; whether it took effect is unknown.
+    Unknown,
+    /// The code that executes it crashed.
+    Crashed,
+    /// The tool does not exist (any more).
+    NoTool,
+}
+
+impl Outcome {
+    /// An answer that is text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Result(CallToolResult::new(vec![
+            mcp_jsonrpc::model::ContentBlock::text(text),
+        ]))
+    }
+
+    /// The tool's answer that it failed.
+    pub fn error(text: impl Into<String>) -> Self {
+        let mut result = CallToolResult::new(vec![mcp_jsonrpc::model::ContentBlock::text(text)]);
+        result.is_error = Some(true);
+        Self::Result(result)
+    }
+
+    /// No answer.
+    pub fn failed(kind: FailureKind, message: impl Into<String>) -> Self {
+        Self::Failed(CallFailure {
+            kind,
+            message: message.into(),
+        })
+    }
+}
+
+/// How far a call has come.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct CallProgress {
+    /// How far.
+    pub progress: f64,
+    /// How far it is in all, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total: Option<f64>,
+    /// What is going on, for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}
+
+impl CallProgress {
+    /// This far.
+    pub fn new(progress: f64, total: Option<f64>, message: Option<String>) -> Self {
+        Self {
+            progress,
+            total,
+            message,
+        }
+    }
+}
+
+/// How far which call has come.
+pub(crate) type Report = (CallNumber, CallProgress);
+
+/// What a call may use while it runs.
+#[derive(Clone)]
+pub struct CallContext {
+    pub(crate) number: CallNumber,
+    pub(crate) reports: Option<mpsc::Sender<Report>>,
+    pub(crate) touched: Arc<Notify>,
+    pub(crate) meta: Meta,
+    pub(crate) timeout: Duration,
+    pub(crate) cap: Duration,
+}
+
+impl CallContext {
+    /// A context nobody listens to, for calls outside of a run.
+    pub fn detached(timeout: Duration) -> Self {
+        Self {
+            number: CallNumber::default(),
+            reports: None,
+            touched: Arc::default(),
+            meta: Meta::default(),
+            timeout,
+            cap: timeout.saturating_mul(10),
+        }
+    }
+
+    /// Tells how far the call has come, and lets it live on for another time limit. A report
+    /// that nobody takes in time is dropped.
+    pub fn progress(&self, progress: CallProgress) {
+        self.touched.notify_one();
+        if let Some(reports) = &self.reports {
+            let _ = reports.try_send((self.number, progress));
+        }
+    }
+
+    /// What goes along with the request: the trace context.
+    pub fn meta(&self) -> &Meta {
+        &self.meta
+    }
+
+    /// How long the call may take without progress. The loop sees to it.
+    pub fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    /// How long the call may take in all. The loop sees to it.
+    pub fn cap(&self) -> Duration {
+        self.cap
+    }
+}
+
+impl fmt::Debug for CallContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallContext")
+            .field("number", &self.number)
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,104 @@
+//! What the model is told where there is no tool's own answer.
+
+use std::time::Duration;
+
+use crate::toolbox::{CallFailure, FailureKind};
+
+/// The longest schema that is repeated to a model which got the arguments wrong.
+const SHOWN_SCHEMA: usize = 4 << 10;
+
+pub(crate) fn denied(reason: &str) -> String {
+    format!("The call was not made: {reason}.")
+}
+
+pub(crate) fn forbidden() -> String {
+    "a rule of the user forbids it".to_owned()
+}
+
+pub(crate) fn gone(name: &str) -> String {
+    format!("The call was not made: the tool {name:?} is no longer there.")
+}
+
+pub(crate) fn declined(reason: Option<&str>) -> String {
+    match reason {
+        Some(reason) => format!("The user declined this call and says: {reason}"),
+        None => "The user declined this call. Do not repeat it; ask what to do instead.".to_owned(),
+    }
+}
+
+pub(crate) fn edited(arguments: &str) -> String {
+    format!("[The user changed the arguments to {arguments} before the call.]")
+}
+
+pub(crate) fn interrupted() -> String {
+    "The call was interrupted: it had begun, and whether it took effect is unknown. Find out \
+     before you repeat it."
+        .to_owned()
+}
+
+pub(crate) fn stopped(why: &str) -> String {
+    format!(
+        "The call was stopped ({why}): it had begun, and whether it took effect is unknown. Find \
+         out before you repeat it."
+    )
+}
+
+pub(crate) fn not_made(why: &str) -> String {
+    format!("The call was not made ({why}).")
+}
+
+pub(crate) fn cut_sibling() -> String {
+    "The call was not made: the reply was cut off before its last call was complete. Make the \
+     calls again, with shorter arguments or fewer at a time."
+        .to_owned()
+}
+
+pub(crate) fn unknown_tool(name: &str, similar: &[&str]) -> String {
+    if similar.is_empty() {
+        return format!("Tool not found: {name}. Use a name from the list of tools.");
+    }
+    format!(
+        "Tool not found: {name}. Did you mean {}?",
+        similar.join(" or ")
+    )
+}
+
+pub(crate) fn bad_arguments(name: &str, problem: &str, schema: &str) -> String {
+    let schema = if schema.len() <= SHOWN_SCHEMA {
+        format!("\nThe schema of its arguments is {schema}")
+    } else {
+        String::new()
+    };
+    format!("The tool {name:?} was not called: {problem}{schema}")
+}
+
+pub(crate) fn failed(server: &str, failure: &CallFailure) -> String {
+    let advice = match failure.kind {
+        FailureKind::Unknown => {
+            " Whether it took effect is unknown: find out before you repeat it."
+        }
+        FailureKind::NotSent => " Nothing happened.",
+        _ => "",
+    };
+    format!(
+        "The call to server {server:?} failed: {}.{advice}",
+        failure.message.trim_end_matches('.')
+    )
+}
+
+pub(crate) fn timeout(server: &str, tool: &str, limit: Duration) -> String {
+    format!("{tool:?} on server {server:?} did not answer within its limit of {limit:?}")
+}
+
+pub(crate) fn nudge() -> String {
+    "The same tool calls have now been made more than once with the same results. Repeating them \
+     will not help: try something else, or answer with what is known."
+        .to_owned()
+}
+
+pub(crate) fn sum_up(limit: &str) -> String {
+    format!(
+        "This run has reached {limit}; no more tools can be called. Sum up what was done, what was \
+         found, and what is still open."
+    )
+}

@@ -1,0 +1,245 @@
+//! Approvals: asked once, remembered as far as the answer goes, bound to the definition.
+
+use agent_loop::testing::{ScriptedModel, ScriptedTools};
+use agent_loop::{
+    Agent, Answer, Decision, Effect, Event, Grant, Mode, Outcome, Policy, Reason, Rule, Run,
+    Status, ToolInfo, Verdict, Why,
+};
+use mcp_jsonrpc::model::ToolAnnotations;
+use provider_adapters::ToolChoice;
+use serde_json::json;
+
+use crate::kit::{asking, drive, ends, last_words, object, results, tool};
+
+fn reads(server: &str, name: &str) -> ToolInfo {
+    tool(server, name).read_only()
+}
+
+#[track_caller]
+fn check(policy: &Policy, tool: &ToolInfo, want: &str) {
+    let verdict = match policy.judge(tool) {
+        Verdict::Allow => "allow",
+        Verdict::Ask(Why::Changed) => "changed",
+        Verdict::Ask(_) => "ask",
+        Verdict::Deny(_) => "deny",
+        _ => "?",
+    };
+    assert_eq!(verdict, want, "{policy:?} {tool:?}");
+}
+
+#[test]
+fn modes_judge_by_what_a_trusted_server_says() {
+    let (read, write) = (reads("s", "read"), tool("s", "write"));
+    let claims = tool("s", "claims").with_annotations({
+        let mut hints = ToolAnnotations::default();
+        hints.read_only_hint = Some(true);
+        hints
+    });
+    for (mode, wants) in [
+        (Mode::Ask, ["ask", "ask", "ask"]),
+        (Mode::AutoRead, ["allow", "ask", "ask"]),
+        (Mode::Auto, ["allow", "allow", "allow"]),
+        (Mode::Plan, ["deny", "deny", "deny"]),
+    ] {
+        let policy = Policy::new(mode);
+        for (tool, want) in [&read, &write, &claims].into_iter().zip(wants) {
+            check(&policy, tool, want);
+        }
+        let alone = policy.unattended();
+        for (tool, want) in [&read, &write, &claims].into_iter().zip(wants) {
+            check(&alone, tool, if want == "ask" { "deny" } else { want });
+        }
+    }
+}
+
+/// X19: one engine; deny wins over everything, a rule that asks over one that allows.
+#[test]
+fn x19_deny_always_wins() {
+    let policy = Policy::new(Mode::Auto)
+        .with_rule(Rule::new(Effect::Allow, "*", "*"))
+        .with_rule(Rule::new(Effect::Ask, "s", "write*"))
+        .with_rule(Rule::new(Effect::Deny, "s", "*_all"));
+    check(&policy, &tool("s", "write_all"), "deny");
+    check(&policy, &tool("s", "write"), "ask");
+    check(&policy, &tool("s", "read"), "allow");
+    check(&policy, &tool("t", "write_all"), "allow");
+}
+
+#[test]
+fn a_changed_definition_is_asked_for_whatever_the_mode() {
+    let mut changed = tool("s", "read");
+    changed.changed = true;
+    check(&Policy::new(Mode::Auto), &changed, "changed");
+    let rule = Rule::new(Effect::Allow, "s", "read");
+    check(&Policy::new(Mode::Ask).with_rule(rule), &changed, "changed");
+}
+
+/// Drives a run and answers every approval in the order of `answers`; how many were asked for.
+async fn answering(agent: &Agent, run: &mut Run, answers: &[Answer]) -> (usize, Vec<Event>) {
+    let (mut asked, mut events) = (0, Vec::new());
+    let mut session = agent.session(run);
+    while let Some(event) = session.next().await {
+        if let Event::Waiting { numbers } = &event {
+            session.answer(numbers[0], answers[asked]).unwrap();
+            asked += 1;
+        }
+        events.push(event);
+    }
+    (asked, events)
+}
+
+fn two_rounds(first: &str, second: &str) -> ScriptedModel {
+    ScriptedModel::new()
+        .calls([(first, json!({"n": 1}))])
+        .calls([(second, json!({"n": 2}))])
+        .says("Done.")
+}
+
+fn box_of_three() -> ScriptedTools {
+    ScriptedTools::new()
+        .with_answer(tool("s", "write"), |_| Outcome::text("written"))
+        .with_answer(reads("s", "read"), |_| Outcome::text("read"))
+        .with_answer(reads("s", "list"), |_| Outcome::text("listed"))
+}
+
+#[tokio::test]
+async fn an_answer_goes_as_far_as_it_says() {
+    for (answer, first, second, asked) in [
+        (Answer::Once, "write", "write", 2),
+        (Answer::ThisRun, "write", "write", 1),
+        (Answer::AlwaysTool, "write", "write", 1),
+        (Answer::AlwaysTool, "write", "read", 2),
+        (Answer::AlwaysServerReadOnly, "read", "list", 1),
+        (Answer::AlwaysServerReadOnly, "read", "write", 2),
+        (Answer::Deny, "write", "write", 2),
+        (Answer::AlwaysDeny, "write", "write", 1),
+    ] {
+        let agent = Agent::new(two_rounds(first, second), "model", box_of_three());
+        let mut run = asking("Go");
+        let (count, _) = answering(&agent, &mut run, &[answer, answer]).await;
+        assert_eq!(count, asked, "{answer:?} {first} {second}");
+        assert_eq!(run.reason(), Some(&Reason::Finished));
+    }
+}
+
+#[tokio::test]
+async fn a_lasting_answer_is_told_and_holds_in_the_next_run_until_the_tool_changes() {
+    let tools = box_of_three();
+    let agent = Agent::new(two_rounds("write", "write"), "model", tools.clone());
+    let mut run = asking("Go");
+    let (_, events) = answering(&agent, &mut run, &[Answer::AlwaysTool]).await;
+    let granted = |event: &Event| match event {
+        Event::Granted(grant) => Some(grant.clone()),
+        _ => None,
+    };
+    let grant: Grant = events.iter().find_map(granted).unwrap();
+
+    let policy = || Policy::default().with_grant(grant.clone());
+    let agent = Agent::new(two_rounds("write", "write"), "model", tools.clone());
+    let mut run = asking("Go").with_policy(policy());
+    assert_eq!(answering(&agent, &mut run, &[]).await.0, 0);
+
+    tools.replace([tool("s", "write").with_fingerprint("2")]);
+    let agent = Agent::new(two_rounds("write", "write"), "model", tools);
+    let mut run = asking("Go").with_policy(policy());
+    let answers = [Answer::AlwaysTool];
+    assert_eq!(answering(&agent, &mut run, &answers).await.0, 1);
+}
+
+#[tokio::test]
+async fn a_tool_that_changes_after_its_approval_is_asked_for_again() {
+    let tools = box_of_three();
+    let agent = Agent::new(two_rounds("write", "write"), "model", tools.clone());
+    let mut run = asking("Go");
+    let mut session = agent.session(&mut run);
+    let mut whys = Vec::new();
+    while let Some(event) = session.next().await {
+        if let Event::Approval(approval) = event {
+            whys.push(approval.why);
+            if whys.len() == 1 {
+                session
+                    .answer(approval.record.number, Answer::Once)
+                    .unwrap();
+                tools.replace([tool("s", "write").with_fingerprint("2")]);
+            } else {
+                break;
+            }
+        }
+    }
+    drop(session);
+    assert_eq!(whys, [Why::Mode, Why::Changed]);
+    assert!(tools.calls().is_empty());
+}
+
+#[tokio::test]
+async fn edited_arguments_are_checked_used_and_told() {
+    let tools = box_of_three();
+    let model = ScriptedModel::new()
+        .calls([("write", json!({"n": 1}))])
+        .says("Done.");
+    let agent = Agent::new(model, "model", tools.clone());
+    let mut run = asking("Go");
+    let mut session = agent.session(&mut run);
+    while let Some(event) = session.next().await {
+        if let Event::Approval(approval) = event {
+            let number = approval.record.number;
+            let wrong = Decision::from(Answer::Once).with_arguments(object(&json!({"n": "x"})));
+            assert!(session.answer(number, wrong).is_err());
+            let right = Decision::from(Answer::Once).with_arguments(object(&json!({"n": 7})));
+            session.answer(number, right).unwrap();
+        }
+    }
+    drop(session);
+    assert_eq!(tools.calls()[0].arguments.get(), r#"{"n":7}"#);
+    assert!(results(&run)[0].contains(r#"{"n":7}"#));
+    assert_eq!(run.records()[0].arguments.text(), r#"{"n":7}"#);
+}
+
+#[tokio::test]
+async fn nobody_there_is_a_no_the_model_can_read() {
+    let agent = Agent::new(two_rounds("write", "write"), "model", box_of_three());
+    let mut run = asking("Go").with_policy(Policy::default().unattended());
+    drive(&agent, &mut run).await;
+    assert!(results(&run)[0].contains("nobody is there"));
+    assert_eq!(ends(&run), [Status::Cancelled, Status::Cancelled]);
+    assert_eq!(run.reason(), Some(&Reason::Finished));
+}
+
+#[tokio::test]
+async fn plan_mode_offers_no_tools_and_runs_none() {
+    let model = two_rounds("write", "write");
+    let agent = Agent::new(model.clone(), "model", box_of_three());
+    let mut run = asking("Go").with_policy(Policy::new(Mode::Plan));
+    drive(&agent, &mut run).await;
+    assert_eq!(model.requests()[0].choice, ToolChoice::None);
+    assert!(results(&run)[0].contains("only plans"));
+    assert_eq!(last_words(&run), "Done.");
+}
+
+#[tokio::test]
+async fn an_approval_survives_the_process_and_is_asked_for_once() {
+    let tools = box_of_three();
+    let agent = Agent::new(two_rounds("write", "read"), "model", tools.clone());
+    let mut run = asking("Go");
+    drive(&agent, &mut run).await;
+    let stored = serde_json::to_string(&run).unwrap();
+    drop(run);
+
+    let mut run: Run = serde_json::from_str(&stored).unwrap();
+    assert_eq!(run.approvals().len(), 1);
+    let mut session = agent.session(&mut run);
+    // Before the first event: the answer waits until the tools are known.
+    session.answer(1.into(), Answer::ThisRun).unwrap();
+    let mut asked = 0;
+    while let Some(event) = session.next().await {
+        if let Event::Waiting { numbers } = event {
+            asked += 1;
+            assert_eq!(numbers, [2.into()]);
+            session.answer(numbers[0], Answer::Once).unwrap();
+        }
+    }
+    drop(session);
+    assert_eq!(asked, 1);
+    assert_eq!(tools.calls().len(), 2);
+    assert_eq!(last_words(&run), "Done.");
+}

@@ -1,0 +1,146 @@
+//! The pairing rules of every wire, as their providers enforce them.
+
+use provider_adapters::{
+    Adapter, Anthropic, Conversation, Gemini, OpenAiChat, OpenAiResponses, PromptMode, Request,
+    ToolSet, Wire, messages_of,
+};
+use serde_json::Value;
+
+/// An adapter of each wire.
+pub(crate) fn adapters() -> Vec<Box<dyn Adapter>> {
+    vec![
+        Box::new(OpenAiChat::default()),
+        Box::new(OpenAiResponses::default()),
+        Box::new(Anthropic::default()),
+        Box::new(Gemini::developer()),
+        Box::new(PromptMode::new(OpenAiChat::default())),
+    ]
+}
+
+/// Whether every provider accepts the conversation's calls and results; else why not.
+pub(crate) fn accepted(conversation: &Conversation) -> Result<(), String> {
+    for adapter in adapters() {
+        let request = Request::new("model", conversation.clone()).with_tools(ToolSet::default());
+        let encoded = adapter
+            .encode(&request)
+            .map_err(|error| error.to_string())?;
+        let messages: Vec<Value> = messages_of(&encoded.request)
+            .iter()
+            .map(|message| message.parse().unwrap())
+            .collect();
+        let wire = adapter.wire();
+        let checked = match wire {
+            Wire::OpenAiChat => chat(&messages),
+            Wire::OpenAiResponses => responses(&messages),
+            Wire::Anthropic => anthropic(&messages),
+            Wire::Gemini | Wire::Vertex => gemini(&messages),
+            _ => Ok(()),
+        };
+        checked.map_err(|problem| format!("{wire}: {problem}\n{messages:#?}"))?;
+    }
+    Ok(())
+}
+
+fn strings<'a>(list: &'a [Value], key: &str) -> Vec<&'a str> {
+    list.iter().filter_map(|item| item[key].as_str()).collect()
+}
+
+/// The calls of an assistant message are answered right after it, each once.
+fn chat(messages: &[Value]) -> Result<(), String> {
+    let mut open: Vec<&str> = Vec::new();
+    for message in messages {
+        if message["role"] == "tool" {
+            let id = message["tool_call_id"].as_str().unwrap_or_default();
+            let at = open.iter().position(|other| *other == id);
+            open.remove(at.ok_or_else(|| format!("{id} answers nothing"))?);
+            continue;
+        }
+        if !open.is_empty() {
+            return Err(format!("{open:?} are not answered"));
+        }
+        if let Some(calls) = message["tool_calls"].as_array() {
+            open = strings(calls, "id");
+        }
+    }
+    if open.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("{open:?} are not answered"))
+    }
+}
+
+/// Every call has one output, after it.
+fn responses(items: &[Value]) -> Result<(), String> {
+    let mut open: Vec<&str> = Vec::new();
+    for item in items {
+        let id = item["call_id"].as_str().unwrap_or_default();
+        match item["type"].as_str() {
+            Some("function_call") => open.push(id),
+            Some("function_call_output") => {
+                let at = open.iter().position(|other| *other == id);
+                open.remove(at.ok_or_else(|| format!("{id} answers nothing"))?);
+            }
+            _ if !open.is_empty() => return Err(format!("{open:?} are not answered")),
+            _ => {}
+        }
+    }
+    if open.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("{open:?} are not answered"))
+    }
+}
+
+/// The next message after calls is the user's and begins with exactly their results.
+fn anthropic(messages: &[Value]) -> Result<(), String> {
+    let blocks = |message: &Value, kind: &str, key: &str| -> Vec<String> {
+        let content = message["content"].as_array().cloned().unwrap_or_default();
+        let of_kind = content.iter().filter(|block| block["type"] == kind);
+        of_kind
+            .filter_map(|block| block[key].as_str().map(str::to_owned))
+            .collect()
+    };
+    let mut open: Vec<String> = Vec::new();
+    for message in messages {
+        let mut answered = blocks(message, "tool_result", "tool_use_id");
+        let first = &message["content"][0]["type"];
+        if !open.is_empty() && (message["role"] != "user" || first != "tool_result") {
+            return Err(format!("{open:?} are not answered at once"));
+        }
+        answered.sort();
+        open.sort();
+        if answered != open {
+            return Err(format!("{answered:?} answer {open:?}"));
+        }
+        open = blocks(message, "tool_use", "id");
+    }
+    if open.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("{open:?} are not answered"))
+    }
+}
+
+/// The next content after calls has as many results, of the same names, in order.
+fn gemini(contents: &[Value]) -> Result<(), String> {
+    let names = |content: &Value, kind: &str| -> Vec<String> {
+        let parts = content["parts"].as_array().cloned().unwrap_or_default();
+        let of_kind = parts.iter().filter(|part| part[kind].is_object());
+        of_kind
+            .filter_map(|part| part[kind]["name"].as_str().map(str::to_owned))
+            .collect()
+    };
+    let mut open: Vec<String> = Vec::new();
+    for content in contents {
+        let answered = names(content, "functionResponse");
+        if answered != open {
+            return Err(format!("{answered:?} answer {open:?}"));
+        }
+        open = names(content, "functionCall");
+    }
+    if open.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("{open:?} are not answered"))
+    }
+}

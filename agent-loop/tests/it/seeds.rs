@@ -1,0 +1,298 @@
+//! What the first designs of such a loop ask for, by their numbers.
+
+use std::time::Duration;
+
+use agent_loop::testing::{ScriptedModel, ScriptedTools};
+use agent_loop::{
+    Agent, Answer, AnswerError, Event, FailureKind, Handle, JoinedTools, LimitKind, Limits,
+    LocalTools, Outcome, Reason, Selection, Status, setup_tools,
+};
+use provider_adapters::{Anthropic, Expected, Gemini, OpenAiChat, PromptMode, Turn, text_decoder};
+use serde_json::json;
+
+use crate::kit::{asking, auto, drive, ends, last_words, results, statuses, tool};
+
+fn scripted(model: ScriptedModel, tools: &ScriptedTools) -> Agent {
+    Agent::new(model, "model", tools.clone())
+}
+
+/// A1: without tools the reply passes through.
+#[tokio::test]
+async fn a1_without_tools_the_reply_passes_through() {
+    let model = ScriptedModel::new().says("Hello.");
+    let agent = scripted(model.clone(), &ScriptedTools::new());
+    let mut run = auto("Hi");
+    let events = drive(&agent, &mut run).await;
+    assert!(matches!(
+        events.last(),
+        Some(Event::Done {
+            reason: Reason::Finished
+        })
+    ));
+    assert_eq!(last_words(&run), "Hello.");
+    assert!(model.requests()[0].tools.is_empty());
+}
+
+/// A1: all calls of a turn are executed; one that fails becomes an error result and harms none.
+#[tokio::test]
+async fn a1_a_failing_call_harms_no_sibling_and_results_keep_the_order() {
+    let tools = ScriptedTools::new()
+        .with(tool("a", "one"), [Outcome::text("1")])
+        .with(
+            tool("b", "two"),
+            [Outcome::failed(FailureKind::Protocol, "boom")],
+        )
+        .with(tool("c", "three"), [Outcome::error("no")]);
+    let calls = ["one", "two", "three", "four"].map(|name| (name, json!({})));
+    let model = ScriptedModel::new().calls(calls).says("Done.");
+    let agent = scripted(model.clone(), &tools);
+    let mut run = auto("Go");
+    drive(&agent, &mut run).await;
+    insta::assert_json_snapshot!(results(&run));
+    let statuses = [Status::Done, Status::Error, Status::Error, Status::Error];
+    assert_eq!(ends(&run), statuses);
+    assert_eq!(run.reason(), Some(&Reason::Finished));
+    // The assistant's turn with its calls and results went back to the model.
+    let sent = &model.requests()[1].conversation;
+    assert!(matches!(&sent.turns()[1], Turn::Assistant(turn) if turn.exchanges().count() == 4));
+}
+
+/// A1: tools are found by the name the model sees or by their own.
+#[tokio::test]
+async fn a1_a_tool_is_found_by_name_or_by_its_own_name() {
+    let tools = ScriptedTools::new()
+        .with_answer(tool("files", "read").with_name("mcp__files__read"), |_| {
+            Outcome::text("text")
+        });
+    let calls = ["mcp__files__read", "read", "MCP__FILES__READ"].map(|name| (name, json!({})));
+    let agent = scripted(ScriptedModel::new().calls(calls).says("Done."), &tools);
+    let mut run = auto("Go");
+    drive(&agent, &mut run).await;
+    assert_eq!(results(&run), ["text", "text", "text"]);
+}
+
+/// A1, X1: the loop recurses up to its limit; there every open call gets a result, and the run
+/// can be continued.
+#[tokio::test]
+async fn a1_x1_at_the_depth_limit_open_calls_are_settled_and_the_run_can_go_on() {
+    let tools = ScriptedTools::new().with_answer(tool("s", "step"), |call| {
+        Outcome::text(format!("step {}", call.number))
+    });
+    let mut model = ScriptedModel::new();
+    for n in 0..4 {
+        model = model.calls([("step", json!({"n": n}))]);
+    }
+    let agent = scripted(model.says("Done."), &tools);
+    let mut run = auto("Go").with_limits(Limits::default().with_rounds(3));
+    drive(&agent, &mut run).await;
+    assert_eq!(run.reason(), Some(&Reason::Limit(LimitKind::Rounds)));
+    assert_eq!(ends(&run), [Status::Done, Status::Done, Status::Cancelled]);
+    assert_eq!(tools.calls().len(), 2);
+    run.proceed();
+    drive(&agent, &mut run).await;
+    assert_eq!(run.reason(), Some(&Reason::Finished));
+    assert_eq!(last_words(&run), "Done.");
+}
+
+/// X1: the default is 20 rounds, and 0 is no limit.
+#[tokio::test]
+async fn x1_twenty_rounds_by_default_and_zero_is_no_limit() {
+    for (limits, rounds) in [
+        (Limits::default(), 20),
+        (Limits::default().with_rounds(0), 40),
+    ] {
+        let tools = ScriptedTools::new().with_answer(tool("s", "step"), |call| {
+            Outcome::text(format!("step {}", call.number))
+        });
+        let mut model = ScriptedModel::new();
+        for n in 0..39 {
+            model = model.calls([("step", json!({"n": n}))]);
+        }
+        let agent = scripted(model.says("Done."), &tools);
+        let mut run = auto("Go").with_limits(limits);
+        drive(&agent, &mut run).await;
+        assert_eq!(run.spent().rounds, rounds);
+    }
+}
+
+/// A1, A3: prompt mode calls the same tools in the same loop.
+#[tokio::test]
+async fn a1_a3_prompt_mode_runs_the_same_loop() {
+    let reply = |text: &str| {
+        let mut decoder = text_decoder(Expected::default());
+        let mut events = Vec::new();
+        decoder.push(text.as_bytes(), &mut events);
+        decoder.finish(&mut events)
+    };
+    let wish =
+        "Let me look.\n<tool_use><name>step</name><arguments>{\"n\":1}</arguments></tool_use>";
+    let tools = ScriptedTools::new().with(tool("s", "step"), [Outcome::text("one")]);
+    let model = ScriptedModel::new()
+        .with_adapter(PromptMode::new(OpenAiChat::default()))
+        .replies(reply(wish))
+        .replies(reply("Done."));
+    let agent = scripted(model, &tools);
+    let mut run = auto("Go");
+    let events = drive(&agent, &mut run).await;
+    assert_eq!(
+        statuses(&events),
+        ["step pending", "step invoking", "step done"]
+    );
+    assert_eq!(last_words(&run), "Done.");
+    assert!(events.contains(&Event::Text {
+        text: "Let me look.\n".to_owned()
+    }));
+}
+
+/// A2, A3: events come in order, and each has its word in the seeds' chunks.
+#[tokio::test]
+async fn a2_a3_chunks_come_in_order_by_their_names() {
+    let tools = ScriptedTools::new()
+        .with(tool("a", "good"), [Outcome::text("yes")])
+        .with(tool("a", "bad"), [Outcome::error("no")]);
+    let model = ScriptedModel::new()
+        .calls([("good", json!({"n": 1})), ("bad", json!({}))])
+        .says("Done.");
+    let agent = scripted(model, &tools);
+    let mut run = auto("Go");
+    let events = drive(&agent, &mut run).await;
+    let chunks: Vec<_> = events.iter().filter_map(Event::chunk).collect();
+    insta::assert_json_snapshot!(serde_json::to_value(&chunks).unwrap());
+}
+
+/// A4, A5: a call waits for a yes; approved it runs, denied the model is told.
+#[tokio::test]
+async fn a4_a5_a_call_waits_for_confirmation() {
+    let tools = ScriptedTools::new().with_answer(tool("s", "write"), |_| Outcome::text("written"));
+    let model = ScriptedModel::new()
+        .calls([("write", json!({"n": 1})), ("write", json!({"n": 2}))])
+        .says("Done.");
+    let agent = scripted(model, &tools);
+    let mut run = asking("Go");
+    let mut session = agent.session(&mut run);
+    let mut events = Vec::new();
+    while let Some(event) = session.next().await {
+        if let Event::Approval(approval) = &event {
+            let number = approval.record.number;
+            let answer = if number.get() == 1 {
+                Answer::Once
+            } else {
+                Answer::Deny
+            };
+            session.answer(number, answer).unwrap();
+        }
+        events.push(event);
+    }
+    drop(session);
+    let want = [
+        "write pending",
+        "write pending",
+        "write cancelled",
+        "write invoking",
+        "write done",
+    ];
+    assert_eq!(statuses(&events), want);
+    assert_eq!(tools.calls().len(), 1);
+    assert!(results(&run)[1].contains("declined"));
+    assert_eq!(last_words(&run), "Done.");
+}
+
+/// A5: the answer may come from another task, and a second one does not count.
+#[tokio::test]
+async fn a5_an_answer_from_another_task_counts_once() {
+    let tools = ScriptedTools::new().with_answer(tool("s", "write"), |_| Outcome::text("written"));
+    let model = ScriptedModel::new()
+        .calls([("write", json!({}))])
+        .says("Done.");
+    let agent = scripted(model, &tools);
+    let mut run = asking("Go");
+    let mut session = agent.session(&mut run);
+    let handle: Handle = session.handle();
+    let mut person = None;
+    while let Some(event) = session.next().await {
+        if matches!(event, Event::Waiting { .. }) {
+            let handle = handle.clone();
+            person = Some(tokio::spawn(async move {
+                let first = handle.answer(1.into(), Answer::Once);
+                let second = handle.answer(1.into(), Answer::Once);
+                tokio::join!(first, second)
+            }));
+        }
+    }
+    drop(session);
+    let (first, second) = person.unwrap().await.unwrap();
+    assert_eq!(
+        (first, second),
+        (Ok(()), Err(AnswerError::NotAsked(1.into())))
+    );
+    assert_eq!(ends(&run), [Status::Done]);
+}
+
+/// A6, X2: a call that takes too long becomes a result that names the server and the limit.
+#[tokio::test(start_paused = true)]
+async fn a6_x2_a_call_is_given_120_seconds_or_its_own_limit() {
+    let slow = tool("s", "slow");
+    let quick = tool("t", "quick").with_timeout(Duration::from_secs(5));
+    let tools = ScriptedTools::new().with_hanging(slow).with_hanging(quick);
+    let model = ScriptedModel::new()
+        .calls([("slow", json!({})), ("quick", json!({}))])
+        .says("Done.");
+    let agent = scripted(model, &tools);
+    let mut run = auto("Go");
+    let begin = tokio::time::Instant::now();
+    drive(&agent, &mut run).await;
+    assert_eq!(begin.elapsed().as_secs(), 120);
+    insta::assert_json_snapshot!(results(&run));
+    let mut numbers: Vec<u64> = tools.calls().iter().map(|call| call.number.get()).collect();
+    numbers.dedup();
+    assert_eq!(numbers, [1, 2], "every call has a fresh number");
+}
+
+/// A6, N5: several boxes join into one; of the same name the first counts and is said so.
+#[tokio::test]
+async fn a6_n5_toolboxes_join_and_an_existing_name_is_skipped() {
+    let servers =
+        ScriptedTools::new().with_answer(tool("files", "read"), |_| Outcome::text("file"));
+    let local = LocalTools::new("local")
+        .with(tool("local", "read"), |_, _| async { "local" })
+        .with(tool("local", "now"), |_, _| async {
+            Err::<String, _>("no clock")
+        });
+    let joined = JoinedTools::new().with(servers).with(local);
+    let model = ScriptedModel::new()
+        .calls([("read", json!({})), ("now", json!({}))])
+        .says("Done.");
+    let agent = Agent::new(model, "model", joined);
+    let mut run = auto("Go");
+    let events = drive(&agent, &mut run).await;
+    assert_eq!(results(&run), ["file", "no clock"]);
+    let warned =
+        |event: &Event| matches!(event, Event::Warning { message } if message.contains("left out"));
+    assert_eq!(events.iter().filter(|event| warned(event)).count(), 1);
+}
+
+/// P2: which tools a request carries, in whose words.
+#[test]
+fn p2_tools_are_set_up_by_selection_and_provider() {
+    let tools = [tool("a", "one"), tool("b", "two")];
+    let openai = OpenAiChat::default();
+    let setup = |selection: &Selection| {
+        setup_tools(&tools, selection, &openai).map(|(_, chosen)| chosen.len())
+    };
+    let read = |text: &str| serde_json::from_str::<Selection>(text).unwrap();
+    assert_eq!(setup(&read("{}")), None);
+    assert_eq!(setup(&read(r#"{"enabled":false,"mode":"auto"}"#)), None);
+    assert_eq!(setup(&read(r#"{"enabled":true}"#)), Some(2));
+    assert_eq!(setup(&read(r#"{"enabled":true,"mode":"manual"}"#)), None);
+    let manual = read(r#"{"enabled":true,"mode":"manual","selectedServers":["b","zzz"]}"#);
+    assert_eq!(setup(&manual), Some(1));
+    let in_words_of = |adapter: &dyn provider_adapters::Adapter| {
+        let (definitions, _) = setup_tools(&tools, &manual, adapter).unwrap();
+        definitions.parse::<serde_json::Value>().unwrap()
+    };
+    insta::assert_json_snapshot!([
+        in_words_of(&openai),
+        in_words_of(&Anthropic::default()),
+        in_words_of(&Gemini::developer()),
+    ]);
+}
