@@ -1,15 +1,23 @@
 //! The command line: flags, verbs, and how a run begins and ends.
 
+mod approvals;
+mod chat;
+mod config;
 mod demo_model;
 mod demo_server;
+mod failure;
+mod model;
+mod run;
+mod session;
+mod usage;
+mod wishes;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory as _, Parser, Subcommand};
-use serde_json::Value;
+use clap::{Args, Parser, Subcommand};
 
 use crate::exit::{Exit, Failure};
 use crate::out::Out;
@@ -46,6 +54,20 @@ pub(crate) struct Global {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
+    /// Talk with a model that uses your servers' tools (what happens without a verb, too)
+    Chat(Box<chat::Chat>),
+    /// Say one thing to a model, let it use tools, and print its answer
+    Run(Box<run::Run>),
+    /// List, show, export, resume, fork and delete conversations
+    Session(session::Session),
+    /// List and forget what was decided for good about tools
+    Approvals(approvals::Approvals),
+    /// Show tokens and cost by model
+    Usage(usage::Usage),
+    /// Show and choose the model
+    Model(model::Model),
+    /// Show and change settings
+    Config(config::Config),
     /// Serve the demo tools over stdio, HTTP or SSE: a server to try clients with
     DemoServer(demo_server::DemoServer),
     /// Serve the demo model, which is not an AI, on every provider's wire
@@ -80,11 +102,16 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 async fn run(cli: Cli, out: Out) -> Result<Exit, Failure> {
+    let global = &cli.global;
     match cli.verb {
-        None => {
-            out.result(&Value::Null, Cli::command().render_help().to_string());
-            Ok(Exit::Other)
-        }
+        None => chat::Chat::default().run(global, &out).await,
+        Some(Verb::Chat(verb)) => verb.run(global, &out).await,
+        Some(Verb::Run(verb)) => verb.run(global, &out).await,
+        Some(Verb::Session(verb)) => verb.run(global, &out).await,
+        Some(Verb::Approvals(verb)) => verb.run(global, &out).await,
+        Some(Verb::Usage(verb)) => verb.run(global, &out).await,
+        Some(Verb::Model(verb)) => verb.run(global, &out).await,
+        Some(Verb::Config(verb)) => verb.run(global, &out).await,
         Some(Verb::DemoServer(verb)) => verb.run(&out).await,
         Some(Verb::DemoModel(verb)) => verb.run(&out).await,
     }

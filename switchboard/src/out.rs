@@ -77,6 +77,25 @@ impl Out {
         }
     }
 
+    /// A line for people beside the result, on standard error: neither with `--json` nor with
+    /// `--quiet`.
+    pub fn note(&self, text: impl AsRef<str>) {
+        if !self.json && !self.quiet {
+            let mut err = std::io::stderr().lock();
+            let _ = writeln!(err, "{}", text.as_ref());
+        }
+    }
+
+    /// A line of JSON, one of many.
+    pub fn json_line(&self, value: &Value) {
+        print(&value.to_string());
+    }
+
+    /// Whether there is colour.
+    pub fn has_color(&self) -> bool {
+        self.color
+    }
+
     /// A failure, on standard error.
     pub fn failure(&self, failure: &Failure) {
         let mut err = std::io::stderr().lock();
