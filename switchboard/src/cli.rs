@@ -1,7 +1,20 @@
 //! The command line: flags, verbs, and how a run begins and ends.
 
+mod call;
+mod completions;
 mod demo_model;
 mod demo_server;
+mod doctor;
+mod export;
+mod failure;
+mod import;
+mod prompts;
+mod resources;
+mod schema;
+mod servers;
+mod text;
+mod tool;
+mod tools;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -46,6 +59,32 @@ pub(crate) struct Global {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
+    /// Add, list, change, test and remove servers, and log in to them
+    Servers(servers::Servers),
+    /// List what servers offer, one line a tool
+    Tools(tools::Tools),
+    /// Show a tool, switch it, and say whether models may call it
+    Tool(tool::Tool),
+    /// Call a tool
+    Call(call::Call),
+    /// List resources
+    Resources(resources::Resources),
+    /// Read a resource
+    Read(resources::Read),
+    /// List prompts
+    Prompts(prompts::Prompts),
+    /// Fill a prompt in
+    Prompt(prompts::Prompt),
+    /// Show a server's tools as a provider's models will see them
+    Schema(schema::Schema),
+    /// Take over the servers of other programs
+    Import(import::Import),
+    /// Print servers as another program's file
+    Export(export::Export),
+    /// Explain what is wrong with servers, and what to do
+    Doctor(doctor::Doctor),
+    /// Print completions for a shell
+    Completions(completions::Completions),
     /// Serve the demo tools over stdio, HTTP or SSE: a server to try clients with
     DemoServer(demo_server::DemoServer),
     /// Serve the demo model, which is not an AI, on every provider's wire
@@ -80,7 +119,21 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 async fn run(cli: Cli, out: Out) -> Result<Exit, Failure> {
+    let global = &cli.global;
     match cli.verb {
+        Some(Verb::Servers(verb)) => verb.run(global, &out).await,
+        Some(Verb::Tools(verb)) => verb.run(global, &out).await,
+        Some(Verb::Tool(verb)) => verb.run(global, &out).await,
+        Some(Verb::Call(verb)) => verb.run(global, &out).await,
+        Some(Verb::Resources(verb)) => verb.run(global, &out).await,
+        Some(Verb::Read(verb)) => verb.run(global, &out).await,
+        Some(Verb::Prompts(verb)) => verb.run(global, &out).await,
+        Some(Verb::Prompt(verb)) => verb.run(global, &out).await,
+        Some(Verb::Schema(verb)) => verb.run(global, &out).await,
+        Some(Verb::Import(verb)) => verb.run(global, &out).await,
+        Some(Verb::Export(verb)) => verb.run(global, &out).await,
+        Some(Verb::Doctor(verb)) => verb.run(global, &out).await,
+        Some(Verb::Completions(verb)) => verb.run(Cli::command(), &out),
         None => {
             out.result(&Value::Null, Cli::command().render_help().to_string());
             Ok(Exit::Other)

@@ -1,10 +1,17 @@
 #![doc = include_str!("../README.md")]
 
+mod arguments;
+mod chat;
 pub mod cli;
 pub mod demo;
+mod doctor;
 mod exit;
+pub mod home;
+mod import;
 pub mod models;
 mod out;
+mod servers;
+mod signature;
 pub mod store;
 
 pub use exit::{Exit, Failure};

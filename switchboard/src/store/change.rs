@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use crate::store::id::{AssistantId, ConversationId, MessageId, PendingId, RuleId, ServerId, UserId};
+use crate::store::id::{
+    AssistantId, ConversationId, MessageId, PendingId, RuleId, ServerId, UserId,
+};
 use crate::store::row::{
     Assistant, Blob, Conversation, Message, NewEvent, Pending, PendingState, Rule, Run, Server,
     ServerTool, Setting, TokenRef, ToolCall, Usage, User,

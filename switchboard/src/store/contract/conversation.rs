@@ -77,7 +77,10 @@ pub(super) async fn an_answer_is_one_message_with_all_its_calls(store: &dyn Stor
     answer.tool_calls = vec![first, second];
     let begun = Change::SetContent(answer.id.clone(), "Do".to_owned());
     store.commit(vec![begun]).await?;
-    let stored = store.message(&answer.id).await?.map(|message| message.content);
+    let stored = store
+        .message(&answer.id)
+        .await?
+        .map(|message| message.content);
     assert_eq!(stored.as_deref(), Some("Do"));
     answer.content = "Done.".to_owned();
     answer.provider_raw = Some(r#"[{"role": "assistant", "n": 1.50}]"#.to_owned());

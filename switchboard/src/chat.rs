@@ -1,0 +1,5 @@
+//! Talking in the terminal.
+
+mod clean;
+
+pub(crate) use clean::clean;
