@@ -18,6 +18,5 @@ pub(crate) use command::{Command, HELP};
 pub(crate) use console::{Console, Forms};
 pub(crate) use drive::{Ended, drive};
 pub(crate) use export::{call_json, export_json, export_markdown};
-pub(crate) use input::{Input, Line};
-pub(crate) use interrupt::Interrupts;
-pub(crate) use screen::{Screen, Show, money};
+pub(crate) use input::Line;
+pub(crate) use screen::{Show, money};

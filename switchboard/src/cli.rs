@@ -1,14 +1,26 @@
 //! The command line: flags, verbs, and how a run begins and ends.
 
 mod approvals;
+mod call;
 mod chat;
+mod completions;
 mod config;
 mod demo_model;
 mod demo_server;
+mod doctor;
+mod export;
 mod failure;
+mod import;
 mod model;
+mod prompts;
+mod resources;
 mod run;
+mod schema;
+mod servers;
 mod session;
+mod text;
+mod tool;
+mod tools;
 mod usage;
 mod wishes;
 
@@ -17,7 +29,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
 
 use crate::exit::{Exit, Failure};
 use crate::out::Out;
@@ -59,7 +71,7 @@ enum Verb {
     /// Say one thing to a model, let it use tools, and print its answer
     Run(Box<run::Run>),
     /// List, show, export, resume, fork and delete conversations
-    Session(session::Session),
+    Session(Box<session::Session>),
     /// List and forget what was decided for good about tools
     Approvals(approvals::Approvals),
     /// Show tokens and cost by model
@@ -68,6 +80,32 @@ enum Verb {
     Model(model::Model),
     /// Show and change settings
     Config(config::Config),
+    /// Add, list, change, test and remove servers, and log in to them
+    Servers(servers::Servers),
+    /// List what servers offer, one line a tool
+    Tools(tools::Tools),
+    /// Show a tool, switch it, and say whether models may call it
+    Tool(tool::Tool),
+    /// Call a tool
+    Call(call::Call),
+    /// List resources
+    Resources(resources::Resources),
+    /// Read a resource
+    Read(resources::Read),
+    /// List prompts
+    Prompts(prompts::Prompts),
+    /// Fill a prompt in
+    Prompt(prompts::Prompt),
+    /// Show a server's tools as a provider's models will see them
+    Schema(schema::Schema),
+    /// Take over the servers of other programs
+    Import(import::Import),
+    /// Print servers as another program's file
+    Export(export::Export),
+    /// Explain what is wrong with servers, and what to do
+    Doctor(doctor::Doctor),
+    /// Print completions for a shell
+    Completions(completions::Completions),
     /// Serve the demo tools over stdio, HTTP or SSE: a server to try clients with
     DemoServer(demo_server::DemoServer),
     /// Serve the demo model, which is not an AI, on every provider's wire
@@ -112,6 +150,19 @@ async fn run(cli: Cli, out: Out) -> Result<Exit, Failure> {
         Some(Verb::Usage(verb)) => verb.run(global, &out).await,
         Some(Verb::Model(verb)) => verb.run(global, &out).await,
         Some(Verb::Config(verb)) => verb.run(global, &out).await,
+        Some(Verb::Servers(verb)) => verb.run(global, &out).await,
+        Some(Verb::Tools(verb)) => verb.run(global, &out).await,
+        Some(Verb::Tool(verb)) => verb.run(global, &out).await,
+        Some(Verb::Call(verb)) => verb.run(global, &out).await,
+        Some(Verb::Resources(verb)) => verb.run(global, &out).await,
+        Some(Verb::Read(verb)) => verb.run(global, &out).await,
+        Some(Verb::Prompts(verb)) => verb.run(global, &out).await,
+        Some(Verb::Prompt(verb)) => verb.run(global, &out).await,
+        Some(Verb::Schema(verb)) => verb.run(global, &out).await,
+        Some(Verb::Import(verb)) => verb.run(global, &out).await,
+        Some(Verb::Export(verb)) => verb.run(global, &out).await,
+        Some(Verb::Doctor(verb)) => verb.run(global, &out).await,
+        Some(Verb::Completions(verb)) => verb.run(Cli::command(), &out),
         Some(Verb::DemoServer(verb)) => verb.run(&out).await,
         Some(Verb::DemoModel(verb)) => verb.run(&out).await,
     }

@@ -77,12 +77,24 @@ impl Out {
         }
     }
 
-    /// A line for people beside the result, on standard error: neither with `--json` nor with
-    /// `--quiet`.
+    /// A line on standard error, beside the result: for people, or JSON with `--json`.
     pub fn note(&self, text: impl AsRef<str>) {
-        if !self.json && !self.quiet {
-            let mut err = std::io::stderr().lock();
-            let _ = writeln!(err, "{}", text.as_ref());
+        let mut err = std::io::stderr().lock();
+        let _ = match (self.json, self.quiet) {
+            (true, _) => writeln!(err, "{}", serde_json::json!({ "note": text.as_ref() })),
+            (false, true) => Ok(()),
+            (false, false) => writeln!(err, "{}", text.as_ref()),
+        };
+    }
+
+    /// How far something is: one line of standard error that is written over and over, where that
+    /// is a terminal. Nothing takes it away.
+    pub fn progress(&self, text: &str) {
+        let mut err = std::io::stderr().lock();
+        if !self.json && !self.quiet && err.is_terminal() {
+            let text = crate::chat::clean(text).replace('\n', " ");
+            let _ = write!(err, "\r\u{1b}[K{text}");
+            let _ = err.flush();
         }
     }
 

@@ -1,6 +1,5 @@
 //! Everything a conversation needs, set up: the store, the model, the servers, the rules.
 
-mod reach;
 mod select;
 
 use std::collections::BTreeMap;
@@ -17,6 +16,7 @@ use crate::exit::{Exit, Failure};
 use crate::home;
 use crate::models::{Choice, Found, Price, PriceTable, Tape, Wanted};
 use crate::models::{build, choose, find_key, ollama_models};
+use crate::servers::connector;
 use crate::session::{StoredOutputs, policy};
 use crate::store::{Assistant, Conversation, ConversationId, Server, Store, UserId};
 
@@ -80,7 +80,10 @@ impl Workbench {
         let selected =
             select::servers(&*store, &user, &wishes, assistant.as_ref(), &choice).await?;
         notices.extend(selected.notices);
-        let manager = Manager::builder().elicitation(forms).build();
+        let manager = Manager::builder()
+            .connector(connector(None))
+            .elicitation(forms)
+            .build();
         notices.extend(connect(&manager, selected.configs).await);
         let mode = mode(&wishes, assistant.as_ref(), &settings)?;
         let limits = limits(&wishes, assistant.as_ref(), &settings);
@@ -227,9 +230,9 @@ fn prices(price: Price) -> Prices {
 /// Connects servers, and tells of those that did not come up.
 async fn connect(manager: &Manager, configs: Vec<ServerConfig>) -> Vec<String> {
     let startup = manager.connect_all(configs, Wait::UpTo(START)).await;
-    let failed = startup.errors.iter().map(|(server, error)| {
-        let failure = Failure::new(Exit::Unreachable, error.to_string());
-        format!("{server} is not there: {}", failure.chain())
+    let failed = startup.errors.into_iter().map(|(server, error)| {
+        let failure = Failure::new(Exit::Unreachable, format!("{server} is not there"));
+        failure.caused_by(error).chain()
     });
     let late = startup.pending.iter();
     let late = late.map(|server| format!("{server} is still starting; its tools come later"));

@@ -1,15 +1,13 @@
 //! Which servers take part.
 
-use std::path::Path;
+use mcp_manager::ServerConfig;
 
-use mcp_manager::{ConfigFile, Dialect, RemoteEndpoint, ServerConfig, StdioEndpoint, Variable};
-
+use crate::doctor::Finding;
 use crate::exit::{Exit, Failure};
-use crate::home;
 use crate::models::Choice;
+use crate::servers::{AdHoc, demo, is_url, of_file, pending, reach};
 use crate::store::{Assistant, McpMode, Server, Store, Trust, UserId};
 use crate::workbench::Wishes;
-use crate::workbench::reach::config;
 
 /// The servers that take part.
 pub(super) struct Selected {
@@ -53,7 +51,12 @@ pub(super) async fn servers(
         notices: Vec::new(),
     };
     if let Some(file) = &wishes.config {
-        of_file(file, &mut selected)?;
+        let chosen = of_file(file)?;
+        let configs = chosen.servers.into_iter().map(|(config, _)| config);
+        selected.configs.extend(configs);
+        let findings = chosen.findings.iter();
+        let notices = findings.map(|(name, finding)| notice(name, finding));
+        selected.notices.extend(notices);
         if !wishes.servers.is_empty() {
             let named = |config: &ServerConfig| {
                 let mut names = wishes.servers.iter();
@@ -94,73 +97,27 @@ pub(super) async fn servers(
 }
 
 async fn add(row: &Server, selected: &mut Selected) {
-    if row.trust == Trust::Pending {
-        let text = format!(
-            "{} waits for your approval: see `switchboard servers`",
-            row.name
-        );
-        return selected.notices.push(text);
-    }
-    match config(row).await {
-        Ok(config) => selected.configs.push(config),
-        Err(problem) => selected
-            .notices
-            .push(format!("{} is left out: {problem}", row.name)),
+    let ready = match row.trust {
+        Trust::Pending => Err(pending(row)),
+        Trust::Trusted => reach(row).await,
+    };
+    match ready {
+        Ok(config) => selected.configs.push(config.enabled()),
+        Err(finding) => selected.notices.push(notice(&row.name, &finding)),
     }
 }
 
-fn demo() -> Result<ServerConfig, Failure> {
-    let program = std::env::current_exe().map_err(|error| {
-        Failure::new(Exit::Other, "this program cannot find itself").caused_by(error)
-    })?;
-    let command = program.to_str().ok_or_else(|| {
-        let text = format!("{} cannot be started as the demo server", program.display());
-        Failure::new(Exit::Other, text)
-    })?;
-    let endpoint = StdioEndpoint::new(command).with_args(["demo-server", "--stdio"]);
-    let name = "demo".parse();
-    let name = name.map_err(|_| Failure::new(Exit::Other, "the demo server has no name"))?;
-    Ok(ServerConfig::stdio(name, endpoint).trusted())
+fn notice(server: &str, finding: &Finding) -> String {
+    format!("{server}: {}. {}", finding.message, finding.advice)
 }
 
 /// A server that is only a URL.
 fn remote(url: &str) -> Result<ServerConfig, Failure> {
-    let unknown = || {
-        Failure::new(Exit::Other, format!("there is no server {url:?}"))
-            .with_hint("`switchboard servers list` names them; a URL or `demo` does as well.")
-    };
-    let rest = url
-        .strip_prefix("http://")
-        .or_else(|| url.strip_prefix("https://"));
-    let host = rest.ok_or_else(unknown)?.split(['/', ':', '?']).next();
-    let name = host.unwrap_or_default().replace('.', "-");
-    let name = name.parse().map_err(|_| unknown())?;
-    Ok(ServerConfig::remote(name, RemoteEndpoint::new(url)))
-}
-
-/// The servers of a file, with their variables from the environment.
-fn of_file(file: &Path, selected: &mut Selected) -> Result<(), Failure> {
-    let failed = || Failure::new(Exit::Other, format!("{} cannot be used", file.display()));
-    let text = std::fs::read_to_string(file).map_err(|error| failed().caused_by(error))?;
-    let read = ConfigFile::read(&text, Dialect::ClaudeDesktop);
-    let read = read.map_err(|problem| failed().caused_by(problem.to_string()))?;
-    let problems = read.problems().iter().map(ToString::to_string);
-    selected.notices.extend(problems);
-    let resolved = read.resolve(&|variable: Variable<'_>| match variable {
-        Variable::Env(name) => home::environment(name),
-        _ => None,
-    });
-    for server in &resolved.unresolved {
-        let text = format!(
-            "{} is left out: a value is missing: {:?}",
-            server.server, server.missing
-        );
-        selected.notices.push(text);
+    if is_url(url) {
+        return AdHoc::default().remote(url);
     }
-    let active = resolved
-        .servers
-        .into_iter()
-        .filter(ServerConfig::is_enabled);
-    selected.configs.extend(active);
-    Ok(())
+    Err(
+        Failure::new(Exit::Other, format!("there is no server {url:?}"))
+            .with_hint("`switchboard servers list` names them; a URL or `demo` does as well."),
+    )
 }
