@@ -299,6 +299,13 @@ impl OpenCall {
         };
     }
 
+    /// Its record as it was before anything was done about it.
+    pub(crate) fn wish(&self) -> ToolCallRecord {
+        let mut record = Logged::of(self).record(&self.call);
+        record.status = Status::Pending;
+        record
+    }
+
     pub(crate) fn record(&self) -> ToolCallRecord {
         let record = Logged::of(self).record(&self.call);
         match &self.state {

@@ -41,8 +41,8 @@ impl Run {
             let number = CallNumber(self.state.next_number);
             self.state.next_number += 1;
             let mut open = OpenCall::new(number, call.clone());
-            self.events.push(Event::Call(Box::new(open.record())));
             let known = open.understand(offer, &self.state.policy);
+            self.events.push(Event::Call(Box::new(open.wish())));
             if spoilt && known {
                 open.settle(Status::Cancelled, words::cut_sibling());
             }

@@ -13,6 +13,8 @@ mod joined;
 mod limits;
 mod local;
 mod log;
+#[cfg(feature = "manager")]
+mod managed;
 mod offer;
 mod pattern;
 mod policy;
@@ -41,6 +43,8 @@ pub use handle::Handle;
 pub use joined::JoinedTools;
 pub use limits::{LimitKind, Limits, Spent};
 pub use local::LocalTools;
+#[cfg(feature = "manager")]
+pub use managed::ManagedTools;
 pub use offer::Offer;
 pub use pattern::Pattern;
 pub use policy::{Effect, Grant, GrantScope, Mode, Policy, Rule, Verdict, Why};

@@ -193,7 +193,7 @@ impl<'r> Session<'r> {
                 // Whatever still runs was given up.
                 self.tools.abort_all();
                 let round = self.run.spent().rounds + 1;
-                self.queue.push_back(Event::Round { round });
+                self.announce(Event::Round { round });
                 self.effect = Effect::Ask { tools };
             }
             Step::RunTools(invocations) => self.effect = Effect::Start(invocations),
@@ -204,11 +204,14 @@ impl<'r> Session<'r> {
             }
             Step::Park(numbers) => self.wait(numbers),
             Step::Done(reason) => {
-                // Told already, unless it was over before.
-                self.queue.extend(self.run.take_events());
-                let done = |event: &Event| matches!(event, Event::Done { .. });
-                if !self.queue.iter().any(done) {
-                    self.queue.push_back(Event::Done { reason });
+                let events = self.run.take_events();
+                let told = events
+                    .iter()
+                    .any(|event| matches!(event, Event::Done { .. }));
+                self.queue.extend(events);
+                if !told {
+                    // It was over before the session began.
+                    self.announce(Event::Done { reason });
                 }
             }
         }
@@ -239,11 +242,17 @@ impl<'r> Session<'r> {
         offer
     }
 
+    /// Tells something after all that has happened.
+    fn announce(&mut self, event: Event) {
+        self.queue.extend(self.run.take_events());
+        self.queue.push_back(event);
+    }
+
     /// Waits for people, and says so once.
     fn wait(&mut self, numbers: Vec<CallNumber>) {
         if self.waiting != numbers {
             self.waiting.clone_from(&numbers);
-            self.queue.push_back(Event::Waiting { numbers });
+            self.announce(Event::Waiting { numbers });
         }
         self.effect = Effect::Listen;
     }

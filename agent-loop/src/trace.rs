@@ -92,7 +92,6 @@ impl Trace {
             gen_ai.tool.type = "function",
             gen_ai.tool.call.arguments = Empty,
             gen_ai.tool.call.result = Empty,
-            mcp.method.name = "tools/call",
             server = %call.server,
             trace_id = %self.id,
             span_id = %id,
@@ -105,6 +104,20 @@ impl Trace {
         }
         (span, meta)
     }
+}
+
+/// A span for one request to a server.
+#[cfg(feature = "manager")]
+pub(crate) fn mcp_call(call: &Invocation, revision: Option<&str>) -> Span {
+    info_span!(
+        "mcp.call",
+        otel.name = %format_args!("tools/call {}", call.tool),
+        otel.kind = "client",
+        mcp.method.name = "tools/call",
+        mcp.protocol.version = revision,
+        gen_ai.tool.name = %call.tool,
+        server = %call.server,
+    )
 }
 
 /// Notes in the current span how asking the model ended.

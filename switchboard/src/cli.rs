@@ -1,20 +1,29 @@
 //! The command line: flags, verbs, and how a run begins and ends.
 
+mod approvals;
+mod asker;
 mod call;
+mod chat;
 mod completions;
+mod config;
 mod demo_model;
 mod demo_server;
 mod doctor;
 mod export;
 mod failure;
 mod import;
+mod model;
 mod prompts;
 mod resources;
+mod run;
 mod schema;
 mod servers;
+mod session;
 mod text;
 mod tool;
 mod tools;
+mod usage;
+mod wishes;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -22,7 +31,6 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
-use serde_json::Value;
 
 use crate::exit::{Exit, Failure};
 use crate::out::Out;
@@ -59,6 +67,20 @@ pub(crate) struct Global {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
+    /// Talk with a model that uses your servers' tools (what happens without a verb, too)
+    Chat(Box<chat::Chat>),
+    /// Say one thing to a model, let it use tools, and print its answer
+    Run(Box<run::Run>),
+    /// List, show, export, resume, fork and delete conversations
+    Session(session::Session),
+    /// List and forget what was decided for good about tools
+    Approvals(approvals::Approvals),
+    /// Show tokens and cost by model
+    Usage(usage::Usage),
+    /// Show and choose the model
+    Model(model::Model),
+    /// Show and change settings
+    Config(config::Config),
     /// Add, list, change, test and remove servers, and log in to them
     Servers(servers::Servers),
     /// List what servers offer, one line a tool
@@ -121,6 +143,14 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 async fn run(cli: Cli, out: Out) -> Result<Exit, Failure> {
     let global = &cli.global;
     match cli.verb {
+        None => chat::Chat::default().run(global, &out).await,
+        Some(Verb::Chat(verb)) => verb.run(global, &out).await,
+        Some(Verb::Run(verb)) => verb.run(global, &out).await,
+        Some(Verb::Session(verb)) => verb.run(global, &out).await,
+        Some(Verb::Approvals(verb)) => verb.run(global, &out).await,
+        Some(Verb::Usage(verb)) => verb.run(global, &out).await,
+        Some(Verb::Model(verb)) => verb.run(global, &out).await,
+        Some(Verb::Config(verb)) => verb.run(global, &out).await,
         Some(Verb::Servers(verb)) => verb.run(global, &out).await,
         Some(Verb::Tools(verb)) => verb.run(global, &out).await,
         Some(Verb::Tool(verb)) => verb.run(global, &out).await,
@@ -134,10 +164,6 @@ async fn run(cli: Cli, out: Out) -> Result<Exit, Failure> {
         Some(Verb::Export(verb)) => verb.run(global, &out).await,
         Some(Verb::Doctor(verb)) => verb.run(global, &out).await,
         Some(Verb::Completions(verb)) => verb.run(Cli::command(), &out),
-        None => {
-            out.result(&Value::Null, Cli::command().render_help().to_string());
-            Ok(Exit::Other)
-        }
         Some(Verb::DemoServer(verb)) => verb.run(&out).await,
         Some(Verb::DemoModel(verb)) => verb.run(&out).await,
     }

@@ -11,8 +11,10 @@ mod import;
 pub mod models;
 mod out;
 mod servers;
+pub mod session;
 mod signature;
 pub mod store;
+mod workbench;
 
 pub use exit::{Exit, Failure};
 pub use out::{Out, Style};

@@ -12,8 +12,8 @@ use async_trait::async_trait;
 use mcp_jsonrpc::RawMap;
 use serde_json::json;
 
+use crate::accepted::accepted;
 use crate::kit::{auto, drive, ends, last_words, results, tool};
-use crate::pairing::accepted;
 
 #[tokio::test]
 async fn a_cancel_in_the_middle_of_a_reply_keeps_the_words_that_were_shown() {

@@ -16,8 +16,8 @@ use provider_adapters::{
 };
 use serde_json::json;
 
+use crate::accepted::accepted;
 use crate::kit::{offer, tool};
-use crate::pairing::accepted;
 
 const TOOLS: [&str; 5] = ["read", "write", "list", "push", "no_such_tool"];
 

@@ -8,10 +8,17 @@
     reason = "tests"
 )]
 
+mod accepted;
 mod approval;
 mod cancel;
 mod kit;
 mod law;
 mod limit;
+mod managed;
+#[path = "../interop/pairing.rs"]
 mod pairing;
+#[path = "../interop/provider.rs"]
+mod provider;
 mod seeds;
+mod tape;
+mod wires;

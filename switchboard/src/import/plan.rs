@@ -102,8 +102,8 @@ impl Plan {
             note = join(&note, "a project's: must be enabled before it starts");
         }
         row.source = Some(source.to_owned());
-        let here = self.items.iter().map(|item| &item.row).chain(stored);
-        let state = match here.filter(|other| other.name == row.name).next_back() {
+        let mut here = self.items.iter().map(|item| &item.row).chain(stored);
+        let state = match here.rfind(|other| other.name == row.name) {
             None => State::New,
             Some(other) if same(other, &row) => State::Same,
             Some(other) => {

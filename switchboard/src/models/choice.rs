@@ -23,6 +23,16 @@ pub struct Wanted {
     pub wire: Option<Wire>,
 }
 
+impl Wanted {
+    /// This model, if one is named.
+    pub fn model(name: Option<String>) -> Self {
+        Self {
+            model: name,
+            ..Self::default()
+        }
+    }
+}
+
 /// What was found on this machine.
 pub struct Found<'a> {
     /// The user's settings.

@@ -128,7 +128,7 @@ impl Chosen {
 }
 
 /// This program's own demo server.
-fn demo() -> Result<ServerConfig, Failure> {
+pub(crate) fn demo() -> Result<ServerConfig, Failure> {
     let failed = |error: Box<dyn std::error::Error + Send + Sync>| {
         Failure::new(Exit::Other, "the demo server cannot be started").caused_by(error)
     };

@@ -13,3 +13,4 @@ mod demo_server;
 mod models;
 mod program;
 mod store;
+mod talk;

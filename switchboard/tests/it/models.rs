@@ -36,9 +36,7 @@ impl Machine {
     }
 
     fn flag(&self, model: &str) -> Result<Choice, ChoiceError> {
-        let mut wanted = Wanted::default();
-        wanted.model = Some(model.to_owned());
-        self.choose(&wanted)
+        self.choose(&Wanted::model(Some(model.to_owned())))
     }
 }
 
@@ -126,9 +124,8 @@ fn a_model_without_tools_is_told_of_them_in_words() {
 
 #[test]
 fn another_address_speaks_chat_completions_and_needs_no_key() {
-    let mut wanted = Wanted::default();
+    let mut wanted = Wanted::model(Some("my-model".to_owned()));
     wanted.base_url = Some("http://127.0.0.1:8000/v1".to_owned());
-    wanted.model = Some("my-model".to_owned());
     let choice = machine(json!({}), &[], &[]).choose(&wanted).unwrap();
     check(&choice, "openai/my-model", Wire::OpenAiChat, Origin::Flag);
     assert_eq!(choice.base_url, wanted.base_url);

@@ -1,44 +1,17 @@
 //! The pairing rules of every wire, as their providers enforce them.
 
-use provider_adapters::{
-    Adapter, Anthropic, Conversation, Gemini, OpenAiChat, OpenAiResponses, PromptMode, Request,
-    ToolSet, Wire, messages_of,
-};
+use provider_adapters::Wire;
 use serde_json::Value;
 
-/// An adapter of each wire.
-pub(crate) fn adapters() -> Vec<Box<dyn Adapter>> {
-    vec![
-        Box::new(OpenAiChat::default()),
-        Box::new(OpenAiResponses::default()),
-        Box::new(Anthropic::default()),
-        Box::new(Gemini::developer()),
-        Box::new(PromptMode::new(OpenAiChat::default())),
-    ]
-}
-
-/// Whether every provider accepts the conversation's calls and results; else why not.
-pub(crate) fn accepted(conversation: &Conversation) -> Result<(), String> {
-    for adapter in adapters() {
-        let request = Request::new("model", conversation.clone()).with_tools(ToolSet::default());
-        let encoded = adapter
-            .encode(&request)
-            .map_err(|error| error.to_string())?;
-        let messages: Vec<Value> = messages_of(&encoded.request)
-            .iter()
-            .map(|message| message.parse().unwrap())
-            .collect();
-        let wire = adapter.wire();
-        let checked = match wire {
-            Wire::OpenAiChat => chat(&messages),
-            Wire::OpenAiResponses => responses(&messages),
-            Wire::Anthropic => anthropic(&messages),
-            Wire::Gemini | Wire::Vertex => gemini(&messages),
-            _ => Ok(()),
-        };
-        checked.map_err(|problem| format!("{wire}: {problem}\n{messages:#?}"))?;
+/// Whether a provider of this wire accepts the calls and results of these messages.
+pub(crate) fn check(wire: Wire, messages: &[Value]) -> Result<(), String> {
+    match wire {
+        Wire::OpenAiChat => chat(messages),
+        Wire::OpenAiResponses => responses(messages),
+        Wire::Anthropic => anthropic(messages),
+        Wire::Gemini | Wire::Vertex => gemini(messages),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 fn strings<'a>(list: &'a [Value], key: &str) -> Vec<&'a str> {

@@ -1,0 +1,230 @@
+//! The tools of many servers.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use mcp_client::{CallError, Started};
+use mcp_jsonrpc::TaskForm;
+use mcp_jsonrpc::model::experimental_task::TaskSupport;
+use mcp_jsonrpc::model::{CallTool, CallToolResult, ToolAnnotations};
+use mcp_manager::{
+    CallOptions, Catalog, Entry, Manager, ManagerError, PinState, Pins, SearchIndex,
+};
+use parking_lot::Mutex;
+use tracing::Instrument as _;
+
+use crate::policy::{Effect, Rule};
+use crate::reply::chain;
+use crate::tool::ToolInfo;
+use crate::toolbox::{CallContext, CallProgress, FailureKind, Invocation, Outcome, Start, Toolbox};
+use crate::trace;
+
+/// The tools of a manager's servers, as its catalogue has them.
+///
+/// A call that its server makes a task of, or that needs an answer first, comes back as that: the
+/// run keeps it, and goes on with it later.
+pub struct ManagedTools {
+    manager: Manager,
+    last: Mutex<Option<Snapshot>>,
+}
+
+/// The catalogue in the loop's words.
+#[derive(Clone)]
+struct Snapshot {
+    catalog: Arc<Catalog>,
+    pins: Pins,
+    tools: Arc<[ToolInfo]>,
+    index: Option<Arc<SearchIndex>>,
+}
+
+impl ManagedTools {
+    /// The tools of this manager's servers.
+    pub fn new(manager: Manager) -> Self {
+        Self {
+            manager,
+            last: Mutex::new(None),
+        }
+    }
+
+    /// A rule for every tool that the servers' configuration calls approved: add them to a
+    /// [`Policy`](crate::Policy) if that is to count. Nothing trusts them silently.
+    pub fn auto_approved(&self) -> Vec<Rule> {
+        let catalog = self.manager.catalog();
+        let approved = catalog
+            .enabled_tools()
+            .filter(|entry| entry.is_auto_approve());
+        approved
+            .map(|entry| Rule::new(Effect::Allow, entry.server().as_str(), entry.name()))
+            .collect()
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        let (catalog, pins) = (self.manager.catalog(), self.manager.pins());
+        let mut last = self.last.lock();
+        if let Some(last) = &*last
+            && Arc::ptr_eq(&last.catalog, &catalog)
+            && last.pins == pins
+        {
+            return last.clone();
+        }
+        let tools = catalog
+            .enabled_tools()
+            .map(|entry| self.info(entry, &pins))
+            .collect();
+        let snapshot = Snapshot {
+            catalog,
+            pins,
+            tools,
+            index: None,
+        };
+        *last = Some(snapshot.clone());
+        snapshot
+    }
+
+    fn info(&self, entry: &Entry, pins: &Pins) -> ToolInfo {
+        let server = entry.server().as_str();
+        let mut info = ToolInfo::new(server, entry.name(), entry.input_schema().clone())
+            .with_name(entry.exposed_name().as_str())
+            .with_description(entry.description_with_origin())
+            .with_annotations(
+                entry
+                    .annotations()
+                    .cloned()
+                    .unwrap_or_else(ToolAnnotations::default),
+            )
+            .with_fingerprint(entry.fingerprint().to_string());
+        info.changed = matches!(pins.check(entry), PinState::Changed { .. });
+        if let Some(server) = self.manager.server(server) {
+            info.trusted = server.config.is_trusted();
+            info.parallel = server.config.is_parallel();
+            info.always_load = server.config.is_always_loaded();
+            info.timeout = server.config.call_timeout(entry.name());
+        }
+        info
+    }
+
+    /// Whether the server may make a task of the call. Servers of 2025-11-25 would make one of
+    /// every call they are asked to: they are asked only where the tool needs it.
+    fn may_become_a_task(&self, call: &Invocation) -> bool {
+        let client = self.manager.client(&call.server);
+        match client.map(|client| client.revision().has_tasks()) {
+            Some(TaskForm::Extension) => true,
+            Some(TaskForm::Experimental) => {
+                let catalog = self.manager.catalog();
+                let tool = catalog.tool(&call.name).map(|entry| entry.tool());
+                let execution = tool.and_then(|tool| tool.execution.as_ref());
+                let support = execution.and_then(|execution| execution.task_support.as_ref());
+                support == Some(&TaskSupport::Required)
+            }
+            _ => false,
+        }
+    }
+
+    async fn perform(
+        &self,
+        call: Invocation,
+        context: CallContext,
+    ) -> Result<Outcome, ManagerError> {
+        let options = CallOptions::default()
+            .with_timeout(context.timeout())
+            .with_timeout_cap(context.cap())
+            .with_meta(context.meta().clone())
+            .with_progress(move |report| {
+                let progress =
+                    CallProgress::new(report.progress, report.total, report.message.clone());
+                context.progress(progress);
+            });
+        let (server, tool) = (call.server.as_str(), call.tool.as_str());
+        let result: CallToolResult = match &call.start {
+            Start::Call if self.may_become_a_task(&call) => {
+                let arguments = &call.arguments;
+                let manager = &self.manager;
+                let started = manager.start_tool(server, tool, arguments, None, options);
+                match started.await? {
+                    Started::Done(result) => result,
+                    Started::Task(task) => return Ok(Outcome::Task(task.ticket().clone())),
+                }
+            }
+            Start::Call => {
+                let arguments = &call.arguments;
+                let manager = &self.manager;
+                manager
+                    .call_tool_with(server, tool, arguments, options)
+                    .await?
+            }
+            Start::Resume { parked, answers } => {
+                self.manager.resume::<CallTool>(parked, answers).await?
+            }
+            Start::Await(ticket) => self.manager.task(ticket.clone()).await?.wait().await?,
+        };
+        Ok(Outcome::Result(result))
+    }
+}
+
+#[async_trait]
+impl Toolbox for ManagedTools {
+    async fn tools(&self) -> Arc<[ToolInfo]> {
+        self.snapshot().tools
+    }
+
+    async fn call(&self, call: Invocation, context: CallContext) -> Outcome {
+        let revision = self
+            .manager
+            .client(&call.server)
+            .map(|client| client.revision().to_string());
+        let span = trace::mcp_call(&call, revision.as_deref());
+        let performed = self.perform(call, context).instrument(span).await;
+        performed.unwrap_or_else(outcome)
+    }
+
+    fn search(&self, tools: &[ToolInfo], query: &str, limit: usize) -> Vec<usize> {
+        let snapshot = self.snapshot();
+        let index = snapshot.index.unwrap_or_else(|| {
+            let index = Arc::new(SearchIndex::new(&snapshot.catalog));
+            if let Some(last) = &mut *self.last.lock()
+                && Arc::ptr_eq(&last.catalog, &snapshot.catalog)
+            {
+                last.index = Some(Arc::clone(&index));
+            }
+            index
+        });
+        let places: HashMap<&str, usize> = tools
+            .iter()
+            .enumerate()
+            .map(|(at, tool)| (tool.name.as_str(), at))
+            .collect();
+        // Some hits may not take part in this run: look at more.
+        let hits = index.search(query, tools.len().max(limit));
+        hits.iter()
+            .filter_map(|hit| places.get(hit.entry.exposed_name().as_str()).copied())
+            .take(limit)
+            .collect()
+    }
+}
+
+/// What the loop makes of a manager's error.
+fn outcome(error: ManagerError) -> Outcome {
+    let message = chain(&error);
+    let kind = match error {
+        ManagerError::Call(CallError::Parked(parked)) => return Outcome::Parked(parked),
+        ManagerError::Call(error) => match error {
+            CallError::Timeout { .. } => FailureKind::Timeout,
+            CallError::NotSent { .. } | CallError::Closed { .. } => FailureKind::NotSent,
+            CallError::OutcomeUnknown { .. } | CallError::Lost { .. } => FailureKind::Unknown,
+            _ => FailureKind::Protocol,
+        },
+        ManagerError::UnknownServer { .. }
+        | ManagerError::UnknownTool { .. }
+        | ManagerError::ToolDisabled { .. } => FailureKind::NoTool,
+        _ => FailureKind::NotSent,
+    };
+    Outcome::failed(kind, message)
+}
+
+impl fmt::Debug for ManagedTools {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ManagedTools").finish_non_exhaustive()
+    }
+}
