@@ -12,5 +12,6 @@ mod demo_model;
 mod demo_server;
 mod models;
 mod program;
+mod servers;
 mod store;
 mod talk;
