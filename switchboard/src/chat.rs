@@ -18,5 +18,6 @@ pub(crate) use command::{Command, HELP};
 pub(crate) use console::{Console, Forms};
 pub(crate) use drive::{Ended, drive};
 pub(crate) use export::{call_json, export_json, export_markdown};
-pub(crate) use input::Line;
+pub(crate) use form::{fill_in, visit};
+pub(crate) use input::{Input, Line};
 pub(crate) use screen::{Show, money};

@@ -1,6 +1,7 @@
 //! The command line: flags, verbs, and how a run begins and ends.
 
 mod approvals;
+mod asker;
 mod call;
 mod chat;
 mod completions;

@@ -77,8 +77,27 @@ impl Out {
         }
     }
 
-    /// A line on standard error, beside the result: for people, or JSON with `--json`.
+    /// A line for people beside the result, on standard error: neither with `--json` nor with
+    /// `--quiet`.
     pub fn note(&self, text: impl AsRef<str>) {
+        if !self.json && !self.quiet {
+            let mut err = std::io::stderr().lock();
+            let _ = writeln!(err, "{}", text.as_ref());
+        }
+    }
+
+    /// A line of JSON, one of many.
+    pub fn json_line(&self, value: &Value) {
+        print(&value.to_string());
+    }
+
+    /// Whether there is colour.
+    pub fn has_color(&self) -> bool {
+        self.color
+    }
+
+    /// A line on standard error, beside the result: for people, or JSON with `--json`.
+    pub fn remark(&self, text: impl AsRef<str>) {
         let mut err = std::io::stderr().lock();
         let _ = match (self.json, self.quiet) {
             (true, _) => writeln!(err, "{}", serde_json::json!({ "note": text.as_ref() })),
@@ -96,16 +115,6 @@ impl Out {
             let _ = write!(err, "\r\u{1b}[K{text}");
             let _ = err.flush();
         }
-    }
-
-    /// A line of JSON, one of many.
-    pub fn json_line(&self, value: &Value) {
-        print(&value.to_string());
-    }
-
-    /// Whether there is colour.
-    pub fn has_color(&self) -> bool {
-        self.color
     }
 
     /// A failure, on standard error.

@@ -22,4 +22,4 @@ pub(crate) use log::log_tail;
 pub(crate) use login::{log_in, log_out};
 pub(crate) use lookup::reach;
 pub(crate) use secret::{Keeping, keep, stored_value};
-pub(crate) use select::{demo, find, of_file, pending};
+pub(crate) use select::{demo, find, of_file};

@@ -4,12 +4,13 @@ use std::io::Read as _;
 use std::time::Duration;
 
 use clap::Args;
-use mcp_manager::{CallOptions, NoopElicitation, flatten};
+use mcp_manager::{CallOptions, flatten};
 use serde_json::{Map, Value, json};
 
 use crate::arguments;
 use crate::chat::clean;
 use crate::cli::Global;
+use crate::cli::asker::Asker;
 use crate::cli::tool::{entry, split};
 use crate::cli::tools::schema;
 use crate::exit::{Exit, Failure};
@@ -50,7 +51,7 @@ impl Call {
             global,
             server,
             &self.ad_hoc,
-            NoopElicitation,
+            Asker::new(out),
             async |link| {
                 let server = link.only()?;
                 let entry = entry(link, tool)?;

@@ -82,7 +82,7 @@ impl Export {
             if let Some((name, _)) =
                 values.find(|(_, value)| matches!(value, StoredValue::Keyring(_)))
             {
-                out.note(format!(
+                out.remark(format!(
                     "{}: {name} is in your keyring, which other programs do not know: put it in by hand.",
                     row.name
                 ));
@@ -90,7 +90,7 @@ impl Export {
             match to_config(&row) {
                 Ok(config) => file = file.with_server(config),
                 Err(why) => {
-                    out.note(format!("{} is left out: {why}", row.name));
+                    out.remark(format!("{} is left out: {why}", row.name));
                     continue;
                 }
             }

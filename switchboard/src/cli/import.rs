@@ -192,7 +192,7 @@ async fn take_over(
             }
         }
         if open {
-            out.note(format!(
+            out.remark(format!(
                 "{}: there is no keyring, so its values are kept as they are, readable by you only; \
                  `switchboard servers edit {} -e NAME=env:NAME` is safer.",
                 row.name, row.name

@@ -138,10 +138,19 @@ fn hints(entry: &Entry) -> String {
     let Some(says) = entry.annotations() else {
         return String::new();
     };
+    let writes = says.read_only_hint != Some(true);
     let hints = [
         (says.read_only_hint, "changes nothing", "changes things"),
-        (says.destructive_hint, "may destroy things", "only adds"),
-        (says.idempotent_hint, "twice is once", "twice is twice"),
+        (
+            says.destructive_hint.filter(|_| writes),
+            "may destroy things",
+            "only adds",
+        ),
+        (
+            says.idempotent_hint.filter(|_| writes),
+            "does no more when repeated",
+            "does it again when repeated",
+        ),
         (says.open_world_hint, "reaches out", "stays within"),
     ];
     let said = hints

@@ -140,7 +140,7 @@ pub(crate) fn demo() -> Result<ServerConfig, Failure> {
     Ok(ServerConfig::stdio(name, endpoint).trusted())
 }
 
-pub(crate) fn pending(row: &Server) -> Finding {
+fn pending(row: &Server) -> Finding {
     let source = row.source.as_deref().unwrap_or("a project's file");
     Finding::new(
         Problem::Pending,

@@ -1,11 +1,13 @@
 //! Which servers take part.
 
+use std::path::Path;
+
 use mcp_manager::ServerConfig;
 
 use crate::doctor::Finding;
 use crate::exit::{Exit, Failure};
 use crate::models::Choice;
-use crate::servers::{AdHoc, demo, is_url, of_file, pending, reach};
+use crate::servers::{AdHoc, demo, is_url, reach};
 use crate::store::{Assistant, McpMode, Server, Store, Trust, UserId};
 use crate::workbench::Wishes;
 
@@ -51,12 +53,7 @@ pub(super) async fn servers(
         notices: Vec::new(),
     };
     if let Some(file) = &wishes.config {
-        let chosen = of_file(file)?;
-        let configs = chosen.servers.into_iter().map(|(config, _)| config);
-        selected.configs.extend(configs);
-        let findings = chosen.findings.iter();
-        let notices = findings.map(|(name, finding)| notice(name, finding));
-        selected.notices.extend(notices);
+        of_file(file, &mut selected)?;
         if !wishes.servers.is_empty() {
             let named = |config: &ServerConfig| {
                 let mut names = wishes.servers.iter();
@@ -97,18 +94,17 @@ pub(super) async fn servers(
 }
 
 async fn add(row: &Server, selected: &mut Selected) {
-    let ready = match row.trust {
-        Trust::Pending => Err(pending(row)),
-        Trust::Trusted => reach(row).await,
-    };
-    match ready {
-        Ok(config) => selected.configs.push(config.enabled()),
-        Err(finding) => selected.notices.push(notice(&row.name, &finding)),
+    if row.trust == Trust::Pending {
+        let text = format!(
+            "{} waits for your approval: see `switchboard servers`",
+            row.name
+        );
+        return selected.notices.push(text);
     }
-}
-
-fn notice(server: &str, finding: &Finding) -> String {
-    format!("{server}: {}. {}", finding.message, finding.advice)
+    match reach(row).await {
+        Ok(config) => selected.configs.push(config),
+        Err(finding) => selected.leave_out(&row.name, &finding),
+    }
 }
 
 /// A server that is only a URL.
@@ -120,4 +116,25 @@ fn remote(url: &str) -> Result<ServerConfig, Failure> {
         Failure::new(Exit::Other, format!("there is no server {url:?}"))
             .with_hint("`switchboard servers list` names them; a URL or `demo` does as well."),
     )
+}
+
+/// The servers of a file, with their variables from the environment.
+fn of_file(file: &Path, selected: &mut Selected) -> Result<(), Failure> {
+    let chosen = crate::servers::of_file(file)?;
+    for (server, finding) in &chosen.findings {
+        selected.leave_out(server, finding);
+    }
+    let configs = chosen.servers.into_iter().map(|(config, _)| config);
+    selected.configs.extend(configs);
+    Ok(())
+}
+
+impl Selected {
+    fn leave_out(&mut self, server: &str, finding: &Finding) {
+        let Finding {
+            message, advice, ..
+        } = finding;
+        self.notices
+            .push(format!("{server} is left out: {message}. {advice}"));
+    }
 }

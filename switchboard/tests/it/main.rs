@@ -12,6 +12,7 @@ mod demo_model;
 mod demo_server;
 mod models;
 mod program;
+mod servers;
 mod session;
 mod store;
 mod talk;

@@ -34,7 +34,7 @@ fn model(rounds: Vec<usize>) -> ScriptedModel {
             .push(AssistantPart::text(format!("Round {round}.")));
         for call in 0..calls {
             // No two calls are the same: the loop would take them for a circle.
-            let arguments = Arguments::read(format!(r#"{{"n":{round}{call}}}"#));
+            let arguments = Arguments::read(format!(r#"{{"n":{}}}"#, 10 * round + call));
             let call = ToolCall::new(format!("call_{round}_{call}"), "act", arguments);
             reply.parts.push(AssistantPart::from(call));
         }

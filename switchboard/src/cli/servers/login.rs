@@ -36,7 +36,7 @@ impl Login {
         let (told, browser) = (*out, !self.no_browser && out.is_interactive());
         let show = move |login: &mcp_auth::LoginPrompt| {
             let who = clean(&login.issuer).into_owned();
-            told.note(format!("Log in at {who}:\n  {}", login.url));
+            told.remark(format!("Log in at {who}:\n  {}", login.url));
             if browser {
                 // Whoever has no browser here takes the address elsewhere.
                 let _ = open::that_detached(&login.url);
