@@ -1,5 +1,6 @@
 //! The command line: flags, verbs, and how a run begins and ends.
 
+mod demo;
 mod demo_model;
 mod demo_server;
 
@@ -9,7 +10,6 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
-use serde_json::Value;
 
 use crate::exit::{Exit, Failure};
 use crate::out::Out;
@@ -46,6 +46,8 @@ pub(crate) struct Global {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
+    /// Show what this is in half a minute, without a key and without a network
+    Demo(demo::Demo),
     /// Serve the demo tools over stdio, HTTP or SSE: a server to try clients with
     DemoServer(demo_server::DemoServer),
     /// Serve the demo model, which is not an AI, on every provider's wire
@@ -80,11 +82,10 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 async fn run(cli: Cli, out: Out) -> Result<Exit, Failure> {
+    let has_verb = |name: &str| Cli::command().find_subcommand(name).is_some();
     match cli.verb {
-        None => {
-            out.result(&Value::Null, Cli::command().render_help().to_string());
-            Ok(Exit::Other)
-        }
+        None => demo::Demo::default().run(has_verb, &out).await,
+        Some(Verb::Demo(verb)) => verb.run(has_verb, &out).await,
         Some(Verb::DemoServer(verb)) => verb.run(&out).await,
         Some(Verb::DemoModel(verb)) => verb.run(&out).await,
     }

@@ -4,6 +4,7 @@ pub mod cli;
 pub mod demo;
 mod exit;
 mod out;
+mod signature;
 
 pub use exit::{Exit, Failure};
 pub use out::{Out, Style};

@@ -8,6 +8,8 @@
     reason = "tests"
 )]
 
+mod demo;
 mod demo_model;
 mod demo_server;
 mod program;
+mod wires;
