@@ -5,4 +5,6 @@ pub mod contest;
 pub mod cpu_time;
 pub mod drive;
 pub mod echo_server;
+#[cfg(feature = "codecs")]
+pub mod model_stream;
 pub mod usage;

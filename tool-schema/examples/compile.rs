@@ -48,7 +48,10 @@ fn run() -> Result<(), String> {
         .map(|entry| serde_json::from_str(entry.get()).map_err(|error| error.to_string()))
         .collect();
     let output = match verb.as_str() {
-        "compile" => compile_all(&entries, &target),
+        "compile" => {
+            let tools: Vec<_> = entries.into_iter().map(|entry| tool(entry?)).collect();
+            compile_all(&tools, &target)
+        }
         "restore" => entries.iter().map(|call| restore(call, &target)).collect(),
         _ => return Err(usage()),
     };
@@ -64,6 +67,14 @@ fn usage() -> String {
         "usage: compile|restore TARGET, where TARGET is one of {}",
         names.join(" ")
     )
+}
+
+/// What can be called has a name.
+fn tool(entry: Value) -> Result<Value, String> {
+    match entry.get("name") {
+        Some(Value::String(_)) => Ok(entry),
+        _ => Err("it is no object with a name".to_owned()),
+    }
 }
 
 fn compile_all(entries: &[Result<Value, String>], target: &Target) -> Vec<Value> {
@@ -97,7 +108,7 @@ fn compile_all(entries: &[Result<Value, String>], target: &Target) -> Vec<Value>
     let list = compile_tools(&tools, target);
     let mut listed = list.tools().iter();
     let outcome = |entry: &Result<Value, String>| match entry {
-        Err(reason) => quarantined("", &format!("the tool is no sound JSON: {reason}")),
+        Err(reason) => quarantined("", &format!("this is no tool: {reason}")),
         Ok(_) => match listed.next() {
             Some(tool) => match &tool.outcome {
                 Ok(compiled) => json!({
@@ -146,7 +157,7 @@ fn restore(call: &Result<Value, String>, target: &Target) -> Value {
         {
             validator
                 .check(&arguments)
-                .map_err(|mismatch| mismatch.to_string())?;
+                .map_err(|mismatch| mismatch.seen_through(&compiled.restore).to_string())?;
         }
         Ok::<_, String>(arguments)
     };

@@ -6,6 +6,7 @@ use crate::{
     Action, Limits, Loss, Quarantine, Restore, Target,
     graph::{
         Graph,
+        plain::is_deeper,
         read::read,
         write::{size, write},
     },
@@ -123,18 +124,10 @@ fn measure(schema: &Value, limits: &Limits) -> Result<(), Quarantine> {
             limit: limits.bytes,
         });
     }
-    let mut stack = vec![(schema, 0)];
-    while let Some((value, depth)) = stack.pop() {
-        if depth > limits.depth * 4 {
-            return Err(Quarantine::TooDeep {
-                limit: limits.depth,
-            });
-        }
-        match value {
-            Value::Array(list) => stack.extend(list.iter().map(|item| (item, depth + 1))),
-            Value::Object(map) => stack.extend(map.values().map(|item| (item, depth + 1))),
-            _ => {}
-        }
+    if is_deeper(schema, limits.depth * 4) {
+        return Err(Quarantine::TooDeep {
+            limit: limits.depth,
+        });
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ use crate::{Limits, Quarantine, restore::Undo, types::Types};
 
 pub(crate) mod cycle;
 pub(crate) mod merge;
+pub(crate) mod plain;
 pub(crate) mod read;
 pub(crate) mod resolve;
 pub(crate) mod write;
@@ -23,6 +24,20 @@ pub(crate) enum Part {
     One(Id),
     Many(Vec<Id>),
     Named(Vec<(String, Id)>),
+}
+
+impl Part {
+    fn ids(&self) -> impl Iterator<Item = Id> {
+        let (one, many, named): (Option<Id>, &[Id], &[(String, Id)]) = match self {
+            Self::Json(_) => (None, &[], &[]),
+            Self::One(id) => (Some(*id), &[], &[]),
+            Self::Many(ids) => (None, ids, &[]),
+            Self::Named(pairs) => (None, &[], pairs),
+        };
+        one.into_iter()
+            .chain(many.iter().copied())
+            .chain(named.iter().map(|(_, id)| *id))
+    }
 }
 
 /// One subschema.
@@ -217,12 +232,7 @@ impl Node {
 
     /// The nodes inside this one.
     pub(crate) fn links(&self) -> impl Iterator<Item = Id> {
-        self.keys.iter().flat_map(|(_, part)| match part {
-            Part::Json(_) => Vec::new(),
-            Part::One(id) => vec![*id],
-            Part::Many(ids) => ids.clone(),
-            Part::Named(pairs) => pairs.iter().map(|(_, id)| *id).collect(),
-        })
+        self.keys.iter().flat_map(|(_, part)| part.ids())
     }
 
     /// The nodes this one speaks of, the one it refers to first.

@@ -39,6 +39,20 @@ impl Alphabet {
     pub fn holds(&self, c: char) -> bool {
         c.is_ascii_alphabetic() || (self.digits && c.is_ascii_digit()) || self.marks.contains(c)
     }
+
+    /// Stands for whatever does not belong to it.
+    pub(crate) fn filler(&self) -> char {
+        if self.holds('_') { '_' } else { 'x' }
+    }
+
+    /// `c` in this alphabet. Digits stay different where there are none.
+    pub(crate) fn spell(&self, c: char) -> char {
+        match c {
+            c if self.holds(c) => c,
+            '0'..='9' => char::from(b'g'.wrapping_add((c as u8).wrapping_sub(b'0'))),
+            _ => self.filler(),
+        }
+    }
 }
 
 /// What a name may look like.
@@ -62,7 +76,7 @@ impl NameRule {
     pub const PORTABLE: Self = Self::new(Alphabet::NAME_START, Alphabet::WORD, 63);
 
     /// Names of at most `max` characters (never fewer than 16), the first of
-    /// `first`, the others of `rest`. `rest` should hold `_`.
+    /// `first`, the others of `rest`.
     pub const fn new(first: Alphabet, rest: Alphabet, max: usize) -> Self {
         Self {
             first,
@@ -93,9 +107,9 @@ impl NameRule {
     fn marked(&self, name: &str, seed: &str) -> String {
         let mut legal = String::new();
         for c in name.chars() {
-            let c = if self.rest.holds(c) { c } else { '_' };
+            let c = self.rest.spell(c);
             if legal.is_empty() && !self.first.holds(c) {
-                legal.push('_');
+                legal.push(self.first.filler());
             }
             // Runs of replaced characters say nothing.
             if c != '_' || !legal.ends_with('_') {
@@ -105,7 +119,9 @@ impl NameRule {
         legal.truncate(self.max.saturating_sub(9));
         let stem = legal.trim_end_matches('_');
         let stem = if stem.is_empty() { "tool" } else { stem };
-        format!("{stem}_{:08x}", hash(seed))
+        let hash = format!("_{:08x}", hash(seed));
+        let hash = hash.chars().map(|c| self.rest.spell(c));
+        stem.chars().chain(hash).collect()
     }
 }
 

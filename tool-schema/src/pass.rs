@@ -2,6 +2,8 @@
 //! table, changes the graph and reports what it changed; a schema a pass has
 //! nothing to do for comes through untouched.
 
+use std::collections::HashSet;
+
 use crate::{
     Limits, Quarantine, Target,
     graph::{Graph, Id, Node, merge::Memo, merge::Merger},
@@ -23,6 +25,9 @@ mod refs;
 mod root;
 mod strict;
 mod untyped;
+
+/// Members of an intersection that are merged one after the other.
+const FEW: usize = 8;
 
 /// What the passes work on.
 pub(crate) struct Work<'a> {
@@ -110,18 +115,32 @@ impl<'a> Work<'a> {
 
     /// Narrows `id` by all members of its `allOf`, and by its reference if there are rules beside it.
     fn fold(&mut self, id: Id) -> Result<(), Quarantine> {
-        let mut folded = vec![id];
+        // Each member counts once, however often it is referred to.
+        let mut folded = HashSet::from([id]);
         loop {
             let node = self.node_mut(id);
             let mut members: Vec<Id> = node.reference.take().into_iter().collect();
             members.extend(node.many("allOf"));
             node.take("allOf");
-            members.retain(|member| !folded.contains(member));
+            members
+                .iter_mut()
+                .for_each(|member| *member = self.graph.follow(*member));
+            members.retain(|member| folded.insert(*member));
             if members.is_empty() {
                 return Ok(());
             }
+            // Many members are merged among themselves first: each is copied a
+            // few times then, and not once for every other.
+            while members.len() > FEW {
+                members = members
+                    .chunks(2)
+                    .map(|pair| match pair {
+                        [a, b] => self.merger().merge(*a, *b),
+                        rest => Ok(rest.first().copied().unwrap_or(id)),
+                    })
+                    .collect::<Result<_, _>>()?;
+            }
             for member in members {
-                folded.push(member);
                 self.merger().narrow(id, member)?;
             }
         }

@@ -1,6 +1,9 @@
 //! The way back: from what the model wrote to what the server expects.
 
-use std::sync::Arc;
+use std::{
+    collections::{BTreeSet, HashMap, HashSet},
+    sync::Arc,
+};
 
 use serde_json::{Map, Value};
 
@@ -83,6 +86,22 @@ impl Restore {
         }
     }
 
+    /// Keys the model writes otherwise than the server: first the model's, then the server's.
+    pub fn renamed_keys(&self) -> BTreeSet<(&str, &str)> {
+        let nodes = self.plan.iter().flat_map(|plan| {
+            let graph = &plan.graph;
+            (0..graph.len()).flat_map(|id| &graph.node(id).undo)
+        });
+        let renames = nodes.filter_map(|undo| match undo {
+            Undo::Rename(names) => Some(names),
+            _ => None,
+        });
+        let names = renames.flatten();
+        names
+            .map(|(new, old)| (new.as_str(), old.as_str()))
+            .collect()
+    }
+
     /// The arguments as the model would have written them: what [`apply`](Self::apply)
     /// turns back into `arguments`. For calls in a history that another model reads.
     pub fn project(&self, arguments: Value) -> Value {
@@ -144,29 +163,7 @@ impl Plan {
                     .find(|branch| fits(&self.graph, **branch, &value)),
             );
         }
-        value = match value {
-            Value::Object(map) => Value::Object(
-                map.into_iter()
-                    .map(|(key, item)| {
-                        let item = match self.property(id, &key) {
-                            Some(child) => self.back(child, item, depth + 1),
-                            None => item,
-                        };
-                        (key, item)
-                    })
-                    .collect(),
-            ),
-            Value::Array(list) => Value::Array(
-                list.into_iter()
-                    .enumerate()
-                    .map(|(index, item)| match self.item(id, index) {
-                        Some(child) => self.back(child, item, depth + 1),
-                        None => item,
-                    })
-                    .collect(),
-            ),
-            other => other,
-        };
+        value = self.inside(id, value, depth, Self::back);
         for branch in in_place {
             value = self.back(branch, value, depth + 1);
         }
@@ -193,39 +190,37 @@ impl Plan {
             });
             value = written.unwrap_or(value);
         }
-        match value {
-            Value::Object(map) => Value::Object(
-                map.into_iter()
-                    .map(|(key, item)| {
-                        let item = match self.property(id, &key) {
-                            Some(child) => self.forth(child, item, depth + 1),
-                            None => item,
-                        };
-                        (key, item)
-                    })
-                    .collect(),
-            ),
-            Value::Array(list) => Value::Array(
-                list.into_iter()
-                    .enumerate()
-                    .map(|(index, item)| match self.item(id, index) {
-                        Some(child) => self.forth(child, item, depth + 1),
-                        None => item,
-                    })
-                    .collect(),
-            ),
-            other => other,
-        }
+        self.inside(id, value, depth, Self::forth)
     }
 
-    fn property(&self, id: Id, key: &str) -> Option<Id> {
-        let node = self.graph.node(id);
-        let listed = node
-            .properties()
-            .iter()
-            .find(|(name, _)| name == key)
-            .map(|(_, child)| *child);
-        listed.or_else(|| node.one("additionalProperties"))
+    /// Turns what `value` holds, each item by the node it belongs to.
+    fn inside(
+        &self,
+        id: Id,
+        mut value: Value,
+        depth: usize,
+        turn: fn(&Self, Id, Value, usize) -> Value,
+    ) -> Value {
+        match &mut value {
+            Value::Object(map) => {
+                let node = self.graph.node(id);
+                let (properties, rest) = (node.property_map(), node.one("additionalProperties"));
+                for (key, item) in map.iter_mut() {
+                    if let Some(child) = properties.get(key.as_str()).copied().or(rest) {
+                        *item = turn(self, child, item.take(), depth + 1);
+                    }
+                }
+            }
+            Value::Array(list) => {
+                for (index, item) in list.iter_mut().enumerate() {
+                    if let Some(child) = self.item(id, index) {
+                        *item = turn(self, child, item.take(), depth + 1);
+                    }
+                }
+            }
+            _ => {}
+        }
+        value
     }
 
     fn item(&self, id: Id, index: usize) -> Option<Id> {
@@ -258,17 +253,13 @@ impl Undo {
                 None => Value::Object(map),
             },
             (Self::Absent(names), Value::Object(mut map)) => {
+                let names: HashSet<&String> = names.iter().collect();
                 map.retain(|key, item| !(item.is_null() && names.contains(key)));
                 Value::Object(map)
             }
-            (Self::Rename(names), Value::Object(map)) => Value::Object(
-                map.into_iter()
-                    .map(|(key, item)| {
-                        let was = names.iter().find(|(new, _)| *new == key);
-                        (was.map_or(key, |(_, old)| old.clone()), item)
-                    })
-                    .collect(),
-            ),
+            (Self::Rename(names), Value::Object(map)) => {
+                renamed(map, names.iter().map(|(new, old)| (new, old)))
+            }
             (_, value) => value,
         }
     }
@@ -297,6 +288,7 @@ impl Undo {
                 Value::Object(map)
             }
             (Self::Spared(names), Value::Object(mut map)) => {
+                let names: HashSet<&String> = names.iter().collect();
                 map.retain(|key, item| !(item.is_null() && names.contains(key)));
                 Value::Object(map)
             }
@@ -306,17 +298,27 @@ impl Undo {
                 }
                 Value::Object(map)
             }
-            (Self::Rename(names), Value::Object(map)) => Value::Object(
-                map.into_iter()
-                    .map(|(key, item)| {
-                        let now = names.iter().find(|(_, old)| *old == key);
-                        (now.map_or(key, |(new, _)| new.clone()), item)
-                    })
-                    .collect(),
-            ),
+            (Self::Rename(names), Value::Object(map)) => {
+                renamed(map, names.iter().map(|(new, old)| (old, new)))
+            }
             (_, value) => value,
         }
     }
+}
+
+/// The map with some of its keys spelt otherwise.
+fn renamed<'n>(
+    map: Map<String, Value>,
+    names: impl Iterator<Item = (&'n String, &'n String)>,
+) -> Value {
+    let names: HashMap<&String, &String> = names.collect();
+    map.into_iter()
+        .map(|(key, item)| match names.get(&key) {
+            Some(name) => ((*name).clone(), item),
+            None => (key, item),
+        })
+        .collect::<Map<_, _>>()
+        .into()
 }
 
 /// The map of a list of entries; the list itself if it is none.

@@ -2,10 +2,13 @@
 
 use std::fmt;
 
-use jsonschema::{Draft, Retrieve, Uri, ValidationError, error::ValidationErrorKind};
+use jsonschema::{
+    Draft, Retrieve, Uri, ValidationError,
+    error::{TypeKind, ValidationErrorKind},
+};
 use serde_json::Value;
 
-use crate::{Limits, Quarantine, words};
+use crate::{Limits, Quarantine, Restore, words};
 
 /// Problems told at once.
 const MAX_PROBLEMS: usize = 10;
@@ -122,12 +125,7 @@ impl Validator {
                 };
                 format!("there is no key {unknown}{known}")
             }
-            Kind::Type { .. } => {
-                let wanted = self
-                    .keyword_value(error)
-                    .map_or_else(String::new, |value| types(&value));
-                format!("must be {wanted}, but is {}", got())
-            }
+            Kind::Type { kind } => format!("must be {}, but is {}", types(kind), got()),
             Kind::Enum { options } => {
                 let options = options.as_array().map(Vec::as_slice).unwrap_or_default();
                 format!(
@@ -165,15 +163,13 @@ impl Validator {
             ),
             Kind::AnyOf { context } | Kind::OneOfNotValid { context } if fuel > 0 => {
                 let branches = context.iter().take(5).filter_map(|errors| {
-                    let error = errors.first()?;
-                    let place = error.instance_path().as_str();
-                    let own = error.instance_path() == error.instance_path();
-                    let place = if own && !place.is_empty() {
-                        format!("`{place}` ")
-                    } else {
+                    let inner = errors.first()?;
+                    let place = if inner.instance_path() == error.instance_path() {
                         String::new()
+                    } else {
+                        format!("`{}` ", words::clip(inner.instance_path().as_str(), 200))
                     };
-                    Some(format!("{place}{}", self.complaint(error, fuel - 1)))
+                    Some(format!("{place}{}", self.complaint(inner, fuel - 1)))
                 });
                 format!(
                     "fits none of the alternatives: {}",
@@ -185,10 +181,6 @@ impl Validator {
             }
             _ => words::clip(&error.masked_with("the value").to_string(), 300),
         }
-    }
-
-    fn keyword_value(&self, error: &ValidationError<'_>) -> Option<Value> {
-        self.schema.pointer(error.schema_path().as_str()).cloned()
     }
 
     fn known_keys(&self, error: &ValidationError<'_>) -> String {
@@ -204,15 +196,13 @@ impl Validator {
     }
 }
 
-fn types(value: &Value) -> String {
-    match value {
-        Value::String(name) => name.clone(),
-        Value::Array(names) => names
-            .iter()
-            .filter_map(Value::as_str)
-            .collect::<Vec<_>>()
-            .join(" or "),
-        _ => "of another type".to_owned(),
+fn types(kind: &TypeKind) -> String {
+    match kind {
+        TypeKind::Single(name) => name.as_str().to_owned(),
+        TypeKind::Multiple(names) => {
+            let names: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
+            names.join(" or ")
+        }
     }
 }
 
@@ -311,6 +301,21 @@ fn is_moderate(schema: &Value, limits: &Limits) -> bool {
 }
 
 impl Mismatch {
+    /// The same, telling a model that was shown a compiled schema how it has to write the keys
+    /// that are named.
+    #[must_use]
+    pub fn seen_through(mut self, restore: &Restore) -> Self {
+        let notes = restore.renamed_keys().into_iter().filter(|(_, key)| {
+            let named = self.problems.iter().any(|problem| problem.contains(key));
+            named && !key.is_empty()
+        });
+        let notes: Vec<String> = notes
+            .map(|(written, key)| format!("the key `{key}` is written `{written}` here"))
+            .collect();
+        self.problems.extend(notes);
+        self
+    }
+
     /// The problems, one sentence each.
     pub fn problems(&self) -> &[String] {
         &self.problems

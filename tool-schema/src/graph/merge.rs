@@ -52,6 +52,7 @@ impl<'a> Merger<'a> {
         if other != id {
             let merged = self.intersect(id, other);
             self.graph.replace(id, merged);
+            self.graph.check(self.limits)?;
         }
         self.settle()
     }

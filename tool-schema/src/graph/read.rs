@@ -5,7 +5,11 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use super::{Graph, Id, Node, Part, Step, resolve::Resolver};
+use super::{
+    Graph, Id, Node, Part, Step,
+    plain::{self, is_deeper},
+    resolve::Resolver,
+};
 use crate::{
     Action, Limits, Quarantine,
     keyword::{self, Shape},
@@ -182,13 +186,13 @@ impl<'s> Reader<'s, '_> {
             }
             "dependencies" => self.dependencies(task, at, value)?,
             "exclusiveMinimum" | "exclusiveMaximum" if value.is_boolean() => {
-                self.draft4_bound(task.id, at, object, name, value);
+                self.draft4_bound(task.id, at, object, name, value)?;
             }
             "minimum" if object.get("exclusiveMinimum") == Some(&Value::Bool(true)) => {}
             "maximum" if object.get("exclusiveMaximum") == Some(&Value::Bool(true)) => {}
             _ => match keyword::find(name) {
                 Some(known) if known.shape == Shape::Plain => {
-                    self.plain(task.id, at, known.name, value)
+                    self.plain(task.id, at, known.name, value)?;
                 }
                 Some(known) => self.schemas(task, at, known.name, known.name, value)?,
                 None => self.report.lossless(at, name.to_owned(), Action::Dropped),
@@ -251,63 +255,39 @@ impl<'s> Reader<'s, '_> {
         object: &Map<String, Value>,
         name: &str,
         value: &Value,
-    ) {
+    ) -> Result<(), Quarantine> {
         let (key, bound) = match name {
             "exclusiveMinimum" => ("exclusiveMinimum", object.get("minimum")),
             _ => ("exclusiveMaximum", object.get("maximum")),
         };
         self.report.lossless(at, key, Action::Rewritten);
         if let (Some(bound), true) = (bound, *value == true) {
-            self.plain(id, at, key, bound);
+            self.plain(id, at, key, bound)?;
         }
+        Ok(())
     }
 
-    fn plain(&mut self, id: Id, at: usize, key: &'static str, value: &Value) {
-        let kept = match key {
-            "title" | "description" | "format" | "pattern" | "contentEncoding"
-            | "contentMediaType" => value.is_string().then(|| value.clone()),
-            "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties"
-            | "maxProperties" | "minContains" | "maxContains" => count(value).map(Value::from),
-            "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => {
-                value.is_number().then(|| value.clone())
-            }
-            "multipleOf" => value
-                .as_f64()
-                .filter(|step| *step > 0.0)
-                .map(|_| value.clone()),
-            "uniqueItems" | "deprecated" | "readOnly" | "writeOnly" => {
-                value.is_boolean().then(|| value.clone())
-            }
-            // A list without values is a list somebody forgot to fill.
-            "enum" => value
-                .as_array()
-                .filter(|values| !values.is_empty())
-                .map(|values| Value::Array(distinct(values))),
-            "examples" => value.is_array().then(|| value.clone()),
-            "required" => value.as_array().map(|names| {
-                Value::Array(
-                    distinct(names)
-                        .into_iter()
-                        .filter(Value::is_string)
-                        .collect(),
-                )
-            }),
-            "dependentRequired" => value.is_object().then(|| value.clone()),
-            _ => Some(value.clone()),
-        };
-        let Some(kept) = kept else {
+    fn plain(
+        &mut self,
+        id: Id,
+        at: usize,
+        key: &'static str,
+        value: &Value,
+    ) -> Result<(), Quarantine> {
+        // Values are copied and compared by recursion: they must be shallow.
+        if is_deeper(value, self.limits.depth) {
+            return Err(Quarantine::TooDeep {
+                limit: self.limits.depth,
+            });
+        }
+        let Some(kept) = plain::sound(key, value) else {
             self.report.lossy(at, key, Action::Dropped);
-            return;
+            return Ok(());
         };
-        let says_nothing = match key {
-            "minLength" | "minItems" | "minProperties" => kept == 0,
-            "uniqueItems" | "deprecated" | "readOnly" | "writeOnly" => kept == false,
-            "required" => kept.as_array().is_some_and(Vec::is_empty),
-            _ => false,
-        };
-        if !says_nothing {
+        if !plain::says_nothing(key, &kept) {
             self.graph.node_mut(id).set(key, Part::Json(kept));
         }
+        Ok(())
     }
 
     /// Reads `value` of the keyword spelt `name` as the keyword `key`.
@@ -343,7 +323,7 @@ impl<'s> Reader<'s, '_> {
                             self.enter(item, place, task.depth + 1, task.base)?,
                         ));
                     } else {
-                        self.stray(task, place, key, property, item);
+                        self.stray(task, place, key, property, item)?;
                     }
                 }
                 Part::Named(pairs)
@@ -359,12 +339,20 @@ impl<'s> Reader<'s, '_> {
 
     /// An entry of a map of schemas that is no schema. Some servers put the list
     /// of required names among the properties: that much can be saved.
-    fn stray(&mut self, task: &Task<'s>, place: usize, key: &str, property: &str, item: &Value) {
+    fn stray(
+        &mut self,
+        task: &Task<'s>,
+        place: usize,
+        key: &str,
+        property: &str,
+        item: &Value,
+    ) -> Result<(), Quarantine> {
         self.report.lossy(place, "schema", Action::Dropped);
         let displaced = key == "properties" && property == "required" && item.is_array();
         if displaced && task.value.get("required").is_none() {
-            self.plain(task.id, place, "required", item);
+            self.plain(task.id, place, "required", item)?;
         }
+        Ok(())
     }
 
     fn dependencies(
@@ -464,25 +452,4 @@ impl<'s> Reader<'s, '_> {
             }
         }
     }
-}
-
-fn count(value: &Value) -> Option<u64> {
-    value.as_u64().or_else(|| {
-        let float = value.as_f64()?;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "checked to be a whole number in range"
-        )]
-        (float.fract() == 0.0 && (0.0..=9.0e15).contains(&float)).then_some(float as u64)
-    })
-}
-
-fn distinct(values: &[Value]) -> Vec<Value> {
-    let mut seen = std::collections::HashSet::new();
-    values
-        .iter()
-        .filter(|value| seen.insert(value.to_string()))
-        .cloned()
-        .collect()
 }

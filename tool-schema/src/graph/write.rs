@@ -10,16 +10,14 @@ use crate::{Limits, Nulls, Quarantine, Target, types::Types};
 /// Writes the schema at the root, definitions hoisted to `$defs`.
 pub(crate) fn write(graph: &Graph, target: &Target, limits: &Limits) -> Result<Value, Quarantine> {
     let mut writer = Writer {
-        graph,
-        target,
-        limits,
         hoisted: hoisted(graph),
-        names: HashMap::new(),
-        taken: HashSet::new(),
-        queue: VecDeque::new(),
-        bytes: 0,
+        ..Writer::new(graph, target, limits)
     };
-    let mut root = writer.object(graph.root, 0)?;
+    let Value::Object(mut root) = writer.body(graph.root, 0)? else {
+        return Err(Quarantine::Impossible {
+            pointer: String::new(),
+        });
+    };
     if target.accepts_at_root("required") && !root.contains_key("required") {
         root.insert("required".to_owned(), Value::Array(Vec::new()));
     }
@@ -40,17 +38,7 @@ pub(crate) fn plain(graph: &Graph, ids: &[Id]) -> Value {
     let limits = Limits::default().with_depth(12).with_bytes(2_000);
     ids.iter()
         .map(|id| {
-            let mut writer = Writer {
-                graph,
-                target: &TARGET,
-                limits: &limits,
-                hoisted: HashSet::new(),
-                names: HashMap::new(),
-                taken: HashSet::new(),
-                queue: VecDeque::new(),
-                bytes: 0,
-            };
-            writer
+            Writer::new(graph, &TARGET, &limits)
                 .body(*id, 0)
                 .unwrap_or_else(|_| Value::String("…".repeat(500)))
         })
@@ -103,81 +91,157 @@ struct Writer<'a> {
     bytes: usize,
 }
 
-impl Writer<'_> {
-    /// A subschema where it stands.
-    fn schema(&mut self, id: Id, depth: usize) -> Result<Value, Quarantine> {
-        if self.hoisted.contains(&id) {
-            let mut map = Map::new();
-            map.insert("$ref".to_owned(), self.reference(id).into());
-            return Ok(Value::Object(map));
+/// Where a subschema goes: into which slot, keyword and place there.
+#[derive(Clone, Copy)]
+struct Home<'a> {
+    slot: usize,
+    key: &'static str,
+    place: Place<'a>,
+}
+
+#[derive(Clone, Copy)]
+enum Place<'a> {
+    Only,
+    Index(usize),
+    Name(&'a str),
+}
+
+/// A subschema to write.
+struct Task<'a> {
+    id: Id,
+    depth: usize,
+    home: Option<Home<'a>>,
+}
+
+/// A subschema with holes where its own will be.
+struct Slot<'a> {
+    value: Value,
+    home: Option<Home<'a>>,
+}
+
+impl<'a> Writer<'a> {
+    fn new(graph: &'a Graph, target: &'a Target, limits: &'a Limits) -> Self {
+        Self {
+            graph,
+            target,
+            limits,
+            hoisted: HashSet::new(),
+            names: HashMap::new(),
+            taken: HashSet::new(),
+            queue: VecDeque::new(),
+            bytes: 0,
         }
-        self.body(id, depth)
     }
 
-    /// A subschema itself.
+    /// A subschema itself, even if others refer to it. Its parts are written
+    /// parents first and put together children first, so depth costs no stack.
     fn body(&mut self, id: Id, depth: usize) -> Result<Value, Quarantine> {
-        if self.graph.node(id).types == Types::NONE {
-            return Ok(Value::Bool(false));
+        let mut slots: Vec<Slot<'a>> = Vec::new();
+        let mut stack = vec![Task {
+            id,
+            depth,
+            home: None,
+        }];
+        while let Some(task) = stack.pop() {
+            let value = if task.home.is_some() && self.hoisted.contains(&task.id) {
+                let reference = self.reference(task.id);
+                Value::Object(Map::from_iter([("$ref".to_owned(), reference.into())]))
+            } else if self.graph.node(task.id).types == Types::NONE {
+                Value::Bool(false)
+            } else {
+                let first = stack.len();
+                let map = self.object(&task, slots.len(), &mut stack)?;
+                // The first child is written first, so that names are given in order.
+                if let Some(children) = stack.get_mut(first..) {
+                    children.reverse();
+                }
+                Value::Object(map)
+            };
+            slots.push(Slot {
+                value,
+                home: task.home,
+            });
         }
-        Ok(Value::Object(self.object(id, depth)?))
+        while let Some(slot) = slots.pop() {
+            let Some(home) = slot.home else {
+                return Ok(slot.value);
+            };
+            if let Some(hole) = slots.get_mut(home.slot).and_then(|to| to.hole(home)) {
+                *hole = slot.value;
+            }
+        }
+        Ok(Value::Bool(true))
     }
 
-    fn object(&mut self, id: Id, depth: usize) -> Result<Map<String, Value>, Quarantine> {
-        if depth > self.limits.depth {
+    fn object(
+        &mut self,
+        task: &Task<'a>,
+        slot: usize,
+        stack: &mut Vec<Task<'a>>,
+    ) -> Result<Map<String, Value>, Quarantine> {
+        if task.depth > self.limits.depth {
             return Err(Quarantine::TooDeep {
                 limit: self.limits.depth,
             });
         }
-        let node = self.graph.node(id);
+        let node = self.graph.node(task.id);
         let mut map = Map::new();
         if let Some(target) = node.reference {
             map.insert("$ref".to_owned(), self.reference(target).into());
         }
         self.types(node, &mut map)?;
         for (key, part) in &node.keys {
+            self.spend(key.len() + 6)?;
+            let mut child = |id: Id, place: Place<'a>| {
+                stack.push(Task {
+                    id,
+                    depth: task.depth + 1,
+                    home: Some(Home { slot, key, place }),
+                });
+                Value::Null
+            };
             let value = match part {
-                Part::Json(Value::Array(values))
-                    if *key == "enum" && self.target.nulls == Nulls::Keyword =>
-                {
-                    Value::Array(
-                        values
-                            .iter()
-                            .filter(|value| !value.is_null())
-                            .cloned()
-                            .collect(),
-                    )
+                Part::Json(value) => {
+                    self.spend(size(value))?;
+                    self.plain(key, value)
                 }
-                Part::Json(value) => value.clone(),
-                Part::One(child)
-                    if self.graph.node(*child).is_open()
-                        && self.graph.node(*child).keys.is_empty()
-                        && *key == "additionalProperties" =>
-                {
+                Part::One(id) if *key == "additionalProperties" && self.is_bare(*id) => {
                     Value::Bool(true)
                 }
-                Part::One(child) => self.schema(*child, depth + 1)?,
-                Part::Many(children) => children
-                    .iter()
-                    .map(|child| self.schema(*child, depth + 1))
-                    .collect::<Result<_, _>>()?,
+                Part::One(id) => child(*id, Place::Only),
+                Part::Many(ids) => {
+                    let ids = ids.iter().enumerate();
+                    ids.map(|(index, id)| child(*id, Place::Index(index)))
+                        .collect()
+                }
                 Part::Named(pairs) => {
                     let mut named = Map::new();
-                    for (name, child) in pairs {
+                    for (name, id) in pairs {
                         self.spend(name.len() + 4)?;
-                        named.insert(name.clone(), self.schema(*child, depth + 1)?);
+                        named.insert(name.clone(), child(*id, Place::Name(name)));
                     }
                     Value::Object(named)
                 }
             };
-            let own = if matches!(part, Part::Json(_)) {
-                size(&value)
-            } else {
-                2
-            };
-            self.spend(key.len() + 4 + own)?;
             map.insert((*key).to_owned(), value);
         }
         Ok(map)
+    }
+
+    /// Whether a node says nothing at all.
+    fn is_bare(&self, id: Id) -> bool {
+        let node = self.graph.node(id);
+        node.is_open() && node.keys.is_empty()
+    }
+
+    fn plain(&self, key: &str, value: &Value) -> Value {
+        match value {
+            Value::Array(values) if key == "enum" && self.target.nulls == Nulls::Keyword => {
+                let values = values.iter().filter(|value| !value.is_null());
+                values.cloned().collect()
+            }
+            value => value.clone(),
+        }
     }
 
     fn types(&mut self, node: &Node, map: &mut Map<String, Value>) -> Result<(), Quarantine> {
@@ -241,6 +305,18 @@ impl Writer<'_> {
             });
         }
         Ok(())
+    }
+}
+
+impl Slot<'_> {
+    /// The place of a subschema in this one.
+    fn hole(&mut self, home: Home<'_>) -> Option<&mut Value> {
+        let value = self.value.get_mut(home.key)?;
+        match home.place {
+            Place::Only => Some(value),
+            Place::Index(index) => value.get_mut(index),
+            Place::Name(name) => value.get_mut(name),
+        }
     }
 }
 

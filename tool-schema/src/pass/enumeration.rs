@@ -151,8 +151,8 @@ pub(super) fn label(work: &mut Work<'_>, id: Id, values: Vec<Value>) {
     node.keys.retain(|(key, _)| !crate::keyword::is_rule(key));
     node.set("enum", Part::Json(Value::Array(shown)));
     if labels.iter().any(|(text, value)| value != text.as_str()) {
-        node.take("default");
         node.undo.push(Undo::Labels(labels));
+        keyword::retire_notes(work, id);
     }
 }
 

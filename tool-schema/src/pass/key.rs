@@ -77,12 +77,9 @@ fn aliases(
 ) -> HashMap<String, String> {
     let mut aliases = HashMap::new();
     for key in refused {
-        let mut stem: String = key
-            .chars()
-            .map(|c| if rule.rest.holds(c) { c } else { '_' })
-            .collect();
+        let mut stem: String = key.chars().map(|c| rule.rest.spell(c)).collect();
         if !stem.chars().next().is_some_and(|c| rule.first.holds(c)) {
-            stem.insert(0, '_');
+            stem.insert(0, rule.first.filler());
         }
         stem.truncate(rule.max);
         let mut alias = stem.clone();
@@ -90,6 +87,7 @@ fn aliases(
         while !taken.insert(alias.clone()) {
             round += 1;
             let suffix = format!("_{round}");
+            let suffix: String = suffix.chars().map(|c| rule.rest.spell(c)).collect();
             stem.truncate(rule.max.saturating_sub(suffix.len()));
             alias = format!("{stem}{suffix}");
         }

@@ -107,6 +107,13 @@ pub(super) fn put_into_words(work: &mut Work<'_>, id: Id, key: &'static str) {
     }
 }
 
+/// Puts the notes that show values into words: the node's values change their form.
+pub(super) fn retire_notes(work: &mut Work<'_>, id: Id) {
+    for key in ["default", "examples"] {
+        put_into_words(work, id, key);
+    }
+}
+
 /// Whether a rule touches a value the node's types admit.
 fn speaks(node: &Node, key: &str) -> bool {
     keyword::find(key).is_none_or(|known| known.applies.meets(node.types))

@@ -224,13 +224,16 @@ fn into_entries(work: &mut Work<'_>, id: Id, values: Id) {
     );
     entry.set_required(vec!["key".to_owned(), "value".to_owned()]);
     let entry = work.graph.add(entry);
+    keyword::retire_notes(work, id);
+    if work.node(id).has("propertyNames") {
+        work.report.lossless(at, "propertyNames", Action::Rewritten);
+    }
     let node = work.node_mut(id);
     let at_least = node.json("minProperties").and_then(Value::as_u64);
     let at_most = node.json("maxProperties").cloned();
     let nulls = node.types.and(Types::NULL);
     node.types = Types::ARRAY.or(nulls);
-    node.keys
-        .retain(|(key, _)| !crate::keyword::is_rule(key) && *key != "default");
+    node.keys.retain(|(key, _)| !crate::keyword::is_rule(key));
     node.set("items", Part::One(entry));
     if let Some(count) = at_least {
         node.set("minItems", Part::Json(count.into()));

@@ -58,14 +58,14 @@ pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
 
 /// Makes `id` a string that holds JSON.
 pub(super) fn as_text(work: &mut Work<'_>, id: Id, words: &str) {
+    super::keyword::retire_notes(work, id);
     let node = work.node_mut(id);
     node.types = if node.types == Types::ANY || !node.types.holds(Types::NULL) {
         Types::STRING
     } else {
         Types::STRING.or(Types::NULL)
     };
-    node.keys
-        .retain(|(key, _)| !keyword::is_rule(key) && *key != "default" && *key != "examples");
+    node.keys.retain(|(key, _)| !keyword::is_rule(key));
     node.undo.push(Undo::Json);
     node.explain(words);
 }

@@ -13,12 +13,13 @@ pub struct KeyRule {
 }
 
 impl KeyRule {
-    /// Keys of at most `max` characters, the first of `first`, the others of `rest`.
+    /// Keys of at most `max` characters (never fewer than 16), the first of
+    /// `first`, the others of `rest`.
     pub const fn new(first: Alphabet, rest: Alphabet, max: usize, scope: KeyScope) -> Self {
         Self {
             first,
             rest,
-            max,
+            max: if max < 16 { 16 } else { max },
             scope,
         }
     }

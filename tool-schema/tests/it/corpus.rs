@@ -23,6 +23,21 @@ pub(crate) fn spread() -> Vec<Entry> {
     entries(include_str!("inputs/spread.json"))
 }
 
+/// More tools to look at: `TOOL_SCHEMA_CORPUS` names a file with a JSON array of MCP tools.
+fn more() -> Vec<Entry> {
+    let Some(path) = std::env::var_os("TOOL_SCHEMA_CORPUS") else {
+        return Vec::new();
+    };
+    let tools: Vec<Value> = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    tools
+        .into_iter()
+        .map(|mut tool| Entry {
+            name: tool["name"].as_str().unwrap().to_owned(),
+            schema: tool["inputSchema"].take(),
+        })
+        .collect()
+}
+
 fn entries(text: &str) -> Vec<Entry> {
     let rows: Vec<Value> = serde_json::from_str(text).unwrap();
     rows.into_iter()
@@ -35,7 +50,7 @@ fn entries(text: &str) -> Vec<Entry> {
 
 #[test]
 fn every_real_tool_compiles_for_every_target_into_what_it_accepts() {
-    let entries: Vec<Entry> = hard().into_iter().chain(spread()).collect();
+    let entries: Vec<Entry> = hard().into_iter().chain(spread()).chain(more()).collect();
     let tools: Vec<Tool<'_>> = entries
         .iter()
         .map(|entry| Tool {

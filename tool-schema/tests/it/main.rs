@@ -10,7 +10,15 @@
 
 mod checker;
 mod corpus;
+mod filter;
 mod generate;
+mod hostile;
 mod laws;
+mod lists;
+mod names;
 mod oracle;
+mod restoring;
+mod seeds;
 mod snapshots;
+mod targets;
+mod validating;
