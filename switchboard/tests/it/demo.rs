@@ -55,11 +55,9 @@ fn the_tour_in_a_pipe_is_the_same_over_every_wire() {
         );
         assert!(output.stderr.is_empty(), "{wire}: {}", text(output.stderr));
         let shown = settled(&text(output.stdout)).replace(&format!("{wire} over"), "WIRE over");
-        let last = shown
-            .lines()
-            .filter(|line| !line.starts_with("Done in"))
-            .collect::<Vec<_>>()
-            .join("\n");
+        let (last, next) = shown.split_once("4. What to try next:").unwrap();
+        let last = last.to_owned();
+        assert!(next.contains("Done in"), "{wire}: {next}");
         assert_eq!(&last, first.get_or_insert_with(|| last.clone()), "{wire}");
         assert!(!last.contains('\u{1b}'), "colours in a pipe");
     }
@@ -75,15 +73,26 @@ fn the_tour_as_json_is_one_object() {
     turn["answer"] = settled(turn["answer"].as_str().unwrap()).into();
     let result = &mut turn["calls"][0]["result"];
     *result = settled(result.as_str().unwrap()).into();
+    told.as_object_mut().unwrap().shift_remove("next");
     insta::assert_json_snapshot!("tour_json", told);
 }
 
+/// Every line begins with a command that there is.
 #[test]
-fn the_tour_is_what_a_bare_start_shows_too() {
-    let bare = tour(&["--json"]);
-    assert_eq!(bare.status.code(), Some(0), "{}", text(bare.stderr));
-    let told: Value = serde_json::from_slice(&bare.stdout).unwrap();
-    assert_eq!(told["turns"][1]["calls"][0]["approved_by"], "tour");
+fn what_to_try_next_can_be_tried() {
+    let output = tour(&["demo", "--json"]);
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let next = told["next"].as_array().unwrap();
+    assert!(!next.is_empty());
+    for line in next {
+        let words: Vec<&str> = line.as_str().unwrap().split(' ').collect();
+        assert_eq!(words[0], "switchboard", "{line}");
+        let help: Vec<&str> = [words[1], "--help"]
+            .into_iter()
+            .filter(|word| !word.is_empty())
+            .collect();
+        assert_eq!(run(&help).status.code(), Some(0), "{line}");
+    }
 }
 
 #[test]
