@@ -8,6 +8,7 @@
     reason = "tests"
 )]
 
+mod demo;
 mod demo_model;
 mod demo_server;
 mod models;
@@ -16,3 +17,4 @@ mod servers;
 mod session;
 mod store;
 mod talk;
+mod wires;

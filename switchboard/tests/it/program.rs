@@ -1,6 +1,7 @@
 //! The built program.
 
 use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The program with these arguments, and nothing of ours in its environment.
 pub(crate) fn program(arguments: &[&str]) -> Command {
@@ -16,6 +17,17 @@ pub(crate) fn path() -> &'static str {
 
 pub(crate) fn run(arguments: &[&str]) -> Output {
     program(arguments).output().unwrap()
+}
+
+/// The program with a mark in its environment, which all its children get from it.
+pub(crate) fn marked(arguments: &[&str]) -> (Command, String) {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let mark = format!("SWITCHBOARD_TEST_MARK={}-{number}", std::process::id());
+    let mut command = program(arguments);
+    let (name, value) = mark.split_once('=').unwrap();
+    command.env(name, value);
+    (command, mark)
 }
 
 /// The command lines of all processes that have this mark. Only Linux shows them.

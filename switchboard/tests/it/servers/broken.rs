@@ -56,13 +56,13 @@ async fn remote_servers_that_do_not_work_are_explained() {
         "tools-bad-entry",
     ] {
         let server = faulty(fault).await;
-        ran.push((fault, bench.json(&["doctor", server.url()])));
+        ran.push((fault, bench.json(&["doctor", &server.url()])));
         server.shutdown().await;
     }
     let server = faulty("401-init").await;
     ran.push((
         "wrong key",
-        bench.json(&["doctor", server.url(), "-H", "Authorization: Bearer x"]),
+        bench.json(&["doctor", &server.url(), "-H", "Authorization: Bearer x"]),
     ));
     server.shutdown().await;
     // Nothing listens where something did.
@@ -81,7 +81,7 @@ async fn remote_servers_that_do_not_work_are_explained() {
 async fn a_server_of_the_other_transport_is_recognised() {
     let bench = Bench::new();
     let sse = Server::new(Script::minimal()).start_sse().await.unwrap();
-    let ran = bench.json(&["doctor", sse.url(), "--type", "http"]);
+    let ran = bench.json(&["doctor", &sse.url(), "--type", "http"]);
     let finding = &ran["stdout"]["servers"][0]["findings"][0];
     assert_eq!(finding["problem"], "wrong_transport");
     assert!(
@@ -96,7 +96,7 @@ async fn a_server_of_the_other_transport_is_recognised() {
 async fn a_server_without_tools_and_a_slow_one_are_remarked_on() {
     let bench = Bench::with_demo();
     let server = Server::new(Script::empty()).start_http().await.unwrap();
-    let empty = bench.json(&["doctor", server.url()]);
+    let empty = bench.json(&["doctor", &server.url()]);
     server.shutdown().await;
     assert_eq!(empty["exit"], 0);
     assert_eq!(

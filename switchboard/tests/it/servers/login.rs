@@ -14,7 +14,7 @@ async fn a_server_that_wants_a_login_is_exit_3_and_says_how() {
         .await
         .unwrap();
     assert_eq!(
-        bench.run(&["servers", "add", "closed", server.url()]).exit,
+        bench.run(&["servers", "add", "closed", &server.url()]).exit,
         0
     );
     let ran = bench.json(&["tools", "closed"]);
