@@ -15,6 +15,6 @@ pub use fault::Fault;
 pub use log::{Event, Log, Origin, Seen};
 pub use running::Running;
 pub use script::{
-    Ask, Called, Polling, Prompt, Refusal, Replies, Resource, Script, Step, TaskSupport, Tool,
+    Ask, Called, Edit, Polling, Prompt, Refusal, Replies, Resource, Script, Step, TaskSupport, Tool,
 };
 pub use server::{Server, StartError};

@@ -73,6 +73,12 @@ impl Running {
         }
     }
 
+    /// Returns once a tool has ended the server ([`Step::Exit`](crate::Step::Exit)); gives the exit
+    /// status.
+    pub async fn exited(&self) -> i32 {
+        self.world.exited().await
+    }
+
     /// Ends all streams in order, then the server.
     pub async fn shutdown(mut self) {
         self.world.stop();

@@ -1,6 +1,7 @@
 //! The script of a well-behaved server: what it offers, and how it talks.
 
 mod ask;
+mod edit;
 mod method;
 mod prompt;
 mod resource;
@@ -10,9 +11,10 @@ mod tool;
 use std::time::Duration;
 
 use mcp_jsonrpc::Revision;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 pub use ask::Ask;
+pub use edit::Edit;
 use method::Method;
 pub use prompt::Prompt;
 pub use resource::Resource;
@@ -40,6 +42,7 @@ use crate::Era;
 pub struct Script {
     pub(crate) eras: Vec<Era>,
     pub(crate) revisions: Vec<Revision>,
+    pub(crate) info: Value,
     pub(crate) instructions: Option<String>,
     pub(crate) tools: Vec<Tool>,
     pub(crate) resources: Vec<Resource>,
@@ -103,6 +106,9 @@ impl Script {
         Self {
             eras: vec![Era::Legacy, Era::Modern],
             revisions: legacy_revisions(),
+            info: json!({
+                "name": "mcp-testkit", "title": "MCP test server", "version": env!("CARGO_PKG_VERSION"),
+            }),
             instructions: None,
             tools: Vec::new(),
             resources: Vec::new(),
@@ -149,6 +155,13 @@ impl Script {
         self
     }
 
+    /// Tells clients that it is this server: name, title, version.
+    #[must_use]
+    pub fn with_info(mut self, name: &str, title: &str, version: &str) -> Self {
+        self.info = json!({"name": name, "title": title, "version": version});
+        self
+    }
+
     /// Tells clients how to use the server.
     #[must_use]
     pub fn with_instructions(mut self, text: impl Into<String>) -> Self {
@@ -171,9 +184,10 @@ impl Script {
         self
     }
 
-    /// Offers one more resource.
+    /// Offers one more resource; it replaces one of the same URI.
     #[must_use]
     pub fn with_resource(mut self, resource: Resource) -> Self {
+        self.resources.retain(|old| old.uri() != resource.uri());
         self.resources.push(resource);
         self
     }

@@ -32,6 +32,7 @@ pub struct Server {
     script: Script,
     fault: Option<Fault>,
     log: Log,
+    port: u16,
 }
 
 /// Why a server did not start.
@@ -77,6 +78,7 @@ impl Server {
             script,
             fault: None,
             log: Log::new(),
+            port: 0,
         }
     }
 
@@ -94,6 +96,13 @@ impl Server {
         self
     }
 
+    /// Listens on this port instead of a free one.
+    #[must_use]
+    pub fn with_port(mut self, port: u16) -> Self {
+        self.port = port;
+        self
+    }
+
     /// Serves Streamable HTTP on a free port of 127.0.0.1.
     pub async fn start_http(self) -> Result<Running, StartError> {
         self.start(Shape::Http).await
@@ -105,9 +114,10 @@ impl Server {
     }
 
     async fn start(self, shape: Shape) -> Result<Running, StartError> {
+        let port = self.port;
         let world = self.world(shape)?;
-        let listener = listen().await?;
-        let second = listen().await?;
+        let listener = listen(port).await?;
+        let second = listen(0).await?;
         let (second, serve_second) =
             Site::open(&world, shape, Origin::Second, second, None).map_err(StartError::Listen)?;
         let other = Some(second.base.clone());
@@ -217,6 +227,7 @@ where
     let end = tokio::select! {
         end = serve => end,
         () = world.stopped() => End::Closed,
+        status = world.exited() => End::Exit(status),
     };
     write.abort();
     end
@@ -228,8 +239,8 @@ impl Default for Server {
     }
 }
 
-async fn listen() -> Result<TcpListener, StartError> {
-    TcpListener::bind(("127.0.0.1", 0))
+async fn listen(port: u16) -> Result<TcpListener, StartError> {
+    TcpListener::bind(("127.0.0.1", port))
         .await
         .map_err(StartError::Listen)
 }

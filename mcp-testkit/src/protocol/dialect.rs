@@ -227,7 +227,7 @@ pub(super) fn stamp(script: &Script, method: &str, result: &mut Value) {
     {
         meta.insert(
             "io.modelcontextprotocol/serverInfo".to_owned(),
-            server_info(),
+            script.info.clone(),
         );
     }
     let cacheable = matches!(
@@ -248,10 +248,6 @@ pub(super) fn stamp(script: &Script, method: &str, result: &mut Value) {
         members.insert("ttlMs".to_owned(), ttl.into());
         members.insert("cacheScope".to_owned(), "private".into());
     }
-}
-
-pub(super) fn server_info() -> Value {
-    json!({"name": "mcp-testkit", "title": "MCP test server", "version": env!("CARGO_PKG_VERSION")})
 }
 
 /// The HTTP status that goes with an answer.

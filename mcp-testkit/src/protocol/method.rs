@@ -14,7 +14,7 @@ pub(super) fn initialize(script: &Script, request: &Value) -> Result<Value, Refu
     let mut result = json!({
         "protocolVersion": dialect::negotiate(script, &requested).as_str(),
         "capabilities": dialect::capabilities(script, Era::Legacy),
-        "serverInfo": dialect::server_info(),
+        "serverInfo": script.info,
     });
     instruct(script, &mut result);
     Ok(result)

@@ -108,6 +108,14 @@ impl Play<'_> {
                 sleep(given.map_or(*default, Duration::from_millis)).await;
             }
             Step::Hang => std::future::pending().await,
+            Step::Edit(edit) => self
+                .session
+                .world
+                .edit(|script| edit.apply(script, arguments)),
+            Step::Exit(status) => {
+                self.session.world.exit(*status);
+                std::future::pending().await
+            }
             Step::ToolsChanged => self.session.world.announce(Change::List("tools")),
             Step::ResourceUpdated(uri) => self.session.world.announce(Change::Resource(uri)),
             Step::Ask(_) => {}

@@ -23,6 +23,7 @@ pub(crate) struct World {
     pub(super) listeners: Listeners,
     counts: Mutex<BTreeMap<String, u64>>,
     stopping: watch::Sender<bool>,
+    exiting: watch::Sender<Option<i32>>,
 }
 
 /// A change that clients are told of.
@@ -52,6 +53,7 @@ impl World {
             listeners: Listeners::default(),
             counts: Mutex::default(),
             stopping: watch::Sender::new(false),
+            exiting: watch::Sender::new(None),
         }
     }
 
@@ -90,6 +92,19 @@ impl World {
     /// Ends all streams in order.
     pub(crate) fn stop(&self) {
         self.stopping.send_replace(true);
+    }
+
+    /// Ends the server at once, as a crash would.
+    pub(crate) fn exit(&self, status: i32) {
+        self.exiting.send_replace(Some(status));
+    }
+
+    /// Returns once the server has crashed; gives the exit status.
+    pub(crate) async fn exited(&self) -> i32 {
+        let mut exiting = self.exiting.subscribe();
+        // The sender lives in `self`, so this cannot fail.
+        let status = exiting.wait_for(Option::is_some).await;
+        status.ok().and_then(|status| *status).unwrap_or_default()
     }
 
     /// Returns once the server is to end.

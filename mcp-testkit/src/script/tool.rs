@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::Ask;
+use super::{Ask, Edit};
 use crate::Era;
 
 type Answer = Arc<dyn Fn(&Called<'_>) -> Result<Value, Refusal> + Send + Sync>;
@@ -70,6 +70,10 @@ pub enum Step {
     Hang,
     /// Asks the client something and waits for the answer.
     Ask(Ask),
+    /// Changes what the server offers.
+    Edit(Edit),
+    /// Ends the server with this exit status, without an answer.
+    Exit(i32),
     /// Tells all clients that the list of tools changed.
     ToolsChanged,
     /// Tells all clients that subscribed to it that this resource changed.

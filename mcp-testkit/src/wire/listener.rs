@@ -114,6 +114,8 @@ impl Site {
                 }
                 Some(_) = connections.join_next() => {}
                 () = self.world.stopped() => break,
+                // Connections end with the set, in the middle of whatever they are at.
+                _ = self.world.exited() => return,
             }
         }
         drop(listener);

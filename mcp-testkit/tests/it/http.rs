@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_testkit::{Era, Polling, Replies, Script, Seen, Server};
+use mcp_testkit::{Era, Polling, Replies, Script, Seen, Server, Step, Tool};
 use serde_json::json;
 
 use crate::http_client::{Exchange, HttpClient, json_body, one_event};
@@ -231,4 +231,28 @@ async fn the_old_transport_answers_on_its_stream() {
             .status,
         405
     );
+}
+
+#[tokio::test]
+async fn a_call_can_end_the_server_without_an_answer() {
+    let script = Script::empty().with_tool(Tool::new("crash").with_step(Step::Exit(7)));
+    let server = Server::new(script.clone()).start_http().await.unwrap();
+    let url = server.url();
+    let port: u16 = url.split([':', '/']).nth(4).unwrap().parse().unwrap();
+    let mut client = HttpClient::new(url.clone());
+    client.initialize().await;
+    let (status, ()) = tokio::join!(server.exited(), async {
+        // However far the exchange gets, no answer comes.
+        let call =
+            tokio::spawn(async move { json_body(client.call("crash", json!({})).await).await });
+        assert!(call.await.is_err());
+    });
+    assert_eq!(status, 7);
+    server.shutdown().await;
+    let again = Server::new(script)
+        .with_port(port)
+        .start_http()
+        .await
+        .unwrap();
+    assert_eq!(again.url(), url);
 }

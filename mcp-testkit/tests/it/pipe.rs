@@ -1,6 +1,6 @@
 //! The well-behaved server over a pipe, in both eras.
 
-use mcp_testkit::{Ask, Era, Prompt, Refusal, Resource, Script, Server};
+use mcp_testkit::{Ask, Edit, Era, Prompt, Refusal, Resource, Script, Server, Step, Tool};
 use serde_json::{Value, json};
 
 use crate::line_client::{modern, pipe};
@@ -372,4 +372,40 @@ async fn a_script_can_answer_methods_of_extensions() {
         .request("skills/list", modern(json!({"cursor": "x"})))
         .await;
     assert_eq!(refused["error"]["message"], "no such page");
+}
+
+#[tokio::test]
+async fn a_call_can_change_what_the_server_offers() {
+    let write = |script: Script, arguments: &Value| {
+        let text = arguments["text"].as_str().unwrap_or_default();
+        let new = Tool::new(text).declaring("title", text.into());
+        script
+            .with_resource(Resource::text("test://r", text))
+            .with_tool(new)
+    };
+    let tool = Tool::new("write")
+        .with_step(Step::Edit(Edit::new(write)))
+        .with_step(Step::ToolsChanged);
+    let script = Script::empty()
+        .with_info("notes", "Notes", "1")
+        .with_resource(Resource::text("test://r", "before"))
+        .with_tool(tool);
+    let (mut client, server) = pipe(Server::new(script));
+    assert_eq!(
+        client.initialize().await["serverInfo"],
+        json!({"name": "notes", "title": "Notes", "version": "1"})
+    );
+    client.call("write", json!({"text": "after"})).await;
+    let read = client
+        .request("resources/read", json!({"uri": "test://r"}))
+        .await;
+    assert_eq!(read["result"]["contents"][0]["text"], "after");
+    let listed = client.request("tools/list", json!({})).await;
+    assert_eq!(listed["result"]["tools"][1]["name"], "after");
+    let resources = client.request("resources/list", json!({})).await;
+    assert_eq!(
+        resources["result"]["resources"].as_array().unwrap().len(),
+        1
+    );
+    drop(server);
 }

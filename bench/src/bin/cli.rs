@@ -1,0 +1,108 @@
+//! The program's start-up, and `switchboard tools -- server` against the MCP Inspector's CLI mode:
+//! wall time, in turns, in one run.
+//!
+//! Builds `switchboard` in release mode unless `SWITCHBOARD` names the program. The Inspector is
+//! `INSPECTOR`, the path of its installed `mcp-inspector`; without it that row is left out.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const ROUNDS: usize = 15;
+
+fn main() {
+    let program = match std::env::var_os("SWITCHBOARD") {
+        Some(path) => PathBuf::from(path),
+        None => build(),
+    };
+    let home = std::env::temp_dir().join(format!("switchboard-bench-{}", std::process::id()));
+    let mut entrants = vec![
+        Entrant::new("switchboard --version", &program, &["--version"]),
+        Entrant::new(
+            "switchboard, first prompt, then the end of input",
+            &program,
+            &[],
+        ),
+    ];
+    let server = program.to_string_lossy();
+    let tools = ["tools", "--json", "--", &server, "demo-server"];
+    entrants.push(Entrant::new(
+        "switchboard tools -- server",
+        &program,
+        &tools,
+    ));
+    match std::env::var_os("INSPECTOR") {
+        Some(inspector) => {
+            let list = ["--cli", &server, "demo-server", "--method", "tools/list"];
+            let inspector = PathBuf::from(inspector);
+            entrants.push(Entrant::new("MCP Inspector --cli", &inspector, &list));
+        }
+        None => println!("INSPECTOR is not set: the MCP Inspector is left out"),
+    }
+    for round in 0..=ROUNDS {
+        for entrant in &mut entrants {
+            let took = entrant.run(&home);
+            // The first round only warms the caches.
+            if round > 0 {
+                entrant.times.push(took);
+            }
+        }
+    }
+    println!("| wall time of {ROUNDS} runs | median ms | fastest ms |\n|---|---|---|");
+    for entrant in &mut entrants {
+        entrant.times.sort();
+        let ms = |time: Duration| time.as_secs_f64() * 1000.0;
+        let (median, fastest) = (entrant.times[ROUNDS / 2], entrant.times[0]);
+        println!(
+            "| {} | {:.1} | {:.1} |",
+            entrant.name,
+            ms(median),
+            ms(fastest)
+        );
+    }
+    // Whatever stays is in the folder for temporary files.
+    let _ = std::fs::remove_dir_all(&home);
+}
+
+struct Entrant {
+    name: &'static str,
+    program: PathBuf,
+    arguments: Vec<String>,
+    times: Vec<Duration>,
+}
+
+impl Entrant {
+    fn new(name: &'static str, program: &Path, arguments: &[&str]) -> Self {
+        Self {
+            name,
+            program: program.to_owned(),
+            arguments: arguments.iter().map(|it| (*it).to_owned()).collect(),
+            times: Vec::new(),
+        }
+    }
+
+    fn run(&self, home: &Path) -> Duration {
+        let began = Instant::now();
+        let status = Command::new(&self.program)
+            .args(&self.arguments)
+            .env("SWITCHBOARD_HOME", home)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .expect("the program can be started");
+        let took = began.elapsed();
+        assert!(status.success(), "{} ended with {status}", self.name);
+        took
+    }
+}
+
+fn build() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut cargo = Command::new("cargo");
+    cargo
+        .args(["build", "--release", "-p", "switchboard"])
+        .current_dir(&root);
+    assert!(cargo.status().expect("cargo is there").success());
+    root.join("target/release/switchboard")
+}

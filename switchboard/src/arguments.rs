@@ -1,0 +1,315 @@
+//! Arguments of a tool from the words of a command line: `k=v` by the tool's schema, `k:=json`
+//! as it is.
+
+use std::fmt;
+
+use serde_json::{Map, Number, Value};
+
+use crate::signature::follow;
+
+/// How deep references and alternatives are followed.
+const DEPTH: u32 = 8;
+
+/// Why a word of the command line is no argument.
+#[derive(Debug)]
+pub(crate) enum ArgumentError {
+    /// It is neither `k=v` nor `k:=json`.
+    NoPair(String),
+    /// What follows `:=` is not JSON.
+    NoJson(String, serde_json::Error),
+    /// The tool takes something else there.
+    Unfit {
+        name: String,
+        text: String,
+        wanted: String,
+    },
+    /// The tool takes no argument of this name.
+    Unknown { name: String, known: Vec<String> },
+}
+
+/// Adds the words to the arguments. A name that comes twice is a list, if the tool takes one there.
+pub(crate) fn read(
+    words: &[String],
+    schema: &Value,
+    arguments: &mut Map<String, Value>,
+) -> Result<(), ArgumentError> {
+    let mut given = Map::new();
+    for word in words {
+        let (name, value) = pair(word, schema)?;
+        match given.get_mut(&name) {
+            Some(Value::Array(so_far)) => match value {
+                Value::Array(more) => so_far.extend(more),
+                value => so_far.push(value),
+            },
+            _ => {
+                given.insert(name, value);
+            }
+        }
+    }
+    arguments.extend(given);
+    Ok(())
+}
+
+fn pair(word: &str, schema: &Value) -> Result<(String, Value), ArgumentError> {
+    let no_pair = || ArgumentError::NoPair(word.to_owned());
+    let (name, text) = word.split_once('=').ok_or_else(no_pair)?;
+    let (name, is_json) = match name.strip_suffix(':') {
+        Some(name) => (name, true),
+        None => (name, false),
+    };
+    if name.is_empty() {
+        return Err(no_pair());
+    }
+    let about = property(name, schema)?;
+    if is_json {
+        let value = serde_json::from_str(text);
+        let value = value.map_err(|error| ArgumentError::NoJson(word.to_owned(), error))?;
+        return Ok((name.to_owned(), value));
+    }
+    let Some(about) = about else {
+        return Ok((name.to_owned(), guess(text)));
+    };
+    match fit(text, about, schema, DEPTH) {
+        Some(value) => Ok((name.to_owned(), value)),
+        None => Err(ArgumentError::Unfit {
+            name: name.to_owned(),
+            text: text.to_owned(),
+            wanted: describe(follow(about, schema, DEPTH)),
+        }),
+    }
+}
+
+/// What the schema says about an argument; nothing if it may be anything.
+fn property<'a>(name: &str, schema: &'a Value) -> Result<Option<&'a Value>, ArgumentError> {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    if let Some(about) = properties.and_then(|properties| properties.get(name)) {
+        return Ok(Some(about));
+    }
+    match schema.get("additionalProperties") {
+        Some(Value::Bool(false)) => Err(ArgumentError::Unknown {
+            name: name.to_owned(),
+            known: properties
+                .into_iter()
+                .flatten()
+                .map(|(name, _)| name.clone())
+                .collect(),
+        }),
+        Some(about @ Value::Object(_)) => Ok(Some(about)),
+        _ => Ok(None),
+    }
+}
+
+/// The text as a value that the schema takes.
+fn fit(text: &str, schema: &Value, root: &Value, depth: u32) -> Option<Value> {
+    let schema = follow(schema, root, depth);
+    if let Some(choices) = schema.get("enum").and_then(Value::as_array) {
+        let same = |choice: &&Value| match choice {
+            Value::String(choice) => choice == text,
+            choice => serde_json::from_str::<Value>(text).is_ok_and(|value| value == **choice),
+        };
+        return choices.iter().find(same).cloned();
+    }
+    let deeper = depth.checked_sub(1)?;
+    let named = |name: &str| of_type(text, name, schema, root, deeper);
+    match schema.get("type") {
+        Some(Value::String(name)) => named(name),
+        // Text takes everything: it comes last.
+        Some(Value::Array(names)) => {
+            let names = || names.iter().filter_map(Value::as_str);
+            let narrow = names().filter(|name| *name != "string").find_map(named);
+            narrow.or_else(|| names().find(|name| *name == "string").and_then(named))
+        }
+        _ => {
+            let ways = ["anyOf", "oneOf"]
+                .into_iter()
+                .filter_map(|key| schema.get(key)?.as_array());
+            let ways: Vec<&Value> = ways.flatten().collect();
+            if ways.is_empty() {
+                return Some(guess(text));
+            }
+            let is_text =
+                |way: &&&Value| follow(way, root, depth).get("type") == Some(&"string".into());
+            let narrow = ways.iter().filter(|way| !is_text(way));
+            let wide = ways.iter().filter(is_text);
+            narrow
+                .chain(wide)
+                .find_map(|way| fit(text, way, root, deeper))
+        }
+    }
+}
+
+fn of_type(text: &str, name: &str, schema: &Value, root: &Value, depth: u32) -> Option<Value> {
+    match name {
+        "string" => Some(text.into()),
+        "integer" => {
+            let number: Number = serde_json::from_str(text).ok()?;
+            (number.is_i64() || number.is_u64()).then_some(Value::Number(number))
+        }
+        "number" => serde_json::from_str(text).ok().map(Value::Number),
+        "boolean" => text.parse().ok().map(Value::Bool),
+        "null" => (text == "null").then_some(Value::Null),
+        "array" => match serde_json::from_str(text) {
+            Ok(list @ Value::Array(_)) => Some(list),
+            _ => {
+                let item = match schema.get("items") {
+                    Some(items) => fit(text, items, root, depth)?,
+                    None => guess(text),
+                };
+                Some(Value::Array(vec![item]))
+            }
+        },
+        "object" => serde_json::from_str(text).ok().map(Value::Object),
+        _ => Some(guess(text)),
+    }
+}
+
+/// JSON if it is, else text.
+fn guess(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| text.into())
+}
+
+fn describe(schema: &Value) -> String {
+    if let Some(choices) = schema.get("enum") {
+        return format!("one of {choices}");
+    }
+    match schema.get("type") {
+        Some(Value::String(name)) => name.clone(),
+        Some(names) => format!("one of {names}"),
+        None => "something else".to_owned(),
+    }
+}
+
+impl fmt::Display for ArgumentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoPair(word) => {
+                write!(f, "{word:?} is no argument: write name=value or name:=JSON")
+            }
+            Self::NoJson(word, error) => write!(f, "{word:?} has no JSON after `:=`: {error}"),
+            Self::Unfit { name, text, wanted } => {
+                write!(f, "argument {name:?} takes {wanted}, not {text:?}")
+            }
+            Self::Unknown { name, known } => {
+                write!(
+                    f,
+                    "the tool takes no argument {name:?}; it takes: {}",
+                    known.join(", ")
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for ArgumentError {}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn schema() -> Value {
+        json!({
+            "type": "object",
+            "properties": {
+                "text": {"type": "string"}, "count": {"type": "integer"}, "ratio": {"type": "number"},
+                "on": {"type": "boolean"}, "tags": {"type": "array", "items": {"type": "string"}},
+                "level": {"enum": [1, 2, "max"]}, "maybe": {"type": ["string", "null", "integer"]},
+                "either": {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+                "point": {"$ref": "#/$defs/point"}, "any": {},
+            },
+            "additionalProperties": false,
+            "$defs": {"point": {"type": "object"}},
+        })
+    }
+
+    #[track_caller]
+    fn check(words: &[&str], want: Value) {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        let mut arguments = Map::new();
+        match read(&words, &schema(), &mut arguments) {
+            Ok(()) => assert_eq!(Value::Object(arguments), want),
+            Err(error) => assert_eq!(json!(error.to_string()), want),
+        }
+    }
+
+    #[test]
+    fn values_become_what_the_schema_takes() {
+        check(
+            &["text=12", "count=12", "ratio=1.5"],
+            json!({"text": "12", "count": 12, "ratio": 1.5}),
+        );
+        check(&["on=true", "level=2"], json!({"on": true, "level": 2}));
+        check(
+            &["level=max", "maybe=null"],
+            json!({"level": "max", "maybe": null}),
+        );
+        check(&["maybe=7", "either=x"], json!({"maybe": 7, "either": "x"}));
+        check(
+            &["point={\"x\":1}", "any=[1]"],
+            json!({"point": {"x": 1}, "any": [1]}),
+        );
+        check(&["text=a=b"], json!({"text": "a=b"}));
+    }
+
+    #[test]
+    fn a_name_that_comes_twice_is_a_list() {
+        check(&["tags=a"], json!({"tags": ["a"]}));
+        check(
+            &["tags=a", "tags=b,c", "tags=[\"d\"]"],
+            json!({"tags": ["a", "b,c", "d"]}),
+        );
+        check(&["text=a", "text=b"], json!({"text": "b"}));
+    }
+
+    #[test]
+    fn json_is_taken_as_it_is() {
+        check(
+            &["count:=\"x\"", "tags:=[1]"],
+            json!({"count": "x", "tags": [1]}),
+        );
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told() {
+        check(
+            &["count=many"],
+            json!("argument \"count\" takes integer, not \"many\""),
+        );
+        check(
+            &["level=3"],
+            json!("argument \"level\" takes one of [1,2,\"max\"], not \"3\""),
+        );
+        check(
+            &["word"],
+            json!("\"word\" is no argument: write name=value or name:=JSON"),
+        );
+        let mut known = Map::new();
+        let error = read(&["txt=1".to_owned()], &schema(), &mut known).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .starts_with("the tool takes no argument \"txt\"; it takes: text, count")
+        );
+    }
+
+    proptest! {
+        /// Text stays text, whatever it looks like.
+        #[test]
+        fn text_is_never_read_as_something_else(text in ".*") {
+            let mut arguments = Map::new();
+            read(&[format!("text={text}")], &schema(), &mut arguments).unwrap();
+            prop_assert_eq!(arguments.get("text"), Some(&Value::String(text)));
+        }
+
+        /// Any JSON can be given by `:=`.
+        #[test]
+        fn json_round_trips(number in any::<i64>(), text in ".*") {
+            let value = json!({"n": number, "t": [text]});
+            let mut arguments = Map::new();
+            read(&[format!("any:={value}")], &schema(), &mut arguments).unwrap();
+            prop_assert_eq!(arguments.get("any"), Some(&value));
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! Talking in the terminal.
+
+mod approval;
+mod clean;
+mod command;
+mod console;
+mod drive;
+mod export;
+mod form;
+mod input;
+mod interrupt;
+mod markdown;
+mod media;
+mod screen;
+
+pub(crate) use clean::clean;
+pub(crate) use command::{Command, HELP};
+pub(crate) use console::{Console, Forms};
+pub(crate) use drive::{Ended, drive};
+pub(crate) use export::{call_json, export_json, export_markdown};
+pub(crate) use form::{fill_in, visit};
+pub(crate) use input::{Input, Line};
+pub(crate) use screen::{Show, money};

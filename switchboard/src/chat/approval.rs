@@ -1,0 +1,66 @@
+//! May this call run? The question and its answers.
+
+use agent_loop::{Answer, Approval, Why};
+
+use crate::chat::clean::clean;
+
+/// What the user said.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum Said {
+    Answer(Answer),
+    /// No, and this is why.
+    Because(String),
+    /// Other arguments.
+    Edit,
+}
+
+/// The question, with everything there is to know.
+pub(crate) fn question(approval: &Approval) -> String {
+    let record = &approval.record;
+    let arguments = serde_json::to_string(&record.arguments).unwrap_or_default();
+    let pretty: Option<serde_json::Value> = serde_json::from_str(&arguments).ok();
+    let pretty = pretty.and_then(|value| serde_json::to_string_pretty(&value).ok());
+    let arguments = pretty.unwrap_or(arguments).replace('\n', "\n  ");
+    let why = match approval.why {
+        Why::Changed => "\n  The tool has changed since it was approved.",
+        Why::Rule => "\n  A rule of yours asks for this one.",
+        _ => "",
+    };
+    let text = format!(
+        "{} wants to run {}\n  {arguments}{why}",
+        record.server_name, record.tool_name
+    );
+    clean(&text).into_owned()
+}
+
+/// The answers that can be given.
+pub(crate) fn choices(approval: &Approval) -> String {
+    let server = match approval.read_only {
+        true => "  [s] always this server's read-only tools",
+        false => "",
+    };
+    format!(
+        "  [y] once  [c] this chat  [t] always this tool{server}\n  [e] edit  [n] deny (n WHY \
+         tells the model why)  [d] always deny"
+    )
+}
+
+/// What an answer means; nothing if it is none.
+pub(crate) fn parse(line: &str, approval: &Approval) -> Option<Said> {
+    let line = line.trim();
+    if let Some((no, why)) = line.split_once(char::is_whitespace)
+        && matches!(no, "n" | "no")
+    {
+        return Some(Said::Because(why.trim().to_owned()));
+    }
+    Some(match line.to_lowercase().as_str() {
+        "y" | "yes" | "once" => Said::Answer(Answer::Once),
+        "c" | "chat" => Said::Answer(Answer::ThisRun),
+        "t" | "tool" | "always" => Said::Answer(Answer::AlwaysTool),
+        "s" | "server" if approval.read_only => Said::Answer(Answer::AlwaysServerReadOnly),
+        "e" | "edit" => Said::Edit,
+        "n" | "no" | "deny" => Said::Answer(Answer::Deny),
+        "d" | "never" => Said::Answer(Answer::AlwaysDeny),
+        _ => return None,
+    })
+}

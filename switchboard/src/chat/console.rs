@@ -1,0 +1,165 @@
+//! The user at the terminal: what is shown, and who answers.
+
+use agent_loop::{Approval, Decision};
+use async_trait::async_trait;
+use mcp_client::{HostError, Parked};
+use mcp_jsonrpc::RawObject;
+use mcp_jsonrpc::model::{ElicitParams, ElicitResult, InputRequest, InputResponses};
+use mcp_manager::{Ask, Elicitation, ElicitationHandler};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::chat::approval::{self, Said};
+use crate::chat::form;
+use crate::chat::input::{Input, Line};
+use crate::chat::interrupt::Interrupts;
+use crate::chat::screen::{Screen, Show};
+use crate::home;
+use crate::out::{Out, Style};
+
+/// The most questions of servers that wait for the user.
+const QUESTIONS: usize = 16;
+
+/// The user at the terminal.
+#[derive(Debug)]
+pub(crate) struct Console {
+    pub(crate) out: Out,
+    pub(crate) input: Input,
+    pub(crate) screen: Screen,
+    pub(crate) interrupts: Interrupts,
+    pub(crate) questions: mpsc::Receiver<Asked>,
+}
+
+/// A server's question, and where its answer goes.
+type Asked = (Elicitation, oneshot::Sender<ElicitResult>);
+
+/// Brings servers' questions to the console.
+#[derive(Debug)]
+pub(crate) struct Forms {
+    asked: mpsc::Sender<Asked>,
+}
+
+impl Forms {
+    /// Both ends.
+    pub(crate) fn new() -> (Self, mpsc::Receiver<Asked>) {
+        let (asked, questions) = mpsc::channel(QUESTIONS);
+        (Self { asked }, questions)
+    }
+}
+
+#[async_trait]
+impl ElicitationHandler for Forms {
+    async fn elicit(&self, elicitation: Elicitation) -> Result<ElicitResult, HostError> {
+        let (answer, wait) = oneshot::channel();
+        // Where nobody listens any more, nobody answers.
+        let _ = self.asked.send((elicitation, answer)).await;
+        Ok(wait.await.unwrap_or_else(|_| ElicitResult::cancel()))
+    }
+}
+
+/// What the user decided about a call.
+#[derive(Debug)]
+pub(crate) enum Verdict {
+    Decided(Box<Decision>),
+    /// Ctrl-C: stop the whole answer.
+    Stop,
+    /// There will be no answer.
+    End,
+}
+
+impl Console {
+    /// The user at the terminal, or whoever writes to the pipe.
+    pub(crate) fn new(out: Out, show: Show, questions: mpsc::Receiver<Asked>) -> Self {
+        let home = home::folder();
+        let input = match out.is_interactive() {
+            true => Input::terminal(home.join("history.txt")),
+            false => Input::pipe(),
+        };
+        Self {
+            out,
+            input,
+            screen: Screen::new(out, show, home.join("media")),
+            interrupts: Interrupts::new(),
+            questions,
+        }
+    }
+
+    /// Asks whether a call may run. `problem` is what was wrong with the last answer.
+    pub(crate) async fn approve(&mut self, approval: &Approval, problem: Option<&str>) -> Verdict {
+        self.screen.end_line();
+        if let Some(problem) = problem {
+            self.screen.line(Style::Bad, problem);
+        }
+        self.screen.line(Style::Bold, &approval::question(approval));
+        self.screen.line(Style::Dim, &approval::choices(approval));
+        loop {
+            let text = match self.input.answer("Run it? ", "").await {
+                Line::Text(text) => text,
+                Line::Interrupted => return Verdict::Stop,
+                Line::End => return Verdict::End,
+            };
+            match approval::parse(&text, approval) {
+                Some(Said::Answer(answer)) => return Verdict::Decided(Box::new(answer.into())),
+                Some(Said::Because(why)) => {
+                    let no = Decision::from(agent_loop::Answer::Deny).with_reason(why);
+                    return Verdict::Decided(Box::new(no));
+                }
+                Some(Said::Edit) => match self.edit(approval).await {
+                    Ok(Some(decision)) => return Verdict::Decided(Box::new(decision)),
+                    Ok(None) => self.screen.line(Style::Bad, "That is no JSON object."),
+                    Err(Line::End) => return Verdict::End,
+                    Err(_) => {}
+                },
+                None => {
+                    let choices = approval::choices(approval);
+                    self.screen.line(Style::Dim, &choices);
+                }
+            }
+        }
+    }
+
+    /// Other arguments for a call.
+    async fn edit(&self, approval: &Approval) -> Result<Option<Decision>, Line> {
+        let now = serde_json::to_string(&approval.record.arguments).unwrap_or_default();
+        match self.input.answer("Arguments: ", &now).await {
+            Line::Text(text) => {
+                let arguments: Option<RawObject> = serde_json::from_str(text.trim()).ok();
+                let once = Decision::from(agent_loop::Answer::Once);
+                Ok(arguments.map(|arguments| once.with_arguments(arguments)))
+            }
+            line => Err(line),
+        }
+    }
+
+    /// Asks what a server wants to know.
+    pub(crate) async fn elicit(&mut self, (elicitation, answer): Asked) {
+        self.screen.end_line();
+        let server = elicitation.server.to_string();
+        let result = match &elicitation.ask {
+            Ask::Form(form) => form::fill_in(&self.out, &self.input, &server, form).await,
+            Ask::Url(page) => form::visit(&self.out, &self.input, &server, page).await,
+            _ => ElicitResult::cancel(),
+        };
+        // The server may have given up.
+        let _ = answer.send(result);
+    }
+
+    /// Asks what a server wants to know before a parked call can go on.
+    pub(crate) async fn supply(&mut self, parked: &Parked) -> InputResponses {
+        self.screen.end_line();
+        let mut answers = InputResponses::default();
+        for (key, question) in parked.open().iter() {
+            let InputRequest::Elicitation(question) = question else {
+                continue;
+            };
+            let (out, input, server) = (&self.out, &self.input, &parked.server);
+            let result = match &question.params {
+                ElicitParams::Form(form) => form::fill_in(out, input, server, form).await,
+                ElicitParams::Url(page) => form::visit(out, input, server, page).await,
+                _ => ElicitResult::cancel(),
+            };
+            // What was just made can be written.
+            let _ = answers.set(key, &result);
+        }
+        answers
+    }
+}

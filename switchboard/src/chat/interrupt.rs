@@ -1,0 +1,34 @@
+//! Ctrl-C, as something to wait for.
+
+/// Ctrl-C. From the first one of these on, it no longer ends the program by itself.
+#[derive(Debug)]
+pub(crate) struct Interrupts {
+    #[cfg(unix)]
+    signal: Option<tokio::signal::unix::Signal>,
+    #[cfg(windows)]
+    signal: Option<tokio::signal::windows::CtrlC>,
+}
+
+impl Interrupts {
+    pub(crate) fn new() -> Self {
+        #[cfg(unix)]
+        let signal = {
+            use tokio::signal::unix::{SignalKind, signal};
+            signal(SignalKind::interrupt()).ok()
+        };
+        #[cfg(windows)]
+        let signal = tokio::signal::windows::ctrl_c().ok();
+        Self { signal }
+    }
+
+    /// The next one. Cancel safe: none is lost.
+    pub(crate) async fn next(&mut self) {
+        let heard = match &mut self.signal {
+            Some(signal) => signal.recv().await,
+            None => None,
+        };
+        if heard.is_none() {
+            std::future::pending().await
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! Shows what happens.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use agent_loop::{CallNumber, CallProgress, Event, LimitKind, Reason, Status, ToolCallRecord};
+use provider_adapters::{Media, MediaSource};
+use serde_json::Value;
+
+use crate::chat::clean::clean;
+use crate::chat::markdown::Markdown;
+use crate::chat::media;
+use crate::out::{Out, Style};
+
+/// How much of arguments and results stands on a line.
+const WIDTH: usize = 160;
+/// How wide a progress bar is.
+const BAR: usize = 20;
+
+/// How events are shown.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Show {
+    /// All of them, for people.
+    Chat,
+    /// The answer on standard output, the rest on standard error.
+    Answer,
+    /// Each as a line of JSON.
+    Lines,
+    /// Each as a line of JSON, in the words of middleware chains.
+    Chunks,
+    /// Not at all.
+    Nothing,
+}
+
+/// Shows events as they come.
+#[derive(Debug)]
+pub(crate) struct Screen {
+    out: Out,
+    show: Show,
+    markdown: Markdown,
+    /// Whether the last line has not ended yet.
+    midline: bool,
+    /// Whether that line is a progress bar.
+    bar: bool,
+    started: BTreeMap<CallNumber, Instant>,
+    media: PathBuf,
+}
+
+impl Screen {
+    pub(crate) fn new(out: Out, show: Show, media: PathBuf) -> Self {
+        Self {
+            out,
+            show,
+            markdown: Markdown::new(out.has_color()),
+            midline: false,
+            bar: false,
+            started: BTreeMap::new(),
+            media,
+        }
+    }
+
+    pub(crate) fn event(&mut self, event: &Event) {
+        match self.show {
+            Show::Lines => {
+                let line = serde_json::to_value(event).unwrap_or(Value::Null);
+                return self.out.json_line(&line);
+            }
+            Show::Chunks => {
+                let chunk = event
+                    .chunk()
+                    .and_then(|chunk| serde_json::to_value(chunk).ok());
+                return chunk.iter().for_each(|chunk| self.out.json_line(chunk));
+            }
+            Show::Nothing => return,
+            Show::Chat | Show::Answer => {}
+        }
+        match event {
+            Event::Text { text } | Event::Refusal { text } => self.text(text),
+            Event::Round { .. } => self.end_line(),
+            Event::Call(record) => self.call(record),
+            Event::Progress { progress, .. } => self.progress(progress),
+            Event::Media(media) => self.media(media),
+            Event::Warning { message } => {
+                let text = format!("! {}", clean(message));
+                self.line(Style::Dim, &text);
+            }
+            Event::Done { reason } => self.done(reason),
+            _ => {}
+        }
+    }
+
+    /// Says something between the events, on a line of its own.
+    pub(crate) fn line(&mut self, style: Style, text: &str) {
+        self.end_line();
+        let text = self.out.paint(style, text);
+        match self.show {
+            Show::Chat => self.out.say(text),
+            Show::Answer => self.out.note(text),
+            _ => {}
+        }
+    }
+
+    /// Ends the line that text or a progress bar has begun.
+    pub(crate) fn end_line(&mut self) {
+        if self.bar {
+            self.out.piece("\r\u{1b}[K");
+        } else if self.midline {
+            let rest = self.markdown.finish();
+            self.out.piece(format!("{rest}\n"));
+        }
+        (self.bar, self.midline) = (false, false);
+    }
+
+    fn text(&mut self, text: &str) {
+        if self.bar {
+            self.end_line();
+        }
+        let text = clean(text);
+        let shown = self.markdown.push(&text);
+        self.out.piece(shown);
+        self.midline = !text.ends_with('\n');
+    }
+
+    fn call(&mut self, record: &ToolCallRecord) {
+        let name = format!("{} · {}", record.server_name, record.tool_name);
+        match record.status {
+            Status::Pending => {}
+            Status::Invoking => {
+                self.started.insert(record.number, Instant::now());
+                let arguments = serde_json::to_string(&record.arguments).unwrap_or_default();
+                let text = format!("→ {} {}", clean(&name), short(&arguments));
+                self.line(Style::Bold, &text);
+            }
+            status => {
+                let took = self
+                    .started
+                    .remove(&record.number)
+                    .map(|start| start.elapsed());
+                let failed = status != Status::Done || record.is_error == Some(true);
+                let (mark, style) = match failed {
+                    true => ("✗", Style::Bad),
+                    false => ("✓", Style::Good),
+                };
+                let took = took
+                    .map(|took| format!(" {}", elapsed(took)))
+                    .unwrap_or_default();
+                let text = record.response_text().unwrap_or_default();
+                // A call that never ran was not named before.
+                let name = match took.is_empty() {
+                    true => format!(" {}", clean(&name)),
+                    false => String::new(),
+                };
+                self.line(style, &format!("  {mark}{name}{took}  {}", short(&text)));
+                self.save(record);
+            }
+        }
+    }
+
+    /// Saves what is no text, and says where it is.
+    fn save(&mut self, record: &ToolCallRecord) {
+        let response: Option<Value> = record.response.as_ref().and_then(|raw| raw.parse().ok());
+        for (mime, data) in response.iter().flat_map(media::parts) {
+            self.saved(mime, data);
+        }
+    }
+
+    fn saved(&mut self, mime: &str, base64: &str) {
+        let text = match media::save(&self.media, mime, base64) {
+            Ok(path) => format!("  {} saved as {}", clean(mime), path.display()),
+            Err(error) => format!("  {} could not be saved: {error}", clean(mime)),
+        };
+        self.line(Style::Dim, &text);
+    }
+
+    fn media(&mut self, media: &Media) {
+        let mime = media
+            .mime_type
+            .as_deref()
+            .unwrap_or("application/octet-stream");
+        match &media.source {
+            MediaSource::Data(base64) => self.saved(mime, base64),
+            MediaSource::Url(url) => {
+                let text = format!("  {} at {}", clean(mime), clean(url));
+                self.line(Style::Dim, &text);
+            }
+            _ => {}
+        }
+    }
+
+    /// A bar that is drawn over, in a terminal only.
+    fn progress(&mut self, progress: &CallProgress) {
+        if !self.out.has_color() || self.show != Show::Chat {
+            return;
+        }
+        if !self.bar {
+            self.end_line();
+        }
+        let message = progress.message.as_deref().unwrap_or_default();
+        let bar = match progress.total.filter(|total| *total > 0.0) {
+            Some(total) => bar(progress.progress / total),
+            None => format!("{}", progress.progress),
+        };
+        self.out
+            .piece(format!("\r\u{1b}[K  {bar} {}", short(message)));
+        self.bar = true;
+    }
+
+    fn done(&mut self, reason: &Reason) {
+        self.end_line();
+        let hint = match reason {
+            Reason::Finished => return,
+            Reason::Limit(LimitKind::Cost | LimitKind::Rounds) | Reason::Loop => {
+                " (/continue goes on)"
+            }
+            Reason::Cancelled => " (/continue goes on)",
+            _ => "",
+        };
+        let hint = if self.show == Show::Chat { hint } else { "" };
+        let text = format!("{}{hint}", clean(&reason.to_string()));
+        self.line(Style::Bad, &text);
+    }
+}
+
+fn bar(part: f64) -> String {
+    let full = (part.clamp(0.0, 1.0) * BAR as f64) as usize;
+    format!("[{}{}]", "=".repeat(full), " ".repeat(BAR - full))
+}
+
+/// The beginning of a text, in one line.
+fn short(text: &str) -> String {
+    let text = clean(text);
+    let mut line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if let Some((end, _)) = line.char_indices().nth(WIDTH) {
+        line.truncate(end);
+        line.push('…');
+    }
+    line
+}
+
+fn elapsed(took: Duration) -> String {
+    match took.as_millis() {
+        millis @ 0..1000 => format!("{millis} ms"),
+        _ => format!("{:.1} s", took.as_secs_f64()),
+    }
+}
+
+/// Millionths of a dollar, for people.
+pub(crate) fn money(micros: u64) -> String {
+    match micros {
+        0 => "$0".to_owned(),
+        1..10_000 => format!("${:.4}", micros as f64 / 1e6),
+        _ => format!("${:.2}", micros as f64 / 1e6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_short_and_safe() {
+        assert_eq!(short("a\n  b\u{1b}[2J"), "a b\u{fffd}[2J");
+        assert_eq!(short(&"x".repeat(500)).chars().count(), WIDTH + 1);
+    }
+
+    #[test]
+    fn figures_are_for_people() {
+        assert_eq!(bar(0.5), "[==========          ]");
+        assert_eq!(bar(7.0), format!("[{}]", "=".repeat(BAR)));
+        assert_eq!(elapsed(Duration::from_millis(12)), "12 ms");
+        assert_eq!(elapsed(Duration::from_millis(1250)), "1.2 s");
+        assert_eq!(
+            (money(0), money(1234), money(2_500_000)),
+            ("$0".into(), "$0.0012".into(), "$2.50".into())
+        );
+    }
+}

@@ -1,0 +1,196 @@
+//! The command line: flags, verbs, and how a run begins and ends.
+
+mod approvals;
+mod asker;
+mod call;
+mod chat;
+mod completions;
+mod config;
+mod demo;
+mod demo_model;
+mod demo_server;
+mod doctor;
+mod export;
+mod failure;
+mod import;
+mod model;
+mod prompts;
+mod resources;
+mod run;
+mod schema;
+mod servers;
+mod session;
+mod text;
+mod tool;
+mod tools;
+mod usage;
+mod wishes;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
+
+use crate::exit::{Exit, Failure};
+use crate::out::Out;
+
+/// Talk to MCP servers from the terminal.
+#[derive(Debug, Parser)]
+#[command(name = "switchboard", version, about, max_term_width = 100)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    verb: Option<Verb>,
+}
+
+/// What every verb takes.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Global {
+    /// Print one JSON object, and errors as one JSON line on standard error
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Print results only
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+    /// Use the servers of this file, without importing it
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(crate) config: Option<PathBuf>,
+    /// Keep servers, approvals and sessions in this file
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(crate) database: Option<PathBuf>,
+    /// Print without colours
+    #[arg(long, global = true)]
+    pub(crate) no_color: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Talk with a model that uses your servers' tools (what happens without a verb, too)
+    Chat(Box<chat::Chat>),
+    /// Say one thing to a model, let it use tools, and print its answer
+    Run(Box<run::Run>),
+    /// List, show, export, resume, fork and delete conversations
+    Session(Box<session::Session>),
+    /// List and forget what was decided for good about tools
+    Approvals(approvals::Approvals),
+    /// Show tokens and cost by model
+    Usage(usage::Usage),
+    /// Show and choose the model
+    Model(model::Model),
+    /// Show and change settings
+    Config(config::Config),
+    /// Add, list, change, test and remove servers, and log in to them
+    Servers(servers::Servers),
+    /// List what servers offer, one line a tool
+    Tools(tools::Tools),
+    /// Show a tool, switch it, and say whether models may call it
+    Tool(tool::Tool),
+    /// Call a tool
+    Call(call::Call),
+    /// List resources
+    Resources(resources::Resources),
+    /// Read a resource
+    Read(resources::Read),
+    /// List prompts
+    Prompts(prompts::Prompts),
+    /// Fill a prompt in
+    Prompt(prompts::Prompt),
+    /// Show a server's tools as a provider's models will see them
+    Schema(schema::Schema),
+    /// Take over the servers of other programs
+    Import(import::Import),
+    /// Print servers as another program's file
+    Export(export::Export),
+    /// Explain what is wrong with servers, and what to do
+    Doctor(doctor::Doctor),
+    /// Print completions for a shell
+    Completions(completions::Completions),
+    /// Show what this is in half a minute, without a key and without a network
+    Demo(demo::Demo),
+    /// Serve the demo tools over stdio, HTTP or SSE: a server to try clients with
+    DemoServer(demo_server::DemoServer),
+    /// Serve the demo model, which is not an AI, on every provider's wire
+    DemoModel(demo_model::DemoModel),
+}
+
+/// Runs the program with these arguments, the program's name first.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let cli = match Cli::try_parse_from(&arguments) {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error, &arguments).into(),
+    };
+    let out = Out::new(cli.global.json, cli.global.quiet, cli.global.no_color);
+    let ended = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::new(Exit::Other, "cannot start").caused_by(error))
+        .and_then(|runtime| {
+            let ended = runtime.block_on(run(cli, out));
+            // A read of standard input that nobody waits for must not hold us.
+            runtime.shutdown_background();
+            ended
+        });
+    match ended {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            out.failure(&failure);
+            failure.exit().into()
+        }
+    }
+}
+
+async fn run(cli: Cli, out: Out) -> Result<Exit, Failure> {
+    let global = &cli.global;
+    let has_verb = |name: &str| Cli::command().find_subcommand(name).is_some();
+    match cli.verb {
+        None => chat::Chat::default().run(global, &out).await,
+        Some(Verb::Chat(verb)) => verb.run(global, &out).await,
+        Some(Verb::Run(verb)) => verb.run(global, &out).await,
+        Some(Verb::Session(verb)) => verb.run(global, &out).await,
+        Some(Verb::Approvals(verb)) => verb.run(global, &out).await,
+        Some(Verb::Usage(verb)) => verb.run(global, &out).await,
+        Some(Verb::Model(verb)) => verb.run(global, &out).await,
+        Some(Verb::Config(verb)) => verb.run(global, &out).await,
+        Some(Verb::Servers(verb)) => verb.run(global, &out).await,
+        Some(Verb::Tools(verb)) => verb.run(global, &out).await,
+        Some(Verb::Tool(verb)) => verb.run(global, &out).await,
+        Some(Verb::Call(verb)) => verb.run(global, &out).await,
+        Some(Verb::Resources(verb)) => verb.run(global, &out).await,
+        Some(Verb::Read(verb)) => verb.run(global, &out).await,
+        Some(Verb::Prompts(verb)) => verb.run(global, &out).await,
+        Some(Verb::Prompt(verb)) => verb.run(global, &out).await,
+        Some(Verb::Schema(verb)) => verb.run(global, &out).await,
+        Some(Verb::Import(verb)) => verb.run(global, &out).await,
+        Some(Verb::Export(verb)) => verb.run(global, &out).await,
+        Some(Verb::Doctor(verb)) => verb.run(global, &out).await,
+        Some(Verb::Completions(verb)) => verb.run(Cli::command(), &out),
+        Some(Verb::Demo(verb)) => verb.run(has_verb, &out).await,
+        Some(Verb::DemoServer(verb)) => verb.run(&out).await,
+        Some(Verb::DemoModel(verb)) => verb.run(&out).await,
+    }
+}
+
+/// Help and the version go to standard output and are no failure; the rest is wrong usage.
+fn usage(error: &clap::Error, arguments: &[OsString]) -> Exit {
+    if matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+    ) {
+        let _ = error.print();
+        return Exit::Done;
+    }
+    if arguments.iter().any(|argument| argument == "--json") {
+        let text = error.to_string();
+        let first = text.lines().next().unwrap_or_default();
+        let message = first.strip_prefix("error: ").unwrap_or(first);
+        let failure = Failure::new(Exit::Other, message).with_hint("See switchboard --help.");
+        Out::new(true, false, true).failure(&failure);
+    } else {
+        let _ = error.print();
+    }
+    Exit::Other
+}

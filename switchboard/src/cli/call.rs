@@ -1,0 +1,157 @@
+//! `switchboard call`: one call of one tool.
+
+use std::io::Read as _;
+use std::time::Duration;
+
+use clap::Args;
+use mcp_manager::{CallOptions, flatten};
+use serde_json::{Map, Value, json};
+
+use crate::arguments;
+use crate::chat::clean;
+use crate::cli::Global;
+use crate::cli::asker::Asker;
+use crate::cli::tool::{entry, split};
+use crate::cli::tools::schema;
+use crate::exit::{Exit, Failure};
+use crate::out::Out;
+use crate::servers::{AdHoc, Link, Linked};
+use crate::store::{Decision, UserId};
+
+/// The most bytes of arguments that are read from a file.
+const MOST: u64 = 16 << 20;
+
+/// Calls a tool and prints its result. Exit code 5 says that the tool failed.
+#[derive(Args, Debug)]
+pub(crate) struct Call {
+    /// SERVER TOOL [NAME=VALUE | NAME:=JSON]…; without SERVER if a command follows
+    #[arg(required = true, value_name = "SERVER TOOL ARGUMENTS")]
+    words: Vec<String>,
+    /// All arguments as one JSON object; @FILE reads a file, - standard input
+    #[arg(long, value_name = "JSON")]
+    args: Option<String>,
+    /// Wait at most so many seconds
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<u64>,
+    #[command(flatten)]
+    ad_hoc: AdHoc,
+}
+
+impl Call {
+    pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
+        let (server, rest) = split(&self.words, &self.ad_hoc)?;
+        let Some((tool, words)) = rest.split_first() else {
+            return Err(Failure::new(Exit::Other, "a tool is needed"));
+        };
+        let mut arguments = match &self.args {
+            Some(text) => object(text)?,
+            None => Map::new(),
+        };
+        Link::with(
+            global,
+            server,
+            &self.ad_hoc,
+            Asker::new(out),
+            async |link| {
+                let server = link.only()?;
+                let entry = entry(link, tool)?;
+                refuse_denied(link, server, tool).await?;
+                arguments::read(words, &schema(&entry), &mut arguments).map_err(|error| {
+                    let hint = format!("`switchboard tool show` tells what {tool} takes.");
+                    Failure::new(Exit::Other, error.to_string()).with_hint(hint)
+                })?;
+                let progress = *out;
+                let mut options = CallOptions::default().with_progress(move |report| {
+                    progress.progress(&told(&report));
+                });
+                if let Some(seconds) = self.timeout {
+                    options = options.with_timeout(Duration::from_secs(seconds));
+                }
+                let name = server.name.as_str();
+                let result = link
+                    .manager
+                    .call_tool_with(name, tool, &arguments, options)
+                    .await;
+                out.progress("");
+                let result = result.map_err(|error| link.failure(server, &error))?;
+                let value = json!({"server": name, "tool": tool, "result": result});
+                out.result(&value, clean(&text(&result)));
+                if !result.failed() {
+                    return Ok(Exit::Done);
+                }
+                Err(Failure::new(
+                    Exit::Tool,
+                    format!("tool {tool:?} of server {name:?} failed"),
+                ))
+            },
+        )
+        .await
+    }
+}
+
+/// A result for people: what it says, else what it holds.
+fn text(result: &mcp_jsonrpc::model::CallToolResult) -> String {
+    match (result.content.is_empty(), &result.structured_content) {
+        (true, Some(content)) => match serde_json::from_str::<Value>(content.get()) {
+            Ok(value) => format!("{value:#}"),
+            Err(_) => content.get().to_owned(),
+        },
+        _ => flatten(&result.content),
+    }
+}
+
+fn told(report: &mcp_jsonrpc::model::ProgressParams) -> String {
+    let message = report.message.as_deref().unwrap_or_default();
+    match report.total {
+        Some(total) => format!("{}/{total} {message}", report.progress),
+        None => format!("{} {message}", report.progress),
+    }
+}
+
+/// Even a person is held to their own no.
+async fn refuse_denied(link: &Link, server: &Linked, tool: &str) -> Result<(), Failure> {
+    let (Some(store), Some(row)) = (&link.store, &server.row) else {
+        return Ok(());
+    };
+    let fits = |pattern: &str, name: &str| pattern == "*" || pattern == name;
+    let rules = store.rules(&UserId::local()).await?;
+    let denied = rules.iter().any(|rule| {
+        rule.decision == Decision::Deny
+            && rule.conversation_id.is_none()
+            && fits(&rule.server, &row.name)
+            && fits(&rule.tool, tool)
+    });
+    match denied {
+        false => Ok(()),
+        true => Err(Failure::new(
+            Exit::Denied,
+            format!("you denied tool {tool:?} of server {:?}", row.name),
+        )
+        .with_hint(format!(
+            "`switchboard tool ask {} {tool}` takes that back.",
+            row.name
+        ))),
+    }
+}
+
+/// A JSON object: given, in a file, or from standard input.
+fn object(text: &str) -> Result<Map<String, Value>, Failure> {
+    let failed = |why: String| Failure::new(Exit::Other, format!("--args: {why}"));
+    let mut read = String::new();
+    let text = match text.strip_prefix('@') {
+        Some(path) => {
+            let file =
+                std::fs::File::open(path).map_err(|error| failed(format!("{path}: {error}")))?;
+            let done = file.take(MOST).read_to_string(&mut read);
+            done.map_err(|error| failed(format!("{path}: {error}")))?;
+            &read
+        }
+        None if text == "-" => {
+            let done = std::io::stdin().lock().take(MOST).read_to_string(&mut read);
+            done.map_err(|error| failed(error.to_string()))?;
+            &read
+        }
+        None => text,
+    };
+    serde_json::from_str(text).map_err(|error| failed(format!("it is no JSON object: {error}")))
+}

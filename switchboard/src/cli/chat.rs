@@ -1,0 +1,296 @@
+//! `switchboard chat`, and `switchboard` alone.
+
+use std::sync::Arc;
+
+use clap::Args;
+
+use crate::chat::{Command, Console, Ended, Forms, HELP, Line, Show};
+use crate::chat::{clean, drive, export_markdown, money};
+use crate::cli::Global;
+use crate::cli::wishes::TalkArgs;
+use crate::exit::{Exit, Failure};
+use crate::home;
+use crate::models::Origin;
+use crate::out::{Out, Style};
+use crate::session::{Model, Talk, transcript};
+use crate::store::ConversationId;
+use crate::workbench::{Workbench, parse_mode};
+
+/// Talks with a model that uses your servers' tools.
+#[derive(Args, Debug, Default)]
+pub(crate) struct Chat {
+    #[command(flatten)]
+    talk: TalkArgs,
+    /// Go on with this conversation; `last` is the latest
+    #[arg(long, value_name = "ID")]
+    resume: Option<String>,
+}
+
+impl Chat {
+    /// Goes on with a conversation.
+    pub(crate) fn resuming(id: String, talk: TalkArgs) -> Self {
+        let resume = Some(id);
+        Self { talk, resume }
+    }
+
+    pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
+        if global.json {
+            let failure = Failure::new(Exit::Other, "a chat has no JSON");
+            return Err(failure.with_hint("`switchboard run --json` answers one message."));
+        }
+        let store = home::store(global.database.as_deref()).await?;
+        let resumed = match &self.resume {
+            Some(name) => Some(super::session::find(&*store, name).await?),
+            None => None,
+        };
+        let (forms, questions) = Forms::new();
+        let bench = Workbench::set_up(Arc::clone(&store), self.talk.wishes(global), forms).await?;
+        let console = Console::new(*out, Show::Chat, questions);
+        let mut room = Room {
+            talk: Talk::begin(store, bench.conversation(), bench.system()),
+            bench,
+            console,
+            interactive: out.is_interactive(),
+        };
+        let ended = room.talk_on(resumed).await;
+        room.bench.close().await;
+        ended
+    }
+}
+
+/// A chat in progress.
+struct Room {
+    bench: Workbench,
+    talk: Talk,
+    console: Console,
+    interactive: bool,
+}
+
+impl Room {
+    async fn talk_on(&mut self, resumed: Option<ConversationId>) -> Result<Exit, Failure> {
+        self.welcome();
+        if let Some(id) = resumed
+            && let Some(exit) = self.resume(&id).await?
+        {
+            return Ok(exit);
+        }
+        let mut presses = 0;
+        loop {
+            let prompt = if self.interactive { "> " } else { "" };
+            let line = tokio::select! {
+                line = self.console.input.message(prompt) => line,
+                () = self.console.interrupts.next() => return Ok(Exit::Cancelled),
+            };
+            let line = match line {
+                Line::Text(line) => line,
+                Line::Interrupted if presses == 0 => {
+                    presses += 1;
+                    self.dim("Ctrl-C again ends the program.");
+                    continue;
+                }
+                Line::Interrupted => return Ok(Exit::Cancelled),
+                Line::End => return Ok(Exit::Done),
+            };
+            presses = 0;
+            match self.obey(Command::parse(&line)).await {
+                Ok(None) => {}
+                Ok(Some(exit)) => return Ok(exit),
+                // What went wrong with one line is no reason to leave.
+                Err(failure) if self.interactive => self.console.out.failure(&failure),
+                Err(failure) => return Err(failure),
+            }
+        }
+    }
+
+    fn dim(&mut self, text: &str) {
+        self.console.screen.line(Style::Dim, text);
+    }
+
+    fn welcome(&mut self) {
+        if self.bench.choice.origin == Origin::Demo {
+            let servers = self.bench.manager.connected();
+            let server = match servers.iter().any(|name| name.as_str() == "demo") {
+                true => " and the demo server",
+                false => "",
+            };
+            let text = format!(
+                "No model key found: using the built-in demo model, which is not an AI,{server}."
+            );
+            self.console.screen.line(Style::Bold, &text);
+            self.dim(
+                "Try: what time is it? · 2 plus 3 · write a note. `switchboard model set` uses a \
+                 real model.",
+            );
+        } else {
+            let text = format!("Model: {}", self.bench.choice.name());
+            self.dim(&text);
+        }
+        let tools = self.bench.manager.catalog().enabled_tools().count();
+        let servers = self.bench.manager.connected().len();
+        let plural = if servers == 1 { "" } else { "s" };
+        let text = format!("{servers} server{plural}, {tools} tools. /help shows the commands.");
+        self.dim(&text);
+        for notice in std::mem::take(&mut self.bench.notices) {
+            let text = format!("! {}", clean(&notice));
+            self.dim(&text);
+        }
+    }
+
+    /// Takes a conversation up where it was left.
+    async fn resume(&mut self, id: &ConversationId) -> Result<Option<Exit>, Failure> {
+        let store = Arc::clone(&self.bench.store);
+        self.talk = Talk::load(store, &self.bench.user, id).await?;
+        let title = clean(&self.talk.conversation().title).into_owned();
+        self.dim(&format!("Going on with: {title}"));
+        if !self.talk.open_questions().await?.is_empty() {
+            return self.answer().await;
+        }
+        if self.talk.is_open() {
+            self.dim("The last answer was cut off. /continue goes on with it.");
+        }
+        Ok(None)
+    }
+
+    async fn obey(&mut self, command: Command) -> Result<Option<Exit>, Failure> {
+        match command {
+            Command::Nothing => {}
+            Command::Say(text) => {
+                self.govern().await?;
+                self.talk.ask(&text).await?;
+                return self.answer().await;
+            }
+            Command::Continue => {
+                self.talk.proceed().await?;
+                return self.answer().await;
+            }
+            Command::Help => self.console.out.say(HELP),
+            Command::Tools => self.tools(),
+            Command::Servers => self.servers(),
+            Command::Model(None) => self.console.out.say(self.bench.choice.name()),
+            Command::Model(Some(name)) => {
+                self.bench.change_model(&name).await?;
+                let text = format!("Model: {}", self.bench.choice.name());
+                self.dim(&text);
+            }
+            Command::Approve(None) => {
+                let mode = serde_json::to_value(self.bench.mode).unwrap_or_default();
+                self.console.out.say(mode.as_str().unwrap_or_default());
+            }
+            Command::Approve(Some(name)) => match parse_mode(&name) {
+                Some(mode) => self.bench.mode = mode,
+                None => self.dim("There are ask, auto-read, auto and plan."),
+            },
+            Command::Usage => self.usage().await?,
+            Command::Clear => {
+                let store = Arc::clone(&self.bench.store);
+                let conversation = self.bench.conversation();
+                self.talk = Talk::begin(store, conversation, self.bench.system());
+                self.dim("A new conversation.");
+            }
+            Command::Export(file) => self.export(file).await?,
+            Command::Quit => return Ok(Some(Exit::Done)),
+            Command::Unknown(name) => {
+                let text = format!("There is no /{}; /help shows the commands.", clean(&name));
+                self.dim(&text);
+            }
+        }
+        Ok(None)
+    }
+
+    async fn govern(&mut self) -> Result<(), Failure> {
+        let id = self.talk.conversation().id.clone();
+        let (policy, limits) = self.bench.governance(&id).await?;
+        self.talk.govern(policy, limits);
+        Ok(())
+    }
+
+    /// Drives the answer, and shows what it cost.
+    async fn answer(&mut self) -> Result<Option<Exit>, Failure> {
+        self.govern().await?;
+        let agent = self.bench.agent(&self.talk.conversation().id);
+        let name = self.bench.choice.name();
+        let model = Model {
+            name: &name,
+            wire: self.bench.choice.wire,
+            servers: &self.bench.servers,
+        };
+        let ended = drive(&mut self.talk, &agent, model, &mut self.console).await;
+        self.console.screen.end_line();
+        match ended? {
+            Ended::Over(_) => {
+                self.footer();
+                Ok(None)
+            }
+            Ended::Quit => Ok(Some(Exit::Cancelled)),
+            Ended::Waiting => {
+                let id = self.talk.conversation().id.clone();
+                Err(
+                    Failure::new(Exit::Denied, "a question waits for your answer")
+                        .with_hint(format!("`switchboard session resume {id}` asks it again.")),
+                )
+            }
+        }
+    }
+
+    fn footer(&mut self) {
+        let spent = self.talk.run().spent();
+        let cost = match spent.cost_micros {
+            0 => String::new(),
+            micros => format!(" · {}", money(micros)),
+        };
+        let text = format!(
+            "[{} · {} tokens{cost}]",
+            self.bench.choice.name(),
+            spent.tokens
+        );
+        self.dim(&text);
+    }
+
+    fn tools(&mut self) {
+        let catalog = self.bench.manager.catalog();
+        for tool in catalog.enabled_tools() {
+            let text = tool.description().unwrap_or_default();
+            let first = text.lines().next().unwrap_or_default();
+            let line = format!("{} · {}  {first}", tool.server(), tool.name());
+            self.console.out.say(clean(&line));
+        }
+    }
+
+    fn servers(&mut self) {
+        for server in self.bench.manager.servers() {
+            let error = server
+                .error
+                .map(|error| format!("  {error}"))
+                .unwrap_or_default();
+            let line = format!("{}  {:?}{error}", server.name, server.state);
+            self.console.out.say(clean(&line));
+        }
+    }
+
+    async fn usage(&mut self) -> Result<(), Failure> {
+        let id = self.talk.conversation().id.clone();
+        let totals = self
+            .bench
+            .store
+            .usage(&self.bench.user, Some(&id), None)
+            .await?;
+        self.console.out.say(super::usage::table(&totals));
+        Ok(())
+    }
+
+    async fn export(&mut self, file: Option<String>) -> Result<(), Failure> {
+        let conversation = self.talk.conversation();
+        let messages = transcript(&*self.bench.store, &conversation.id).await?;
+        let text = export_markdown(conversation, &messages);
+        match file {
+            None => self.console.out.say(clean(&text)),
+            Some(file) => {
+                std::fs::write(&file, text).map_err(|error| {
+                    Failure::new(Exit::Other, format!("{file} cannot be written")).caused_by(error)
+                })?;
+                self.dim(&format!("Written to {file}."));
+            }
+        }
+        Ok(())
+    }
+}

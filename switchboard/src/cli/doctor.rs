@@ -1,0 +1,110 @@
+//! `switchboard doctor`: what is wrong, and what to do.
+
+use std::time::Duration;
+
+use clap::Args;
+use mcp_manager::NoopElicitation;
+use serde_json::{Value, json};
+
+use crate::chat::clean;
+use crate::cli::Global;
+use crate::cli::text::count;
+use crate::doctor::{Examination, Problem, examine, other_transport};
+use crate::exit::{Exit, Failure};
+use crate::home;
+use crate::out::{Out, Style};
+use crate::servers::{AdHoc, Link};
+
+/// Connects to servers and explains what is wrong with them. The exit code is that of the first
+/// thing that keeps a server from working.
+#[derive(Args, Debug)]
+pub(crate) struct Doctor {
+    /// A server: its name, its URL, or `demo`; all that are switched on if none
+    #[arg(value_name = "SERVER")]
+    server: Option<String>,
+    /// Call a start slow that takes longer than so many seconds
+    #[arg(long, default_value_t = 5, value_name = "SECONDS")]
+    slow: u64,
+    #[command(flatten)]
+    ad_hoc: AdHoc,
+}
+
+impl Doctor {
+    pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
+        let server = self.server.as_deref();
+        let slow = Duration::from_secs(self.slow);
+        Link::with(
+            global,
+            server,
+            &self.ad_hoc,
+            NoopElicitation,
+            async |link| {
+                let mut reports: Vec<Examination> = link
+                    .servers
+                    .iter()
+                    .map(|server| examine(link, server, slow))
+                    .collect();
+                for (name, finding) in &link.findings {
+                    let mut finding = finding.clone();
+                    let mut failed = link.failed.iter();
+                    if finding.problem == Problem::WrongTransport
+                        && let Some(config) = failed.find(|config| config.name().as_str() == name)
+                        && let Some(better) = other_transport(&link.manager, config).await
+                    {
+                        finding = better;
+                    }
+                    reports.push(Examination::failed(name, finding));
+                }
+                reports.sort_by(|a, b| a.name.cmp(&b.name));
+                let values: Vec<Value> = reports.iter().map(Examination::to_json).collect();
+                let value = json!({
+                    "database": home::database(global.database.as_deref()),
+                    "servers": values,
+                });
+                let texts: Vec<String> = reports.iter().map(|report| text(report, out)).collect();
+                let text = match texts.is_empty() {
+                    true => "No servers to look at. `switchboard import` brings in those of other \
+                         programs."
+                        .to_owned(),
+                    false => texts.join("\n\n"),
+                };
+                out.result(&value, text);
+                let mut findings = reports.iter().flat_map(|report| &report.findings);
+                let exits = findings.by_ref().map(|finding| finding.problem.exit());
+                Ok(exits
+                    .into_iter()
+                    .find(|exit| *exit != Exit::Done)
+                    .unwrap_or(Exit::Done))
+            },
+        )
+        .await
+    }
+}
+
+fn text(report: &Examination, out: &Out) -> String {
+    let state = match (&report.seen, report.is_well()) {
+        (Some(_), true) => out.paint(Style::Good, "well"),
+        (Some(_), false) => out.paint(Style::Bold, "works, with remarks"),
+        (None, _) => out.paint(Style::Bad, "does not work"),
+    };
+    let mut text = format!("{}: {state}", clean(&report.name));
+    if let Some(seen) = &report.seen {
+        let itself = seen.calls_itself.as_deref().unwrap_or("no name of its own");
+        text.push_str(&clean(&format!(
+            "\n  {}\n  {itself}, protocol {}, ready in {} ms\n  {} (about {}), {}, {}",
+            seen.endpoint,
+            seen.revision.unwrap_or("unknown"),
+            seen.took.as_millis(),
+            count(seen.tools, "tool"),
+            count(seen.tokens, "token"),
+            count(seen.prompts, "prompt"),
+            count(seen.resources, "resource"),
+        )));
+    }
+    for finding in &report.findings {
+        let message = clean(&finding.message).replace('\n', "\n    ");
+        text.push_str(&format!("\n  - {}", out.paint(Style::Bad, &message)));
+        text.push_str(&format!("\n    {}", clean(&finding.advice)));
+    }
+    text
+}

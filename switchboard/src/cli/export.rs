@@ -1,0 +1,135 @@
+//! `switchboard export`: servers as another program's file has them.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use mcp_manager::{ConfigFile, Dialect};
+use serde_json::{Value, json};
+
+use crate::cli::Global;
+use crate::exit::{Exit, Failure};
+use crate::home;
+use crate::out::Out;
+use crate::servers::to_config;
+use crate::store::{StoredValue, UserId};
+
+/// Prints servers as another program's configuration file. Existing files are left alone.
+#[derive(Args, Debug)]
+pub(crate) struct Export {
+    /// Whose file
+    #[arg(long, value_enum, value_name = "PROGRAM")]
+    to: Program,
+    /// Write it to this file, which must not be there yet
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// These servers only
+    #[arg(value_name = "SERVER")]
+    servers: Vec<String>,
+}
+
+/// Whose file.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Program {
+    /// `claude_desktop_config.json`
+    ClaudeDesktop,
+    /// `.mcp.json`
+    ClaudeCode,
+    /// `mcp.json` of VS Code
+    Vscode,
+    /// `mcp.json` of Cursor
+    Cursor,
+    /// `cline_mcp_settings.json`
+    Cline,
+    /// `config.toml` of Codex
+    Codex,
+}
+
+impl Program {
+    fn dialect(self) -> Dialect {
+        match self {
+            Self::ClaudeDesktop => Dialect::ClaudeDesktop,
+            Self::ClaudeCode => Dialect::ClaudeCode,
+            Self::Vscode => Dialect::VsCode,
+            Self::Cursor => Dialect::Cursor,
+            Self::Cline => Dialect::Cline,
+            Self::Codex => Dialect::Codex,
+        }
+    }
+}
+
+impl Export {
+    pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
+        let store = home::store(global.database.as_deref()).await?;
+        let rows = store.servers(&UserId::local()).await?;
+        store.close().await?;
+        if let Some(name) = self
+            .servers
+            .iter()
+            .find(|name| rows.iter().all(|row| row.name != **name))
+        {
+            return Err(Failure::new(
+                Exit::Other,
+                format!("there is no server {name:?}"),
+            ));
+        }
+        let mut file = ConfigFile::new();
+        let mut names = Vec::new();
+        for row in rows {
+            if !self.servers.is_empty() && !self.servers.contains(&row.name) {
+                continue;
+            }
+            let mut values = row.env.iter().chain(&row.headers);
+            if let Some((name, _)) =
+                values.find(|(_, value)| matches!(value, StoredValue::Keyring(_)))
+            {
+                out.remark(format!(
+                    "{}: {name} is in your keyring, which other programs do not know: put it in by hand.",
+                    row.name
+                ));
+            }
+            match to_config(&row) {
+                Ok(config) => file = file.with_server(config),
+                Err(why) => {
+                    out.remark(format!("{} is left out: {why}", row.name));
+                    continue;
+                }
+            }
+            names.push(row.name);
+        }
+        let text = file.write(self.to.dialect());
+        let program = self.to.to_possible_value();
+        let program = program.map(|value| value.get_name().to_owned());
+        let mut value = json!({"to": program, "servers": names});
+        if let Some(path) = &self.output {
+            save(path, &text)?;
+            let shown = path.display().to_string();
+            insert(&mut value, "file", json!(shown));
+            out.result(&value, format!("Wrote {shown}."));
+        } else {
+            let config = serde_json::from_str(&text).unwrap_or_else(|_| Value::from(text.as_str()));
+            insert(&mut value, "config", config);
+            out.result(&value, text.trim_end());
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn insert(value: &mut Value, name: &str, member: Value) {
+    if let Some(members) = value.as_object_mut() {
+        members.insert(name.to_owned(), member);
+    }
+}
+
+/// Never over a file that is there: it may be somebody's.
+fn save(path: &PathBuf, text: &str) -> Result<(), Failure> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path);
+    let written = file.and_then(|mut file| std::io::Write::write_all(&mut file, text.as_bytes()));
+    written.map_err(|error| {
+        let text = format!("{} cannot be written", path.display());
+        Failure::new(Exit::Other, text).caused_by(error)
+    })
+}

@@ -1,0 +1,36 @@
+//! Errors of the modules, as verbs fail with them.
+
+use crate::exit::{Exit, Failure};
+use crate::models::{ChoiceError, KeyError};
+use crate::session::SessionError;
+use crate::store::StoreError;
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self::new(Exit::Other, "the store cannot be used").caused_by(error)
+    }
+}
+
+impl From<SessionError> for Failure {
+    fn from(error: SessionError) -> Self {
+        Self::new(Exit::Other, "the conversation cannot go on").caused_by(error)
+    }
+}
+
+impl From<ChoiceError> for Failure {
+    fn from(error: ChoiceError) -> Self {
+        let exit = match error {
+            ChoiceError::NoKey { .. } => Exit::Auth,
+            _ => Exit::Model,
+        };
+        Self::new(exit, "no model can be used")
+            .caused_by(error)
+            .with_hint("`switchboard model list` shows what there is; `--model demo` always works.")
+    }
+}
+
+impl From<KeyError> for Failure {
+    fn from(error: KeyError) -> Self {
+        Self::new(Exit::Auth, "a key is missing").caused_by(error)
+    }
+}

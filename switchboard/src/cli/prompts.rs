@@ -1,0 +1,126 @@
+//! `switchboard prompts` and `switchboard prompt`.
+
+use clap::Args;
+use mcp_jsonrpc::model::Prompt as Listed;
+use mcp_manager::{NoopElicitation, flatten};
+use serde_json::json;
+
+use crate::chat::clean;
+use crate::cli::Global;
+use crate::cli::resources::bare;
+use crate::cli::text::{brief, table};
+use crate::cli::tool::split;
+use crate::exit::{Exit, Failure};
+use crate::out::Out;
+use crate::servers::{AdHoc, Link};
+
+/// Lists prompts with their arguments.
+#[derive(Args, Debug)]
+pub(crate) struct Prompts {
+    /// A server: its name, its URL, or `demo`; all that are switched on if none
+    #[arg(value_name = "SERVER")]
+    server: Option<String>,
+    #[command(flatten)]
+    ad_hoc: AdHoc,
+}
+
+impl Prompts {
+    pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
+        let server = self.server.as_deref();
+        Link::with(
+            global,
+            server,
+            &self.ad_hoc,
+            NoopElicitation,
+            async |link| {
+                if link.findings.is_empty() || server.is_some() {
+                    link.only()?;
+                }
+                let (mut values, mut rows) = (Vec::new(), Vec::new());
+                for server in &link.servers {
+                    let listing = link.listing(&server.name);
+                    values.push(json!({"server": server.name, "prompts": bare(listing.prompts())}));
+                    for prompt in listing.prompts() {
+                        let about = prompt.description.as_deref().unwrap_or_default();
+                        rows.push(vec![
+                            server.name.to_string(),
+                            signature(prompt),
+                            brief(about, 80),
+                        ]);
+                    }
+                }
+                let text = match rows.is_empty() {
+                    true => "No prompts.".to_owned(),
+                    false => table(&rows),
+                };
+                out.result(&json!({ "servers": values }), text);
+                Ok(link.tell(out))
+            },
+        )
+        .await
+    }
+}
+
+fn signature(prompt: &Listed) -> String {
+    let arguments = prompt.arguments.iter().flatten();
+    let arguments = arguments.map(|argument| match argument.required {
+        Some(true) => argument.name.clone(),
+        _ => format!("[{}]", argument.name),
+    });
+    format!(
+        "{}({})",
+        prompt.name,
+        arguments.collect::<Vec<_>>().join(",")
+    )
+}
+
+/// Fills a prompt in.
+#[derive(Args, Debug)]
+pub(crate) struct Prompt {
+    /// SERVER PROMPT [NAME=VALUE]…; without SERVER if a command follows
+    #[arg(required = true, value_name = "SERVER PROMPT ARGUMENTS")]
+    words: Vec<String>,
+    #[command(flatten)]
+    ad_hoc: AdHoc,
+}
+
+impl Prompt {
+    pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
+        let (server, rest) = split(&self.words, &self.ad_hoc)?;
+        let Some((prompt, words)) = rest.split_first() else {
+            return Err(Failure::new(Exit::Other, "a prompt is needed"));
+        };
+        let pairs = words.iter().map(|word| match word.split_once('=') {
+            Some((name, value)) => Ok((name.to_owned(), value.to_owned())),
+            None => Err(Failure::new(
+                Exit::Other,
+                format!("{word:?} is not NAME=VALUE"),
+            )),
+        });
+        let arguments: Vec<(String, String)> = pairs.collect::<Result<_, _>>()?;
+        Link::with(
+            global,
+            server,
+            &self.ad_hoc,
+            NoopElicitation,
+            async |link| {
+                let server = link.only()?;
+                let name = server.name.as_str();
+                let result = link.manager.get_prompt(name, prompt, &arguments).await;
+                let result = result.map_err(|error| link.failure(server, &error))?;
+                let texts = result.messages.iter().map(|message| {
+                    let role = serde_json::to_value(message.role).unwrap_or_default();
+                    let said = flatten(std::slice::from_ref(&message.content));
+                    format!("{}: {said}", role.as_str().unwrap_or_default())
+                });
+                let text = texts.collect::<Vec<_>>().join("\n\n");
+                out.result(
+                    &json!({"server": name, "prompt": prompt, "result": result}),
+                    clean(&text),
+                );
+                Ok(Exit::Done)
+            },
+        )
+        .await
+    }
+}

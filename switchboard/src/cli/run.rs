@@ -1,0 +1,191 @@
+//! `switchboard run`: one message, one answer.
+
+use std::io::Read as _;
+use std::sync::Arc;
+
+use agent_loop::Reason;
+use clap::Args;
+use mcp_manager::NoopElicitation;
+use serde_json::{Value, json};
+
+use crate::chat::{Console, Ended, Forms, Show, call_json, clean, drive};
+use crate::cli::Global;
+use crate::cli::wishes::TalkArgs;
+use crate::exit::{Exit, Failure};
+use crate::home;
+use crate::out::Out;
+use crate::session::{Model, Talk};
+use crate::store::{CallStatus, UsageTotal};
+use crate::workbench::Workbench;
+
+/// The longest prompt that is read from standard input.
+const PROMPT_BYTES: u64 = 16 << 20;
+
+/// Says one thing to a model, lets it use tools, and prints its answer.
+#[derive(Args, Debug)]
+pub(crate) struct Run {
+    /// What to say; - reads it from standard input
+    #[arg(value_name = "PROMPT", required_unless_present = "resume")]
+    prompt: Option<String>,
+    #[command(flatten)]
+    talk: TalkArgs,
+    /// Go on with this conversation; `last` is the latest
+    #[arg(long, value_name = "ID")]
+    resume: Option<String>,
+    /// Print everything that happens, one JSON object a line
+    #[arg(long)]
+    stream_json: bool,
+    /// With --stream-json: in these words
+    #[arg(long, value_name = "WORDS", requires = "stream_json")]
+    compat: Option<Compat>,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Compat {
+    /// Those of middleware chains: text_delta, mcp_tool_call_begin, …
+    Chunks,
+}
+
+impl Run {
+    pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
+        let prompt = match self.prompt.as_deref() {
+            Some("-") => Some(read_prompt()?),
+            other => other.map(str::to_owned),
+        };
+        let store = home::store(global.database.as_deref()).await?;
+        let resumed = match &self.resume {
+            Some(name) => Some(super::session::find(&*store, name).await?),
+            None => None,
+        };
+        let mut wishes = self.talk.wishes(global);
+        wishes.unattended = !out.is_interactive() || self.stream_json || global.quiet;
+        let attended = !wishes.unattended;
+        let (forms, questions) = Forms::new();
+        let bench = match attended {
+            true => Workbench::set_up(Arc::clone(&store), wishes, forms).await?,
+            false => Workbench::set_up(Arc::clone(&store), wishes, NoopElicitation).await?,
+        };
+        let show = match (self.stream_json, self.compat) {
+            (true, Some(Compat::Chunks)) => Show::Chunks,
+            (true, None) => Show::Lines,
+            (false, _) if global.json || global.quiet => Show::Nothing,
+            (false, _) => Show::Answer,
+        };
+        let mut console = Console::new(*out, show, questions);
+        for notice in &bench.notices {
+            out.note(format!("! {}", clean(notice)));
+        }
+        let answered = async {
+            let mut talk = match resumed {
+                Some(id) => Talk::load(Arc::clone(&store), &bench.user, &id).await?,
+                None => Talk::begin(Arc::clone(&store), bench.conversation(), bench.system()),
+            };
+            let (policy, limits) = bench.governance(&talk.conversation().id).await?;
+            talk.govern(policy, limits);
+            match &prompt {
+                Some(prompt) => talk.ask(prompt).await?,
+                None if talk.is_open() => {}
+                None => talk.proceed().await?,
+            }
+            answer(&mut talk, &bench, &mut console).await
+        };
+        let answered = answered.await;
+        let told = match answered {
+            Ok(Answered { exit, value, text }) => {
+                if show == Show::Nothing {
+                    out.result(&value, text);
+                }
+                Ok(exit)
+            }
+            Err(failure) => Err(failure),
+        };
+        bench.close().await;
+        told
+    }
+}
+
+struct Answered {
+    exit: Exit,
+    value: Value,
+    text: String,
+}
+
+async fn answer(
+    talk: &mut Talk,
+    bench: &Workbench,
+    console: &mut Console,
+) -> Result<Answered, Failure> {
+    let agent = bench.agent(&talk.conversation().id);
+    let name = bench.choice.name();
+    let model = Model {
+        name: &name,
+        wire: bench.choice.wire,
+        servers: &bench.servers,
+    };
+    let ended = drive(talk, &agent, model, console).await;
+    console.screen.end_line();
+    let reason = match ended? {
+        Ended::Over(reason) => reason,
+        Ended::Quit => Reason::Cancelled,
+        Ended::Waiting => {
+            let hint = format!(
+                "`switchboard session resume {}` asks again.",
+                talk.conversation().id
+            );
+            let failure = Failure::new(Exit::Denied, "a question waits for your answer");
+            return Err(failure.with_hint(hint));
+        }
+    };
+    let id = &talk.conversation().id;
+    let totals = bench.store.usage(&bench.user, Some(id), None).await?;
+    let ledger = talk.ledger();
+    let denied = ledger
+        .calls()
+        .any(|call| call.status == CallStatus::Cancelled);
+    let exit = match &reason {
+        Reason::Finished if denied => Exit::Denied,
+        Reason::Finished => Exit::Done,
+        Reason::Cancelled => Exit::Cancelled,
+        Reason::Failed { message } => {
+            let signs = ["refused the key", "(HTTP 401)", "(HTTP 403)"];
+            let exit = match signs.iter().any(|sign| message.contains(sign)) {
+                true => Exit::Auth,
+                false => Exit::Model,
+            };
+            let failure = Failure::new(exit, message.clone());
+            return Err(failure.with_hint(format!("`switchboard run --resume {id}` tries again.")));
+        }
+        Reason::Refused => Exit::Model,
+        _ => Exit::Limit,
+    };
+    let text = ledger.answer().content.clone();
+    let value = json!({
+        "conversation": id,
+        "model": name,
+        "text": text,
+        "toolCalls": ledger.calls().map(call_json).collect::<Vec<_>>(),
+        "finish": reason.to_string(),
+        "usage": usage(&totals),
+    });
+    Ok(Answered { exit, value, text })
+}
+
+fn usage(totals: &[UsageTotal]) -> Value {
+    let sum = |field: fn(&UsageTotal) -> u64| totals.iter().map(field).sum::<u64>();
+    let unpriced = sum(|total| total.unpriced_rounds);
+    json!({
+        "rounds": sum(|total| total.rounds),
+        "input": sum(|total| total.input),
+        "output": sum(|total| total.output),
+        "costMicros": (unpriced == 0).then(|| sum(|total| total.cost_micros)),
+    })
+}
+
+fn read_prompt() -> Result<String, Failure> {
+    let mut prompt = String::new();
+    let mut stdin = std::io::stdin().lock().take(PROMPT_BYTES);
+    stdin
+        .read_to_string(&mut prompt)
+        .map_err(|error| Failure::new(Exit::Other, "the prompt cannot be read").caused_by(error))?;
+    Ok(prompt)
+}

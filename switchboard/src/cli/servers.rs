@@ -1,0 +1,140 @@
+//! `switchboard servers`: which servers there are.
+
+mod add;
+mod edit;
+mod list;
+mod login;
+mod settings;
+mod test;
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use crate::chat::clean;
+use crate::cli::Global;
+use crate::exit::{Exit, Failure};
+use crate::out::Out;
+use crate::servers::{find, log_tail};
+use crate::store::{Change, Timestamp, Trust, UserId};
+
+/// Which servers there are.
+#[derive(Args, Debug)]
+pub(crate) struct Servers {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Add a server: NAME -- COMMAND…, or NAME URL
+    Add(Box<add::Add>),
+    /// List servers as they were last seen
+    List,
+    /// Show a server's configuration, without secrets
+    Show(Named),
+    /// Change a server
+    Edit(Box<edit::Edit>),
+    /// Forget a server, with its tokens and the rules about it
+    Remove(Named),
+    /// Switch a server on; a project's server is thereby allowed to start
+    Enable(Named),
+    /// Switch a server off
+    Disable(Named),
+    /// Connect to servers and say what they offer
+    Test(test::Test),
+    /// Show what a server last wrote to standard error
+    Logs(Logs),
+    /// Log in to a remote server
+    Login(login::Login),
+    /// Forget a login
+    Logout(Named),
+}
+
+/// A stored server.
+#[derive(Args, Debug)]
+struct Named {
+    /// The server's name
+    name: String,
+}
+
+#[derive(Args, Debug)]
+struct Logs {
+    /// The server's name
+    name: String,
+    /// How many lines
+    #[arg(long, short = 'n', default_value_t = 200, value_name = "N")]
+    lines: usize,
+}
+
+/// Whether a server is used.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Switch {
+    On,
+    Off,
+}
+
+impl Servers {
+    pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
+        match self.verb.unwrap_or(Verb::List) {
+            Verb::Add(verb) => verb.run(global, out).await,
+            Verb::List => list::list(global, out).await,
+            Verb::Show(named) => list::show(global, out, &named.name).await,
+            Verb::Edit(verb) => verb.run(global, out).await,
+            Verb::Remove(named) => remove(global, out, &named.name).await,
+            Verb::Enable(named) => switch(global, out, &named.name, Switch::On).await,
+            Verb::Disable(named) => switch(global, out, &named.name, Switch::Off).await,
+            Verb::Test(verb) => verb.run(global, out).await,
+            Verb::Logs(verb) => logs(out, &verb),
+            Verb::Login(verb) => verb.run(global, out).await,
+            Verb::Logout(named) => login::log_out(global, out, &named.name).await,
+        }
+    }
+}
+
+async fn remove(global: &Global, out: &Out, name: &str) -> Result<Exit, Failure> {
+    let (store, row) = find(global, name).await?;
+    // A login that cannot be forgotten must not keep the server.
+    let forgotten = login::forget(&row).await;
+    store
+        .commit(vec![Change::DeleteServer(UserId::local(), row.id)])
+        .await?;
+    store.close().await?;
+    out.result(&json!({ "removed": name }), format!("Removed {name}."));
+    forgotten.map(|()| Exit::Done)
+}
+
+async fn switch(global: &Global, out: &Out, name: &str, switch: Switch) -> Result<Exit, Failure> {
+    let (store, mut row) = find(global, name).await?;
+    row.is_active = switch == Switch::On;
+    let allowed = switch == Switch::On && row.trust == Trust::Pending;
+    if allowed {
+        row.trust = Trust::Trusted;
+    }
+    row.updated_at = Timestamp::now();
+    store.commit(vec![Change::PutServer(Box::new(row))]).await?;
+    store.close().await?;
+    let text = match (switch, allowed) {
+        (Switch::On, true) => format!("{name} may start now, and is switched on."),
+        (Switch::On, false) => format!("{name} is switched on."),
+        (Switch::Off, _) => format!("{name} is switched off."),
+    };
+    let value = json!({"server": name, "enabled": switch == Switch::On, "newly_trusted": allowed});
+    out.result(&value, text);
+    Ok(Exit::Done)
+}
+
+fn logs(out: &Out, verb: &Logs) -> Result<Exit, Failure> {
+    let name = &verb.name;
+    let tail = log_tail(name, verb.lines).map_err(|error| {
+        Failure::new(Exit::Other, format!("the log of {name} cannot be read")).caused_by(error)
+    })?;
+    let text = match &tail {
+        Some(lines) => lines.join("\n"),
+        None => format!("{name} has no log: it was not started yet, or is remote."),
+    };
+    out.result(
+        &json!({"server": name, "lines": tail.unwrap_or_default()}),
+        clean(&text),
+    );
+    Ok(Exit::Done)
+}

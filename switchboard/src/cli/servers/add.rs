@@ -1,0 +1,89 @@
+//! `switchboard servers add`.
+
+use clap::Args;
+use mcp_manager::ServerName;
+use serde_json::json;
+
+use super::settings::Settings;
+use crate::cli::Global;
+use crate::exit::{Exit, Failure};
+use crate::home;
+use crate::out::Out;
+use crate::servers::{is_url, to_config};
+use crate::store::{Change, Server, ServerKind, UserId};
+
+#[derive(Args, Debug)]
+pub(super) struct Add {
+    /// What to call it
+    name: String,
+    /// Where it is, unless a command follows
+    url: Option<String>,
+    #[command(flatten)]
+    settings: Settings,
+    /// The program that is the server, and its arguments
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+impl Add {
+    pub(super) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
+        check_name(&self.name)?;
+        let user = UserId::local();
+        let mut row = match (self.command.split_first(), self.url) {
+            (Some((program, args)), None) => {
+                let mut row = Server::new(user.clone(), &self.name, ServerKind::Stdio);
+                row.command = Some(program.clone());
+                row.args = args.to_vec();
+                row
+            }
+            (None, Some(url)) if is_url(&url) => {
+                let mut row = Server::new(user.clone(), &self.name, ServerKind::Auto);
+                row.base_url = Some(url);
+                row
+            }
+            _ => {
+                return Err(
+                    Failure::new(Exit::Other, "a command or a URL is needed").with_hint(
+                        "As in `switchboard servers add files -- npx -y some-server .` or \
+                     `switchboard servers add web https://example.com/mcp`.",
+                    ),
+                );
+            }
+        };
+        self.settings.apply(&mut row).await?;
+        let config = to_config(&row).map_err(|why| Failure::new(Exit::Other, why))?;
+        let store = home::store(global.database.as_deref()).await?;
+        let rows = store.servers(&user).await?;
+        if rows.iter().any(|other| other.name == row.name) {
+            let text = format!("there is a server {:?} already", row.name);
+            let hint = "Change it with `switchboard servers edit`, or take another name.";
+            return Err(Failure::new(Exit::Other, text).with_hint(hint));
+        }
+        row.sort = rows
+            .iter()
+            .map(|row| row.sort + 1)
+            .max()
+            .unwrap_or_default();
+        let value = json!({"added": row.name, "endpoint": config.endpoint().to_string()});
+        let text = format!(
+            "Added {0}: {1}\nTry it with `switchboard servers test {0}`.",
+            row.name,
+            config.endpoint()
+        );
+        store.commit(vec![Change::PutServer(Box::new(row))]).await?;
+        store.close().await?;
+        out.result(&value, text);
+        Ok(Exit::Done)
+    }
+}
+
+/// Whether a server can be called so.
+pub(super) fn check_name(name: &str) -> Result<(), Failure> {
+    let checked = ServerName::new(name);
+    checked.map_err(|error| Failure::new(Exit::Other, error.to_string()))?;
+    if is_url(name) {
+        let text = "a server's name is not its URL: the name comes first";
+        return Err(Failure::new(Exit::Other, text));
+    }
+    Ok(())
+}

@@ -1,0 +1,128 @@
+//! `switchboard servers list` and `show`: servers as they are stored.
+
+use serde_json::{Map, Value, json};
+
+use crate::chat::clean;
+use crate::cli::Global;
+use crate::cli::text::{brief, table};
+use crate::exit::{Exit, Failure};
+use crate::home;
+use crate::out::Out;
+use crate::servers::{CLAIMED, find, to_config, to_entry};
+use crate::store::{Server, ServerTool, StoredValue, Trust, UserId};
+
+pub(super) async fn list(global: &Global, out: &Out) -> Result<Exit, Failure> {
+    let store = home::store(global.database.as_deref()).await?;
+    let (mut values, mut rows) = (Vec::new(), Vec::new());
+    for row in store.servers(&UserId::local()).await? {
+        let tools = store.server_tools(&row.id).await?;
+        let tokens: u64 = tools.iter().map(|tool| tool.tokens).sum();
+        let status = status(&row, &tools);
+        let endpoint = endpoint(&row);
+        values.push(json!({
+            "name": row.name,
+            "type": row.kind,
+            "endpoint": endpoint,
+            "status": status,
+            "tools": tools.len(),
+            "tokens": tokens,
+            "source": row.source,
+            "last_error": row.last_error,
+        }));
+        let seen = match tools.is_empty() {
+            true => String::new(),
+            false => format!("{} tools, about {tokens} tokens", tools.len()),
+        };
+        rows.push(vec![
+            row.name,
+            status.to_owned(),
+            seen,
+            brief(&endpoint, 80),
+        ]);
+    }
+    store.close().await?;
+    let text = match rows.is_empty() {
+        true => "No servers yet. Add one with `switchboard servers add NAME -- COMMAND`, or bring \
+                 in those of other programs with `switchboard import`."
+            .to_owned(),
+        false => table(&rows),
+    };
+    out.result(&json!({ "servers": values }), text);
+    Ok(Exit::Done)
+}
+
+/// How a server was when it was last seen.
+fn status(row: &Server, tools: &[ServerTool]) -> &'static str {
+    match row {
+        row if row.trust == Trust::Pending => "pending",
+        row if !row.is_active => "off",
+        row if row.last_error.is_some() => "failed",
+        _ if tools.is_empty() => "untried",
+        _ => "ok",
+    }
+}
+
+fn endpoint(row: &Server) -> String {
+    match to_config(row) {
+        Ok(config) => config.endpoint().to_string(),
+        Err(why) => why,
+    }
+}
+
+pub(super) async fn show(global: &Global, out: &Out, name: &str) -> Result<Exit, Failure> {
+    let (store, row) = find(global, name).await?;
+    let tools = store.server_tools(&row.id).await?;
+    let tokens = store.tokens(&row.id).await?;
+    store.close().await?;
+    let mut entry = to_entry(&row);
+    hide(&mut entry, "env", row.env.iter());
+    hide(&mut entry, "headers", row.headers.iter());
+    if let Some(url) = entry.get_mut("url") {
+        *url = json!(endpoint(&row));
+    }
+    let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+    let value = json!({
+        "name": row.name,
+        "status": status(&row, &tools),
+        "config": entry,
+        "source": row.source,
+        "trust": row.trust,
+        "claimed_auto_approve": row.extra.get(CLAIMED),
+        "logged_in_at": tokens.iter().map(|token| &token.issuer).collect::<Vec<_>>(),
+        "tools": names,
+        "tokens": tools.iter().map(|tool| tool.tokens).sum::<u64>(),
+        "last_error": row.last_error,
+    });
+    let mut lines = vec![
+        vec!["name".to_owned(), row.name.clone()],
+        vec!["status".to_owned(), status(&row, &tools).to_owned()],
+    ];
+    let mut line = |name: &str, text: Option<String>| {
+        lines.extend(text.map(|text| vec![name.to_owned(), text]));
+    };
+    line("source", row.source.clone());
+    line("last error", row.last_error.clone());
+    line("tools", (!names.is_empty()).then(|| names.join(", ")));
+    let claimed = row.extra.get(CLAIMED).map(Value::to_string);
+    line(
+        "its file approves",
+        claimed.map(|it| format!("{it} (not believed: see `tool allow`)")),
+    );
+    let text = format!("{}\n{:#}", table(&lines), Value::Object(entry));
+    out.result(&value, clean(&text));
+    Ok(Exit::Done)
+}
+
+/// References are shown, values are not.
+fn hide<'a>(
+    entry: &mut Map<String, Value>,
+    member: &str,
+    values: impl Iterator<Item = (&'a String, &'a StoredValue)>,
+) {
+    let shown: Map<String, Value> = values
+        .map(|(name, value)| (name.clone(), value.to_string().into()))
+        .collect();
+    if !shown.is_empty() {
+        entry.insert(member.to_owned(), Value::Object(shown));
+    }
+}

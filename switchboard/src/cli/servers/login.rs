@@ -1,0 +1,89 @@
+//! `switchboard servers login` and `logout`.
+
+use clap::Args;
+use serde_json::json;
+
+use crate::chat::clean;
+use crate::cli::Global;
+use crate::doctor::diagnose;
+use crate::exit::{Exit, Failure};
+use crate::out::Out;
+use crate::servers::{self, find, reach};
+use crate::store::{Change, Server, ServerKind, TokenRef};
+
+#[derive(Args, Debug)]
+pub(super) struct Login {
+    /// The server's name
+    name: String,
+    /// Print the page's address and open no browser
+    #[arg(long)]
+    no_browser: bool,
+}
+
+impl Login {
+    pub(super) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
+        let name = self.name.as_str();
+        let (store, row) = find(global, name).await?;
+        if row.kind == ServerKind::Stdio {
+            let text = format!("server {name:?} is a program: it has no login");
+            let hint = "Programs get their keys by `switchboard servers edit NAME -e KEY=…`.";
+            return Err(Failure::new(Exit::Other, text).with_hint(hint));
+        }
+        let config = reach(&row)
+            .await
+            .map_err(|finding| finding.failure(name))?
+            .enabled();
+        let (told, browser) = (*out, !self.no_browser && out.is_interactive());
+        let show = move |login: &mcp_auth::LoginPrompt| {
+            let who = clean(&login.issuer).into_owned();
+            told.remark(format!("Log in at {who}:\n  {}", login.url));
+            if browser {
+                // Whoever has no browser here takes the address elsewhere.
+                let _ = open::that_detached(&login.url);
+            }
+            Ok(())
+        };
+        let done = tokio::select! {
+            done = servers::log_in(config.clone(), show) => done,
+            _ = tokio::signal::ctrl_c() => {
+                return Err(Failure::new(Exit::Cancelled, "cancelled"));
+            }
+        };
+        let issuer = done.map_err(|error| diagnose(&config, &error).failure(name))?;
+        if let Some(issuer) = &issuer {
+            let token = TokenRef::new(issuer, row.id.clone(), "tokens");
+            store.commit(vec![Change::PutToken(token)]).await?;
+        }
+        store.close().await?;
+        let text = match &issuer {
+            Some(issuer) => format!("Logged in to {name} by {issuer}."),
+            None => format!("{name} needs no login, or has one already."),
+        };
+        out.result(&json!({"server": name, "issuer": issuer}), clean(&text));
+        Ok(Exit::Done)
+    }
+}
+
+pub(super) async fn log_out(global: &Global, out: &Out, name: &str) -> Result<Exit, Failure> {
+    let (store, row) = find(global, name).await?;
+    forget(&row).await?;
+    store.commit(vec![Change::DeleteTokens(row.id)]).await?;
+    store.close().await?;
+    out.result(
+        &json!({ "logged_out": name }),
+        format!("Forgot the login to {name}."),
+    );
+    Ok(Exit::Done)
+}
+
+/// Forgets a server's tokens, if it can have any.
+pub(super) async fn forget(row: &Server) -> Result<(), Failure> {
+    let Ok(config) = reach(row).await else {
+        // An address with a variable that has no value never had a login.
+        return Ok(());
+    };
+    servers::log_out(&config).await.map_err(|error| {
+        let text = format!("the login to {} cannot be forgotten", row.name);
+        Failure::new(Exit::Other, text).caused_by(error)
+    })
+}

@@ -1,0 +1,141 @@
+//! What can be said about a server when it is added, and later.
+
+use clap::{Args, ValueEnum};
+use serde_json::{Map, Value};
+
+use crate::exit::{Exit, Failure};
+use crate::servers::{INPUTS, Keeping, Kind, keep, split_header, stored_value};
+use crate::store::{EnvPolicy, Server, ServerKind, StoredValue};
+
+/// What can be said about a server.
+#[derive(Args, Clone, Debug, Default)]
+pub(super) struct Settings {
+    /// Set an environment variable: NAME=VALUE, NAME=env:VARIABLE, or NAME for one's own of that
+    /// name; may be repeated
+    #[arg(long = "env", short = 'e', value_name = "NAME=VALUE")]
+    env: Vec<String>,
+    /// Send a header: 'NAME: VALUE', or 'NAME: env:VARIABLE'; may be repeated
+    #[arg(long = "header", short = 'H', value_name = "NAME: VALUE")]
+    headers: Vec<String>,
+    /// Answer a question of an imported file; may be repeated
+    #[arg(long = "input", value_name = "ID=VALUE")]
+    inputs: Vec<String>,
+    /// How to speak to a server with a URL
+    #[arg(long = "type", value_enum, value_name = "TYPE")]
+    kind: Option<Kind>,
+    /// Start the program in this folder
+    #[arg(long, value_name = "FOLDER")]
+    cwd: Option<String>,
+    /// Let a call take so many seconds; 0 is the usual time
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<u64>,
+    /// Which of your environment the program gets
+    #[arg(long, value_enum, value_name = "POLICY")]
+    env_policy: Option<Policy>,
+    /// Whether it takes several calls at once
+    #[arg(long, value_name = "true|false", num_args = 0..=1, default_missing_value = "true")]
+    parallel: Option<bool>,
+    /// Whether its tools are always offered to the model, however many there are
+    #[arg(long, value_name = "true|false", num_args = 0..=1, default_missing_value = "true")]
+    always_load: Option<bool>,
+    /// Keep values that are no references readable in the store, not in the keyring
+    #[arg(long)]
+    plain: bool,
+}
+
+/// Which of one's environment a program gets.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Policy {
+    /// All of it
+    Inherit,
+    /// What programs need, without keys and tokens
+    Safe,
+    /// Nothing
+    None,
+}
+
+impl Settings {
+    /// Sets what was said.
+    pub(super) async fn apply(&self, row: &mut Server) -> Result<(), Failure> {
+        let keeping = match self.plain {
+            true => Keeping::Plain,
+            false => Keeping::Keyring,
+        };
+        for pair in &self.env {
+            let (name, value) = match pair.split_once('=') {
+                Some((name, value)) => (name, stored_value(value)),
+                None => (pair.as_str(), StoredValue::Env(pair.clone())),
+            };
+            let value = keep(&row.id, &format!("env/{name}"), value, keeping).await?;
+            row.env.insert(name.to_owned(), value);
+        }
+        for header in &self.headers {
+            let (name, value) = split_header(header)?;
+            let value = stored_value(value);
+            let value = keep(&row.id, &format!("header/{name}"), value, keeping).await?;
+            row.headers.insert(name.to_owned(), value);
+        }
+        for pair in &self.inputs {
+            self.answer(row, pair, keeping).await?;
+        }
+        if let Some(kind) = self.kind {
+            row.kind = match (row.kind, kind) {
+                (ServerKind::Stdio, _) => return Err(of_no_use("--type", "a URL")),
+                (_, Kind::Http) => ServerKind::StreamableHttp,
+                (_, Kind::Sse) => ServerKind::Sse,
+                (_, Kind::Auto) => ServerKind::Auto,
+            };
+        }
+        if row.kind == ServerKind::Stdio && !self.headers.is_empty() {
+            return Err(of_no_use("--header", "a URL"));
+        }
+        if row.kind != ServerKind::Stdio && !self.env.is_empty() {
+            return Err(of_no_use("--env", "a command"));
+        }
+        if let Some(folder) = &self.cwd {
+            row.cwd = Some(folder.clone());
+        }
+        if let Some(seconds) = self.timeout {
+            row.timeout = (seconds > 0).then_some(seconds);
+        }
+        if let Some(policy) = self.env_policy {
+            row.env_policy = match policy {
+                Policy::Inherit => EnvPolicy::Inherit,
+                Policy::Safe => EnvPolicy::Safe,
+                Policy::None => EnvPolicy::None,
+            };
+        }
+        row.parallel = self.parallel.unwrap_or(row.parallel);
+        row.always_load = self.always_load.unwrap_or(row.always_load);
+        let mut values = row.env.values().chain(row.headers.values());
+        row.plain_values |= values.any(StoredValue::is_plain);
+        Ok(())
+    }
+
+    async fn answer(&self, row: &mut Server, pair: &str, keeping: Keeping) -> Result<(), Failure> {
+        let Some((id, value)) = pair.split_once('=') else {
+            return Err(Failure::new(
+                Exit::Other,
+                format!("{pair:?} is not ID=VALUE"),
+            ));
+        };
+        let value = stored_value(value);
+        let value = keep(&row.id, &format!("input/{id}"), value, keeping).await?;
+        if !row.extra.is_object() {
+            row.extra = Value::Object(Map::new());
+        }
+        if let Some(extra) = row.extra.as_object_mut() {
+            let inputs = extra
+                .entry(INPUTS)
+                .or_insert_with(|| Value::Object(Map::new()));
+            if let Some(inputs) = inputs.as_object_mut() {
+                inputs.insert(id.to_owned(), String::from(value).into());
+            }
+        }
+        Ok(())
+    }
+}
+
+fn of_no_use(flag: &str, needs: &str) -> Failure {
+    Failure::new(Exit::Other, format!("{flag} is for servers with {needs}"))
+}

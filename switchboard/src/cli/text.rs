@@ -1,0 +1,66 @@
+//! How lists look.
+
+use crate::chat::clean;
+
+/// Rows in columns, the last of which has no end.
+pub(crate) fn table(rows: &[Vec<String>]) -> String {
+    let cells = |row: &Vec<String>| -> Vec<String> {
+        row.iter()
+            .map(|cell| clean(cell).replace(['\n', '\t'], " "))
+            .collect()
+    };
+    let rows: Vec<Vec<String>> = rows.iter().map(cells).collect();
+    let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
+    let widths: Vec<usize> = (0..columns)
+        .map(|column| {
+            let cells = rows.iter().filter_map(|row| row.get(column));
+            cells
+                .map(|cell| cell.chars().count())
+                .max()
+                .unwrap_or_default()
+        })
+        .collect();
+    let line = |row: &Vec<String>| {
+        let cells = row
+            .iter()
+            .zip(&widths)
+            .map(|(cell, width)| format!("{cell:<width$}"));
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// The first line of a text, cut where it gets long.
+pub(crate) fn brief(text: &str, most: usize) -> String {
+    let line = text.trim().lines().next().unwrap_or_default();
+    match line.char_indices().nth(most) {
+        Some((cut, _)) => format!("{}…", line.get(..cut).unwrap_or_default().trim_end()),
+        None => line.to_owned(),
+    }
+}
+
+/// `1 tool`, `2 tools`.
+pub(crate) fn count(number: usize, one: &str) -> String {
+    match number {
+        1 => format!("1 {one}"),
+        _ => format!("{number} {one}s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_line_up_and_lines_stay_lines() {
+        let rows = [["a", "x\ny"], ["long", "\u{1b}[2J"]];
+        let rows = rows.map(|row| row.map(str::to_owned).to_vec());
+        assert_eq!(table(&rows), "a     x y\nlong  \u{fffd}[2J");
+    }
+
+    #[test]
+    fn long_lines_are_cut() {
+        assert_eq!(brief("one\ntwo", 10), "one");
+        assert_eq!(brief("eleven chars", 6), "eleven…");
+    }
+}

@@ -1,0 +1,258 @@
+//! `switchboard tool`: one tool, shown and governed.
+
+use std::sync::Arc;
+
+use clap::{Args, Subcommand};
+use mcp_manager::{Entry, NoopElicitation};
+use serde_json::json;
+
+use crate::chat::clean;
+use crate::cli::Global;
+use crate::cli::tools::{describe, schema};
+use crate::exit::{Exit, Failure};
+use crate::out::Out;
+use crate::servers::{AdHoc, Link, find};
+use crate::signature::signature;
+use crate::store::{Change, Decision, Rule, RuleScope, Server, Store, Timestamp, UserId};
+
+/// Shows a tool, switches it on or off, and says whether a model may call it unasked.
+#[derive(Args, Debug)]
+pub(crate) struct Tool {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Show all of a tool's definition
+    Show {
+        /// SERVER TOOL; just TOOL if a command follows
+        #[arg(required = true, value_name = "SERVER TOOL")]
+        words: Vec<String>,
+        #[command(flatten)]
+        ad_hoc: AdHoc,
+    },
+    /// Offer a tool to models again
+    Enable(Which),
+    /// Offer a tool to nobody
+    Disable(Which),
+    /// Let models call a tool without asking, as long as it stays as it is now
+    Allow(Which),
+    /// Ask before each call of a tool, whatever the mode
+    Ask(Which),
+    /// Refuse each call of a tool
+    Deny(Which),
+}
+
+/// A tool of a stored server.
+#[derive(Args, Debug)]
+struct Which {
+    /// The server's name
+    server: String,
+    /// The tool's name, as its server spells it
+    tool: String,
+}
+
+impl Tool {
+    pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
+        match self.verb {
+            Verb::Show { words, ad_hoc } => show(global, out, &words, &ad_hoc).await,
+            Verb::Enable(which) => switch(global, out, &which, Switch::On).await,
+            Verb::Disable(which) => switch(global, out, &which, Switch::Off).await,
+            Verb::Allow(which) => decide(global, out, &which, Decision::Allow).await,
+            Verb::Ask(which) => decide(global, out, &which, Decision::Ask).await,
+            Verb::Deny(which) => decide(global, out, &which, Decision::Deny).await,
+        }
+    }
+}
+
+/// The server, if it is not a command, and the rest of the words.
+pub(crate) fn split<'a>(
+    words: &'a [String],
+    ad_hoc: &AdHoc,
+) -> Result<(Option<&'a str>, &'a [String]), Failure> {
+    if ad_hoc.has_command() {
+        return Ok((None, words));
+    }
+    match words.split_first() {
+        Some((server, rest)) if !rest.is_empty() => Ok((Some(server), rest)),
+        _ => Err(Failure::new(Exit::Other, "a server and a name are needed")
+            .with_hint("As in SERVER NAME, URL NAME, or NAME -- COMMAND.")),
+    }
+}
+
+/// A tool of the only server of a link.
+pub(crate) fn entry(link: &Link, tool: &str) -> Result<Arc<Entry>, Failure> {
+    let server = link.only()?;
+    let catalog = link.catalog();
+    if let Some(entry) = catalog.find(&server.name, tool) {
+        return Ok(Arc::clone(entry));
+    }
+    let listing = link.listing(&server.name);
+    let names: Vec<&str> = listing.tools().iter().map(|tool| tool.name()).collect();
+    let text = format!("server {:?} has no tool {tool:?}", server.name.as_str());
+    Err(Failure::new(Exit::Other, text).with_hint(format!("It has: {}.", names.join(", "))))
+}
+
+async fn show(
+    global: &Global,
+    out: &Out,
+    words: &[String],
+    ad_hoc: &AdHoc,
+) -> Result<Exit, Failure> {
+    let (server, rest) = split(words, ad_hoc)?;
+    let tool = rest.first().map(String::as_str).unwrap_or_default();
+    Link::with(global, server, ad_hoc, NoopElicitation, async |link| {
+        let entry = entry(link, tool)?;
+        let mut value = describe(&entry);
+        let definition = serde_json::to_value(&**entry.tool()).unwrap_or_default();
+        if let Some(members) = value.as_object_mut() {
+            members.insert("server".to_owned(), json!(entry.server()));
+            members.insert("definition".to_owned(), definition);
+            members.insert(
+                "fingerprint".to_owned(),
+                json!(entry.fingerprint().to_string()),
+            );
+        }
+        let mut text = signature(entry.name(), &schema(&entry));
+        for part in [entry.description().unwrap_or_default(), &hints(&entry)] {
+            if !part.is_empty() {
+                text.push_str("\n\n");
+                text.push_str(part);
+            }
+        }
+        text.push_str(&format!("\n\n{:#}", schema(&entry)));
+        text.push_str(&format!(
+            "\n\nModels call it {}; it costs about {} tokens.",
+            entry.exposed_name(),
+            entry.tokens()
+        ));
+        out.result(&value, clean(&text));
+        Ok(Exit::Done)
+    })
+    .await
+}
+
+/// What its server says it does to the world.
+fn hints(entry: &Entry) -> String {
+    let Some(says) = entry.annotations() else {
+        return String::new();
+    };
+    let writes = says.read_only_hint != Some(true);
+    let hints = [
+        (says.read_only_hint, "changes nothing", "changes things"),
+        (
+            says.destructive_hint.filter(|_| writes),
+            "may destroy things",
+            "only adds",
+        ),
+        (
+            says.idempotent_hint.filter(|_| writes),
+            "does no more when repeated",
+            "does it again when repeated",
+        ),
+        (says.open_world_hint, "reaches out", "stays within"),
+    ];
+    let said = hints
+        .into_iter()
+        .filter_map(|(hint, yes, no)| Some(if hint? { yes } else { no }));
+    let said: Vec<&str> = said.collect();
+    match said.is_empty() {
+        true => String::new(),
+        false => format!("Its server says that it {}.", said.join(", ")),
+    }
+}
+
+/// Whether a tool is offered.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Switch {
+    On,
+    Off,
+}
+
+async fn switch(
+    global: &Global,
+    out: &Out,
+    which: &Which,
+    switch: Switch,
+) -> Result<Exit, Failure> {
+    let (store, mut row) = find(global, &which.server).await?;
+    check(&*store, &row, &which.tool).await?;
+    row.disabled_tools.retain(|tool| *tool != which.tool);
+    if switch == Switch::Off {
+        row.disabled_tools.push(which.tool.clone());
+        row.disabled_tools.sort();
+    }
+    row.updated_at = Timestamp::now();
+    store.commit(vec![Change::PutServer(Box::new(row))]).await?;
+    store.close().await?;
+    let word = match switch {
+        Switch::On => "on",
+        Switch::Off => "off",
+    };
+    out.result(
+        &json!({"server": which.server, "tool": which.tool, "enabled": switch == Switch::On}),
+        format!("{} of {} is switched {word}.", which.tool, which.server),
+    );
+    Ok(Exit::Done)
+}
+
+/// A name that the server was not seen with is more likely wrong than new.
+async fn check(store: &dyn Store, row: &Server, tool: &str) -> Result<(), Failure> {
+    let seen = store.server_tools(&row.id).await?;
+    if seen.is_empty() || seen.iter().any(|known| known.name == tool) {
+        return Ok(());
+    }
+    let names: Vec<&str> = seen.iter().map(|tool| tool.name.as_str()).collect();
+    let text = format!("server {:?} was not seen with a tool {tool:?}", row.name);
+    Err(Failure::new(Exit::Other, text).with_hint(format!("It has: {}.", names.join(", "))))
+}
+
+async fn decide(
+    global: &Global,
+    out: &Out,
+    which: &Which,
+    decision: Decision,
+) -> Result<Exit, Failure> {
+    let hash = match decision {
+        // A yes is for the tool as it is: it must be seen for that.
+        Decision::Allow => Some(fingerprint(global, which).await?),
+        _ => None,
+    };
+    let (store, row) = find(global, &which.server).await?;
+    check(&*store, &row, &which.tool).await?;
+    let user = UserId::local();
+    let mut rule = Rule::new(user.clone(), RuleScope::Tool, decision);
+    rule.server_id = Some(row.id.clone());
+    rule.server = row.name.clone();
+    rule.tool.clone_from(&which.tool);
+    rule.def_hash = hash;
+    let earlier = store.rules(&user).await?.into_iter().filter(|earlier| {
+        earlier.server == rule.server
+            && earlier.tool == rule.tool
+            && earlier.conversation_id.is_none()
+    });
+    let forget = earlier.map(|earlier| Change::DeleteRule(user.clone(), earlier.id));
+    let mut changes: Vec<Change> = forget.collect();
+    changes.push(Change::PutRule(rule));
+    store.commit(changes).await?;
+    store.close().await?;
+    let text = match decision {
+        Decision::Allow => "runs without a question, as long as it stays as it is now",
+        Decision::Ask => "is asked about before each call",
+        Decision::Deny => "is refused",
+    };
+    out.result(
+        &json!({"server": which.server, "tool": which.tool, "decision": decision}),
+        format!("{} of {} {text}.", which.tool, which.server),
+    );
+    Ok(Exit::Done)
+}
+
+async fn fingerprint(global: &Global, which: &Which) -> Result<String, Failure> {
+    let (server, none) = (Some(which.server.as_str()), AdHoc::default());
+    Link::with(global, server, &none, NoopElicitation, async |link| {
+        Ok(entry(link, &which.tool)?.fingerprint().to_string())
+    })
+    .await
+}

@@ -1,0 +1,90 @@
+//! The flags of everything that talks to a model.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use agent_loop::Mode;
+use clap::{Args, ValueEnum};
+use provider_adapters::Wire;
+
+use crate::cli::Global;
+use crate::models::Tape;
+use crate::workbench::Wishes;
+
+/// What a conversation is to be like.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct TalkArgs {
+    /// The model, as in gpt-5, anthropic/claude-sonnet-5, ollama/qwen3 or demo
+    #[arg(long, short, value_name = "NAME")]
+    model: Option<String>,
+    /// Ask the model at this address instead of its provider's
+    #[arg(long, value_name = "URL")]
+    base_url: Option<String>,
+    /// Speak this wire: openai-chat, openai-responses, anthropic, gemini or prompt
+    #[arg(long, value_name = "WIRE")]
+    wire: Option<Wire>,
+    /// Talk as this assistant
+    #[arg(long, short, value_name = "NAME")]
+    assistant: Option<String>,
+    /// Use this server only: a name, a URL, or demo; may be given several times
+    #[arg(long = "server", short, value_name = "SERVER")]
+    servers: Vec<String>,
+    /// Which tool calls run without a question
+    #[arg(long, value_enum, value_name = "MODE")]
+    approve: Option<Approve>,
+    /// Ask the model at most so many times per message; 0 is no limit
+    #[arg(long, value_name = "N")]
+    max_rounds: Option<u32>,
+    /// Spend at most so many dollars per message, where prices are known
+    #[arg(long, value_name = "DOLLARS")]
+    max_cost: Option<f64>,
+    /// Take at most so many seconds per message
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<u64>,
+    /// Write everything that passes to the model and back to this file, without keys
+    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
+    record: Option<PathBuf>,
+    /// Send nothing to the model: play this file back
+    #[arg(long, value_name = "FILE")]
+    replay: Option<PathBuf>,
+}
+
+/// Approval modes.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Approve {
+    /// Every call is asked for
+    Ask,
+    /// Calls that change nothing run
+    AutoRead,
+    /// Every call runs
+    Auto,
+    /// No call runs
+    Plan,
+}
+
+impl TalkArgs {
+    pub(crate) fn wishes(&self, global: &Global) -> Wishes {
+        let mut wishes = Wishes::default();
+        wishes.wanted.model.clone_from(&self.model);
+        wishes.wanted.base_url.clone_from(&self.base_url);
+        wishes.wanted.wire = self.wire;
+        wishes.assistant.clone_from(&self.assistant);
+        wishes.servers.clone_from(&self.servers);
+        wishes.approve = self.approve.map(|mode| match mode {
+            Approve::Ask => Mode::Ask,
+            Approve::AutoRead => Mode::AutoRead,
+            Approve::Auto => Mode::Auto,
+            Approve::Plan => Mode::Plan,
+        });
+        wishes.max_rounds = self.max_rounds;
+        wishes.max_cost = self.max_cost;
+        wishes.timeout = self.timeout.map(Duration::from_secs);
+        wishes.tape = match (&self.record, &self.replay) {
+            (Some(file), _) => Tape::Record(file.clone()),
+            (None, Some(file)) => Tape::Replay(file.clone()),
+            (None, None) => Tape::None,
+        };
+        wishes.config.clone_from(&global.config);
+        wishes
+    }
+}

@@ -1,0 +1,174 @@
+//! What the demo model does where no script tells it: calls the tool that seems to be meant, and
+//! quotes what comes back.
+
+use provider_adapters::ToolSpec;
+use provider_adapters::testing::{Asked, ScriptedReply, ToolAnswer};
+
+use super::fill;
+use super::script::{call_id, labelled, short_name};
+
+/// How much of an answer is quoted.
+const QUOTED: usize = 400;
+/// How many tools are named.
+const NAMED: usize = 20;
+
+/// Words that mean a tool of the demo server.
+const KEYWORDS: [(&str, &[&str]); 13] = [
+    (
+        "get_time",
+        &[
+            "time",
+            "clock",
+            "date",
+            "day",
+            "today",
+            "yesterday",
+            "tomorrow",
+            "时间",
+            "日期",
+            "昨天",
+            "今天",
+        ],
+    ),
+    ("add", &["plus", "sum", "+"]),
+    ("echo", &["repeat", "again"]),
+    ("write_note", &["note", "write", "remember"]),
+    ("slow", &["wait", "progress"]),
+    ("fail", &["failure", "error"]),
+    ("picture", &["image", "draw"]),
+    ("sound", &["tone", "audio", "hear"]),
+    ("big", &["huge", "long"]),
+    ("ask_name", &["name", "me"]),
+    ("grow", &["new"]),
+    ("crash", &["die"]),
+    ("odd", &["strange"]),
+];
+
+/// What it says or calls.
+pub(crate) fn reply(asked: &Asked) -> ScriptedReply {
+    let question = asked.question().unwrap_or_default();
+    let answers = asked.answers();
+    if !answers.is_empty() {
+        let lines: Vec<String> = answers.into_iter().map(quote).collect();
+        return ScriptedReply::new().with_text(labelled(&lines.join("\n")));
+    }
+    match meant(asked, question) {
+        Some(tool) => {
+            let arguments = fill::arguments(tool, question);
+            ScriptedReply::new().with_call(call_id(asked, 0), tool.name.as_str(), arguments)
+        }
+        None => ScriptedReply::new().with_text(labelled(&offer(asked))),
+    }
+}
+
+/// What came back, in a line.
+fn quote(answer: &ToolAnswer) -> String {
+    let name = short_name(&answer.name);
+    let text = answer.text.trim();
+    let lower = text.to_lowercase();
+    let denied = ["denied", "declined", "forbids", "was not made"];
+    if answer.is_error && denied.iter().any(|word| lower.contains(word)) {
+        return format!("{name} was not allowed, so I left it.");
+    }
+    let mut shown: String = text.chars().take(QUOTED).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    match (answer.is_error, shown.is_empty()) {
+        (true, _) => format!("{name} failed: {shown}"),
+        (false, true) => format!("{name} answered nothing."),
+        (false, false) => format!("{name} answered: {shown}"),
+    }
+}
+
+/// The tool that the question means: the one with most of its name, and words for it, in there.
+fn meant<'a>(asked: &'a Asked, question: &str) -> Option<&'a ToolSpec> {
+    let lower = question.to_lowercase();
+    let words: Vec<&str> = lower
+        .split(|sign: char| !sign.is_alphanumeric() && sign != '_')
+        .collect();
+    let mut best: Option<(usize, &ToolSpec)> = None;
+    for tool in asked.tools.iter().filter(|_| asked.may_call) {
+        let score = score(short_name(&tool.name), &lower, &words);
+        if score > best.map_or(0, |(most, _)| most) {
+            best = Some((score, tool));
+        }
+    }
+    best.map(|(_, tool)| tool)
+}
+
+fn score(name: &str, lower: &str, words: &[&str]) -> usize {
+    let has = |word: &str| {
+        // What is not letters of an alphabet has no spaces around it.
+        words.contains(&word)
+            || !word.is_ascii() && lower.contains(word)
+            || word == "+" && lower.contains('+')
+    };
+    let lower_name = name.to_lowercase();
+    // A name that not every provider takes may have got a tail.
+    let begins = |word: &&str| word.contains('_') && lower_name.starts_with(*word);
+    let parts: Vec<String> = parts(name);
+    let whole = usize::from(has(&lower_name) || words.iter().any(begins)) * 100;
+    let named = parts
+        .iter()
+        .filter(|part| part.len() > 2 && has(part))
+        .count();
+    let known = KEYWORDS
+        .iter()
+        .filter(|(tool, _)| *tool == lower_name)
+        .flat_map(|(_, words)| *words)
+        .filter(|word| has(word))
+        .count();
+    whole + (named + known) * 10
+}
+
+/// The words a name is made of: `getUser_name` is get, user, name.
+fn parts(name: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    for sign in name.chars() {
+        if !sign.is_alphanumeric() || sign.is_uppercase() {
+            parts.push(String::new());
+        }
+        if let (true, Some(part)) = (sign.is_alphanumeric(), parts.last_mut()) {
+            part.extend(sign.to_lowercase());
+        }
+    }
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+/// What it can do, for somebody who asked for something else.
+fn offer(asked: &Asked) -> String {
+    let mut text = String::from(
+        "I do not think: I look for the name of a tool in what you write, call it, and quote its answer.",
+    );
+    let names: Vec<&str> = asked
+        .tools
+        .iter()
+        .map(|tool| short_name(&tool.name))
+        .collect();
+    if !asked.may_call || names.is_empty() {
+        text.push_str("\nThere are no tools here that I could call.");
+        return text;
+    }
+    let shown: Vec<&str> = names.iter().copied().take(NAMED).collect();
+    text.push_str(&format!("\nI can call: {}", shown.join(", ")));
+    match names.len().saturating_sub(shown.len()) {
+        0 => text.push('.'),
+        more => text.push_str(&format!(" and {more} more.")),
+    }
+    let tries = [
+        ("get_time", "What time was it yesterday?"),
+        ("add", "Add 2 and 40."),
+        ("write_note", "Write a note: buy milk"),
+    ];
+    let tries: Vec<&str> = tries
+        .iter()
+        .filter(|(tool, _)| names.contains(tool))
+        .map(|(_, say)| *say)
+        .collect();
+    if !tries.is_empty() {
+        text.push_str(&format!("\nTry: {}", tries.join(" | ")));
+    }
+    text
+}

@@ -1,0 +1,154 @@
+//! How a run ends: exit codes, and failures told to people.
+
+use std::error::Error;
+use std::fmt;
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+
+/// How the program ends. The codes are documented and do not change.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Exit {
+    /// Everything was done.
+    Done,
+    /// The command was wrong, or anything that has no code of its own.
+    Other,
+    /// The model or its provider failed.
+    Model,
+    /// A server or a provider wants authentication.
+    Auth,
+    /// A server cannot be reached or started.
+    Unreachable,
+    /// A tool answered that it failed.
+    Tool,
+    /// A call was denied.
+    Denied,
+    /// A limit was reached.
+    Limit,
+    /// Somebody cancelled.
+    Cancelled,
+}
+
+impl Exit {
+    /// The exit code.
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Other => 1,
+            Self::Model => 2,
+            Self::Auth => 3,
+            Self::Unreachable => 4,
+            Self::Tool => 5,
+            Self::Denied => 6,
+            Self::Limit => 7,
+            Self::Cancelled => 130,
+        }
+    }
+
+    /// The word for it in JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Other => "error",
+            Self::Model => "model",
+            Self::Auth => "auth",
+            Self::Unreachable => "unreachable",
+            Self::Tool => "tool",
+            Self::Denied => "denied",
+            Self::Limit => "limit",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.code())
+    }
+}
+
+/// Why a verb failed: what happened, why, and what to do about it.
+#[derive(Debug)]
+pub struct Failure {
+    exit: Exit,
+    message: String,
+    hint: Option<String>,
+    source: Option<Box<dyn Error + Send + Sync>>,
+}
+
+impl Failure {
+    /// A failure told in one sentence.
+    pub fn new(exit: Exit, message: impl Into<String>) -> Self {
+        Self {
+            exit,
+            message: message.into(),
+            hint: None,
+            source: None,
+        }
+    }
+
+    /// With what to do about it.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// With what caused it.
+    #[must_use]
+    pub fn caused_by(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+
+    /// How the program ends because of it.
+    pub fn exit(&self) -> Exit {
+        self.exit
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
+    /// The message and all its causes, in one line.
+    pub fn chain(&self) -> String {
+        let mut text = self.message.clone();
+        let mut cause = self.source();
+        while let Some(error) = cause {
+            text.push_str(": ");
+            text.push_str(&error.to_string());
+            cause = error.source();
+        }
+        text
+    }
+
+    /// As `--json` prints it on standard error.
+    pub fn to_json(&self) -> Value {
+        let mut error = json!({
+            "code": self.exit.as_str(),
+            "exit": self.exit.code(),
+            "message": self.chain(),
+        });
+        if let (Some(hint), Some(members)) = (&self.hint, error.as_object_mut()) {
+            members.insert("hint".to_owned(), hint.as_str().into());
+        }
+        json!({ "error": error })
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl Error for Failure {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match &self.source {
+            Some(source) => Some(source.as_ref()),
+            None => None,
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Where things are kept on this machine.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::store::{Limits, SqliteStore, Store, StoreError, UserId};
+
+/// The folder of everything: `SWITCHBOARD_HOME`, or the platform's usual place for a program's
+/// data, or a folder of this name where we are.
+pub fn folder() -> PathBuf {
+    if let Some(home) = environment("SWITCHBOARD_HOME") {
+        return PathBuf::from(home);
+    }
+    let usual = directories::ProjectDirs::from("", "", "switchboard");
+    let usual = usual.map(|usual| usual.data_dir().to_owned());
+    usual.unwrap_or_else(|| PathBuf::from("switchboard-data"))
+}
+
+/// The store's file: the one named, or the usual one.
+pub fn database(named: Option<&Path>) -> PathBuf {
+    named.map_or_else(|| folder().join("switchboard.db"), Path::to_owned)
+}
+
+/// Opens the store.
+///
+/// # Errors
+/// If it cannot be opened.
+pub async fn store(named: Option<&Path>) -> Result<Arc<dyn Store>, StoreError> {
+    let store = SqliteStore::open(database(named), Limits::default()).await?;
+    Ok(Arc::new(store))
+}
+
+/// The settings of a user, by key.
+///
+/// # Errors
+/// If the store cannot be read.
+pub async fn settings(
+    store: &dyn Store,
+    user: &UserId,
+) -> Result<BTreeMap<String, Value>, StoreError> {
+    let rows = store.settings(user).await?;
+    Ok(rows.into_iter().map(|row| (row.key, row.value)).collect())
+}
+
+/// An environment variable that is set and not empty.
+pub fn environment(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}

@@ -1,0 +1,8 @@
+//! Servers that other programs know: found, compared with ours, taken over. Their files are only
+//! ever read.
+
+mod place;
+mod plan;
+
+pub(crate) use place::{named, usual};
+pub(crate) use plan::{Item, Plan, State};

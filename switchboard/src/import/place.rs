@@ -1,0 +1,91 @@
+//! Where other programs keep their servers.
+
+use std::path::{Path, PathBuf};
+
+use mcp_manager::Dialect;
+
+/// A file that may have servers.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Place {
+    pub(crate) path: PathBuf,
+    pub(crate) dialect: Dialect,
+    pub(crate) scope: Scope,
+}
+
+/// Whose servers a file has.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum Scope {
+    /// The user's own.
+    User,
+    /// A project's: whoever wrote it into the project may be a stranger.
+    Project,
+    /// What a user's file keeps for one project folder.
+    UserForProject(String),
+}
+
+impl Place {
+    fn new(path: impl Into<PathBuf>, dialect: Dialect, scope: Scope) -> Self {
+        Self {
+            path: path.into(),
+            dialect,
+            scope,
+        }
+    }
+}
+
+/// The files that the user names. Naming one is asking for it: its servers are the user's own.
+pub(crate) fn named(files: &[PathBuf]) -> Vec<Place> {
+    let place = |path: &PathBuf| {
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+        let dialect = Dialect::of_path(&path).unwrap_or_default();
+        Place::new(path, dialect, Scope::User)
+    };
+    files.iter().map(place).collect()
+}
+
+/// The files that are usually there, in the order they count: the user's own first, then those
+/// of the project in `folder`.
+pub(crate) fn usual(folder: &Path) -> Vec<Place> {
+    let mut places = Vec::new();
+    if let Some(dirs) = directories::BaseDirs::new() {
+        of_user(dirs.home_dir(), dirs.config_dir(), folder, &mut places);
+    }
+    let mut project = |path: &str, dialect| {
+        places.push(Place::new(folder.join(path), dialect, Scope::Project));
+    };
+    project(".mcp.json", Dialect::ClaudeCode);
+    project(".vscode/mcp.json", Dialect::VsCode);
+    project(".cursor/mcp.json", Dialect::Cursor);
+    places.retain(|place| place.path.is_file());
+    places
+}
+
+fn of_user(home: &Path, config: &Path, folder: &Path, places: &mut Vec<Place>) {
+    let mut add = |path: PathBuf, dialect| places.push(Place::new(path, dialect, Scope::User));
+    // On every system the folder is the one the platform has for configuration.
+    add(
+        config.join("Claude/claude_desktop_config.json"),
+        Dialect::ClaudeDesktop,
+    );
+    add(home.join(".claude.json"), Dialect::ClaudeCode);
+    add(home.join(".cursor/mcp.json"), Dialect::Cursor);
+    for code in ["Code", "Code - Insiders"] {
+        let user = config.join(code).join("User");
+        add(user.join("mcp.json"), Dialect::VsCode);
+        add(user.join("settings.json"), Dialect::VsCode);
+        let cline = "globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json";
+        add(user.join(cline), Dialect::Cline);
+    }
+    add(home.join(".codex/config.toml"), Dialect::Codex);
+    add(home.join(".gemini/settings.json"), Dialect::Plain);
+    add(
+        home.join(".codeium/windsurf/mcp_config.json"),
+        Dialect::Plain,
+    );
+    let folder = Scope::UserForProject(folder.to_string_lossy().into_owned());
+    places.push(Place::new(
+        home.join(".claude.json"),
+        Dialect::ClaudeCode,
+        folder,
+    ));
+}

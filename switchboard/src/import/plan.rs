@@ -1,0 +1,254 @@
+//! What an import would do: a pure comparison of what is there with what was read.
+
+use mcp_manager::{ConfigFile, ConfigProblem, Missing, ServerConfig, Variable};
+use serde_json::{Map, Value, json};
+
+use super::place::{Place, Scope};
+use crate::servers::{CLAIMED, from_config, to_config};
+use crate::store::{EnvPolicy, Server, Trust, UserId};
+
+/// What an import would do.
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    pub(crate) items: Vec<Item>,
+    /// What could not be read, each with its file.
+    pub(crate) problems: Vec<(String, String)>,
+}
+
+/// What an import would do with one server.
+#[derive(Debug)]
+pub(crate) struct Item {
+    pub(crate) row: Server,
+    /// Its program or address, without secrets.
+    pub(crate) endpoint: String,
+    pub(crate) state: State,
+    /// What else there is to know.
+    pub(crate) note: String,
+}
+
+/// How a server compares with those that are there.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum State {
+    /// There is none of its name.
+    New,
+    /// There is the same already.
+    Same,
+    /// There is another of its name.
+    Conflict,
+    /// It is new, and wants for something.
+    NeedsInput,
+}
+
+impl State {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Same => "same",
+            Self::Conflict => "conflict",
+            Self::NeedsInput => "needs input",
+        }
+    }
+}
+
+impl Plan {
+    /// Adds the servers of a file.
+    pub(crate) fn add(&mut self, place: &Place, text: &str, stored: &[Server]) {
+        let source = place.path.to_string_lossy().into_owned();
+        let read = match &place.scope {
+            Scope::UserForProject(folder) => ConfigFile::read_project(text, folder),
+            _ => ConfigFile::read(text, place.dialect).map(Some),
+        };
+        let file = match read {
+            Ok(Some(file)) => file,
+            Ok(None) => return,
+            Err(problem) => return self.problems.push((source, problem.to_string())),
+        };
+        // A file of settings without servers is no fault.
+        let told = |problem: &&ConfigProblem| problem.server.is_some() || !is_settings(place);
+        let problems = file.problems().iter().filter(told);
+        self.problems
+            .extend(problems.map(|problem| (source.clone(), problem.to_string())));
+        let open = open_inputs(&file);
+        for config in file.servers() {
+            let mut item = self.item(place, &source, config, stored);
+            let missing = open.iter().find(|(name, _)| name == config.name().as_str());
+            if let (State::New, Some((_, ids))) = (item.state, missing) {
+                item.state = State::NeedsInput;
+                item.note = join(&item.note, &format!("asks for {}", ids.join(", ")));
+            }
+            self.items.push(item);
+        }
+    }
+
+    fn item(&self, place: &Place, source: &str, config: &ServerConfig, stored: &[Server]) -> Item {
+        let mut row = from_config(&UserId::local(), config);
+        if row.env_policy == EnvPolicy::Inherit {
+            // No file says so: what a program needs is enough.
+            row.env_policy = EnvPolicy::Safe;
+        }
+        let mut note = String::new();
+        let claimed = std::mem::take(&mut row.auto_approve_tools);
+        if !claimed.is_empty() {
+            note = format!(
+                "its file approves {}; that is not taken over",
+                claimed.join(", ")
+            );
+            let mut extra = row.extra.as_object().cloned().unwrap_or_else(Map::new);
+            extra.insert(CLAIMED.to_owned(), json!(claimed));
+            row.extra = Value::Object(extra);
+        }
+        if place.scope == Scope::Project {
+            row.trust = Trust::Pending;
+            note = join(&note, "a project's: must be enabled before it starts");
+        }
+        row.source = Some(source.to_owned());
+        let mut here = self.items.iter().map(|item| &item.row).chain(stored);
+        let state = match here.rfind(|other| other.name == row.name) {
+            None => State::New,
+            Some(other) if same(other, &row) => State::Same,
+            Some(other) => {
+                let from = other.source.as_deref().unwrap_or("your own");
+                note = join(&note, &format!("differs from the one of {from}"));
+                State::Conflict
+            }
+        };
+        Item {
+            row,
+            endpoint: config.endpoint().to_string(),
+            state,
+            note,
+        }
+    }
+}
+
+/// Files of settings, most of which have no servers.
+fn is_settings(place: &Place) -> bool {
+    let name = place.path.file_name().and_then(|name| name.to_str());
+    matches!(name, Some("settings.json" | "config.toml" | ".claude.json"))
+}
+
+fn join(one: &str, other: &str) -> String {
+    match one.is_empty() {
+        true => other.to_owned(),
+        false => format!("{one}; {other}"),
+    }
+}
+
+/// Whether two rows reach the same server in the same way. Values that went to the keyring cannot
+/// be compared and count as equal.
+fn same(stored: &Server, new: &Server) -> bool {
+    let names = |row: &Server| -> (Vec<String>, Vec<String>) {
+        (
+            row.env.keys().cloned().collect(),
+            row.headers.keys().cloned().collect(),
+        )
+    };
+    let bare = |row: &Server| {
+        let mut row = row.clone();
+        row.env.clear();
+        row.headers.clear();
+        to_config(&row).ok().map(|config| config.endpoint().clone())
+    };
+    let values = || {
+        let pairs = stored
+            .env
+            .iter()
+            .zip(&new.env)
+            .chain(stored.headers.iter().zip(&new.headers));
+        pairs
+            .into_iter()
+            .all(|((_, a), (_, b))| a == b || !a.is_plain() && b.is_plain())
+    };
+    names(stored) == names(new) && bare(stored) == bare(new) && values()
+}
+
+/// Per server, what its file asks the user for.
+fn open_inputs(file: &ConfigFile) -> Vec<(String, Vec<String>)> {
+    // Whatever is not asked for has some value, this time.
+    let some = |variable: Variable<'_>| match variable {
+        Variable::Input(_) => None,
+        _ => Some(String::new()),
+    };
+    let unresolved = file.resolve(&some).unresolved.into_iter();
+    unresolved
+        .map(|server| {
+            let ids = server.missing.iter().filter_map(|missing| match missing {
+                Missing::Input { id } => Some(id.clone()),
+                _ => None,
+            });
+            (server.server.to_string(), ids.collect::<Vec<_>>())
+        })
+        .filter(|(_, ids)| !ids.is_empty())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use mcp_manager::Dialect;
+
+    use super::*;
+
+    fn place(scope: Scope) -> Place {
+        Place {
+            path: "/there/claude_desktop_config.json".into(),
+            dialect: Dialect::ClaudeDesktop,
+            scope,
+        }
+    }
+
+    fn states(plan: &Plan) -> Vec<(&str, State)> {
+        let items = plan.items.iter();
+        items
+            .map(|item| (item.row.name.as_str(), item.state))
+            .collect()
+    }
+
+    const FILE: &str = r#"{"mcpServers": {
+        "a": {"command": "run", "args": ["${input:key}"]},
+        "b": {"command": "run", "env": {"K": "v"}, "autoApprove": ["wipe"]},
+        "odd": {"args": []}
+    }}"#;
+
+    #[test]
+    fn one_broken_entry_stops_no_other() {
+        let mut plan = Plan::default();
+        plan.add(&place(Scope::User), FILE, &[]);
+        assert_eq!(states(&plan), [("a", State::NeedsInput), ("b", State::New)]);
+        let [(file, problem)] = plan.problems.as_slice() else {
+            panic!("{:?}", plan.problems);
+        };
+        assert!(file.ends_with("claude_desktop_config.json"));
+        assert!(
+            problem.contains("\"odd\"") && problem.contains("line 4"),
+            "{problem}"
+        );
+    }
+
+    #[test]
+    fn what_is_there_already_is_the_same_and_what_differs_is_a_conflict() {
+        let mut plan = Plan::default();
+        plan.add(&place(Scope::User), FILE, &[]);
+        let stored: Vec<Server> = plan.items.into_iter().map(|item| item.row).collect();
+        let mut again = Plan::default();
+        again.add(&place(Scope::User), FILE, &stored);
+        assert_eq!(states(&again), [("a", State::Same), ("b", State::Same)]);
+        let mut other = Plan::default();
+        other.add(
+            &place(Scope::User),
+            r#"{"b": {"command": "walk"}}"#,
+            &stored,
+        );
+        assert_eq!(states(&other), [("b", State::Conflict)]);
+    }
+
+    #[test]
+    fn no_file_approves_tools_and_no_project_starts_programs() {
+        let mut plan = Plan::default();
+        plan.add(&place(Scope::Project), FILE, &[]);
+        for item in &plan.items {
+            assert_eq!(item.row.trust, Trust::Pending);
+            assert!(item.row.auto_approve_tools.is_empty());
+        }
+        assert_eq!(plan.items[1].row.extra[CLAIMED], json!(["wipe"]));
+    }
+}

@@ -1,0 +1,20 @@
+#![doc = include_str!("../README.md")]
+
+mod arguments;
+mod chat;
+pub mod cli;
+pub mod demo;
+mod doctor;
+mod exit;
+pub mod home;
+mod import;
+pub mod models;
+mod out;
+mod servers;
+pub mod session;
+mod signature;
+pub mod store;
+mod workbench;
+
+pub use exit::{Exit, Failure};
+pub use out::{Out, Style};

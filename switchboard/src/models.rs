@@ -1,0 +1,19 @@
+//! Which model: from flags, settings and the environment, or whatever is at hand.
+//!
+//! [`choose`] decides and does no IO; [`Choice::build`] makes the model.
+
+mod build;
+mod capability;
+mod choice;
+mod key;
+mod ollama;
+mod prices;
+mod provider;
+
+pub use build::{Tape, build};
+pub use capability::Capabilities;
+pub use choice::{Choice, ChoiceError, Found, Origin, Wanted, choose};
+pub use key::{KeyError, find_key, keep_key};
+pub use ollama::ollama_models;
+pub use prices::{Price, PriceTable};
+pub use provider::{Provider, Speaks};

@@ -1,0 +1,117 @@
+//! Keys: found in the environment or the operating system's keyring.
+
+use std::fmt;
+
+use provider_adapters::Secret;
+
+use crate::store::StoredValue;
+
+/// The program's name in the keyring.
+const SERVICE: &str = "switchboard";
+
+/// The value that a reference means.
+///
+/// # Errors
+/// If there is none, or no keyring.
+pub async fn find_key(
+    reference: &StoredValue,
+    environment: &(dyn Fn(&str) -> Option<String> + Sync),
+) -> Result<Secret, KeyError> {
+    match reference {
+        StoredValue::Env(name) => match environment(name) {
+            Some(value) => Ok(Secret::new(value)),
+            None => Err(KeyError::NotSet(name.clone())),
+        },
+        StoredValue::Plain(value) => Ok(Secret::new(value.clone())),
+        StoredValue::Keyring(id) => {
+            let id = id.clone();
+            blocking(move || read(&id)).await
+        }
+    }
+}
+
+/// Keeps a value in the keyring, and tells how to refer to it.
+///
+/// # Errors
+/// If there is no keyring, or it is locked.
+pub async fn keep_key(id: &str, value: Secret) -> Result<StoredValue, KeyError> {
+    let name = id.to_owned();
+    blocking(move || write(&name, &value)).await?;
+    Ok(StoredValue::Keyring(id.to_owned()))
+}
+
+async fn blocking<T: Send + 'static>(
+    job: impl FnOnce() -> Result<T, KeyError> + Send + 'static,
+) -> Result<T, KeyError> {
+    let done = tokio::task::spawn_blocking(job).await;
+    done.map_err(|error| KeyError::Keyring(error.into()))?
+}
+
+#[cfg(feature = "keyring")]
+fn entry(id: &str) -> Result<keyring_core::Entry, KeyError> {
+    if keyring_core::get_default_store().is_none() {
+        // Sets the platform's store as the default one.
+        keyring::Entry::new(SERVICE, id).map_err(|error| KeyError::Keyring(error.into()))?;
+    }
+    keyring_core::Entry::new(SERVICE, id).map_err(|error| KeyError::Keyring(error.into()))
+}
+
+#[cfg(feature = "keyring")]
+fn read(id: &str) -> Result<Secret, KeyError> {
+    match entry(id)?.get_password() {
+        Ok(value) => Ok(Secret::new(value)),
+        Err(keyring_core::Error::NoEntry) => Err(KeyError::NotKept(id.to_owned())),
+        Err(error) => Err(KeyError::Keyring(error.into())),
+    }
+}
+
+#[cfg(feature = "keyring")]
+fn write(id: &str, value: &Secret) -> Result<(), KeyError> {
+    entry(id)?
+        .set_password(value.expose())
+        .map_err(|error| KeyError::Keyring(error.into()))
+}
+
+#[cfg(not(feature = "keyring"))]
+fn read(id: &str) -> Result<Secret, KeyError> {
+    write(id, &Secret::new("")).map(|()| Secret::new(""))
+}
+
+#[cfg(not(feature = "keyring"))]
+fn write(_id: &str, _value: &Secret) -> Result<(), KeyError> {
+    let why = format!("this build of {SERVICE} has no keyring");
+    Err(KeyError::Keyring(why.into()))
+}
+
+/// Why there is no key.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum KeyError {
+    /// The environment variable is not set.
+    NotSet(String),
+    /// The keyring has no such entry.
+    NotKept(String),
+    /// The keyring cannot be used.
+    Keyring(Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl fmt::Display for KeyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotSet(name) => write!(f, "the environment variable {name} is not set"),
+            Self::NotKept(id) => write!(f, "the keyring has no entry {id:?} of {SERVICE}"),
+            Self::Keyring(_) => f.write_str(
+                "the system's keyring cannot be used; put the key into an environment variable",
+            ),
+        }
+    }
+}
+
+impl std::error::Error for KeyError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Keyring(error) => Some(error.as_ref()),
+            _ => None,
+        }
+    }
+}

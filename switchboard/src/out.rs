@@ -1,0 +1,155 @@
+//! The only place that prints: text for people, or JSON for programs.
+
+use std::io::{IsTerminal as _, Write as _};
+
+use serde_json::Value;
+
+use crate::exit::Failure;
+
+/// Where results go: text, or with `--json` one object on standard output and one line of JSON on
+/// standard error per failure. A reader that went away is no failure: what it does not want to
+/// read is dropped.
+#[derive(Clone, Copy, Debug)]
+pub struct Out {
+    json: bool,
+    quiet: bool,
+    color: bool,
+}
+
+/// How a piece of text looks in a terminal.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Style {
+    /// Stands out.
+    Bold,
+    /// Stands back.
+    Dim,
+    /// Went well.
+    Good,
+    /// Went badly.
+    Bad,
+}
+
+impl Out {
+    /// Chooses by the flags, and has no colour where standard output is not a terminal or
+    /// `NO_COLOR` is set.
+    pub fn new(json: bool, quiet: bool, no_color: bool) -> Self {
+        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        Self {
+            json,
+            quiet,
+            color: !json && !no_color && !plain && std::io::stdout().is_terminal(),
+        }
+    }
+
+    /// Whether results are to be JSON.
+    pub fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// Whether somebody can be asked something: standard input and output are a terminal.
+    pub fn is_interactive(&self) -> bool {
+        !self.json && std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
+    }
+
+    /// The result of a verb: `value` with `--json`, else `text`.
+    pub fn result(&self, value: &Value, text: impl AsRef<str>) {
+        if self.json {
+            print(&value.to_string());
+        } else {
+            print(text.as_ref());
+        }
+    }
+
+    /// A line for people on the way to the result: neither with `--json` nor with `--quiet`.
+    pub fn say(&self, text: impl AsRef<str>) {
+        if !self.json && !self.quiet {
+            print(text.as_ref());
+        }
+    }
+
+    /// A piece of a line for people, shown at once.
+    pub fn piece(&self, text: impl AsRef<str>) {
+        if !self.json && !self.quiet {
+            let mut out = std::io::stdout().lock();
+            let _ = out.write_all(text.as_ref().as_bytes());
+            let _ = out.flush();
+        }
+    }
+
+    /// A line for people beside the result, on standard error: neither with `--json` nor with
+    /// `--quiet`.
+    pub fn note(&self, text: impl AsRef<str>) {
+        if !self.json && !self.quiet {
+            let mut err = std::io::stderr().lock();
+            let _ = writeln!(err, "{}", text.as_ref());
+        }
+    }
+
+    /// A line of JSON, one of many.
+    pub fn json_line(&self, value: &Value) {
+        print(&value.to_string());
+    }
+
+    /// Whether there is colour.
+    pub fn has_color(&self) -> bool {
+        self.color
+    }
+
+    /// A line on standard error, beside the result: for people, or JSON with `--json`.
+    pub fn remark(&self, text: impl AsRef<str>) {
+        let mut err = std::io::stderr().lock();
+        let _ = match (self.json, self.quiet) {
+            (true, _) => writeln!(err, "{}", serde_json::json!({ "note": text.as_ref() })),
+            (false, true) => Ok(()),
+            (false, false) => writeln!(err, "{}", text.as_ref()),
+        };
+    }
+
+    /// How far something is: one line of standard error that is written over and over, where that
+    /// is a terminal. Nothing takes it away.
+    pub fn progress(&self, text: &str) {
+        let mut err = std::io::stderr().lock();
+        if !self.json && !self.quiet && err.is_terminal() {
+            let text = crate::chat::clean(text).replace('\n', " ");
+            let _ = write!(err, "\r\u{1b}[K{text}");
+            let _ = err.flush();
+        }
+    }
+
+    /// A failure, on standard error.
+    pub fn failure(&self, failure: &Failure) {
+        let mut err = std::io::stderr().lock();
+        let _ = if self.json {
+            writeln!(err, "{}", failure.to_json())
+        } else {
+            let hint = failure.hint().map(|hint| format!("\n  {hint}"));
+            writeln!(
+                err,
+                "switchboard: {}{}",
+                failure.chain(),
+                hint.unwrap_or_default()
+            )
+        };
+    }
+
+    /// `text` in a style, where there is colour.
+    pub fn paint(&self, style: Style, text: &str) -> String {
+        let code = match style {
+            Style::Bold => 1,
+            Style::Dim => 2,
+            Style::Good => 32,
+            Style::Bad => 31,
+        };
+        match self.color {
+            true => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
+            false => text.to_owned(),
+        }
+    }
+}
+
+fn print(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = writeln!(out, "{text}");
+    let _ = out.flush();
+}

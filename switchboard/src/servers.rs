@@ -1,0 +1,25 @@
+//! The servers: as they are stored, as files write them, and as the manager reaches them.
+//!
+//! A stored server keeps what its entry said: variables (`${NAME}`) stay variables until it is
+//! reached, and secrets are references.
+
+mod ad_hoc;
+mod connector;
+mod entry;
+mod link;
+mod log;
+mod login;
+mod lookup;
+mod secret;
+mod select;
+mod tokens;
+
+pub(crate) use ad_hoc::{AdHoc, Kind, is_url, split_header};
+pub(crate) use connector::connector;
+pub(crate) use entry::{CLAIMED, INPUTS, from_config, to_config, to_entry};
+pub(crate) use link::{Link, Linked};
+pub(crate) use log::log_tail;
+pub(crate) use login::{log_in, log_out};
+pub(crate) use lookup::reach;
+pub(crate) use secret::{Keeping, keep, stored_value};
+pub(crate) use select::{demo, find, of_file};

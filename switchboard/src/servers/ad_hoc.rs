@@ -1,0 +1,115 @@
+//! Servers for this once: a program or a URL in place of a configured server.
+
+use clap::{Args, ValueEnum};
+use mcp_manager::{RemoteEndpoint, RemoteKind, ServerConfig, ServerName, StdioEndpoint};
+
+use crate::exit::{Exit, Failure};
+
+/// A server for this once.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct AdHoc {
+    /// Send this header to a server given by its URL, as in `X-Key: 1`; may be repeated
+    #[arg(long = "header", short = 'H', value_name = "NAME: VALUE")]
+    pub(crate) headers: Vec<String>,
+    /// Set this environment variable for a server given by its command; may be repeated
+    #[arg(long = "env", short = 'e', value_name = "NAME=VALUE")]
+    pub(crate) env: Vec<String>,
+    /// How to speak to a server given by its URL
+    #[arg(long = "type", value_enum, value_name = "TYPE")]
+    pub(crate) kind: Option<Kind>,
+    /// Use this program as the server, for this once
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}
+
+/// How a server is spoken to.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub(crate) enum Kind {
+    /// Streamable HTTP
+    Http,
+    /// HTTP+SSE, as servers did in 2024
+    Sse,
+    /// Found out by trying
+    Auto,
+}
+
+impl Kind {
+    fn remote(self) -> RemoteKind {
+        match self {
+            Self::Http => RemoteKind::StreamableHttp,
+            Self::Sse => RemoteKind::Sse,
+            Self::Auto => RemoteKind::Auto,
+        }
+    }
+}
+
+/// Whether a server is named by its address.
+pub(crate) fn is_url(text: &str) -> bool {
+    text.starts_with("http://") || text.starts_with("https://")
+}
+
+impl AdHoc {
+    /// Whether a program is given.
+    pub(crate) fn has_command(&self) -> bool {
+        !self.command.is_empty()
+    }
+
+    /// The server that is the given program.
+    pub(crate) fn program(&self) -> Result<ServerConfig, Failure> {
+        let (program, args) = self
+            .command
+            .split_first()
+            .ok_or_else(|| Failure::new(Exit::Other, "no command is given after `--`"))?;
+        let mut endpoint = StdioEndpoint::new(program).with_args(args);
+        for pair in &self.env {
+            let (name, value) = pair
+                .split_once('=')
+                .ok_or_else(|| Failure::new(Exit::Other, format!("{pair:?} is not NAME=VALUE")))?;
+            endpoint = endpoint.with_env(name, value);
+        }
+        let stem = std::path::Path::new(program).file_stem();
+        let stem = stem.map(|stem| stem.to_string_lossy().into_owned());
+        Ok(ServerConfig::stdio(name(stem.as_deref())?, endpoint).trusted())
+    }
+
+    /// The server at the given address.
+    pub(crate) fn remote(&self, url: &str) -> Result<ServerConfig, Failure> {
+        let mut endpoint = RemoteEndpoint::new(url);
+        if let Some(kind) = self.kind {
+            endpoint = endpoint.with_kind(kind.remote());
+        }
+        for header in &self.headers {
+            let (name, value) = split_header(header)?;
+            endpoint = endpoint.with_header(name, value);
+        }
+        let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+        let host = rest.split(['/', ':', '?', '#']).next();
+        Ok(ServerConfig::remote(name(host)?, endpoint).trusted())
+    }
+}
+
+/// `Name: value` in its two parts.
+pub(crate) fn split_header(header: &str) -> Result<(&str, &str), Failure> {
+    let parts = header.split_once(':').or_else(|| header.split_once('='));
+    let parts = parts.map(|(name, value)| (name.trim(), value.trim()));
+    parts.filter(|(name, _)| !name.is_empty()).ok_or_else(|| {
+        Failure::new(Exit::Other, format!("{header:?} is no header"))
+            .with_hint("Write it as in -H 'X-Key: value'.")
+    })
+}
+
+/// A name made of a program's or a host's.
+fn name(text: Option<&str>) -> Result<ServerName, Failure> {
+    let legal = |c: char| match c {
+        c if c.is_ascii_alphanumeric() || c == '_' => c,
+        _ => '-',
+    };
+    let text: String = text
+        .unwrap_or_default()
+        .chars()
+        .map(legal)
+        .take(40)
+        .collect();
+    let name = ServerName::new(text).or_else(|_| ServerName::new("server"));
+    name.map_err(|error| Failure::new(Exit::Other, "the server has no name").caused_by(error))
+}

@@ -1,0 +1,311 @@
+//! Stored servers and entries of configuration files: one into the other.
+
+use std::collections::BTreeMap;
+
+use mcp_manager::{ConfigFile, Dialect, ServerConfig};
+use serde_json::{Map, Value, json};
+
+use crate::store::{EnvPolicy, Server, ServerKind, StoredValue, Trust, UserId};
+
+/// The answers to a file's questions, among what else a server's entry says.
+pub(crate) const INPUTS: &str = "inputAnswers";
+/// The tools an imported file calls approved: shown, not believed.
+pub(crate) const CLAIMED: &str = "claimedAutoApprove";
+
+/// A stored server as an entry of a file. Variables and references are written as `${…}`.
+pub(crate) fn to_entry(row: &Server) -> Map<String, Value> {
+    let mut entry = Map::new();
+    let mut set = |name: &str, value: Value| {
+        entry.insert(name.to_owned(), value);
+    };
+    match row.kind {
+        ServerKind::Stdio => {
+            set("type", json!("stdio"));
+            set("command", json!(row.command.as_deref().unwrap_or_default()));
+            if !row.args.is_empty() {
+                set("args", json!(row.args));
+            }
+            if !row.env.is_empty() {
+                set("env", templates(&row.env));
+            }
+            if let Some(folder) = &row.cwd {
+                set("cwd", json!(folder));
+            }
+            match row.env_policy {
+                EnvPolicy::Inherit => {}
+                EnvPolicy::Safe => set("envPolicy", json!("safe")),
+                EnvPolicy::None => set("envPolicy", json!("none")),
+            }
+        }
+        kind => {
+            match kind {
+                ServerKind::Sse => set("type", json!("sse")),
+                ServerKind::StreamableHttp => set("type", json!("http")),
+                _ => {}
+            }
+            set("url", json!(row.base_url.as_deref().unwrap_or_default()));
+            if !row.headers.is_empty() {
+                set("headers", templates(&row.headers));
+            }
+        }
+    }
+    if !row.is_active {
+        set("disabled", json!(true));
+    }
+    if row.parallel {
+        set("parallel", json!(true));
+    }
+    if row.always_load {
+        set("alwaysLoad", json!(true));
+    }
+    if let Some(seconds) = row.timeout {
+        set("tool_timeout_sec", json!(seconds));
+    }
+    if !row.tool_timeouts.is_empty() {
+        let times = row.tool_timeouts.iter();
+        let times = times.map(|(tool, seconds)| (tool.clone(), json!(seconds * 1000)));
+        set("toolTimeoutsMs", Value::Object(times.collect()));
+    }
+    if !row.disabled_tools.is_empty() {
+        set("disabledTools", json!(row.disabled_tools));
+    }
+    if !row.auto_approve_tools.is_empty() {
+        set("autoApprove", json!(row.auto_approve_tools));
+    }
+    for (name, value) in row.extra.as_object().into_iter().flatten() {
+        if name != INPUTS && name != CLAIMED && !entry.contains_key(name) {
+            entry.insert(name.clone(), value.clone());
+        }
+    }
+    entry
+}
+
+/// How a stored server is configured, with its variables as they are; or what is wrong with it.
+pub(crate) fn to_config(row: &Server) -> Result<ServerConfig, String> {
+    let file = json!({ "mcpServers": { row.name.as_str(): to_entry(row) } });
+    let file = ConfigFile::read(&file.to_string(), Dialect::Plain);
+    let file = file.map_err(|problem| problem.message)?;
+    let config = match (file.servers(), file.problems()) {
+        ([config, ..], _) => config.clone(),
+        ([], [problem, ..]) => return Err(problem.message.clone()),
+        ([], []) => return Err("it has no entry".to_owned()),
+    };
+    Ok(match row.trust {
+        Trust::Trusted => config.trusted(),
+        Trust::Pending => config,
+    })
+}
+
+/// A server to be stored, as it is configured. What has no column of its own is kept beside.
+pub(crate) fn from_config(user: &UserId, config: &ServerConfig) -> Server {
+    let file = ConfigFile::new().with_server(config.clone());
+    let text = file.write(Dialect::Plain);
+    let mut file: Value = serde_json::from_str(&text).unwrap_or_default();
+    let entry = file
+        .get_mut("mcpServers")
+        .and_then(|servers| servers.get_mut(config.name().as_str()))
+        .and_then(Value::as_object_mut)
+        .map(std::mem::take)
+        .unwrap_or_default();
+    from_entry(user, config.name().as_str(), entry)
+}
+
+fn from_entry(user: &UserId, name: &str, mut entry: Map<String, Value>) -> Server {
+    let kind = entry.get("type").and_then(Value::as_str);
+    let kind = match kind {
+        _ if entry.contains_key("command") => ServerKind::Stdio,
+        Some("sse") => ServerKind::Sse,
+        Some("http") => ServerKind::StreamableHttp,
+        _ => ServerKind::Auto,
+    };
+    let mut row = Server::new(user.clone(), name, kind);
+    entry.remove("type");
+    row.command = take(&mut entry, "command");
+    row.base_url = take(&mut entry, "url");
+    row.args = take(&mut entry, "args").unwrap_or_default();
+    row.env = values(take(&mut entry, "env"));
+    row.headers = values(take(&mut entry, "headers"));
+    row.cwd = take(&mut entry, "cwd");
+    row.is_active = !take::<bool>(&mut entry, "disabled").unwrap_or_default();
+    row.parallel = take(&mut entry, "parallel").unwrap_or_default();
+    row.always_load = take(&mut entry, "alwaysLoad").unwrap_or_default();
+    row.timeout = take(&mut entry, "tool_timeout_sec");
+    let times: Option<BTreeMap<String, u64>> = peek(&entry, "toolTimeoutsMs");
+    if let Some(times) = times.filter(|times| times.values().all(|time| time % 1000 == 0)) {
+        entry.remove("toolTimeoutsMs");
+        let seconds = times.into_iter().map(|(tool, time)| (tool, time / 1000));
+        row.tool_timeouts = seconds.collect();
+    }
+    row.disabled_tools = take(&mut entry, "disabledTools").unwrap_or_default();
+    row.auto_approve_tools = take(&mut entry, "autoApprove").unwrap_or_default();
+    row.env_policy = match take::<String>(&mut entry, "envPolicy").as_deref() {
+        Some("safe") => EnvPolicy::Safe,
+        Some("none") => EnvPolicy::None,
+        _ => EnvPolicy::Inherit,
+    };
+    let mut all = row.env.values().chain(row.headers.values());
+    row.plain_values = all.any(StoredValue::is_plain);
+    if !entry.is_empty() {
+        row.extra = Value::Object(entry);
+    }
+    row
+}
+
+fn peek<T: serde::de::DeserializeOwned>(entry: &Map<String, Value>, name: &str) -> Option<T> {
+    serde_json::from_value(entry.get(name)?.clone()).ok()
+}
+
+/// Takes a member out if it is of the type a column has.
+fn take<T: serde::de::DeserializeOwned>(entry: &mut Map<String, Value>, name: &str) -> Option<T> {
+    let value = peek(entry, name)?;
+    entry.remove(name);
+    Some(value)
+}
+
+fn templates(values: &BTreeMap<String, StoredValue>) -> Value {
+    let members = values
+        .iter()
+        .map(|(name, value)| (name.clone(), template(value).into()));
+    Value::Object(members.collect())
+}
+
+fn values(texts: Option<BTreeMap<String, String>>) -> BTreeMap<String, StoredValue> {
+    let texts = texts.unwrap_or_default().into_iter();
+    texts.map(|(name, text)| (name, reference(text))).collect()
+}
+
+/// A stored value as an entry writes it.
+fn template(value: &StoredValue) -> String {
+    match value {
+        StoredValue::Env(name) => format!("${{env:{name}}}"),
+        StoredValue::Keyring(id) => format!("${{keyring:{id}}}"),
+        StoredValue::Plain(text) => text.clone(),
+    }
+}
+
+/// What an entry writes as a stored value: a reference if it is nothing but one.
+pub(super) fn reference(text: String) -> StoredValue {
+    let inside = text
+        .strip_prefix("${")
+        .and_then(|rest| rest.strip_suffix('}'));
+    let plain = |name: &str| {
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    match inside.map(|inside| inside.split_once(':').unwrap_or(("env", inside))) {
+        Some(("env", name)) if plain(name) => StoredValue::Env(name.to_owned()),
+        Some(("keyring", id)) if !id.contains(['$', '{', '}']) => {
+            StoredValue::Keyring(id.to_owned())
+        }
+        _ => StoredValue::Plain(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn word() -> impl Strategy<Value = String> {
+        "[a-zA-Z][a-zA-Z0-9_]{0,8}"
+    }
+
+    fn stored() -> impl Strategy<Value = StoredValue> {
+        prop_oneof![
+            word().prop_map(StoredValue::Env),
+            "[a-z]{1,5}/[a-z]{1,5}".prop_map(StoredValue::Keyring),
+            "[ -#%-~]{0,12}".prop_map(StoredValue::Plain),
+        ]
+    }
+
+    fn rows() -> impl Strategy<Value = Server> {
+        let maps = (
+            prop::collection::btree_map(word(), stored(), 0..3),
+            prop::collection::vec("[ -~]{0,8}", 0..3),
+            prop::collection::btree_map(word(), 1..1000_u64, 0..3),
+            prop::collection::btree_set(word(), 0..3),
+        );
+        let flags = (
+            any::<bool>(),
+            any::<bool>(),
+            any::<bool>(),
+            0..4_u8,
+            0..3_u8,
+        );
+        (word(), maps, flags, prop::option::of(1..9999_u64)).prop_map(
+            |(name, (values, args, times, tools), (active, parallel, load, kind, policy), time)| {
+                let kind = match kind {
+                    0 => ServerKind::Stdio,
+                    1 => ServerKind::Sse,
+                    2 => ServerKind::StreamableHttp,
+                    _ => ServerKind::Auto,
+                };
+                let mut row = Server::new(UserId::local(), name, kind);
+                row.plain_values = values.values().any(StoredValue::is_plain);
+                row.env_policy = EnvPolicy::Inherit;
+                if kind == ServerKind::Stdio {
+                    row.command = Some("run".to_owned());
+                    row.env = values;
+                    row.args = args;
+                    row.cwd = Some("/tmp".to_owned());
+                    row.env_policy = match policy {
+                        0 => EnvPolicy::Inherit,
+                        1 => EnvPolicy::Safe,
+                        _ => EnvPolicy::None,
+                    };
+                } else {
+                    row.base_url = Some("https://example.com/mcp".to_owned());
+                    row.headers = values;
+                }
+                row.is_active = active;
+                row.parallel = parallel;
+                row.always_load = load;
+                row.timeout = time;
+                row.tool_timeouts = times;
+                row.disabled_tools = tools.iter().cloned().collect();
+                row.auto_approve_tools = tools.into_iter().collect();
+                row.extra = json!({"required": true, "icon": "x"});
+                row
+            },
+        )
+    }
+
+    proptest! {
+        /// Nothing of a server's row is lost on the way to a configuration and back.
+        #[test]
+        fn from_config_inverts_to_config(row in rows()) {
+            let config = to_config(&row).unwrap();
+            let mut back = from_config(&row.user_id, &config);
+            back.id = row.id.clone();
+            back.created_at = row.created_at;
+            back.updated_at = row.updated_at;
+            prop_assert_eq!(back, row);
+        }
+    }
+
+    #[test]
+    fn a_value_with_more_than_a_variable_stays_as_it_is() {
+        let value = |text: &str| reference(text.to_owned());
+        assert_eq!(value("${KEY}"), StoredValue::Env("KEY".to_owned()));
+        assert_eq!(value("${env:KEY}"), StoredValue::Env("KEY".to_owned()));
+        for text in [
+            "Bearer ${KEY}",
+            "${KEY:-none}",
+            "${input:key}",
+            "${workspaceFolder}/x",
+        ] {
+            assert!(value(text).is_plain(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_server_without_program_and_address_is_told() {
+        let row = Server::new(UserId::local(), "odd", ServerKind::Stdio);
+        let mut empty = row.clone();
+        empty.command = None;
+        assert!(to_config(&empty).is_err());
+        let mut nameless = row;
+        nameless.name = String::new();
+        assert!(to_config(&nameless).is_err());
+    }
+}

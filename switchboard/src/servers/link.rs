@@ -1,0 +1,199 @@
+//! Connections to the servers a verb is about, for as long as the verb takes.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::future::join_all;
+use mcp_manager::{
+    Catalog, ElicitationHandler, Limits, Listing, Manager, ManagerError, ServerConfig, ServerInfo,
+    ServerName,
+};
+
+use super::ad_hoc::AdHoc;
+use super::connector::connector;
+use super::select::{Chosen, select};
+use crate::cli::Global;
+use crate::doctor::{Finding, diagnose};
+use crate::exit::{Exit, Failure};
+use crate::out::Out;
+use crate::store::{Change, Server, ServerTool, Store, Timestamp};
+
+/// So many programs are started at once: people wait for them.
+const STARTS: usize = 8;
+
+/// Connections to servers.
+#[derive(Debug)]
+pub(crate) struct Link {
+    pub(crate) manager: Manager,
+    /// The servers that are connected, by name.
+    pub(crate) servers: Vec<Linked>,
+    /// What is wrong with the others, by name.
+    pub(crate) findings: Vec<(String, Finding)>,
+    /// How those were to be reached that could not be.
+    pub(crate) failed: Vec<ServerConfig>,
+    /// Where they are stored, if they are.
+    pub(crate) store: Option<Arc<dyn Store>>,
+}
+
+/// A server that is connected.
+#[derive(Debug)]
+pub(crate) struct Linked {
+    pub(crate) name: ServerName,
+    /// How long it took.
+    pub(crate) took: Duration,
+    /// As it is stored, if it is.
+    pub(crate) row: Option<Server>,
+}
+
+impl Link {
+    /// Connects to the servers, lets `work` use them, and leaves no process behind: neither after
+    /// a failure nor after Ctrl-C.
+    pub(crate) async fn with<T>(
+        global: &Global,
+        name: Option<&str>,
+        ad_hoc: &AdHoc,
+        forms: impl ElicitationHandler + 'static,
+        work: impl AsyncFnOnce(&Self) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let chosen = select(global, name, ad_hoc).await?;
+        let manager = manager(forms);
+        let done = interruptible(async {
+            let link = Self::open(manager.clone(), chosen).await;
+            let done = work(&link).await;
+            if let Some(store) = &link.store {
+                // What was committed is safe either way.
+                let _ = store.close().await;
+            }
+            done
+        });
+        let done = done.await;
+        manager.shutdown().await;
+        done
+    }
+
+    /// Connects to servers, all at once, and keeps in mind what they offer.
+    async fn open(manager: Manager, chosen: Chosen) -> Self {
+        let mut link = Self {
+            manager,
+            servers: Vec::new(),
+            findings: chosen.findings,
+            failed: Vec::new(),
+            store: chosen.store,
+        };
+        let manager = &link.manager;
+        let connecting = chosen.servers.into_iter().map(|(config, row)| async move {
+            let began = Instant::now();
+            let result = manager.connect_one(config.clone()).await;
+            (config, row, result, began.elapsed())
+        });
+        let mut changes = Vec::new();
+        for (config, row, result, took) in join_all(connecting).await {
+            let name = config.name().clone();
+            let finding = result.err().map(|error| diagnose(&config, &error));
+            if let Some(row) = &row {
+                let listing = link.manager.catalog().listing(&name).cloned();
+                changes.extend(seen(row, listing.as_deref(), finding.as_ref()));
+            }
+            match finding {
+                None => link.servers.push(Linked { name, took, row }),
+                Some(finding) => {
+                    link.findings.push((name.to_string(), finding));
+                    link.failed.push(config);
+                }
+            }
+        }
+        link.servers.sort_by(|a, b| a.name.cmp(&b.name));
+        link.findings.sort_by(|a, b| a.0.cmp(&b.0));
+        if let Some(store) = &link.store {
+            // Only the next look at the list misses it.
+            let _ = store.commit(changes).await;
+        }
+        link
+    }
+
+    /// What all connected servers offer.
+    pub(crate) fn catalog(&self) -> Arc<Catalog> {
+        self.manager.catalog()
+    }
+
+    /// What a connected server offers.
+    pub(crate) fn listing(&self, server: &ServerName) -> Arc<Listing> {
+        let listing = self.catalog().listing(server).cloned();
+        listing.unwrap_or_else(|| Arc::new(Listing::new(server.clone())))
+    }
+
+    /// What a connected server says about itself.
+    pub(crate) fn info(&self, server: &ServerName) -> Option<ServerInfo> {
+        self.manager.server(server.as_str())
+    }
+
+    /// The one server a verb is about.
+    pub(crate) fn only(&self) -> Result<&Linked, Failure> {
+        match (self.servers.first(), self.findings.first()) {
+            (Some(server), _) => Ok(server),
+            (None, Some((name, finding))) => Err(finding.failure(name)),
+            (None, None) => Err(Failure::new(Exit::Other, "there is no server")
+                .with_hint("`switchboard servers add` and `switchboard import` bring some in.")),
+        }
+    }
+
+    /// Tells what is wrong with the servers that are not there; how a verb about all ends.
+    pub(crate) fn tell(&self, out: &Out) -> Exit {
+        for (name, finding) in &self.findings {
+            out.failure(&finding.failure(name));
+        }
+        let first = self.findings.first();
+        first.map_or(Exit::Done, |(_, finding)| finding.problem.exit())
+    }
+
+    /// An error of a server, told with what to do about it.
+    pub(crate) fn failure(&self, server: &Linked, error: &ManagerError) -> Failure {
+        let config = self.info(&server.name).map(|info| info.config);
+        match config {
+            Some(config) => diagnose(&config, error).failure(server.name.as_str()),
+            None => Failure::new(Exit::Other, error.to_string()),
+        }
+    }
+}
+
+fn manager(forms: impl ElicitationHandler + 'static) -> Manager {
+    let limits = Limits::default();
+    // People see a failure at once, and try again themselves.
+    let retry = limits.retry().clone().with_tries(0);
+    Manager::builder()
+        .connector(connector(None))
+        .elicitation(forms)
+        .limits(limits.with_retry(retry).with_stdio_starts(STARTS))
+        .build()
+}
+
+/// The changes that keep in mind how a server was seen.
+fn seen(row: &Server, listing: Option<&Listing>, finding: Option<&Finding>) -> Vec<Change> {
+    let mut changes = Vec::new();
+    let error = finding.map(|finding| finding.message.clone());
+    if row.last_error != error {
+        let mut row = row.clone();
+        row.last_error = error;
+        row.updated_at = Timestamp::now();
+        changes.push(Change::PutServer(Box::new(row)));
+    }
+    if let (Some(listing), None) = (listing, finding) {
+        let tools = listing.tools().iter().map(|entry| {
+            let definition = serde_json::to_value(&**entry.tool()).unwrap_or_default();
+            let hash = entry.fingerprint().to_string();
+            let tokens = entry.tokens() as u64;
+            ServerTool::new(row.id.clone(), entry.name(), definition, hash, tokens)
+        });
+        changes.push(Change::PutServerTools(row.id.clone(), tools.collect()));
+    }
+    changes
+}
+
+/// Ends at Ctrl-C.
+async fn interruptible<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    tokio::select! {
+        done = work => done,
+        _ = tokio::signal::ctrl_c() => Err(Failure::new(Exit::Cancelled, "cancelled")),
+    }
+}

@@ -1,0 +1,158 @@
+//! Variables of servers, and what they stand for.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use mcp_manager::{ConfigFile, Missing, ServerConfig, Variable, Variables};
+use serde_json::Value;
+
+use super::entry::{INPUTS, to_config};
+use crate::doctor::{Finding, Problem};
+use crate::home;
+use crate::models::find_key;
+use crate::store::{Server, StoredValue};
+
+/// What variables stand for on this machine.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lookup {
+    /// What the keyring has, by its names there.
+    keyring: BTreeMap<String, String>,
+    /// What the user answered.
+    inputs: BTreeMap<String, String>,
+    /// The folder of the project the server belongs to.
+    folder: PathBuf,
+}
+
+impl Lookup {
+    /// For the servers of a file, which may be a project's.
+    pub(crate) fn of_file(file: &Path) -> Self {
+        Self {
+            folder: project(file),
+            ..Self::default()
+        }
+    }
+
+    /// For a stored server. What the keyring does not have is missing.
+    async fn of_row(row: &Server) -> Self {
+        let mut lookup = match &row.source {
+            Some(source) => Self::of_file(Path::new(source)),
+            None => Self::of_file(Path::new("")),
+        };
+        let values = row.env.values().chain(row.headers.values());
+        for value in values {
+            if let StoredValue::Keyring(id) = value
+                && let Ok(secret) = find_key(value, &home::environment).await
+            {
+                let secret = secret.expose().to_owned();
+                lookup.keyring.insert(id.clone(), secret);
+            }
+        }
+        for (id, value) in inputs(row) {
+            if let Ok(secret) = find_key(&value, &home::environment).await {
+                lookup.inputs.insert(id, secret.expose().to_owned());
+            }
+        }
+        lookup
+    }
+}
+
+/// The answers kept with a server.
+fn inputs(row: &Server) -> impl Iterator<Item = (String, StoredValue)> {
+    let inputs = row.extra.get(INPUTS).and_then(Value::as_object);
+    inputs.into_iter().flatten().filter_map(|(id, value)| {
+        let value: StoredValue = value.as_str()?.parse().ok()?;
+        Some((id.clone(), value))
+    })
+}
+
+impl Variables for Lookup {
+    fn get(&self, variable: Variable<'_>) -> Option<String> {
+        match variable {
+            Variable::Env(name) => home::environment(name),
+            Variable::Input(id) => self.inputs.get(id).cloned(),
+            Variable::Host("userHome") => home_folder(),
+            Variable::Host("pathSeparator" | "/") => Some(std::path::MAIN_SEPARATOR.to_string()),
+            Variable::Host("workspaceFolderBasename") => {
+                Some(self.folder.file_name()?.to_string_lossy().into_owned())
+            }
+            // The folder, or `cwd`.
+            Variable::Host(_) => Some(self.folder.to_string_lossy().into_owned()),
+            Variable::Other(name) => self.keyring.get(name.strip_prefix("keyring:")?).cloned(),
+            _ => None,
+        }
+    }
+
+    fn env_file(&self, path: &str) -> Option<String> {
+        std::fs::read_to_string(self.folder.join(path)).ok()
+    }
+}
+
+/// How a stored server is reached, its variables replaced; or what is wrong.
+pub(crate) async fn reach(row: &Server) -> Result<ServerConfig, Finding> {
+    let config = to_config(row).map_err(|why| {
+        Finding::new(
+            Problem::BadConfig,
+            format!("its configuration cannot be used: {why}"),
+            format!("Mend it with `switchboard servers edit {}`.", row.name),
+        )
+    })?;
+    let trusted = config.is_trusted();
+    let resolved = ConfigFile::new()
+        .with_server(config)
+        .resolve(&Lookup::of_row(row).await);
+    match (
+        resolved.servers.into_iter().next(),
+        resolved.unresolved.first(),
+    ) {
+        (Some(config), _) if trusted => Ok(config.trusted()),
+        (Some(config), _) => Ok(config),
+        (None, unresolved) => {
+            let missing = unresolved
+                .map(|it| it.missing.as_slice())
+                .unwrap_or_default();
+            Err(wanted(&row.name, missing))
+        }
+    }
+}
+
+/// What a server wants for, and how to give it.
+pub(crate) fn wanted(server: &str, missing: &[Missing]) -> Finding {
+    let texts: Vec<String> = missing.iter().map(ToString::to_string).collect();
+    let advice = match missing.first() {
+        Some(Missing::Input { id }) => {
+            format!("Answer it: `switchboard servers edit {server} --input {id}=…`.")
+        }
+        Some(Missing::Variable { name }) if name.starts_with("keyring:") => format!(
+            "The keyring lost it, or cannot be opened: set it again with `switchboard servers \
+             edit {server}`."
+        ),
+        Some(Missing::Variable { name }) => {
+            format!("Set it, as in `export {name}=…`, and try again.")
+        }
+        _ => "Put the file there, or take it out of the configuration.".to_owned(),
+    };
+    let message = format!("it needs {}", texts.join(", "));
+    Finding::new(Problem::MissingValue, message, advice)
+}
+
+/// The folder of the project that a file of servers is for: where it is, or above the folder
+/// of its program.
+fn project(file: &Path) -> PathBuf {
+    let here = || std::env::current_dir().unwrap_or_default();
+    let Some(folder) = file
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+    else {
+        return here();
+    };
+    let of_program = |name: &std::ffi::OsStr| name == ".vscode" || name == ".cursor";
+    match folder.file_name() {
+        Some(name) if of_program(name) => folder.parent().map_or_else(here, Path::to_owned),
+        _ => folder.to_owned(),
+    }
+}
+
+fn home_folder() -> Option<String> {
+    let folders = directories::BaseDirs::new()?;
+    Some(folders.home_dir().to_string_lossy().into_owned())
+}

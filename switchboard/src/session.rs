@@ -1,0 +1,15 @@
+//! A conversation that survives: a run of the loop, stored before anything is shown or started.
+
+mod error;
+mod ledger;
+mod outputs;
+mod remembered;
+mod talk;
+mod turn;
+
+pub use error::SessionError;
+pub use ledger::Ledger;
+pub use outputs::StoredOutputs;
+pub use remembered::policy;
+pub use talk::{Model, Talk, fork, transcript};
+pub use turn::Turn;

@@ -1,0 +1,57 @@
+//! Why a conversation cannot go on.
+
+use std::fmt;
+
+use agent_loop::AnswerError;
+
+use crate::store::StoreError;
+
+/// Why a conversation cannot be loaded or go on.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum SessionError {
+    /// There is no such conversation.
+    NotFound(String),
+    /// Somebody else, perhaps another window, has moved it on. Load it again.
+    Overtaken,
+    /// What is stored of it cannot be read.
+    Unreadable(serde_json::Error),
+    /// The answer does not count; what was asked may still wait.
+    Answer(AnswerError),
+    /// The store failed.
+    Store(StoreError),
+}
+
+impl From<StoreError> for SessionError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Conflict { .. } => Self::Overtaken,
+            error => Self::Store(error),
+        }
+    }
+}
+
+impl fmt::Display for SessionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotFound(id) => write!(f, "there is no conversation {id:?}"),
+            Self::Overtaken => f.write_str(
+                "the conversation has been moved on elsewhere, perhaps in another window: load it \
+                 again",
+            ),
+            Self::Unreadable(_) => f.write_str("what is stored of the conversation is unreadable"),
+            Self::Answer(error) => error.fmt(f),
+            Self::Store(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for SessionError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Unreadable(error) => Some(error),
+            Self::Store(error) => error.source(),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! Writes a run down as it goes.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use agent_loop::{CallNumber, Event, Run, Status, ToolCallRecord};
+use mcp_jsonrpc::RawJson;
+use provider_adapters::Wire;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use crate::session::error::SessionError;
+use crate::session::remembered;
+use crate::store::{
+    CallStatus, Change, Conversation, Message, Pending, PendingId, PendingKind, PendingState,
+    Run as RunRow, Server, ServerId, Store, Timestamp, ToolCall, Usage, UserId,
+};
+
+/// Writes a run down as it goes: everything an event tells is stored when [`keep`](Self::keep)
+/// returns.
+#[derive(Debug)]
+pub struct Ledger {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) user: UserId,
+    pub(super) conversation: Conversation,
+    /// The answer that is being written.
+    pub(super) answer: Message,
+    pub(super) run: RunRow,
+    pub(super) servers: Vec<Server>,
+    pub(super) model: String,
+    pub(super) wire: Wire,
+    pub(super) calls: BTreeMap<CallNumber, ToolCall>,
+    pub(super) questions: BTreeMap<CallNumber, PendingId>,
+    pub(super) rounds: u32,
+}
+
+impl Ledger {
+    /// The conversation.
+    pub fn conversation(&self) -> &Conversation {
+        &self.conversation
+    }
+
+    /// The answer as far as it was stored, without its calls.
+    pub fn answer(&self) -> &Message {
+        &self.answer
+    }
+
+    /// The calls of the answer, as they were stored.
+    pub fn calls(&self) -> impl Iterator<Item = &ToolCall> {
+        self.calls.values()
+    }
+
+    /// Stores what an event tells of a run.
+    ///
+    /// # Errors
+    /// If the store fails, or somebody else has moved the run on. Nothing is stored then, and
+    /// nothing must be shown or started.
+    pub async fn keep(&mut self, event: &Event, run: &Run) -> Result<(), SessionError> {
+        let mut changes = Vec::new();
+        match event {
+            Event::Round { .. } => {
+                // What is said in different rounds are different paragraphs.
+                let content = &mut self.answer.content;
+                if !content.is_empty() && !content.ends_with('\n') {
+                    content.push_str("\n\n");
+                }
+            }
+            Event::Text { text } | Event::Refusal { text } => {
+                self.answer.content.push_str(text);
+                let content = self.answer.content.clone();
+                changes.push(Change::SetContent(self.answer.id.clone(), content));
+            }
+            Event::Call(record) => changes.extend(self.call(record)),
+            Event::Approval(approval) => {
+                let payload = serde_json::to_value(approval).unwrap_or(Value::Null);
+                let number = approval.record.number;
+                changes.extend(self.question(number, PendingKind::Approval, payload));
+            }
+            Event::Elicitation { number, parked } => {
+                let payload = serde_json::to_value(parked).unwrap_or(Value::Null);
+                changes.extend(self.question(*number, PendingKind::Elicitation, payload));
+            }
+            Event::Granted(grant) => {
+                let row = remembered::granted(&self.user, grant, &self.servers);
+                changes.extend(row.map(Change::PutRule));
+            }
+            Event::Forbidden(rule) => {
+                let row = remembered::forbidden(&self.user, rule, &self.servers);
+                changes.extend(row.map(Change::PutRule));
+            }
+            Event::Usage {
+                usage, cost_micros, ..
+            } => changes.push(self.usage(usage, *cost_micros)),
+            Event::Done { reason } => {
+                let finish = reason.to_string();
+                self.run.finish = Some(finish.clone());
+                self.answer.finish = Some(finish);
+                self.answer.provider_raw = turns(run);
+                self.conversation.updated_at = Timestamp::now();
+                changes.push(Change::PutConversation(self.conversation.clone()));
+                changes.extend(self.withdraw());
+                changes.push(self.answer_row());
+            }
+            _ => {}
+        }
+        if event.is_milestone() {
+            changes.push(self.step(run)?);
+        }
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let stored = self.store.commit(changes).await.map(drop);
+        Ok(stored?)
+    }
+
+    /// Stores that a question was answered, and where the run stands with that.
+    pub(super) async fn answered(
+        &mut self,
+        number: CallNumber,
+        answer: Value,
+        run: &Run,
+    ) -> Result<(), SessionError> {
+        let mut changes = vec![self.step(run)?];
+        if let Some(id) = self.questions.remove(&number) {
+            changes.push(settle(id, PendingState::Answered, Some(answer)));
+        }
+        if let Some(call) = self.calls.get_mut(&number) {
+            call.approved_by = Some("user".to_owned());
+            changes.push(Change::PutToolCall(Box::new(call.clone())));
+        }
+        Ok(self.store.commit(changes).await.map(drop)?)
+    }
+
+    /// Stores a run that was loaded: its calls as they are now, without those that were given up.
+    pub(super) async fn reload(&mut self, run: &Run) -> Result<(), SessionError> {
+        let records = run.records();
+        let mut changes: Vec<Change> = records.iter().flat_map(|it| self.call(it)).collect();
+        if changes.is_empty() {
+            return Ok(());
+        }
+        changes.push(self.step(run)?);
+        Ok(self.store.commit(changes).await.map(drop)?)
+    }
+
+    /// The run as it is now, one revision on.
+    pub(super) fn step(&mut self, run: &Run) -> Result<Change, SessionError> {
+        self.run.state = serde_json::to_string(run).map_err(SessionError::Unreadable)?;
+        self.run.revision += 1;
+        self.run.round = self.rounds;
+        self.run.updated_at = Timestamp::now();
+        Ok(Change::PutRun(Box::new(self.run.clone())))
+    }
+
+    /// The answer with all its calls.
+    pub(super) fn answer_row(&self) -> Change {
+        let mut answer = self.answer.clone();
+        answer.tool_calls = self.calls.values().cloned().collect();
+        Change::PutMessage(Box::new(answer))
+    }
+
+    /// A call that changed, and its question if it waits for an answer no more.
+    fn call(&mut self, record: &ToolCallRecord) -> Vec<Change> {
+        let before = self.calls.get(&record.number);
+        let row = self.call_row(record, before);
+        if before == Some(&row) {
+            return Vec::new();
+        }
+        let over = record.status != Status::Pending;
+        let question = over
+            .then(|| self.questions.remove(&record.number))
+            .flatten();
+        let withdrawn = question.map(|id| settle(id, PendingState::Withdrawn, None));
+        self.calls.insert(record.number, row.clone());
+        let changed = Change::PutToolCall(Box::new(row));
+        withdrawn.into_iter().chain([changed]).collect()
+    }
+
+    fn call_row(&self, record: &ToolCallRecord, before: Option<&ToolCall>) -> ToolCall {
+        let id = record.id.to_string();
+        let new = || ToolCall::new(self.answer.id.clone(), id, record.tool_name.clone());
+        let mut row = before.cloned().unwrap_or_else(new);
+        row.position = u32::try_from(record.number.get()).unwrap_or(u32::MAX);
+        if before.is_none() {
+            row.round = self.rounds;
+        }
+        row.server_id = Some(&record.server_id)
+            .filter(|id| !id.is_empty())
+            .map(ServerId::new);
+        row.server_name.clone_from(&record.server_name);
+        row.tool.clone_from(&record.tool_name);
+        row.display_name.clone_from(&record.display_name);
+        row.arguments = json_of(&record.arguments);
+        row.args_hash = Some(hash(&row.arguments));
+        row.status = match record.status {
+            Status::Pending => CallStatus::Pending,
+            Status::Invoking => CallStatus::Invoking,
+            Status::Done => CallStatus::Done,
+            Status::Cancelled => CallStatus::Cancelled,
+            _ => CallStatus::Error,
+        };
+        row.response = record.response.as_ref().map(raw);
+        row.is_error = record.is_error;
+        if row.status == CallStatus::Invoking && row.started_at.is_none() {
+            row.started_at = Some(Timestamp::now());
+            row.approved_by.get_or_insert_with(|| "policy".to_owned());
+        }
+        if record.status.is_over() && row.ended_at.is_none() {
+            row.ended_at = Some(Timestamp::now());
+        }
+        row
+    }
+
+    fn question(
+        &mut self,
+        number: CallNumber,
+        kind: PendingKind,
+        payload: Value,
+    ) -> Option<Change> {
+        if self.questions.contains_key(&number) {
+            return None;
+        }
+        let mut row = Pending::new(self.conversation.id.clone(), kind, payload);
+        row.message_id = Some(self.answer.id.clone());
+        row.call_id = Some(number.to_string());
+        self.questions.insert(number, row.id.clone());
+        Some(Change::PutPending(row))
+    }
+
+    /// Nobody needs answers any more.
+    fn withdraw(&mut self) -> Vec<Change> {
+        let open = std::mem::take(&mut self.questions);
+        open.into_values()
+            .map(|id| settle(id, PendingState::Withdrawn, None))
+            .collect()
+    }
+
+    fn usage(&mut self, usage: &provider_adapters::Usage, cost: Option<u64>) -> Change {
+        self.rounds += 1;
+        let mut row = Usage::new(
+            self.user.clone(),
+            self.conversation.id.clone(),
+            self.run.id.clone(),
+            self.rounds,
+            self.model.clone(),
+        );
+        let (input, output) = self.wire.sum(usage);
+        row.input = input.unwrap_or(0);
+        row.output = output.unwrap_or(0);
+        row.cache_read = usage.cache_read.unwrap_or(0);
+        row.cache_write = usage.cache_write.unwrap_or(0);
+        row.cost_micros = cost;
+        Change::PutUsage(row)
+    }
+}
+
+fn settle(id: PendingId, state: PendingState, answer: Option<Value>) -> Change {
+    let at = Timestamp::now();
+    Change::Settle {
+        id,
+        state,
+        answer,
+        at,
+    }
+}
+
+/// What arguments are known by where they are shown: whoever approves them names it.
+fn hash(arguments: &Value) -> String {
+    let digest = Sha256::digest(arguments.to_string());
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// What was said since the user last spoke, as the model needs it.
+fn turns(run: &Run) -> Option<String> {
+    let turns = run.conversation().turns();
+    let user = |turn: &provider_adapters::Turn| matches!(turn, provider_adapters::Turn::User(_));
+    let from = turns.iter().rposition(user).map_or(0, |place| place + 1);
+    serde_json::to_string(turns.get(from..)?).ok()
+}
+
+/// JSON as a value; as text where it is nested too deep.
+fn raw(json: &RawJson) -> Value {
+    serde_json::from_str(json.get()).unwrap_or_else(|_| json!(json.get()))
+}
+
+fn json_of(value: &impl serde::Serialize) -> Value {
+    serde_json::to_value(value).unwrap_or(Value::Null)
+}

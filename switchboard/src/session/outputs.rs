@@ -1,0 +1,43 @@
+//! Outputs that are too long for the model, kept in the store.
+
+use std::sync::Arc;
+
+use agent_loop::ResultStore;
+use async_trait::async_trait;
+
+use crate::store::{Blob, BlobId, Change, ConversationId, Store};
+
+/// Keeps the long outputs of a conversation's tools in the store, where the model can read on in
+/// them, after a restart too.
+#[derive(Clone, Debug)]
+pub struct StoredOutputs {
+    store: Arc<dyn Store>,
+    conversation: ConversationId,
+}
+
+impl StoredOutputs {
+    /// The outputs of this conversation, which must be stored already when one is kept.
+    pub fn new(store: Arc<dyn Store>, conversation: ConversationId) -> Self {
+        Self {
+            store,
+            conversation,
+        }
+    }
+}
+
+#[async_trait]
+impl ResultStore for StoredOutputs {
+    async fn keep(&self, text: &str) -> Option<String> {
+        let bytes = text.as_bytes().to_vec();
+        let blob = Blob::new(self.conversation.clone(), "text/plain", bytes);
+        let id = blob.id.to_string();
+        let kept = self.store.commit(vec![Change::PutBlob(blob)]).await;
+        kept.ok().map(|_| id)
+    }
+
+    async fn read(&self, id: &str) -> Option<String> {
+        let blob = self.store.blob(&self.conversation, &BlobId::new(id)).await;
+        let bytes = blob.ok().flatten()?.bytes;
+        String::from_utf8(bytes).ok()
+    }
+}

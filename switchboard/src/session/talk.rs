@@ -1,0 +1,338 @@
+//! A conversation: begun, asked, loaded, forked.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use agent_loop::{Agent, Limits, Policy, Run};
+use provider_adapters::{Conversation as Words, Wire};
+use serde_json::Value;
+
+use crate::session::error::SessionError;
+use crate::session::ledger::Ledger;
+use crate::session::turn::Turn;
+use crate::store::{
+    Change, Conversation, ConversationId, Message, MessageId, Pending, Role, Run as RunRow, RunId,
+    Server, Span, Store, Timestamp, UserId,
+};
+
+/// How much of the first message becomes the title.
+const TITLE: usize = 60;
+/// How many messages are read at a time.
+const PAGE: u32 = 500;
+
+/// A conversation and its latest run.
+#[derive(Debug)]
+pub struct Talk {
+    run: Run,
+    ledger: Ledger,
+    /// Whether the conversation is in the store.
+    stored: bool,
+    next_seq: u64,
+}
+
+impl Talk {
+    /// A conversation in which nothing was said. It is stored with its first message.
+    pub fn begin(store: Arc<dyn Store>, conversation: Conversation, system: Option<&str>) -> Self {
+        let mut words = Words::new();
+        if let Some(system) = system {
+            words = words.with_system(system);
+        }
+        let run = RunRow::new(conversation.id.clone(), "");
+        let answer = Message::new(conversation.id.clone(), 0, Role::Assistant);
+        Self {
+            run: Run::new(words),
+            ledger: ledger(store, conversation, answer, run),
+            stored: false,
+            next_seq: 1,
+        }
+    }
+
+    /// A stored conversation, as it was left. Calls that were under way when the program ended
+    /// are given up: they may have taken effect, so they are never made again. Questions that
+    /// were open are still open.
+    ///
+    /// # Errors
+    /// If there is none of this id, or it cannot be read.
+    pub async fn load(
+        store: Arc<dyn Store>,
+        user: &UserId,
+        id: &ConversationId,
+    ) -> Result<Self, SessionError> {
+        let found = store.conversation(user, id).await?;
+        let conversation = found.ok_or_else(|| SessionError::NotFound(id.to_string()))?;
+        let last = store.messages(id, Span::Last(1)).await?.pop();
+        let next_seq = last.as_ref().map_or(1, |last| last.seq + 1);
+        let Some(row) = store.latest_run(id).await? else {
+            let mut talk = Self::begin(store, conversation, None);
+            (talk.stored, talk.next_seq) = (true, next_seq);
+            return Ok(talk);
+        };
+        let run: Run = serde_json::from_str(&row.state).map_err(SessionError::Unreadable)?;
+        let answer = match &row.message_id {
+            Some(id) => store.message(id).await?,
+            None => last,
+        };
+        let answer = answer.ok_or_else(|| SessionError::NotFound(id.to_string()))?;
+        let questions = store.open_questions(id).await?;
+        let mut ledger = ledger(store, conversation, answer, row);
+        ledger.rounds = ledger.run.round;
+        for call in std::mem::take(&mut ledger.answer.tool_calls) {
+            ledger.calls.insert(u64::from(call.position).into(), call);
+        }
+        for question in questions {
+            let number = question.call_id.and_then(|id| id.parse::<u64>().ok());
+            let number = number.map(Into::into);
+            ledger
+                .questions
+                .extend(number.map(|number| (number, question.id)));
+        }
+        ledger.reload(&run).await?;
+        Ok(Self {
+            run,
+            ledger,
+            stored: true,
+            next_seq,
+        })
+    }
+
+    /// The conversation.
+    pub fn conversation(&self) -> &Conversation {
+        self.ledger.conversation()
+    }
+
+    /// The run as it is.
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+
+    /// What is stored of the latest answer.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// Whether something is under way: questions to answer, or an answer that was cut off.
+    pub fn is_open(&self) -> bool {
+        self.stored && self.ledger.run.finish.is_none()
+    }
+
+    /// The questions that wait for the user.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub async fn open_questions(&self) -> Result<Vec<Pending>, SessionError> {
+        let id = &self.ledger.conversation.id;
+        Ok(self.ledger.store.open_questions(id).await?)
+    }
+
+    /// Sets the judge and the bounds for what follows. Yeses for this conversation stay.
+    pub fn govern(&mut self, policy: Policy, limits: Limits) {
+        let ours = self.run.policy().grants().iter();
+        let policy = ours
+            .filter(|grant| grant.this_run)
+            .cloned()
+            .fold(policy, Policy::with_grant);
+        let run = std::mem::take(&mut self.run);
+        self.run = run.with_policy(policy).with_limits(limits);
+    }
+
+    /// Says something: stored, together with the run that answers it, when this returns.
+    ///
+    /// # Errors
+    /// If it cannot be stored: then it was not said.
+    pub async fn ask(&mut self, text: &str) -> Result<(), SessionError> {
+        let mut run = Run::new(self.run.conversation().clone())
+            .with_policy(self.run.policy().clone())
+            .with_limits(*self.run.limits());
+        if self.run.has_stored_results() {
+            run.stored_result();
+        }
+        run.ask(text);
+        let now = Timestamp::now();
+        let ledger = &mut self.ledger;
+        let id = ledger.conversation.id.clone();
+        if !self.stored {
+            ledger.conversation.title = title(text);
+        }
+        ledger.conversation.updated_at = now;
+        let mut said = Message::new(id.clone(), self.next_seq, Role::User);
+        text.clone_into(&mut said.content);
+        let turn = run.conversation().turns().last();
+        said.provider_raw = serde_json::to_string(&turn.as_slice()).ok();
+        let answer = Message::new(id.clone(), self.next_seq + 1, Role::Assistant);
+        let mut row = RunRow::new(id, "");
+        row.message_id = Some(answer.id.clone());
+        row.revision = 0;
+        let mut changes = vec![
+            Change::PutConversation(ledger.conversation.clone()),
+            Change::PutMessage(Box::new(said)),
+            Change::PutMessage(Box::new(answer.clone())),
+        ];
+        // The run before this one is over, and its state is part of this one's.
+        if self.stored && ledger.run.revision > 0 {
+            let mut past = ledger.run.clone();
+            past.state.clear();
+            past.revision += 1;
+            past.finish.get_or_insert_with(|| "superseded".to_owned());
+            changes.push(Change::PutRun(Box::new(past)));
+        }
+        let old = std::mem::replace(&mut ledger.run, row);
+        changes.push(ledger.step(&run)?);
+        if let Err(error) = ledger.store.commit(changes).await {
+            ledger.run = old;
+            return Err(error.into());
+        }
+        ledger.answer = answer;
+        ledger.calls.clear();
+        ledger.questions.clear();
+        ledger.rounds = 0;
+        self.run = run;
+        self.stored = true;
+        self.next_seq += 2;
+        Ok(())
+    }
+
+    /// Goes on after a limit or a cancellation, as if nothing had stopped it.
+    ///
+    /// # Errors
+    /// If it cannot be stored.
+    pub async fn proceed(&mut self) -> Result<(), SessionError> {
+        self.run.proceed();
+        let ledger = &mut self.ledger;
+        ledger.run.finish = None;
+        let step = ledger.step(&self.run)?;
+        Ok(ledger.store.commit(vec![step]).await.map(drop)?)
+    }
+
+    /// Drives the answer with a model and tools.
+    pub fn turn<'t>(&'t mut self, agent: &Agent, model: Model<'_>) -> Turn<'t> {
+        model.name.clone_into(&mut self.ledger.model);
+        self.ledger.wire = model.wire;
+        self.ledger.servers = model.servers.to_vec();
+        Turn::new(agent.session(&mut self.run), &mut self.ledger)
+    }
+}
+
+/// What the ledger must know of the model and the servers.
+#[derive(Clone, Copy, Debug)]
+pub struct Model<'a> {
+    /// The model's name, as in `openai/gpt-5`.
+    pub name: &'a str,
+    /// The wire it is spoken to on.
+    pub wire: Wire,
+    /// The user's stored servers.
+    pub servers: &'a [Server],
+}
+
+fn ledger(
+    store: Arc<dyn Store>,
+    conversation: Conversation,
+    answer: Message,
+    mut run: RunRow,
+) -> Ledger {
+    if run.state.is_empty() {
+        run.revision = 0;
+    }
+    Ledger {
+        user: conversation.user_id.clone(),
+        store,
+        conversation,
+        answer,
+        run,
+        servers: Vec::new(),
+        model: String::new(),
+        wire: Wire::OpenAiChat,
+        calls: BTreeMap::new(),
+        questions: BTreeMap::new(),
+        rounds: 0,
+    }
+}
+
+/// The first line of a text, as a title.
+fn title(text: &str) -> String {
+    let line = text.trim().lines().next().unwrap_or_default();
+    match line.char_indices().nth(TITLE) {
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default().trim_end()),
+        None => line.to_owned(),
+    }
+}
+
+/// All messages of a conversation, oldest first.
+///
+/// # Errors
+/// If the store fails.
+pub async fn transcript(
+    store: &dyn Store,
+    id: &ConversationId,
+) -> Result<Vec<Message>, SessionError> {
+    let mut all: Vec<Message> = Vec::new();
+    loop {
+        let from = all.last().map_or(0, |last| last.seq + 1);
+        let page = store.messages(id, Span::From(from, PAGE)).await?;
+        if page.is_empty() {
+            return Ok(all);
+        }
+        all.extend(page);
+    }
+}
+
+/// Copies a conversation, up to a message, into one of its own: all of it or nothing.
+///
+/// # Errors
+/// If there is none of this id, or it cannot be read or stored.
+pub async fn fork(
+    store: &Arc<dyn Store>,
+    user: &UserId,
+    id: &ConversationId,
+    upto: Option<u64>,
+) -> Result<Conversation, SessionError> {
+    let original = store.conversation(user, id).await?;
+    let original = original.ok_or_else(|| SessionError::NotFound(id.to_string()))?;
+    let mut copy = Conversation::new(user.clone(), original.title.clone());
+    copy.assistant_id = original.assistant_id;
+    copy.parent = Some(original.id);
+    copy.options = original.options;
+    let run = store.latest_run(id).await?;
+    let mut words: Words = match &run {
+        Some(run) => serde_json::from_str::<Run>(&run.state)
+            .map_err(SessionError::Unreadable)?
+            .conversation()
+            .clone(),
+        None => Words::new(),
+    };
+    words.truncate(0);
+    let mut changes = vec![Change::PutConversation(copy.clone())];
+    let mut last = None;
+    let messages = transcript(&**store, id).await?;
+    for mut message in messages {
+        if upto.is_some_and(|upto| message.seq > upto) {
+            break;
+        }
+        let Some(turns) = whole(&message) else { break };
+        for turn in turns {
+            words.push(turn);
+        }
+        message.id = MessageId::fresh();
+        message.conversation_id = copy.id.clone();
+        for call in &mut message.tool_calls {
+            call.message_id = message.id.clone();
+            call.result_blob = None;
+        }
+        last = Some(message.id.clone());
+        changes.push(Change::PutMessage(Box::new(message)));
+    }
+    let state = serde_json::to_string(&Run::new(words)).map_err(SessionError::Unreadable)?;
+    let mut row = RunRow::new(copy.id.clone(), state);
+    row.id = RunId::fresh();
+    row.message_id = last;
+    row.finish = Some("forked".to_owned());
+    changes.push(Change::PutRun(Box::new(row)));
+    store.commit(changes).await?;
+    Ok(copy)
+}
+
+/// A message's turns, if it was finished.
+fn whole(message: &Message) -> Option<Vec<provider_adapters::Turn>> {
+    let raw = message.provider_raw.as_deref()?;
+    let turns: Value = serde_json::from_str(raw).ok()?;
+    serde_json::from_value(turns).ok()
+}

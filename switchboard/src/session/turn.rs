@@ -1,0 +1,119 @@
+//! One answer in the making.
+
+use agent_loop::{CallNumber, Decision, Event, Run, Session};
+use futures_util::FutureExt as _;
+use mcp_jsonrpc::model::InputResponses;
+use serde_json::{Value, json};
+
+use crate::session::error::SessionError;
+use crate::session::ledger::Ledger;
+
+/// Pieces of text are joined up to this length while they come faster than they are stored.
+const PIECE: usize = 4096;
+
+/// An answer in the making: events come out of [`next`](Self::next) after they were stored, so
+/// that whoever shows them shows nothing that could be lost.
+///
+/// Dropping it gives up what is under way; the conversation can be loaded again.
+#[derive(Debug)]
+pub struct Turn<'t> {
+    session: Session<'t>,
+    ledger: &'t mut Ledger,
+    next: Option<Event>,
+}
+
+impl<'t> Turn<'t> {
+    pub(super) fn new(session: Session<'t>, ledger: &'t mut Ledger) -> Self {
+        Self {
+            session,
+            ledger,
+            next: None,
+        }
+    }
+
+    /// What happened next, stored already; nothing once the answer is over.
+    ///
+    /// # Errors
+    /// If it could not be stored: then it does not count, and nothing more may be started.
+    pub async fn next(&mut self) -> Result<Option<Event>, SessionError> {
+        let event = match self.next.take() {
+            Some(event) => Some(event),
+            None => self.session.next().await,
+        };
+        let Some(event) = event.map(|event| self.join(event)) else {
+            return Ok(None);
+        };
+        self.ledger.keep(&event, self.session.run()).await?;
+        Ok(Some(event))
+    }
+
+    /// Joins text with the text that is there already: what comes faster than it can be stored is
+    /// stored together.
+    fn join(&mut self, event: Event) -> Event {
+        let Event::Text { mut text } = event else {
+            return event;
+        };
+        while text.len() < PIECE {
+            match self.session.next().now_or_never().flatten() {
+                Some(Event::Text { text: more }) => text.push_str(&more),
+                other => {
+                    self.next = other;
+                    break;
+                }
+            }
+        }
+        Event::Text { text }
+    }
+
+    /// The run as it is.
+    pub fn run(&self) -> &Run {
+        self.session.run()
+    }
+
+    /// What is stored of it.
+    pub fn ledger(&self) -> &Ledger {
+        self.ledger
+    }
+
+    /// Answers whether a call may run. The answer is stored before the call starts.
+    ///
+    /// # Errors
+    /// If nobody asked, if edited arguments do not fit, or if it cannot be stored.
+    pub async fn answer(
+        &mut self,
+        number: CallNumber,
+        decision: Decision,
+    ) -> Result<(), SessionError> {
+        let told = serde_json::to_value(&decision).unwrap_or(Value::Null);
+        self.session
+            .answer(number, decision)
+            .map_err(SessionError::Answer)?;
+        self.ledger.answered(number, told, self.session.run()).await
+    }
+
+    /// Answers what a server asked about a call.
+    ///
+    /// # Errors
+    /// If nobody asked, or if it cannot be stored.
+    pub async fn supply(
+        &mut self,
+        number: CallNumber,
+        answers: InputResponses,
+    ) -> Result<(), SessionError> {
+        self.session
+            .supply(number, answers)
+            .map_err(SessionError::Answer)?;
+        let told = json!("supplied");
+        self.ledger.answered(number, told, self.session.run()).await
+    }
+
+    /// Cancels what is under way: the next events tell how it ends.
+    pub fn cancel(&mut self) {
+        self.session.cancel();
+    }
+
+    /// Cancels from elsewhere.
+    pub fn handle(&self) -> agent_loop::Handle {
+        self.session.handle()
+    }
+}

@@ -1,0 +1,173 @@
+//! What survives `kill -9`: users, servers, assistants, conversations, tool calls, approvals,
+//! runs, usage and settings.
+//!
+//! [`Store`] is the interface; [`SqliteStore`] keeps everything in one file. Whatever is written
+//! goes through [`Store::commit`], which takes any number of [`Change`]s and makes all of them or
+//! none. [`contract`] is the suite that every back end must pass.
+//!
+//! # Order of writes
+//!
+//! What a user is shown has been committed before it is shown, and what is started has been
+//! committed before it is started:
+//!
+//! 1. the user's message and the run that answers it, before the model is asked;
+//! 2. a finished reply with its tool calls, and the approvals they wait for, before anybody is
+//!    asked;
+//! 3. an answered approval together with the rule it leaves behind, before the call starts;
+//! 4. a call as `invoking`, together with the run's state, before it is sent to its server;
+//! 5. a call's result before it is shown or sent to the model.
+//!
+//! A call that is still `invoking` when the store is loaded may or may not have run: it becomes
+//! an error that says so, and is never sent again.
+
+mod change;
+#[cfg(any(test, feature = "testing"))]
+pub mod contract;
+mod error;
+mod id;
+mod row;
+mod sqlite;
+mod stored_value;
+mod timestamp;
+
+use std::fmt;
+
+use async_trait::async_trait;
+
+pub use change::Change;
+pub use error::StoreError;
+pub use id::{
+    AssistantId, BlobId, ConversationId, MessageId, PendingId, RuleId, RunId, ServerId, UserId,
+};
+pub use row::{
+    Assistant, Blob, CallStatus, Conversation, Decision, EnvPolicy, Event, McpMode, Message,
+    NewEvent, Pending, PendingKind, PendingState, Role, Rule, RuleScope, Run, Server, ServerKind,
+    ServerTool, Setting, TokenRef, ToolCall, Trust, Usage, UsageTotal, User,
+};
+pub use sqlite::{Limits, SqliteStore};
+pub use stored_value::{StoredValue, UnknownScheme};
+pub use timestamp::Timestamp;
+
+/// Where everything is kept.
+///
+/// Reads see every commit that returned before they began. Lists are in a fixed order. A back
+/// end may be shared by several processes; where two of them write the same thing, the second
+/// commit fails with [`StoreError::Conflict`] and changes nothing.
+#[async_trait]
+pub trait Store: fmt::Debug + Send + Sync {
+    /// Makes all changes, or none, and returns when they would survive the end of the process.
+    ///
+    /// Gives back the numbers of the events appended, in order. If the future is dropped, the
+    /// changes may or may not be made, but never some of them.
+    async fn commit(&self, changes: Vec<Change>) -> Result<Vec<u64>, StoreError>;
+
+    /// The users.
+    async fn users(&self) -> Result<Vec<User>, StoreError>;
+
+    /// A user's servers, in the user's order.
+    async fn servers(&self, user: &UserId) -> Result<Vec<Server>, StoreError>;
+
+    /// One of a user's servers.
+    async fn server(&self, user: &UserId, id: &ServerId) -> Result<Option<Server>, StoreError>;
+
+    /// The tools a server was last seen with, by name.
+    async fn server_tools(&self, server: &ServerId) -> Result<Vec<ServerTool>, StoreError>;
+
+    /// References to the tokens kept for a server.
+    async fn tokens(&self, server: &ServerId) -> Result<Vec<TokenRef>, StoreError>;
+
+    /// A user's assistants, by name.
+    async fn assistants(&self, user: &UserId) -> Result<Vec<Assistant>, StoreError>;
+
+    /// The servers chosen for an assistant, in the user's order.
+    async fn assistant_servers(&self, assistant: &AssistantId)
+    -> Result<Vec<ServerId>, StoreError>;
+
+    /// A user's conversations, the latest used first: at most `limit` of those after `after` in
+    /// that order.
+    async fn conversations(
+        &self,
+        user: &UserId,
+        after: Option<&Conversation>,
+        limit: u32,
+    ) -> Result<Vec<Conversation>, StoreError>;
+
+    /// One of a user's conversations.
+    async fn conversation(
+        &self,
+        user: &UserId,
+        id: &ConversationId,
+    ) -> Result<Option<Conversation>, StoreError>;
+
+    /// A part of a conversation, oldest first, with the tool calls of each message in order.
+    async fn messages(
+        &self,
+        conversation: &ConversationId,
+        span: Span,
+    ) -> Result<Vec<Message>, StoreError>;
+
+    /// One message, with its tool calls.
+    async fn message(&self, id: &MessageId) -> Result<Option<Message>, StoreError>;
+
+    /// Bytes that were too big or too raw for a message.
+    async fn blob(
+        &self,
+        conversation: &ConversationId,
+        id: &BlobId,
+    ) -> Result<Option<Blob>, StoreError>;
+
+    /// A user's remembered approvals and denials, oldest first.
+    async fn rules(&self, user: &UserId) -> Result<Vec<Rule>, StoreError>;
+
+    /// Questions that wait for the user in a conversation, oldest first.
+    async fn open_questions(
+        &self,
+        conversation: &ConversationId,
+    ) -> Result<Vec<Pending>, StoreError>;
+
+    /// One question, answered or not.
+    async fn question(&self, id: &PendingId) -> Result<Option<Pending>, StoreError>;
+
+    /// The latest run of a conversation.
+    async fn latest_run(&self, conversation: &ConversationId) -> Result<Option<Run>, StoreError>;
+
+    /// Runs of a user that have not finished, oldest first.
+    async fn unfinished_runs(&self, user: &UserId) -> Result<Vec<Run>, StoreError>;
+
+    /// What a user's models used, summed per model and ordered by its name: of one conversation
+    /// or of all, since a moment or ever.
+    async fn usage(
+        &self,
+        user: &UserId,
+        conversation: Option<&ConversationId>,
+        since: Option<Timestamp>,
+    ) -> Result<Vec<UsageTotal>, StoreError>;
+
+    /// At most `limit` of a user's events after number `after`, of one conversation or of all.
+    async fn events(
+        &self,
+        user: &UserId,
+        conversation: Option<&ConversationId>,
+        after: u64,
+        limit: u32,
+    ) -> Result<Vec<Event>, StoreError>;
+
+    /// A user's settings, by key.
+    async fn settings(&self, user: &UserId) -> Result<Vec<Setting>, StoreError>;
+
+    /// Finishes what was sent before and closes the store: later use fails with
+    /// [`StoreError::Closed`].
+    async fn close(&self) -> Result<(), StoreError>;
+}
+
+/// Which part of a conversation.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Span {
+    /// The last so many messages.
+    Last(u32),
+    /// The last so many before this number.
+    Before(u64, u32),
+    /// The first so many from this number on.
+    From(u64, u32),
+}

@@ -1,0 +1,80 @@
+//! What can be changed.
+
+use serde_json::Value;
+
+use crate::store::id::{
+    AssistantId, ConversationId, MessageId, PendingId, RuleId, ServerId, UserId,
+};
+use crate::store::row::{
+    Assistant, Blob, Conversation, Message, NewEvent, Pending, PendingState, Rule, Run, Server,
+    ServerTool, Setting, TokenRef, ToolCall, Usage, User,
+};
+use crate::store::timestamp::Timestamp;
+
+/// One change of the store. `Put` adds a row or replaces the one with its id; a row never changes
+/// its owner.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Change {
+    /// Adds or renames a user.
+    PutUser(User),
+    /// Adds or replaces a server. A user has one server of a name.
+    PutServer(Box<Server>),
+    /// Removes a server, its tools, its tokens, its rules and its place in assistants. Calls it
+    /// answered stay.
+    DeleteServer(UserId, ServerId),
+    /// The tools a server is seen with now, in place of those it was seen with before.
+    PutServerTools(ServerId, Vec<ServerTool>),
+    /// Adds or replaces a reference to a token.
+    PutToken(TokenRef),
+    /// Forgets all tokens of a server.
+    DeleteTokens(ServerId),
+    /// Adds or replaces an assistant.
+    PutAssistant(Assistant),
+    /// Removes an assistant. Its conversations stay.
+    DeleteAssistant(UserId, AssistantId),
+    /// Chooses an assistant's servers.
+    SetAssistantServers(AssistantId, Vec<ServerId>),
+    /// Adds or replaces a conversation.
+    PutConversation(Conversation),
+    /// Removes a conversation and all that belongs to it. What it used stays in the sums.
+    DeleteConversation(UserId, ConversationId),
+    /// Adds or replaces a message with all its tool calls. Its number must be free.
+    PutMessage(Box<Message>),
+    /// What a message says now; the rest of it stays.
+    SetContent(MessageId, String),
+    /// Adds or replaces one tool call of a message.
+    PutToolCall(Box<ToolCall>),
+    /// Adds bytes.
+    PutBlob(Blob),
+    /// Adds or replaces a rule.
+    PutRule(Rule),
+    /// Forgets a rule.
+    DeleteRule(UserId, RuleId),
+    /// Adds a question.
+    PutPending(Pending),
+    /// Settles a question. A question is settled once: the second time is a conflict.
+    Settle {
+        /// The question.
+        id: PendingId,
+        /// What became of it; not [`PendingState::Open`].
+        state: PendingState,
+        /// What was answered.
+        answer: Option<Value>,
+        /// When.
+        at: Timestamp,
+    },
+    /// Adds a run, at revision 1, or takes a stored one to its next revision. Any other revision
+    /// is a conflict: somebody else has moved the run on.
+    PutRun(Box<Run>),
+    /// Adds or replaces what one round of a run used.
+    PutUsage(Usage),
+    /// Appends an event, which gets the next number.
+    AppendEvent(NewEvent),
+    /// Forgets all of a user's events but the latest so many.
+    PruneEvents(UserId, u32),
+    /// Adds or replaces a setting.
+    PutSetting(Setting),
+    /// Forgets a setting.
+    DeleteSetting(UserId, String),
+}

@@ -1,0 +1,61 @@
+//! What every back end of the store must do, as a suite of tests.
+//!
+//! A back end passes if [`check`] returns. Each claim gets a store of its own.
+
+mod conversation;
+mod run;
+mod server;
+
+use std::sync::Arc;
+
+use crate::store::{Change, Store, StoreError, User, UserId};
+
+/// Checks every claim, each on a fresh and empty store.
+///
+/// # Errors
+/// Whatever a store fails with where it should not.
+///
+/// # Panics
+/// When a store does something other than it should.
+pub async fn check(fresh: impl AsyncFn() -> Arc<dyn Store>) -> Result<(), StoreError> {
+    server::a_fresh_store_has_one_user(&*fresh().await).await?;
+    server::a_server_keeps_every_field(&*fresh().await).await?;
+    server::servers_come_in_the_users_order(&*fresh().await).await?;
+    server::a_users_servers_have_different_names(&*fresh().await).await?;
+    server::users_are_separated(&*fresh().await).await?;
+    server::plain_values_need_the_users_word(&*fresh().await).await?;
+    server::a_server_takes_what_belongs_to_it_along(&*fresh().await).await?;
+    server::an_assistant_chooses_among_its_users_servers(&*fresh().await).await?;
+    server::settings_hold_any_json(&*fresh().await).await?;
+    conversation::a_commit_is_made_whole_or_not_at_all(&*fresh().await).await?;
+    conversation::an_answer_is_one_message_with_all_its_calls(&*fresh().await).await?;
+    conversation::a_number_is_given_to_one_message(&*fresh().await).await?;
+    conversation::messages_are_read_page_by_page(&*fresh().await).await?;
+    conversation::conversations_come_by_use(&*fresh().await).await?;
+    conversation::blobs_belong_to_a_conversation(&*fresh().await).await?;
+    conversation::a_conversation_goes_whole_but_its_usage_stays(&*fresh().await).await?;
+    conversation::what_could_not_be_read_is_not_written(&*fresh().await).await?;
+    run::a_question_is_settled_once(&*fresh().await).await?;
+    run::a_run_that_was_overtaken_is_told(&*fresh().await).await?;
+    run::usage_is_summed_by_model(&*fresh().await).await?;
+    run::events_are_numbered_and_replayed(&*fresh().await).await?;
+    run::commits_at_once_are_all_made(fresh().await).await?;
+    run::a_closed_store_says_so(&*fresh().await).await
+}
+
+/// A second user beside the local one.
+async fn other_user(store: &dyn Store) -> Result<UserId, StoreError> {
+    let other = UserId::new("other");
+    let user = User::new(other.clone(), "somebody else");
+    store.commit(vec![Change::PutUser(user)]).await?;
+    Ok(other)
+}
+
+/// Asserts that a commit fails in a certain way.
+macro_rules! fails {
+    ($store:expr, $changes:expr, $error:pat) => {
+        let result = $store.commit($changes).await;
+        assert!(matches!(result, Err($error)), "got {result:?}");
+    };
+}
+use fails;

@@ -1,0 +1,222 @@
+//! Conversations, messages, calls, blobs.
+
+use serde_json::json;
+
+use super::fails;
+use crate::store::{
+    Blob, BlobId, CallStatus, Change, Conversation, ConversationId, Decision, Message, NewEvent,
+    Pending, PendingKind, Role, Rule, RuleScope, Run, RunId, Setting, Span, Store, StoreError,
+    Timestamp, ToolCall, Usage, UserId,
+};
+
+type Outcome = Result<(), StoreError>;
+
+fn talk(title: &str) -> Conversation {
+    Conversation::new(UserId::local(), title)
+}
+
+fn said(conversation: &ConversationId, seq: u64, text: &str) -> Message {
+    let mut message = Message::new(conversation.clone(), seq, Role::User);
+    text.clone_into(&mut message.content);
+    message
+}
+
+fn put(message: &Message) -> Change {
+    Change::PutMessage(Box::new(message.clone()))
+}
+
+pub(super) async fn a_commit_is_made_whole_or_not_at_all(store: &dyn Store) -> Outcome {
+    let talk = talk("talk");
+    let nowhere = said(&ConversationId::fresh(), 1, "hello?");
+    let changes = vec![
+        Change::PutConversation(talk.clone()),
+        put(&said(&talk.id, 1, "hello")),
+        Change::PutSetting(Setting::new(UserId::local(), "model", "demo")),
+        put(&nowhere),
+    ];
+    fails!(store, changes, StoreError::Missing { .. });
+    assert_eq!(store.conversation(&UserId::local(), &talk.id).await?, None);
+    assert_eq!(store.messages(&talk.id, Span::Last(9)).await?, []);
+    assert_eq!(store.settings(&UserId::local()).await?, []);
+    Ok(())
+}
+
+/// H2, A5: pending, decided, invoked, answered, all in one message.
+pub(super) async fn an_answer_is_one_message_with_all_its_calls(store: &dyn Store) -> Outcome {
+    let talk = talk("talk");
+    let mut answer = Message::new(talk.id.clone(), 1, Role::Assistant);
+    let mut first = ToolCall::new(answer.id.clone(), "call_b", "write");
+    first.arguments = json!({"path": "/tmp/x", "mode": 420});
+    first.args_hash = Some("abc".to_owned());
+    first.server_name = "files".to_owned();
+    first.display_name = "mcp__files__write".to_owned();
+    answer.tool_calls.push(first.clone());
+    store
+        .commit(vec![Change::PutConversation(talk.clone()), put(&answer)])
+        .await?;
+    for status in [CallStatus::Invoking, CallStatus::Done] {
+        first.status = status;
+        first.approved_by = Some("user".to_owned());
+        first.started_at = Some(Timestamp::from_millis(5));
+        let change = Change::PutToolCall(Box::new(first.clone()));
+        store.commit(vec![change]).await?;
+        let stored = store
+            .message(&answer.id)
+            .await?
+            .map(|message| message.tool_calls);
+        assert_eq!(stored, Some(vec![first.clone()]));
+    }
+    first.response = Some(json!([{"type": "text", "text": "ok"}]));
+    first.is_error = Some(false);
+    first.ended_at = Some(Timestamp::from_millis(9));
+    let mut second = ToolCall::new(answer.id.clone(), "call_a", "read");
+    second.position = 1;
+    second.round = 1;
+    second.status = CallStatus::Cancelled;
+    second.is_error = Some(true);
+    answer.tool_calls = vec![first, second];
+    let begun = Change::SetContent(answer.id.clone(), "Do".to_owned());
+    store.commit(vec![begun]).await?;
+    let stored = store
+        .message(&answer.id)
+        .await?
+        .map(|message| message.content);
+    assert_eq!(stored.as_deref(), Some("Do"));
+    answer.content = "Done.".to_owned();
+    answer.provider_raw = Some(r#"[{"role": "assistant", "n": 1.50}]"#.to_owned());
+    answer.finish = Some("done".to_owned());
+    store.commit(vec![put(&answer)]).await?;
+    assert_eq!(store.messages(&talk.id, Span::Last(9)).await?, [answer]);
+    Ok(())
+}
+
+pub(super) async fn a_number_is_given_to_one_message(store: &dyn Store) -> Outcome {
+    let talk = talk("talk");
+    let first = said(&talk.id, 1, "one");
+    store
+        .commit(vec![Change::PutConversation(talk.clone()), put(&first)])
+        .await?;
+    let late = said(&talk.id, 1, "also one");
+    fails!(store, vec![put(&late)], StoreError::Conflict { .. });
+    assert_eq!(store.messages(&talk.id, Span::Last(9)).await?, [first]);
+    Ok(())
+}
+
+pub(super) async fn messages_are_read_page_by_page(store: &dyn Store) -> Outcome {
+    let talk = talk("talk");
+    let mut changes = vec![Change::PutConversation(talk.clone())];
+    changes.extend((1..=10).map(|seq| put(&said(&talk.id, seq, "…"))));
+    store.commit(changes).await?;
+    for (span, want) in [
+        (Span::Last(3), 8..=10),
+        (Span::Last(99), 1..=10),
+        (Span::Before(8, 3), 5..=7),
+        (Span::Before(2, 3), 1..=1),
+        (Span::From(9, 5), 9..=10),
+        (Span::From(0, 2), 1..=2),
+    ] {
+        let page = store.messages(&talk.id, span).await?;
+        assert!(page.iter().map(|message| message.seq).eq(want), "{span:?}");
+    }
+    Ok(())
+}
+
+pub(super) async fn conversations_come_by_use(store: &dyn Store) -> Outcome {
+    let user = UserId::local();
+    for (title, used) in [("old", 1), ("new", 3), ("middle", 2), ("old too", 1)] {
+        let mut talk = talk(title);
+        talk.updated_at = Timestamp::from_millis(used);
+        store.commit(vec![Change::PutConversation(talk)]).await?;
+    }
+    let all = store.conversations(&user, None, 9).await?;
+    assert!(
+        all.iter()
+            .take(2)
+            .map(|talk| &*talk.title)
+            .eq(["new", "middle"])
+    );
+    let mut paged = store.conversations(&user, None, 1).await?;
+    while let Some(next) = store.conversations(&user, paged.last(), 1).await?.pop() {
+        paged.push(next);
+    }
+    assert_eq!(paged, all);
+    Ok(())
+}
+
+pub(super) async fn blobs_belong_to_a_conversation(store: &dyn Store) -> Outcome {
+    let (talk, other) = (talk("talk"), talk("other"));
+    let blob = Blob::new(talk.id.clone(), "image/png", vec![0, 159, 146, 150]);
+    let changes = vec![
+        Change::PutConversation(talk.clone()),
+        Change::PutConversation(other.clone()),
+        Change::PutBlob(blob.clone()),
+    ];
+    store.commit(changes).await?;
+    assert_eq!(store.blob(&talk.id, &blob.id).await?.as_ref(), Some(&blob));
+    assert_eq!(store.blob(&other.id, &blob.id).await?, None);
+    assert_eq!(store.blob(&talk.id, &BlobId::fresh()).await?, None);
+    Ok(())
+}
+
+pub(super) async fn a_conversation_goes_whole_but_its_usage_stays(store: &dyn Store) -> Outcome {
+    let user = UserId::local();
+    let (talk, mut fork) = (talk("talk"), talk("fork"));
+    fork.parent = Some(talk.id.clone());
+    let blob = Blob::new(talk.id.clone(), "text/plain", vec![1]);
+    let mut message = Message::new(talk.id.clone(), 1, Role::Assistant);
+    let mut call = ToolCall::new(message.id.clone(), "call_1", "big");
+    call.result_blob = Some(blob.id.clone());
+    message.tool_calls.push(call);
+    let mut question = Pending::new(talk.id.clone(), PendingKind::Approval, json!({}));
+    question.message_id = Some(message.id.clone());
+    let mut rule = Rule::new(user.clone(), RuleScope::Conversation, Decision::Allow);
+    rule.conversation_id = Some(talk.id.clone());
+    let run = Run::new(talk.id.clone(), "{}");
+    let usage = Usage::new(user.clone(), talk.id.clone(), RunId::fresh(), 1, "demo");
+    let event = NewEvent::new(
+        user.clone(),
+        Some(talk.id.clone()),
+        "message.created",
+        json!(1),
+    );
+    let changes = vec![
+        Change::PutConversation(talk.clone()),
+        Change::PutConversation(fork.clone()),
+        Change::PutBlob(blob.clone()),
+        Change::PutMessage(Box::new(message.clone())),
+        Change::PutPending(question.clone()),
+        Change::PutRule(rule),
+        Change::PutRun(Box::new(run)),
+        Change::PutUsage(usage),
+        Change::AppendEvent(event),
+    ];
+    store.commit(changes).await?;
+    let gone = Change::DeleteConversation(user.clone(), talk.id.clone());
+    store.commit(vec![gone]).await?;
+    assert_eq!(store.message(&message.id).await?, None);
+    assert_eq!(store.blob(&talk.id, &blob.id).await?, None);
+    assert_eq!(store.question(&question.id).await?, None);
+    assert_eq!(store.rules(&user).await?, []);
+    assert_eq!(store.latest_run(&talk.id).await?, None);
+    assert_eq!(store.unfinished_runs(&user).await?, []);
+    assert_eq!(store.events(&user, None, 0, 9).await?, []);
+    assert_eq!(store.usage(&user, Some(&talk.id), None).await?.len(), 1);
+    fork.parent = None;
+    assert_eq!(store.conversations(&user, None, 9).await?, [fork]);
+    Ok(())
+}
+
+pub(super) async fn what_could_not_be_read_is_not_written(store: &dyn Store) -> Outcome {
+    let nested = |depth| (0..depth).fold(json!(1), |inner, _| json!([inner]));
+    let user = UserId::local();
+    let deep = Setting::new(user.clone(), "deep", nested(90));
+    store.commit(vec![Change::PutSetting(deep.clone())]).await?;
+    assert_eq!(store.settings(&user).await?, [deep]);
+    let deeper = vec![Change::PutSetting(Setting::new(
+        user,
+        "deeper",
+        nested(130),
+    ))];
+    fails!(store, deeper, StoreError::TooBig { .. });
+    Ok(())
+}

@@ -1,0 +1,223 @@
+//! Runs, questions, usage, events, and using the store itself.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::{fails, other_user};
+use crate::store::{
+    Change, Conversation, NewEvent, Pending, PendingKind, PendingState, Run, RunId, Store,
+    StoreError, Timestamp, Usage, UserId,
+};
+
+type Outcome = Result<(), StoreError>;
+
+async fn talk(store: &dyn Store) -> Result<Conversation, StoreError> {
+    let talk = Conversation::new(UserId::local(), "talk");
+    store
+        .commit(vec![Change::PutConversation(talk.clone())])
+        .await?;
+    Ok(talk)
+}
+
+/// A5: an approval survives until it is answered, and is answered once.
+pub(super) async fn a_question_is_settled_once(store: &dyn Store) -> Outcome {
+    let talk = talk(store).await?;
+    let payload = json!({"tool": "write", "arguments": {}});
+    let mut first = Pending::new(talk.id.clone(), PendingKind::Approval, payload);
+    first.call_id = Some("call_1".to_owned());
+    first.created_at = Timestamp::from_millis(1);
+    let second = Pending::new(talk.id.clone(), PendingKind::Elicitation, json!({}));
+    let both = [&second, &first].map(|question| Change::PutPending(question.clone()));
+    store.commit(both.to_vec()).await?;
+    let open = store.open_questions(&talk.id).await?;
+    assert_eq!(open, [first.clone(), second.clone()]);
+    let settle = |state| Change::Settle {
+        id: first.id.clone(),
+        state,
+        answer: Some(json!({"decision": "once"})),
+        at: Timestamp::from_millis(7),
+    };
+    store.commit(vec![settle(PendingState::Answered)]).await?;
+    assert_eq!(store.open_questions(&talk.id).await?, [second]);
+    fails!(
+        store,
+        vec![settle(PendingState::Withdrawn)],
+        StoreError::Conflict { .. }
+    );
+    let stored = store.question(&first.id).await?;
+    first.state = PendingState::Answered;
+    first.answer = Some(json!({"decision": "once"}));
+    first.settled_at = Some(Timestamp::from_millis(7));
+    assert_eq!(stored.as_ref(), Some(&first));
+    fails!(
+        store,
+        vec![Change::PutPending(first)],
+        StoreError::Conflict { .. }
+    );
+    Ok(())
+}
+
+/// Two who load the same run cannot both take it a step further.
+pub(super) async fn a_run_that_was_overtaken_is_told(store: &dyn Store) -> Outcome {
+    let (user, talk) = (UserId::local(), talk(store).await?);
+    let mut run = Run::new(talk.id.clone(), r#"{"step": 1}"#);
+    run.created_at = Timestamp::from_millis(1);
+    let put = |run: &Run| vec![Change::PutRun(Box::new(run.clone()))];
+    store.commit(put(&run)).await?;
+    assert_eq!(store.unfinished_runs(&user).await?, [run.clone()]);
+    fails!(store, put(&run), StoreError::Conflict { .. });
+    run.revision = 2;
+    run.state = r#"{"step": 2}"#.to_owned();
+    store.commit(put(&run)).await?;
+    let mut late = run.clone();
+    late.state = r#"{"step": "another"}"#.to_owned();
+    fails!(store, put(&late), StoreError::Conflict { .. });
+    late.revision = 4;
+    fails!(store, put(&late), StoreError::Conflict { .. });
+    assert_eq!(store.latest_run(&talk.id).await?, Some(run.clone()));
+    run.revision = 3;
+    run.finish = Some("done".to_owned());
+    let next = Run::new(talk.id.clone(), "{}");
+    store.commit([put(&run), put(&next)].concat()).await?;
+    assert_eq!(store.latest_run(&talk.id).await?, Some(next.clone()));
+    assert_eq!(store.unfinished_runs(&user).await?, [next]);
+    Ok(())
+}
+
+pub(super) async fn usage_is_summed_by_model(store: &dyn Store) -> Outcome {
+    let (user, other) = (UserId::local(), other_user(store).await?);
+    let (one, two) = (talk(store).await?, talk(store).await?);
+    let run = RunId::fresh();
+    let row = |talk: &Conversation, run: &RunId, round, model: &str, cost, at| {
+        let mut row = Usage::new(user.clone(), talk.id.clone(), run.clone(), round, model);
+        (row.input, row.output, row.cache_read, row.cache_write) = (100, 10, 5, 1);
+        row.cost_micros = cost;
+        row.created_at = Timestamp::from_millis(at);
+        row
+    };
+    let mut theirs = row(&two, &RunId::fresh(), 1, "a", None, 9);
+    theirs.user_id = other;
+    let rows = [
+        row(&one, &run, 1, "b", Some(7), 1),
+        row(&one, &run, 2, "b", None, 2),
+        row(&one, &run, 2, "b", Some(8), 2), // the same round again replaces it
+        row(&two, &RunId::fresh(), 1, "a", None, 3),
+        theirs,
+    ];
+    store.commit(rows.map(Change::PutUsage).to_vec()).await?;
+    let all = store.usage(&user, None, None).await?;
+    let brief = |totals: &[crate::store::UsageTotal]| -> Vec<_> {
+        let rows = totals.iter();
+        rows.map(|t| {
+            (
+                t.model.clone(),
+                t.rounds,
+                t.input,
+                t.cost_micros,
+                t.unpriced_rounds,
+            )
+        })
+        .collect()
+    };
+    let a = ("a".to_owned(), 1, 100, 0, 1);
+    let b = ("b".to_owned(), 2, 200, 15, 0);
+    assert_eq!(brief(&all), [a.clone(), b.clone()]);
+    assert_eq!(brief(&store.usage(&user, Some(&one.id), None).await?), [b]);
+    let recent = store
+        .usage(&user, None, Some(Timestamp::from_millis(3)))
+        .await?;
+    assert_eq!(brief(&recent), [a]);
+    Ok(())
+}
+
+pub(super) async fn events_are_numbered_and_replayed(store: &dyn Store) -> Outcome {
+    let (user, other) = (UserId::local(), other_user(store).await?);
+    let (one, two) = (talk(store).await?, talk(store).await?);
+    let event = |user: &UserId, talk: Option<&Conversation>, text: &str| {
+        let talk = talk.map(|talk| talk.id.clone());
+        Change::AppendEvent(NewEvent::new(
+            user.clone(),
+            talk,
+            "message.delta",
+            json!(text),
+        ))
+    };
+    let changes = vec![
+        event(&user, Some(&one), "a"),
+        event(&user, Some(&two), "b"),
+        event(&other, None, "theirs"),
+        event(&user, None, "c"),
+        event(&user, Some(&one), "d"),
+    ];
+    let numbers = store.commit(changes).await?;
+    assert!(
+        numbers.len() == 5 && numbers.is_sorted_by(|a, b| a < b),
+        "{numbers:?}"
+    );
+    let all = store.events(&user, None, 0, 9).await?;
+    let texts = |events: &[crate::store::Event]| -> String {
+        events
+            .iter()
+            .filter_map(|event| event.data.as_str())
+            .collect()
+    };
+    assert_eq!(texts(&all), "abcd");
+    let Some(second) = all.get(1) else {
+        return Ok(());
+    };
+    assert_eq!(
+        texts(&store.events(&user, None, second.seq, 9).await?),
+        "cd"
+    );
+    assert_eq!(texts(&store.events(&user, None, second.seq, 1).await?), "c");
+    assert_eq!(
+        texts(&store.events(&user, Some(&one.id), 0, 9).await?),
+        "ad"
+    );
+    assert_eq!(store.events(&other, Some(&one.id), 0, 9).await?, []);
+    store
+        .commit(vec![Change::PruneEvents(user.clone(), 1)])
+        .await?;
+    assert_eq!(texts(&store.events(&user, None, 0, 9).await?), "d");
+    assert_eq!(texts(&store.events(&other, None, 0, 9).await?), "theirs");
+    store
+        .commit(vec![Change::PruneEvents(user.clone(), 0)])
+        .await?;
+    let after = store.commit(vec![event(&user, None, "e")]).await?;
+    assert!(
+        after.first() > numbers.last(),
+        "a number is never used twice"
+    );
+    Ok(())
+}
+
+pub(super) async fn commits_at_once_are_all_made(store: Arc<dyn Store>) -> Outcome {
+    let user = UserId::local();
+    let tasks = (0..100).map(|number| {
+        let (store, user) = (store.clone(), user.clone());
+        tokio::spawn(async move {
+            let event = NewEvent::new(user, None, "message.delta", json!(number));
+            store.commit(vec![Change::AppendEvent(event)]).await
+        })
+    });
+    let mut numbers = Vec::new();
+    for task in tasks.collect::<Vec<_>>() {
+        let made = task
+            .await
+            .map_err(|error| StoreError::Failed(error.into()))?;
+        numbers.extend(made?);
+    }
+    numbers.sort_unstable();
+    numbers.dedup();
+    assert_eq!(numbers.len(), 100);
+    assert_eq!(store.events(&user, None, 0, 200).await?.len(), 100);
+    Ok(())
+}
+
+pub(super) async fn a_closed_store_says_so(store: &dyn Store) -> Outcome {
+    store.close().await?;
+    assert!(matches!(store.users().await, Err(StoreError::Closed)));
+    assert!(matches!(store.close().await, Err(StoreError::Closed)));
+    Ok(())
+}

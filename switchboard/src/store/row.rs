@@ -1,0 +1,15 @@
+//! Rows: what is kept, as the program sees it.
+
+mod assistant;
+mod call;
+mod conversation;
+mod policy;
+mod run;
+mod server;
+
+pub use assistant::{Assistant, McpMode, Setting, User};
+pub use call::{Blob, CallStatus, ToolCall};
+pub use conversation::{Conversation, Message, Role};
+pub use policy::{Decision, Pending, PendingKind, PendingState, Rule, RuleScope};
+pub use run::{Event, NewEvent, Run, Usage, UsageTotal};
+pub use server::{EnvPolicy, Server, ServerKind, ServerTool, TokenRef, Trust};

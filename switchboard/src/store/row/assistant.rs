@@ -1,0 +1,118 @@
+//! Users, their assistants and their settings.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::store::id::{AssistantId, UserId};
+use crate::store::timestamp::Timestamp;
+
+/// A user. A fresh store has one, [`UserId::local`].
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct User {
+    /// Who.
+    pub id: UserId,
+    /// What to call them.
+    pub name: String,
+}
+
+impl User {
+    /// A user.
+    pub fn new(id: UserId, name: impl Into<String>) -> Self {
+        let name = name.into();
+        Self { id, name }
+    }
+}
+
+/// A model with instructions and servers of its own.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Assistant {
+    /// Its id.
+    pub id: AssistantId,
+    /// Whose it is.
+    pub user_id: UserId,
+    /// Its name, one of its kind for a user.
+    pub name: String,
+    /// The model; the user's default if none.
+    pub model: Option<String>,
+    /// Instructions.
+    pub system: Option<String>,
+    /// Which servers it uses.
+    pub mcp_mode: McpMode,
+    /// How many rounds it may take; 0 is no limit.
+    pub max_rounds: Option<u32>,
+    /// The approval mode, by its name.
+    pub approval_mode: Option<String>,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+impl Assistant {
+    /// An assistant with the user's defaults.
+    pub fn new(user: UserId, name: impl Into<String>) -> Self {
+        Self {
+            id: AssistantId::fresh(),
+            user_id: user,
+            name: name.into(),
+            model: None,
+            system: None,
+            mcp_mode: McpMode::Auto,
+            max_rounds: None,
+            approval_mode: None,
+            created_at: Timestamp::now(),
+        }
+    }
+}
+
+/// Which servers an assistant uses.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum McpMode {
+    /// None.
+    Off,
+    /// All that are active.
+    Auto,
+    /// Those chosen for it.
+    Manual,
+}
+
+/// A setting of a user.
+#[derive(Clone, Deserialize, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Setting {
+    /// Whose.
+    pub user_id: UserId,
+    /// Its name.
+    pub key: String,
+    /// Its value.
+    pub value: Value,
+    /// Whether the user insists on a secret in plain text here.
+    pub plain_secret: bool,
+}
+
+impl Setting {
+    /// A setting that holds no secret.
+    pub fn new(user: UserId, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        Self {
+            user_id: user,
+            key: key.into(),
+            value: value.into(),
+            plain_secret: false,
+        }
+    }
+}
+
+impl std::fmt::Debug for Setting {
+    /// Without the value if it is a secret.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut out = f.debug_struct("Setting");
+        out.field("user_id", &self.user_id).field("key", &self.key);
+        match self.plain_secret {
+            true => out.field("value", &"…"),
+            false => out.field("value", &self.value),
+        };
+        out.finish()
+    }
+}

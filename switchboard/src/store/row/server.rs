@@ -1,0 +1,216 @@
+//! Servers and what they were seen with.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::store::id::{ServerId, UserId};
+use crate::store::stored_value::StoredValue;
+use crate::store::timestamp::Timestamp;
+
+/// A server as the user set it up. Servers belong to a user; assistants choose among them.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Server {
+    /// Its id, which stays when it is renamed.
+    pub id: ServerId,
+    /// Whose it is.
+    pub user_id: UserId,
+    /// Its name, one of its kind for a user.
+    pub name: String,
+    /// How it is reached.
+    #[serde(rename = "type")]
+    pub kind: ServerKind,
+    /// Whether it is used.
+    pub is_active: bool,
+    /// Where it is, if it is remote.
+    pub base_url: Option<String>,
+    /// Headers for every request to it.
+    pub headers: BTreeMap<String, StoredValue>,
+    /// Seconds a call may take.
+    pub timeout: Option<u64>,
+    /// The program to start, if it is local.
+    pub command: Option<String>,
+    /// The program's arguments.
+    pub args: Vec<String>,
+    /// The program's environment, beside what [`env_policy`](Self::env_policy) passes on.
+    pub env: BTreeMap<String, StoredValue>,
+    /// Tools that are switched off.
+    pub disabled_tools: Vec<String>,
+    /// Tools that run without a question.
+    pub auto_approve_tools: Vec<String>,
+    /// Whether the user agrees to values in plain text in `headers` and `env`.
+    pub plain_values: bool,
+    /// Where it came from: a file it was imported from, or nothing.
+    pub source: Option<String>,
+    /// Whether the user has said that it may be started.
+    pub trust: Trust,
+    /// The folder the program is started in.
+    pub cwd: Option<String>,
+    /// Seconds that single tools may take.
+    pub tool_timeouts: BTreeMap<String, u64>,
+    /// Whether it takes several calls at once.
+    pub parallel: bool,
+    /// Whether its tools are always offered, however many there are.
+    pub always_load: bool,
+    /// Which of our environment it gets.
+    pub env_policy: EnvPolicy,
+    /// The transport that worked last.
+    pub transport_seen: Option<String>,
+    /// What went wrong last.
+    pub last_error: Option<String>,
+    /// Whatever else its configuration says.
+    pub extra: Value,
+    /// Its place in the list.
+    pub sort: i64,
+    /// When it was added.
+    pub created_at: Timestamp,
+    /// When it was changed.
+    pub updated_at: Timestamp,
+}
+
+impl Server {
+    /// A server with everything at its default. Give it a command or a URL.
+    pub fn new(user: UserId, name: impl Into<String>, kind: ServerKind) -> Self {
+        let now = Timestamp::now();
+        Self {
+            id: ServerId::fresh(),
+            user_id: user,
+            name: name.into(),
+            kind,
+            is_active: true,
+            base_url: None,
+            headers: BTreeMap::new(),
+            timeout: None,
+            command: None,
+            args: Vec::new(),
+            env: BTreeMap::new(),
+            disabled_tools: Vec::new(),
+            auto_approve_tools: Vec::new(),
+            plain_values: false,
+            source: None,
+            trust: Trust::Trusted,
+            cwd: None,
+            tool_timeouts: BTreeMap::new(),
+            parallel: false,
+            always_load: false,
+            env_policy: EnvPolicy::Safe,
+            transport_seen: None,
+            last_error: None,
+            extra: Value::Null,
+            sort: 0,
+            created_at: now,
+            updated_at: now,
+        }
+    }
+
+    /// Whether a value is in plain text without the user's word.
+    pub(crate) fn has_unagreed_plain_value(&self) -> bool {
+        let mut values = self.headers.values().chain(self.env.values());
+        !self.plain_values && values.any(StoredValue::is_plain)
+    }
+}
+
+/// How a server is reached.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub enum ServerKind {
+    /// A program that is started.
+    #[serde(rename = "stdio")]
+    Stdio,
+    /// HTTP with event streams, as up to 2024.
+    #[serde(rename = "sse")]
+    Sse,
+    /// HTTP.
+    #[serde(rename = "streamableHttp")]
+    StreamableHttp,
+    /// A URL; how it is spoken to is found out.
+    #[serde(rename = "auto")]
+    Auto,
+}
+
+/// Whether a server may be started.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Trust {
+    /// Not before the user has seen it.
+    Pending,
+    /// The user has seen it.
+    Trusted,
+}
+
+/// Which of our environment a local server gets.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum EnvPolicy {
+    /// All of it.
+    Inherit,
+    /// What programs need, without keys and tokens.
+    Safe,
+    /// Nothing.
+    None,
+}
+
+/// A tool a server was seen with.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ServerTool {
+    /// The server.
+    pub server_id: ServerId,
+    /// The tool as its server names it.
+    pub name: String,
+    /// All the server says of it.
+    pub definition: Value,
+    /// A hash of the definition.
+    pub hash: String,
+    /// About how many tokens it takes to tell a model of it.
+    pub tokens: u64,
+    /// When it was last seen.
+    pub seen_at: Timestamp,
+}
+
+impl ServerTool {
+    /// A tool that is seen now.
+    pub fn new(
+        server: ServerId,
+        name: impl Into<String>,
+        definition: Value,
+        hash: impl Into<String>,
+        tokens: u64,
+    ) -> Self {
+        Self {
+            server_id: server,
+            name: name.into(),
+            definition,
+            hash: hash.into(),
+            tokens,
+            seen_at: Timestamp::now(),
+        }
+    }
+}
+
+/// Where the tokens for a server are kept.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct TokenRef {
+    /// Who issued them.
+    pub issuer: String,
+    /// The server they are for.
+    pub server_id: ServerId,
+    /// Their name where tokens are kept; never the tokens themselves.
+    pub reference: String,
+}
+
+impl TokenRef {
+    /// Tokens of an issuer for a server.
+    pub fn new(issuer: impl Into<String>, server: ServerId, reference: impl Into<String>) -> Self {
+        Self {
+            issuer: issuer.into(),
+            server_id: server,
+            reference: reference.into(),
+        }
+    }
+}

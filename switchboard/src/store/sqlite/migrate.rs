@@ -1,0 +1,76 @@
+//! Brings a file's tables up to date.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, TransactionBehavior};
+
+use crate::store::error::StoreError;
+
+/// What takes the tables from each version to the next. Never change one that was released.
+const STEPS: &[&str] = &[include_str!("tables_1.sql")];
+
+/// Sets what holds for a connection rather than for the file.
+pub(super) fn configure(connection: &Connection, busy: Duration) -> rusqlite::Result<()> {
+    connection.busy_timeout(busy)?;
+    connection.set_prepared_statement_cache_capacity(128);
+    write_ahead(connection, busy)?;
+    connection.execute_batch(
+        "PRAGMA foreign_keys = ON;
+         PRAGMA synchronous = FULL;
+         PRAGMA trusted_schema = OFF;",
+    )
+}
+
+/// Turns the write-ahead log on. SQLite does not wait for another process that is just doing the
+/// same, so we do.
+fn write_ahead(connection: &Connection, busy: Duration) -> rusqlite::Result<()> {
+    let step = Duration::from_millis(10);
+    let mut left = busy;
+    loop {
+        match connection.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(())) {
+            Err(error) if is_busy(&error) && !left.is_zero() => {
+                std::thread::sleep(step);
+                left = left.saturating_sub(step);
+            }
+            other => return other,
+        }
+    }
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
+    )
+}
+
+/// Takes every step the file has not taken yet, each whole or not at all.
+pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
+    let open = |error: rusqlite::Error| StoreError::Open {
+        path: path.to_owned(),
+        source: error.into(),
+    };
+    let known = STEPS.len() as u32;
+    loop {
+        // Another process may be migrating the same file: look under the lock.
+        let transaction = connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(open)?;
+        let found: u32 = transaction
+            .pragma_query_value(None, "user_version", |row| row.get(0))
+            .map_err(open)?;
+        if found > known {
+            let path = path.to_owned();
+            return Err(StoreError::Newer { path, found, known });
+        }
+        let Some(step) = STEPS.get(found as usize) else {
+            return Ok(());
+        };
+        transaction.execute_batch(step).map_err(open)?;
+        transaction
+            .pragma_update(None, "user_version", found + 1)
+            .map_err(open)?;
+        transaction.commit().map_err(open)?;
+    }
+}

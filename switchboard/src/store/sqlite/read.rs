@@ -1,0 +1,260 @@
+//! Answers questions.
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use crate::store::Span;
+use crate::store::error::StoreError;
+use crate::store::id::{
+    AssistantId, BlobId, ConversationId, MessageId, PendingId, ServerId, UserId,
+};
+use crate::store::row::{
+    Assistant, Blob, Conversation, Event, Message, Pending, Rule, Run, Server, ServerTool, Setting,
+    TokenRef, UsageTotal, User,
+};
+use crate::store::sqlite::table::{self, failed};
+use crate::store::timestamp::Timestamp;
+
+type Found<T> = Result<T, StoreError>;
+
+pub(super) fn users(connection: &Connection) -> Found<Vec<User>> {
+    table::USERS.rows(connection, "SELECT * FROM users ORDER BY id", [])
+}
+
+pub(super) fn servers(connection: &Connection, user: &UserId) -> Found<Vec<Server>> {
+    let sql = "SELECT * FROM mcp_servers WHERE user_id = ? ORDER BY sort, name";
+    table::SERVERS.rows(connection, sql, [user.as_str()])
+}
+
+pub(super) fn server(
+    connection: &Connection,
+    user: &UserId,
+    id: &ServerId,
+) -> Found<Option<Server>> {
+    let sql = "SELECT * FROM mcp_servers WHERE user_id = ? AND id = ?";
+    table::SERVERS
+        .rows(connection, sql, [user.as_str(), id.as_str()])
+        .map(first)
+}
+
+pub(super) fn server_tools(connection: &Connection, server: &ServerId) -> Found<Vec<ServerTool>> {
+    let sql = "SELECT * FROM server_tools WHERE server_id = ? ORDER BY name";
+    table::SERVER_TOOLS.rows(connection, sql, [server.as_str()])
+}
+
+pub(super) fn tokens(connection: &Connection, server: &ServerId) -> Found<Vec<TokenRef>> {
+    let sql = "SELECT * FROM oauth_tokens WHERE server_id = ? ORDER BY issuer";
+    table::TOKENS.rows(connection, sql, [server.as_str()])
+}
+
+pub(super) fn assistants(connection: &Connection, user: &UserId) -> Found<Vec<Assistant>> {
+    let sql = "SELECT * FROM assistants WHERE user_id = ? ORDER BY name";
+    table::ASSISTANTS.rows(connection, sql, [user.as_str()])
+}
+
+pub(super) fn assistant_servers(
+    connection: &Connection,
+    assistant: &AssistantId,
+) -> Found<Vec<ServerId>> {
+    let sql = "SELECT s.id FROM assistant_mcp_servers a
+         JOIN mcp_servers s ON s.id = a.mcp_server_id
+         WHERE a.assistant_id = ? ORDER BY s.sort, s.name";
+    connection
+        .prepare_cached(sql)
+        .and_then(|mut statement| {
+            let found = statement.query_map([assistant.as_str()], |row| {
+                row.get::<_, String>(0).map(ServerId::new)
+            })?;
+            found.collect()
+        })
+        .map_err(failed)
+}
+
+pub(super) fn conversations(
+    connection: &Connection,
+    user: &UserId,
+    after: Option<(Timestamp, ConversationId)>,
+    limit: u32,
+) -> Found<Vec<Conversation>> {
+    let conversations = &table::CONVERSATIONS;
+    match after {
+        None => conversations.rows(
+            connection,
+            "SELECT * FROM conversations WHERE user_id = ?
+             ORDER BY updated_at DESC, id DESC LIMIT ?",
+            params![user.as_str(), limit],
+        ),
+        Some((moment, id)) => conversations.rows(
+            connection,
+            "SELECT * FROM conversations WHERE user_id = ? AND (updated_at, id) < (?, ?)
+             ORDER BY updated_at DESC, id DESC LIMIT ?",
+            params![user.as_str(), moment.as_millis() as i64, id.as_str(), limit],
+        ),
+    }
+}
+
+pub(super) fn conversation(
+    connection: &Connection,
+    user: &UserId,
+    id: &ConversationId,
+) -> Found<Option<Conversation>> {
+    let sql = "SELECT * FROM conversations WHERE user_id = ? AND id = ?";
+    table::CONVERSATIONS
+        .rows(connection, sql, [user.as_str(), id.as_str()])
+        .map(first)
+}
+
+pub(super) fn messages(
+    connection: &Connection,
+    conversation: &ConversationId,
+    span: Span,
+) -> Found<Vec<Message>> {
+    let (from, before, limit, order) = match span {
+        Span::Last(limit) => (0, i64::MAX, limit, "DESC"),
+        Span::Before(seq, limit) => (0, seq as i64, limit, "DESC"),
+        Span::From(seq, limit) => (seq as i64, i64::MAX, limit, "ASC"),
+    };
+    let sql = format!(
+        "SELECT * FROM messages WHERE conversation_id = ? AND seq >= ? AND seq < ?
+         ORDER BY seq {order} LIMIT ?"
+    );
+    let mut messages: Vec<Message> = table::MESSAGES.rows(
+        connection,
+        &sql,
+        params![conversation.as_str(), from, before, limit],
+    )?;
+    if order == "DESC" {
+        messages.reverse();
+    }
+    for message in &mut messages {
+        add_calls(connection, message)?;
+    }
+    Ok(messages)
+}
+
+pub(super) fn message(connection: &Connection, id: &MessageId) -> Found<Option<Message>> {
+    let sql = "SELECT * FROM messages WHERE id = ?";
+    let mut message = table::MESSAGES
+        .rows(connection, sql, [id.as_str()])
+        .map(first)?;
+    if let Some(message) = &mut message {
+        add_calls(connection, message)?;
+    }
+    Ok(message)
+}
+
+fn add_calls(connection: &Connection, message: &mut Message) -> Found<()> {
+    let sql = "SELECT * FROM tool_calls WHERE message_id = ? ORDER BY position, call_id";
+    message.tool_calls = table::TOOL_CALLS.rows(connection, sql, [message.id.as_str()])?;
+    Ok(())
+}
+
+pub(super) fn blob(
+    connection: &Connection,
+    conversation: &ConversationId,
+    id: &BlobId,
+) -> Found<Option<Blob>> {
+    let sql = "SELECT mime, bytes FROM blobs WHERE conversation_id = ? AND id = ?";
+    connection
+        .prepare_cached(sql)
+        .and_then(|mut statement| {
+            statement
+                .query_row([conversation.as_str(), id.as_str()], |row| {
+                    Ok(Blob {
+                        id: id.clone(),
+                        conversation_id: conversation.clone(),
+                        mime: row.get(0)?,
+                        bytes: row.get(1)?,
+                    })
+                })
+                .optional()
+        })
+        .map_err(failed)
+}
+
+pub(super) fn rules(connection: &Connection, user: &UserId) -> Found<Vec<Rule>> {
+    let sql = "SELECT * FROM approval_rules WHERE user_id = ? ORDER BY created_at, id";
+    table::RULES.rows(connection, sql, [user.as_str()])
+}
+
+pub(super) fn open_questions(
+    connection: &Connection,
+    conversation: &ConversationId,
+) -> Found<Vec<Pending>> {
+    let sql = "SELECT * FROM pending_interactions WHERE conversation_id = ? AND state = 'open'
+         ORDER BY created_at, id";
+    table::PENDING.rows(connection, sql, [conversation.as_str()])
+}
+
+pub(super) fn question(connection: &Connection, id: &PendingId) -> Found<Option<Pending>> {
+    let sql = "SELECT * FROM pending_interactions WHERE id = ?";
+    table::PENDING
+        .rows(connection, sql, [id.as_str()])
+        .map(first)
+}
+
+pub(super) fn latest_run(
+    connection: &Connection,
+    conversation: &ConversationId,
+) -> Found<Option<Run>> {
+    let sql = "SELECT * FROM runs WHERE conversation_id = ?
+         ORDER BY created_at DESC, id DESC LIMIT 1";
+    table::RUNS
+        .rows(connection, sql, [conversation.as_str()])
+        .map(first)
+}
+
+pub(super) fn unfinished_runs(connection: &Connection, user: &UserId) -> Found<Vec<Run>> {
+    let sql = "SELECT r.* FROM runs r JOIN conversations c ON c.id = r.conversation_id
+         WHERE c.user_id = ? AND r.finish IS NULL ORDER BY r.created_at, r.id";
+    table::RUNS.rows(connection, sql, [user.as_str()])
+}
+
+pub(super) fn usage(
+    connection: &Connection,
+    user: &UserId,
+    conversation: Option<ConversationId>,
+    since: Option<Timestamp>,
+) -> Found<Vec<UsageTotal>> {
+    let sql = "SELECT model, COUNT(*) AS rounds, SUM(input) AS input, SUM(output) AS output,
+             SUM(cache_read) AS cache_read, SUM(cache_write) AS cache_write,
+             COALESCE(SUM(cost_micros), 0) AS cost_micros,
+             SUM(cost_micros IS NULL) AS unpriced_rounds
+         FROM usage
+         WHERE user_id = ?1 AND (?2 IS NULL OR conversation_id = ?2) AND created_at >= ?3
+         GROUP BY model ORDER BY model";
+    let conversation = conversation.as_ref().map(ConversationId::as_str);
+    let since = since.map_or(0, Timestamp::as_millis) as i64;
+    table::USAGE.rows(connection, sql, params![user.as_str(), conversation, since])
+}
+
+pub(super) fn events(
+    connection: &Connection,
+    user: &UserId,
+    conversation: Option<ConversationId>,
+    after: u64,
+    limit: u32,
+) -> Found<Vec<Event>> {
+    let after = after as i64;
+    match conversation {
+        None => table::EVENTS.rows(
+            connection,
+            "SELECT * FROM events WHERE user_id = ? AND seq > ? ORDER BY seq LIMIT ?",
+            params![user.as_str(), after, limit],
+        ),
+        Some(conversation) => table::EVENTS.rows(
+            connection,
+            "SELECT * FROM events WHERE conversation_id = ? AND user_id = ? AND seq > ?
+             ORDER BY seq LIMIT ?",
+            params![conversation.as_str(), user.as_str(), after, limit],
+        ),
+    }
+}
+
+pub(super) fn settings(connection: &Connection, user: &UserId) -> Found<Vec<Setting>> {
+    let sql = "SELECT * FROM settings WHERE user_id = ? ORDER BY key";
+    table::SETTINGS.rows(connection, sql, [user.as_str()])
+}
+
+fn first<T>(rows: Vec<T>) -> Option<T> {
+    rows.into_iter().next()
+}

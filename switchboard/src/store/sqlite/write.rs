@@ -1,0 +1,257 @@
+//! Makes changes, all or none.
+
+use rusqlite::{Connection, Params, TransactionBehavior, params};
+
+use crate::store::change::Change;
+use crate::store::error::StoreError;
+use crate::store::row::{Blob, Message, PendingState, Run, Setting};
+use crate::store::sqlite::table::{self, failed};
+use crate::store::stored_value::StoredValue;
+
+/// Makes all changes in one transaction, and gives back the numbers of the events among them.
+pub(super) fn commit(
+    connection: &mut Connection,
+    changes: &[Change],
+    row_bytes: usize,
+) -> Result<Vec<u64>, StoreError> {
+    let transaction = connection
+        .transaction_with_behavior(TransactionBehavior::Immediate)
+        .map_err(failed)?;
+    let mut events = Vec::new();
+    for change in changes {
+        if let Some(event) = apply(&transaction, change, row_bytes)? {
+            events.push(event);
+        }
+    }
+    transaction.commit().map_err(failed)?;
+    Ok(events)
+}
+
+fn apply(
+    connection: &Connection,
+    change: &Change,
+    row_bytes: usize,
+) -> Result<Option<u64>, StoreError> {
+    match change {
+        Change::PutUser(row) => table::USERS.put(connection, row, row_bytes)?,
+        Change::PutServer(row) => {
+            if row.has_unagreed_plain_value() {
+                let of = format!("the server {:?}", row.name);
+                return Err(StoreError::PlainSecret { of });
+            }
+            table::SERVERS.put(connection, row, row_bytes)?;
+            // Rules follow a server to its new name.
+            execute(
+                connection,
+                "UPDATE approval_rules SET server = ?3 WHERE user_id = ?1 AND server_id = ?2",
+                params![row.user_id.as_str(), row.id.as_str(), row.name],
+            )?;
+        }
+        Change::DeleteServer(user, id) => {
+            let gone = execute(
+                connection,
+                "DELETE FROM mcp_servers WHERE user_id = ? AND id = ?",
+                params![user.as_str(), id.as_str()],
+            )?;
+            if gone > 0 {
+                execute(
+                    connection,
+                    "DELETE FROM approval_rules WHERE user_id = ? AND server_id = ?",
+                    params![user.as_str(), id.as_str()],
+                )?;
+            }
+        }
+        Change::PutServerTools(server, tools) => {
+            execute(
+                connection,
+                "DELETE FROM server_tools WHERE server_id = ?",
+                [server.as_str()],
+            )?;
+            for tool in tools {
+                table::SERVER_TOOLS.put(connection, tool, row_bytes)?;
+            }
+        }
+        Change::PutToken(row) => table::TOKENS.put(connection, row, row_bytes)?,
+        Change::DeleteTokens(server) => {
+            execute(
+                connection,
+                "DELETE FROM oauth_tokens WHERE server_id = ?",
+                [server.as_str()],
+            )?;
+        }
+        Change::PutAssistant(row) => table::ASSISTANTS.put(connection, row, row_bytes)?,
+        Change::DeleteAssistant(user, id) => {
+            execute(
+                connection,
+                "DELETE FROM assistants WHERE user_id = ? AND id = ?",
+                params![user.as_str(), id.as_str()],
+            )?;
+        }
+        Change::SetAssistantServers(assistant, servers) => {
+            execute(
+                connection,
+                "DELETE FROM assistant_mcp_servers WHERE assistant_id = ?",
+                [assistant.as_str()],
+            )?;
+            // Only servers of the assistant's own user can be chosen.
+            let sql = "INSERT OR IGNORE INTO assistant_mcp_servers (assistant_id, mcp_server_id)
+                 SELECT a.id, s.id FROM assistants a JOIN mcp_servers s USING (user_id)
+                 WHERE a.id = ? AND s.id = ?";
+            for server in servers {
+                let chosen = execute(
+                    connection,
+                    sql,
+                    params![assistant.as_str(), server.as_str()],
+                )?;
+                if chosen == 0 {
+                    return Err(StoreError::Missing {
+                        what: "choice of a server",
+                    });
+                }
+            }
+        }
+        Change::PutConversation(row) => table::CONVERSATIONS.put(connection, row, row_bytes)?,
+        Change::DeleteConversation(user, id) => {
+            execute(
+                connection,
+                "DELETE FROM conversations WHERE user_id = ? AND id = ?",
+                params![user.as_str(), id.as_str()],
+            )?;
+        }
+        Change::PutMessage(message) => put_message(connection, message, row_bytes)?,
+        Change::SetContent(id, content) => {
+            let sql = "UPDATE messages SET content = ? WHERE id = ?";
+            if execute(connection, sql, params![content, id.as_str()])? == 0 {
+                return Err(StoreError::Missing { what: "content" });
+            }
+        }
+        Change::PutToolCall(row) => table::TOOL_CALLS.put(connection, row, row_bytes)?,
+        Change::PutBlob(blob) => put_blob(connection, blob, row_bytes)?,
+        Change::PutRule(row) => table::RULES.put(connection, row, row_bytes)?,
+        Change::DeleteRule(user, id) => {
+            execute(
+                connection,
+                "DELETE FROM approval_rules WHERE user_id = ? AND id = ?",
+                params![user.as_str(), id.as_str()],
+            )?;
+        }
+        Change::PutPending(row) => {
+            table::PENDING.append(connection, row, row_bytes)?;
+        }
+        Change::Settle {
+            id,
+            state,
+            answer,
+            at,
+        } => {
+            let state = match state {
+                PendingState::Withdrawn => "withdrawn",
+                _ => "answered",
+            };
+            let answer = answer
+                .as_ref()
+                .map(|answer| table::PENDING.json(answer))
+                .transpose()?;
+            let settled = execute(
+                connection,
+                "UPDATE pending_interactions SET state = ?, answer = ?, settled_at = ?
+                 WHERE id = ? AND state = 'open'",
+                params![state, answer, at.as_millis() as i64, id.as_str()],
+            )?;
+            if settled == 0 {
+                return Err(StoreError::Conflict { what: "question" });
+            }
+        }
+        Change::PutRun(run) => put_run(connection, run, row_bytes)?,
+        Change::PutUsage(row) => table::USAGE.put(connection, row, row_bytes)?,
+        Change::AppendEvent(event) => {
+            return table::EVENTS.append(connection, event, row_bytes).map(Some);
+        }
+        Change::PruneEvents(user, keep) => {
+            execute(
+                connection,
+                "DELETE FROM events WHERE user_id = ?1 AND seq <= (SELECT seq FROM events
+                 WHERE user_id = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)",
+                params![user.as_str(), keep],
+            )?;
+        }
+        Change::PutSetting(setting) => {
+            if is_unagreed_secret(setting) {
+                let of = format!("the setting {:?}", setting.key);
+                return Err(StoreError::PlainSecret { of });
+            }
+            table::SETTINGS.put(connection, setting, row_bytes)?;
+        }
+        Change::DeleteSetting(user, key) => {
+            execute(
+                connection,
+                "DELETE FROM settings WHERE user_id = ? AND key = ?",
+                params![user.as_str(), key],
+            )?;
+        }
+    }
+    Ok(None)
+}
+
+fn put_message(
+    connection: &Connection,
+    message: &Message,
+    row_bytes: usize,
+) -> Result<(), StoreError> {
+    table::MESSAGES.put(connection, message, row_bytes)?;
+    execute(
+        connection,
+        "DELETE FROM tool_calls WHERE message_id = ?",
+        [message.id.as_str()],
+    )?;
+    for call in &message.tool_calls {
+        table::TOOL_CALLS.put(connection, call, row_bytes)?;
+    }
+    Ok(())
+}
+
+fn put_blob(connection: &Connection, blob: &Blob, row_bytes: usize) -> Result<(), StoreError> {
+    if blob.bytes.len() > row_bytes {
+        return Err(StoreError::TooBig { what: "blob" });
+    }
+    connection
+        .prepare_cached("INSERT INTO blobs (id, conversation_id, mime, bytes) VALUES (?, ?, ?, ?)")
+        .and_then(|mut statement| {
+            statement.execute(params![
+                blob.id.as_str(),
+                blob.conversation_id.as_str(),
+                blob.mime,
+                blob.bytes
+            ])
+        })
+        .map(drop)
+        .map_err(|error| table::BLOBS.failed(error))
+}
+
+/// Writes a run that is one revision ahead of the stored one.
+fn put_run(connection: &Connection, run: &Run, row_bytes: usize) -> Result<(), StoreError> {
+    let stored: Vec<i64> = connection
+        .prepare_cached("SELECT revision FROM runs WHERE id = ?")
+        .and_then(|mut statement| {
+            let found = statement.query_map([run.id.as_str()], |row| row.get(0))?;
+            found.collect()
+        })
+        .map_err(failed)?;
+    let stored = stored.first().map_or(0, |revision| *revision as u64);
+    if stored + 1 != run.revision {
+        return Err(StoreError::Conflict { what: "run" });
+    }
+    table::RUNS.put(connection, run, row_bytes)
+}
+
+fn is_unagreed_secret(setting: &Setting) -> bool {
+    let value = setting.value.as_str().and_then(|text| text.parse().ok());
+    !setting.plain_secret && value.as_ref().is_some_and(StoredValue::is_plain)
+}
+
+fn execute(connection: &Connection, sql: &str, params: impl Params) -> Result<usize, StoreError> {
+    connection
+        .prepare_cached(sql)
+        .and_then(|mut statement| statement.execute(params))
+        .map_err(failed)
+}

@@ -1,0 +1,87 @@
+//! Moments.
+
+use std::fmt;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+/// A moment: milliseconds since 1970 in UTC.
+#[derive(
+    Clone, Copy, Debug, Default, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize,
+)]
+#[serde(transparent)]
+pub struct Timestamp(u64);
+
+impl Timestamp {
+    /// Now, by the machine's clock.
+    pub fn now() -> Self {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH);
+        Self::from_millis(since.map_or(0, |since| since.as_millis() as u64))
+    }
+
+    /// So many milliseconds after the beginning of 1970.
+    pub const fn from_millis(millis: u64) -> Self {
+        Self(millis)
+    }
+
+    /// Milliseconds since the beginning of 1970.
+    pub const fn as_millis(self) -> u64 {
+        self.0
+    }
+
+    /// How long after `earlier` this is; nothing if it is not.
+    pub fn since(self, earlier: Self) -> Duration {
+        Duration::from_millis(self.0.saturating_sub(earlier.0))
+    }
+
+    /// This moment, so much earlier.
+    #[must_use]
+    pub fn minus(self, span: Duration) -> Self {
+        Self(self.0.saturating_sub(span.as_millis() as u64))
+    }
+}
+
+impl fmt::Display for Timestamp {
+    /// As in `2026-07-28 09:30:00` (UTC).
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = self.0 / 1000;
+        let (year, month, day) = civil(seconds / 86_400);
+        let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+        write!(
+            f,
+            "{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}"
+        )
+    }
+}
+
+/// Year, month and day of a number of days after 1970-01-01. Years are counted from March, so
+/// that the leap day is the last one.
+fn civil(days: u64) -> (u64, u64, u64) {
+    let days = days + 719_468; // since 0000-03-01
+    let (era, day_of_era) = (days / 146_097, days % 146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 {
+        shifted + 3
+    } else {
+        shifted - 9
+    };
+    (era * 400 + year_of_era + u64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_prints_as_its_day_and_time_in_utc() {
+        let show = |seconds: u64| Timestamp::from_millis(seconds * 1000).to_string();
+        assert_eq!(show(0), "1970-01-01 00:00:00");
+        assert_eq!(show(951_782_400), "2000-02-29 00:00:00");
+        assert_eq!(show(1_709_251_199), "2024-02-29 23:59:59");
+        assert_eq!(show(1_785_231_000), "2026-07-28 09:30:00");
+    }
+}

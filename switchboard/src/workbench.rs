@@ -1,0 +1,289 @@
+//! Everything a conversation needs, set up: the store, the model, the servers, the rules.
+
+mod select;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use agent_loop::{Agent, Deferral, Limits, ManagedTools, Mode, Policy, Prices};
+use mcp_manager::{ElicitationHandler, Manager, ServerConfig, Wait};
+use serde_json::Value;
+
+use crate::demo::{DemoModel, DemoScript};
+use crate::exit::{Exit, Failure};
+use crate::home;
+use crate::models::{Choice, Found, Price, PriceTable, Tape, Wanted};
+use crate::models::{build, choose, find_key, ollama_models};
+use crate::servers::connector;
+use crate::session::{StoredOutputs, policy};
+use crate::store::{Assistant, Conversation, ConversationId, Server, Store, UserId};
+
+/// How long to wait for servers before the conversation begins without them.
+const START: Duration = Duration::from_secs(10);
+
+/// What the user wants of a conversation.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Wishes {
+    pub(crate) wanted: Wanted,
+    pub(crate) assistant: Option<String>,
+    /// Servers by name, or URLs; all that are active if none.
+    pub(crate) servers: Vec<String>,
+    pub(crate) approve: Option<Mode>,
+    pub(crate) max_rounds: Option<u32>,
+    /// In dollars.
+    pub(crate) max_cost: Option<f64>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) tape: Tape,
+    /// A file of servers to use in place of the stored ones.
+    pub(crate) config: Option<PathBuf>,
+    /// Whether nobody is there to be asked.
+    pub(crate) unattended: bool,
+}
+
+/// Everything a conversation needs.
+#[derive(Debug)]
+pub(crate) struct Workbench {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) user: UserId,
+    pub(crate) choice: Choice,
+    pub(crate) manager: Manager,
+    pub(crate) servers: Vec<Server>,
+    pub(crate) assistant: Option<Assistant>,
+    pub(crate) mode: Mode,
+    /// What people should know before they begin.
+    pub(crate) notices: Vec<String>,
+    agent: Agent,
+    limits: Limits,
+    unattended: bool,
+    settings: BTreeMap<String, Value>,
+    demo: Option<DemoModel>,
+}
+
+impl Workbench {
+    /// Sets everything up. Servers that do not come up are told of, not waited for.
+    pub(crate) async fn set_up(
+        store: Arc<dyn Store>,
+        wishes: Wishes,
+        forms: impl ElicitationHandler + 'static,
+    ) -> Result<Self, Failure> {
+        let user = UserId::local();
+        let settings = home::settings(&*store, &user).await?;
+        let assistant = select::assistant(&*store, &user, wishes.assistant.as_deref()).await?;
+        let mut wanted = wishes.wanted.clone();
+        if let (None, Some(assistant)) = (&wanted.model, &assistant) {
+            wanted.model.clone_from(&assistant.model);
+        }
+        let choice = choice(&wanted, &settings).await?;
+        let mut notices = Vec::new();
+        let selected =
+            select::servers(&*store, &user, &wishes, assistant.as_ref(), &choice).await?;
+        notices.extend(selected.notices);
+        let manager = Manager::builder()
+            .connector(connector(None))
+            .elicitation(forms)
+            .build();
+        notices.extend(connect(&manager, selected.configs).await);
+        let mode = mode(&wishes, assistant.as_ref(), &settings)?;
+        let limits = limits(&wishes, assistant.as_ref(), &settings);
+        let demo = match choice.provider.is_demo() && choice.base_url.is_none() {
+            true => Some(start_demo().await?),
+            false => None,
+        };
+        let agent = agent(&choice, demo.as_ref(), &manager, &wishes.tape, &settings).await?;
+        Ok(Self {
+            store,
+            user,
+            choice,
+            manager,
+            servers: selected.rows,
+            assistant,
+            mode,
+            notices,
+            agent,
+            limits,
+            unattended: wishes.unattended,
+            settings,
+            demo,
+        })
+    }
+
+    /// The model and the tools, for a conversation that keeps its long outputs in the store.
+    pub(crate) fn agent(&self, conversation: &ConversationId) -> Agent {
+        let outputs = StoredOutputs::new(Arc::clone(&self.store), conversation.clone());
+        self.agent.clone().with_store(outputs)
+    }
+
+    /// The judge and the bounds of a conversation.
+    pub(crate) async fn governance(
+        &self,
+        conversation: &ConversationId,
+    ) -> Result<(Policy, Limits), Failure> {
+        let rules = self.store.rules(&self.user).await?;
+        let mut policy = policy(self.mode, &rules, &self.servers, conversation);
+        if self.unattended {
+            policy = policy.unattended();
+        }
+        Ok((policy, self.limits))
+    }
+
+    /// The assistant's instructions.
+    pub(crate) fn system(&self) -> Option<&str> {
+        self.assistant.as_ref()?.system.as_deref()
+    }
+
+    /// A conversation to begin.
+    pub(crate) fn conversation(&self) -> Conversation {
+        let mut conversation = Conversation::new(self.user.clone(), "");
+        conversation.assistant_id = self.assistant.as_ref().map(|it| it.id.clone());
+        conversation.options = serde_json::json!({ "model": self.choice.name() });
+        conversation
+    }
+
+    /// Uses another model from here on.
+    pub(crate) async fn change_model(&mut self, name: &str) -> Result<(), Failure> {
+        let wanted = Wanted::model(Some(name.to_owned()));
+        let choice = choice(&wanted, &self.settings).await?;
+        if choice.provider.is_demo() && self.demo.is_none() {
+            self.demo = Some(start_demo().await?);
+        }
+        let demo = self.demo.as_ref();
+        self.agent = agent(&choice, demo, &self.manager, &Tape::None, &self.settings).await?;
+        self.choice = choice;
+        Ok(())
+    }
+
+    /// Ends everything, and returns when no process is left.
+    pub(crate) async fn close(self) {
+        self.manager.shutdown().await;
+        if let Some(demo) = self.demo {
+            demo.stop().await;
+        }
+        // What was committed is safe either way.
+        let _ = self.store.close().await;
+    }
+}
+
+/// Chooses the model. A local Ollama is asked for only where it could matter.
+pub(crate) async fn choice(
+    wanted: &Wanted,
+    settings: &BTreeMap<String, Value>,
+) -> Result<Choice, Failure> {
+    let host = home::environment("OLLAMA_HOST");
+    let found = |ollama| Found {
+        settings,
+        environment: &home::environment,
+        ollama,
+    };
+    // Without asking, what does not need it is found as well.
+    if let Ok(choice) = choose(wanted, &found(&[]))
+        && choice.origin != crate::models::Origin::Demo
+    {
+        return Ok(choice);
+    }
+    let models = ollama_models(host.as_deref()).await;
+    Ok(choose(wanted, &found(&models))?)
+}
+
+async fn start_demo() -> Result<DemoModel, Failure> {
+    let failed = |error| Failure::new(Exit::Model, "the demo model did not start").caused_by(error);
+    DemoModel::start(DemoScript::default(), 0)
+        .await
+        .map_err(failed)
+}
+
+async fn agent(
+    choice: &Choice,
+    demo: Option<&DemoModel>,
+    manager: &Manager,
+    tape: &Tape,
+    settings: &BTreeMap<String, Value>,
+) -> Result<Agent, Failure> {
+    let key = match &choice.key {
+        Some(reference) => Some(find_key(reference, &home::environment).await?),
+        None => None,
+    };
+    let url = demo.map(|demo| demo.base_url(choice.wire));
+    let model = build(choice, url.as_deref(), key, tape).map_err(|error| {
+        Failure::new(Exit::Model, "the model cannot be set up").caused_by(error)
+    })?;
+    let tools = Arc::new(ManagedTools::new(manager.clone()));
+    let mut agent = Agent::shared(model, &choice.model, tools).with_name("switchboard");
+    if let Some(context) = choice.capabilities.context {
+        let context = usize::try_from(context).unwrap_or(usize::MAX);
+        agent = agent.with_deferral(Deferral::default().with_context_tokens(context));
+    }
+    if let Some(price) = PriceTable::new(settings)?.find(&choice.model) {
+        agent = agent.with_prices(prices(price));
+    }
+    Ok(agent)
+}
+
+fn prices(price: Price) -> Prices {
+    let micros = |dollars: f64| (dollars.max(0.0) * 1e6).round() as u64;
+    let cache = |dollars: Option<f64>| micros(dollars.unwrap_or(price.input));
+    Prices::new(micros(price.input), micros(price.output))
+        .with_cache(cache(price.cache_read), cache(price.cache_write))
+}
+
+/// Connects servers, and tells of those that did not come up.
+async fn connect(manager: &Manager, configs: Vec<ServerConfig>) -> Vec<String> {
+    let startup = manager.connect_all(configs, Wait::UpTo(START)).await;
+    let failed = startup.errors.into_iter().map(|(server, error)| {
+        let failure = Failure::new(Exit::Unreachable, format!("{server} is not there"));
+        failure.caused_by(error).chain()
+    });
+    let late = startup.pending.iter();
+    let late = late.map(|server| format!("{server} is still starting; its tools come later"));
+    failed.chain(late).collect()
+}
+
+fn mode(
+    wishes: &Wishes,
+    assistant: Option<&Assistant>,
+    settings: &BTreeMap<String, Value>,
+) -> Result<Mode, Failure> {
+    if let Some(mode) = wishes.approve {
+        return Ok(mode);
+    }
+    let of_assistant = assistant.and_then(|assistant| assistant.approval_mode.clone());
+    let setting = settings
+        .get("approve")
+        .and_then(Value::as_str)
+        .map(str::to_owned);
+    match of_assistant.or(setting) {
+        None => Ok(Mode::default()),
+        Some(name) => parse_mode(&name).ok_or_else(|| {
+            Failure::new(Exit::Other, format!("{name:?} is no approval mode"))
+                .with_hint("There are ask, auto-read, auto and plan.")
+        }),
+    }
+}
+
+/// The approval mode of this name.
+pub(crate) fn parse_mode(name: &str) -> Option<Mode> {
+    serde_json::from_value(Value::from(name)).ok()
+}
+
+fn limits(
+    wishes: &Wishes,
+    assistant: Option<&Assistant>,
+    settings: &BTreeMap<String, Value>,
+) -> Limits {
+    let mut limits = Limits::default();
+    let setting = settings.get("max_rounds").and_then(Value::as_u64);
+    let setting = setting.and_then(|rounds| u32::try_from(rounds).ok());
+    let of_assistant = assistant.and_then(|assistant| assistant.max_rounds);
+    if let Some(rounds) = wishes.max_rounds.or(of_assistant).or(setting) {
+        limits = limits.with_rounds(rounds);
+    }
+    let setting = settings.get("max_cost").and_then(Value::as_f64);
+    if let Some(dollars) = wishes.max_cost.or(setting) {
+        limits = limits.with_cost_micros((dollars.max(0.0) * 1e6).round() as u64);
+    }
+    if let Some(time) = wishes.timeout {
+        limits = limits.with_time(time);
+    }
+    limits
+}

@@ -1,0 +1,140 @@
+//! Which servers take part.
+
+use std::path::Path;
+
+use mcp_manager::ServerConfig;
+
+use crate::doctor::Finding;
+use crate::exit::{Exit, Failure};
+use crate::models::Choice;
+use crate::servers::{AdHoc, demo, is_url, reach};
+use crate::store::{Assistant, McpMode, Server, Store, Trust, UserId};
+use crate::workbench::Wishes;
+
+/// The servers that take part.
+pub(super) struct Selected {
+    pub(super) configs: Vec<ServerConfig>,
+    /// All stored servers.
+    pub(super) rows: Vec<Server>,
+    pub(super) notices: Vec<String>,
+}
+
+/// The assistant of this name or id.
+pub(super) async fn assistant(
+    store: &dyn Store,
+    user: &UserId,
+    name: Option<&str>,
+) -> Result<Option<Assistant>, Failure> {
+    let Some(name) = name else { return Ok(None) };
+    let mut all = store.assistants(user).await?.into_iter();
+    let found = all.find(|assistant| assistant.name == name || assistant.id.as_str() == name);
+    match found {
+        Some(assistant) => Ok(Some(assistant)),
+        None => Err(Failure::new(
+            Exit::Other,
+            format!("there is no assistant {name:?}"),
+        )),
+    }
+}
+
+/// Chooses servers: those named, those of a file, the assistant's, or all that are active; with
+/// the demo model and nothing else, the demo server.
+pub(super) async fn servers(
+    store: &dyn Store,
+    user: &UserId,
+    wishes: &Wishes,
+    assistant: Option<&Assistant>,
+    choice: &Choice,
+) -> Result<Selected, Failure> {
+    let rows = store.servers(user).await?;
+    let mut selected = Selected {
+        configs: Vec::new(),
+        rows: Vec::new(),
+        notices: Vec::new(),
+    };
+    if let Some(file) = &wishes.config {
+        of_file(file, &mut selected)?;
+        if !wishes.servers.is_empty() {
+            let named = |config: &ServerConfig| {
+                let mut names = wishes.servers.iter();
+                names.any(|name| name == config.name().as_str())
+            };
+            selected.configs.retain(named);
+        }
+    } else if wishes.servers.is_empty() {
+        let chosen = match assistant.map(|assistant| (assistant.mcp_mode, assistant)) {
+            Some((McpMode::Off, _)) => Some(Vec::new()),
+            Some((McpMode::Manual, it)) => Some(store.assistant_servers(&it.id).await?),
+            _ => None,
+        };
+        for row in rows.iter().filter(|row| row.is_active) {
+            if chosen
+                .as_ref()
+                .is_some_and(|chosen| !chosen.contains(&row.id))
+            {
+                continue;
+            }
+            add(row, &mut selected).await;
+        }
+        if rows.is_empty() && choice.provider.is_demo() {
+            selected.configs.push(demo()?);
+        }
+    } else {
+        for name in &wishes.servers {
+            let row = rows.iter().find(|row| row.name == *name);
+            match row {
+                Some(row) => add(row, &mut selected).await,
+                None if name == "demo" => selected.configs.push(demo()?),
+                None => selected.configs.push(remote(name)?),
+            }
+        }
+    }
+    selected.rows = rows;
+    Ok(selected)
+}
+
+async fn add(row: &Server, selected: &mut Selected) {
+    if row.trust == Trust::Pending {
+        let text = format!(
+            "{} waits for your approval: see `switchboard servers`",
+            row.name
+        );
+        return selected.notices.push(text);
+    }
+    match reach(row).await {
+        Ok(config) => selected.configs.push(config),
+        Err(finding) => selected.leave_out(&row.name, &finding),
+    }
+}
+
+/// A server that is only a URL.
+fn remote(url: &str) -> Result<ServerConfig, Failure> {
+    if is_url(url) {
+        return AdHoc::default().remote(url);
+    }
+    Err(
+        Failure::new(Exit::Other, format!("there is no server {url:?}"))
+            .with_hint("`switchboard servers list` names them; a URL or `demo` does as well."),
+    )
+}
+
+/// The servers of a file, with their variables from the environment.
+fn of_file(file: &Path, selected: &mut Selected) -> Result<(), Failure> {
+    let chosen = crate::servers::of_file(file)?;
+    for (server, finding) in &chosen.findings {
+        selected.leave_out(server, finding);
+    }
+    let configs = chosen.servers.into_iter().map(|(config, _)| config);
+    selected.configs.extend(configs);
+    Ok(())
+}
+
+impl Selected {
+    fn leave_out(&mut self, server: &str, finding: &Finding) {
+        let Finding {
+            message, advice, ..
+        } = finding;
+        self.notices
+            .push(format!("{server} is left out: {message}. {advice}"));
+    }
+}

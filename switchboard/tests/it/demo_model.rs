@@ -1,0 +1,320 @@
+//! The demo model, asked over real HTTP on every wire.
+
+use std::io::BufRead as _;
+use std::process::Stdio;
+use std::sync::Arc;
+
+use provider_adapters::{
+    Conversation, Model, ModelError, Reply, Request, StopReason, ToolResult, ToolSpec, Wire,
+};
+use serde_json::{Value, json};
+use switchboard::demo::{DemoModel, DemoScript, LABEL};
+
+use crate::program::{program, run};
+
+fn spec(name: &str, properties: Value, required: &[&str]) -> ToolSpec {
+    let schema = json!({"type": "object", "properties": properties, "required": required});
+    ToolSpec::new(name, serde_json::from_value(schema).unwrap())
+}
+
+/// Tools as a host shows them: under the names of their servers.
+fn tools() -> Vec<ToolSpec> {
+    vec![
+        spec(
+            "mcp__demo__get_time",
+            json!({"offset_ms": {"type": "number"}}),
+            &["offset_ms"],
+        ),
+        spec(
+            "mcp__demo__add",
+            json!({"a": {"type": "number"}, "b": {"type": "number"}}),
+            &["a", "b"],
+        ),
+        spec(
+            "mcp__demo__write_note",
+            json!({"text": {"type": "string"}}),
+            &["text"],
+        ),
+        spec(
+            "mcp__files__listFolder",
+            json!({"path": {"type": "string"}}),
+            &["path"],
+        ),
+    ]
+}
+
+struct Talk {
+    model: Arc<dyn Model>,
+    request: Request,
+}
+
+impl Talk {
+    fn new(demo: &DemoModel, wire: Wire, tools: &[ToolSpec], streamed: bool) -> Self {
+        let model = demo.client(wire).unwrap();
+        let set = Arc::new(model.adapter().tools(tools));
+        let mut request = Request::new("any", Conversation::new()).with_tools(set);
+        request.stream = streamed;
+        Self { model, request }
+    }
+
+    async fn ask(&mut self, text: &str) -> Reply {
+        self.request.conversation.ask(text);
+        self.model.ask(&self.request).await.unwrap()
+    }
+
+    /// Gives every call of `reply` this result.
+    async fn answer(&mut self, reply: Reply, result: impl Fn(&str) -> ToolResult) -> Reply {
+        let results = reply.calls().map(|call| result(call.id.as_str())).collect();
+        self.request
+            .conversation
+            .push(reply.into_turn(results).unwrap());
+        self.model.ask(&self.request).await.unwrap()
+    }
+}
+
+fn call(reply: &Reply) -> (String, Value) {
+    let calls: Vec<_> = reply.calls().collect();
+    assert_eq!(calls.len(), 1, "{reply:?}");
+    (
+        calls[0].name.clone(),
+        calls[0].executable().unwrap().parse().unwrap(),
+    )
+}
+
+/// P8: the dialogue of the seeds, with the same ids, arguments and values.
+#[tokio::test]
+async fn p8_the_get_time_dialogue_is_replayed_on_every_wire() {
+    let demo = DemoModel::start(DemoScript::default(), 0).await.unwrap();
+    let get_time = [spec(
+        "getTime",
+        json!({"offset_ms": {"type": "number"}}),
+        &["offset_ms"],
+    )];
+    for wire in Wire::ALL {
+        for streamed in [true, false] {
+            let mut talk = Talk::new(&demo, wire, &get_time, streamed);
+            let reply = talk.ask("请告诉我昨天的日期是什么时候?").await;
+            let want = ("getTime".to_owned(), json!({"offset_ms": -86_400_000}));
+            assert_eq!(call(&reply), want, "{wire}");
+            let id = reply.calls().next().unwrap().id.clone();
+            match wire {
+                Wire::OpenAiChat | Wire::OpenAiResponses => assert_eq!(id, "call_abc123"),
+                Wire::Anthropic => assert_eq!(id, "toolu_01ABCDEFGHIJKLMNOPQRST"),
+                _ => assert!(reply.calls().all(|call| call.generated), "{wire}"),
+            }
+            let last = talk
+                .answer(reply, |id| ToolResult::text(id, "1684713600000"))
+                .await;
+            let text = last.text();
+            assert!(
+                text.starts_with(&format!("[{LABEL}]\n根据获取的时间戳")),
+                "{wire}: {text}"
+            );
+            assert!(text.contains("5月22日"), "{wire}: {text}");
+            assert_eq!(last.stop_reason(), Some(StopReason::End), "{wire}");
+        }
+    }
+    demo.stop().await;
+}
+
+#[tokio::test]
+async fn the_tool_that_is_meant_is_called_and_its_answer_quoted() {
+    let demo = DemoModel::start(DemoScript::default(), 0).await.unwrap();
+    for wire in Wire::ALL {
+        for (words, tool, arguments) in [
+            (
+                "What time is it?",
+                "mcp__demo__get_time",
+                json!({"offset_ms": 0}),
+            ),
+            ("add 2 and 40", "mcp__demo__add", json!({"a": 2, "b": 40})),
+            (
+                "Write a note: time flies",
+                "mcp__demo__write_note",
+                json!({"text": "time flies"}),
+            ),
+            (
+                "list the folder \"/tmp\"",
+                "mcp__files__listFolder",
+                json!({"path": "/tmp"}),
+            ),
+        ] {
+            let mut talk = Talk::new(&demo, wire, &tools(), true);
+            let reply = talk.ask(words).await;
+            assert_eq!(
+                call(&reply),
+                (tool.to_owned(), arguments),
+                "{wire}: {words}"
+            );
+            assert!(
+                reply.usage.input > Some(0) && reply.usage.output > Some(0),
+                "{wire}"
+            );
+            let last = talk
+                .answer(reply, |id| ToolResult::text(id, "it is so"))
+                .await;
+            let short = tool.rsplit("__").next().unwrap();
+            assert_eq!(
+                last.text(),
+                format!("[{LABEL}]\n{short} answered: it is so"),
+                "{wire}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn denials_failures_and_unknown_words_are_told() {
+    let demo = DemoModel::start(DemoScript::default(), 0).await.unwrap();
+    for wire in Wire::ALL {
+        let mut talk = Talk::new(&demo, wire, &tools(), true);
+        let reply = talk.ask("Write a note: x").await;
+        let declined = "The user declined this call. Do not repeat it; ask what to do instead.";
+        let last = talk
+            .answer(reply, |id| ToolResult::error(id, declined))
+            .await;
+        assert_eq!(
+            last.text(),
+            format!("[{LABEL}]\nwrite_note was not allowed, so I left it."),
+            "{wire}"
+        );
+        talk.request
+            .conversation
+            .push(last.into_turn(Vec::new()).unwrap());
+        let reply = talk.ask("add 1 and 1").await;
+        let last = talk
+            .answer(reply, |id| ToolResult::error(id, "out of fingers"))
+            .await;
+        assert_eq!(
+            last.text(),
+            format!("[{LABEL}]\nadd failed: out of fingers"),
+            "{wire}"
+        );
+        talk.request
+            .conversation
+            .push(last.into_turn(Vec::new()).unwrap());
+        let help = talk.ask("Why is the sky blue?").await.text();
+        assert!(
+            help.contains("I can call: get_time, add, write_note, listFolder."),
+            "{wire}: {help}"
+        );
+        assert!(
+            help.contains("Try: What time was it yesterday?"),
+            "{wire}: {help}"
+        );
+    }
+    let mut talk = Talk::new(&demo, Wire::OpenAiChat, &[], true);
+    assert!(
+        talk.ask("What time is it?")
+            .await
+            .text()
+            .contains("no tools here")
+    );
+}
+
+#[tokio::test]
+async fn a_script_comes_first() {
+    let script = DemoScript::from_json(
+        r#"{"rules": [
+            {"when": ["TIME"], "think": "Hm.", "say": {"anthropic": "Claude looks.", "*": "I look."},
+             "call": [{"tool": "get_time"}, {"tool": "nowhere", "arguments": {"n": 1}, "id": "x1"}], "anyway": true},
+            {"after": "get_time", "result": "five", "say": "Five! {result} / {question}"},
+            {"after": "*", "say": "Something: {result}"},
+            {"when": ["short"], "say": "cut", "stop": "max_tokens"},
+            {"when": ["busy"], "fail": {"status": 400, "message": "Too busy."}}
+        ]}"#,
+    )
+    .unwrap();
+    let demo = DemoModel::start(script, 0).await.unwrap();
+    for wire in Wire::ALL {
+        let mut talk = Talk::new(&demo, wire, &tools(), true);
+        let reply = talk.ask("time 7").await;
+        let want = if wire == Wire::Anthropic {
+            "Claude looks."
+        } else {
+            "I look."
+        };
+        assert_eq!(
+            reply.text().trim_end(),
+            format!("[{LABEL}]\n{want}"),
+            "{wire}"
+        );
+        let names: Vec<&str> = reply.calls().map(|call| call.name.as_str()).collect();
+        if wire == Wire::Prompt {
+            // A call of a tool that is not there stays text there.
+            assert_eq!(names[0], "mcp__demo__get_time");
+            continue;
+        }
+        assert_eq!(names, ["mcp__demo__get_time", "nowhere"], "{wire}");
+        let last = talk
+            .answer(reply, |id| ToolResult::text(id, "five o'clock"))
+            .await;
+        // The last answer is of the other tool.
+        assert_eq!(
+            last.text(),
+            format!("[{LABEL}]\nSomething: five o'clock"),
+            "{wire}"
+        );
+        talk.request
+            .conversation
+            .push(last.into_turn(Vec::new()).unwrap());
+        assert_eq!(
+            talk.ask("short").await.stop_reason(),
+            Some(StopReason::MaxTokens),
+            "{wire}"
+        );
+        let mut talk = Talk::new(&demo, wire, &tools(), true);
+        talk.request.conversation.ask("busy");
+        match talk.model.ask(&talk.request).await {
+            Err(ModelError::Provider(error)) => assert_eq!(error.message, "Too busy.", "{wire}"),
+            other => panic!("{wire}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_script_with_a_slip_says_where_it_is() {
+    let error = DemoScript::from_json(r#"{"rules": [{"wenn": []}]}"#).unwrap_err();
+    let cause = std::error::Error::source(&error).unwrap().to_string();
+    assert!(
+        cause.contains("wenn") && cause.contains("line 1"),
+        "{cause}"
+    );
+    let file = std::env::temp_dir().join(format!("switchboard-slip-{}.json", std::process::id()));
+    std::fs::write(&file, "{}").unwrap();
+    let output = run(&["demo-model", "--json", "--script", file.to_str().unwrap()]);
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let error: Value = serde_json::from_slice(&output.stderr).unwrap();
+    assert!(
+        error["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("missing field `rules`"),
+        "{error}"
+    );
+}
+
+#[test]
+fn the_program_serves_the_model_and_tells_its_urls() {
+    let mut child = program(&["demo-model", "--json"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let mut lines = std::io::BufReader::new(child.stdout.take().unwrap());
+    lines.read_line(&mut line).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let told: Value = serde_json::from_str(&line).unwrap();
+    assert_eq!(told["model"], "demo-model-not-an-ai");
+    for wire in ["openai-chat", "openai-responses", "anthropic", "gemini"] {
+        assert!(
+            told["urls"][wire]
+                .as_str()
+                .unwrap()
+                .starts_with("http://127.0.0.1:"),
+            "{told}"
+        );
+    }
+}

@@ -1,0 +1,165 @@
+//! Which model is chosen.
+
+use std::collections::BTreeMap;
+
+use provider_adapters::Wire;
+use serde_json::{Value, json};
+use switchboard::models::{Choice, ChoiceError, Found, Origin, Wanted, choose};
+use switchboard::store::StoredValue;
+
+struct Machine {
+    settings: BTreeMap<String, Value>,
+    environment: BTreeMap<String, String>,
+    ollama: Vec<String>,
+}
+
+fn machine(settings: Value, environment: &[(&str, &str)], ollama: &[&str]) -> Machine {
+    Machine {
+        settings: serde_json::from_value(settings).unwrap(),
+        environment: environment
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect(),
+        ollama: ollama.iter().map(|name| (*name).to_owned()).collect(),
+    }
+}
+
+impl Machine {
+    fn choose(&self, wanted: &Wanted) -> Result<Choice, ChoiceError> {
+        let environment = |name: &str| self.environment.get(name).cloned();
+        let found = Found {
+            settings: &self.settings,
+            environment: &environment,
+            ollama: &self.ollama,
+        };
+        choose(wanted, &found)
+    }
+
+    fn flag(&self, model: &str) -> Result<Choice, ChoiceError> {
+        self.choose(&Wanted::model(Some(model.to_owned())))
+    }
+}
+
+#[track_caller]
+fn check(choice: &Choice, name: &str, wire: Wire, origin: Origin) {
+    assert_eq!(
+        (choice.name().as_str(), choice.wire, choice.origin),
+        (name, wire, origin)
+    );
+}
+
+#[test]
+fn with_nothing_at_all_there_is_the_demo_model() {
+    let choice = machine(json!({}), &[], &[])
+        .choose(&Wanted::default())
+        .unwrap();
+    check(&choice, "demo", Wire::OpenAiChat, Origin::Demo);
+    assert!(choice.provider.is_demo());
+}
+
+#[test]
+fn a_flag_wins_over_a_setting_and_a_setting_over_the_environment() {
+    let keys = [
+        ("OPENAI_API_KEY", "sk-1"),
+        ("ANTHROPIC_API_KEY", "sk-2"),
+        ("GEMINI_API_KEY", "x"),
+    ];
+    let bare = machine(json!({}), &keys, &["qwen3:4b"]);
+    let choice = bare.choose(&Wanted::default()).unwrap();
+    check(
+        &choice,
+        "anthropic/claude-sonnet-5",
+        Wire::Anthropic,
+        Origin::Environment,
+    );
+    let set = machine(
+        json!({"model": "gemini/gemini-3.8-flash"}),
+        &keys,
+        &["qwen3:4b"],
+    );
+    let choice = set.choose(&Wanted::default()).unwrap();
+    check(
+        &choice,
+        "gemini/gemini-3.8-flash",
+        Wire::Gemini,
+        Origin::Setting,
+    );
+    let choice = set.flag("gpt-5").unwrap();
+    check(&choice, "openai/gpt-5", Wire::OpenAiResponses, Origin::Flag);
+    assert_eq!(
+        choice.key,
+        Some(StoredValue::Env("OPENAI_API_KEY".to_owned()))
+    );
+}
+
+#[test]
+fn a_local_ollama_is_used_before_the_demo_model() {
+    let machine = machine(json!({}), &[], &["llama3.1:8b", "gemma2:9b"]);
+    let choice = machine.choose(&Wanted::default()).unwrap();
+    check(
+        &choice,
+        "ollama/llama3.1:8b",
+        Wire::OpenAiChat,
+        Origin::Ollama,
+    );
+    assert_eq!(choice.key, None);
+    let choice = machine.flag("llama3.1").unwrap();
+    check(&choice, "ollama/llama3.1", Wire::OpenAiChat, Origin::Flag);
+}
+
+#[test]
+fn a_model_without_tools_is_told_of_them_in_words() {
+    let ours = machine(json!({}), &[], &["gemma2:9b"]);
+    let choice = ours.choose(&Wanted::default()).unwrap();
+    check(&choice, "ollama/gemma2:9b", Wire::Prompt, Origin::Ollama);
+    let settings = json!({"models.gemma2:9b.tools": true, "models.gemma2:9b.context": 9000});
+    let choice = machine(settings, &[], &["gemma2:9b"])
+        .choose(&Wanted::default())
+        .unwrap();
+    assert_eq!(
+        (choice.wire, choice.capabilities.context),
+        (Wire::OpenAiChat, Some(9000))
+    );
+}
+
+#[test]
+fn another_address_speaks_chat_completions_and_needs_no_key() {
+    let mut wanted = Wanted::model(Some("my-model".to_owned()));
+    wanted.base_url = Some("http://127.0.0.1:8000/v1".to_owned());
+    let choice = machine(json!({}), &[], &[]).choose(&wanted).unwrap();
+    check(&choice, "openai/my-model", Wire::OpenAiChat, Origin::Flag);
+    assert_eq!(choice.base_url, wanted.base_url);
+    let environment = [("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")];
+    let choice = machine(json!({}), &environment, &[])
+        .choose(&Wanted::default())
+        .unwrap();
+    check(
+        &choice,
+        "openai/gpt-5-mini",
+        Wire::OpenAiChat,
+        Origin::Environment,
+    );
+}
+
+#[test]
+fn the_key_of_a_setting_wins_over_the_environment() {
+    let settings = json!({"providers.openai.key": "keyring:openai"});
+    let machine = machine(settings, &[("OPENAI_API_KEY", "sk-1")], &[]);
+    let choice = machine.choose(&Wanted::default()).unwrap();
+    assert_eq!(choice.key, Some(StoredValue::Keyring("openai".to_owned())));
+}
+
+#[test]
+fn what_was_asked_for_by_name_is_never_replaced_silently() {
+    let ours = machine(json!({}), &[("OPENAI_API_KEY", "sk-1")], &[]);
+    let error = ours.flag("claude-opus-5").unwrap_err();
+    assert!(error.to_string().contains("ANTHROPIC_API_KEY"), "{error}");
+    let error = ours.flag("unheard-of").unwrap_err();
+    assert!(error.to_string().contains("provider/model"), "{error}");
+    let error = ours.flag("lm-studio").unwrap_err();
+    assert!(error.to_string().contains("lm-studio/model"), "{error}");
+    let error = machine(json!({"model": 5}), &[], &[])
+        .choose(&Wanted::default())
+        .unwrap_err();
+    assert!(error.to_string().contains("\"model\""), "{error}");
+}

@@ -1,0 +1,9 @@
+//! The verbs about servers, on the program itself: what they print with `--json`, how they end,
+//! and that no process is left.
+
+mod bench;
+mod broken;
+mod import;
+mod login;
+mod transports;
+mod verbs;

@@ -1,0 +1,10 @@
+//! Conversations, tried on the program itself.
+
+mod crash;
+mod desk;
+mod pipe;
+#[cfg(unix)]
+mod terminal;
+mod verbs;
+
+pub(crate) use desk::{Desk, steady};

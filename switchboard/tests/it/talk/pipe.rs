@@ -1,0 +1,238 @@
+//! Talking through pipes.
+
+use serde_json::Value;
+
+use super::{Desk, steady};
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+#[test]
+fn the_first_run_says_that_it_is_a_demo_and_chats() {
+    let desk = Desk::new();
+    let output = desk.say(&[], "what time is it?\ny\n/quit\n");
+    let shown = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{shown}");
+    assert!(shown.contains("demo model, which is not an AI"), "{shown}");
+    assert!(shown.contains("demo wants to run get_time"), "{shown}");
+    assert!(shown.contains("→ demo · get_time"), "{shown}");
+    assert!(shown.contains("get_time answered:"), "{shown}");
+    assert!(!shown.contains('\u{1b}'), "no colours in a pipe: {shown:?}");
+}
+
+#[test]
+fn run_prints_the_answer_alone_on_standard_output() {
+    let desk = Desk::new();
+    let output = desk.run(&["run", "2 plus 3", "--approve", "auto"]);
+    assert_eq!(output.status.code(), Some(0));
+    let answer = text(&output.stdout);
+    assert!(
+        answer.contains("add answered:") && !answer.contains('→'),
+        "{answer}"
+    );
+    assert!(
+        text(&output.stderr).contains("→ demo · add"),
+        "{}",
+        text(&output.stderr)
+    );
+    let quiet = desk.run(&["run", "2 plus 3", "--approve", "auto", "--quiet"]);
+    assert_eq!(text(&quiet.stdout).trim(), answer.trim());
+    assert_eq!(text(&quiet.stderr), "");
+}
+
+#[test]
+fn run_reads_its_prompt_from_standard_input() {
+    let output = Desk::new().say(&["run", "-", "--approve", "auto"], "2 plus\n3");
+    assert!(text(&output.stdout).contains("add answered:"));
+}
+
+#[test]
+fn what_nobody_can_approve_is_denied_with_exit_6() {
+    let desk = Desk::new();
+    let output = desk.run(&["run", "write a note", "--json"]);
+    assert_eq!(output.status.code(), Some(6));
+    let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(value["toolCalls"][0]["status"], "cancelled");
+    assert!(
+        value["text"].as_str().unwrap().contains("not allowed"),
+        "{value}"
+    );
+}
+
+#[test]
+fn a_limit_is_exit_7() {
+    let output = Desk::new().run(&["run", "2 plus 3", "--approve", "auto", "--max-rounds", "1"]);
+    assert_eq!(output.status.code(), Some(7), "{}", text(&output.stderr));
+}
+
+#[test]
+fn run_as_json_is_one_object() {
+    let desk = Desk::new();
+    let value = desk.json(&["run", "2 plus 3", "--approve", "auto"]);
+    insta::assert_json_snapshot!(steady(value));
+}
+
+#[test]
+fn a_stream_of_json_tells_everything_line_by_line() {
+    let desk = Desk::new();
+    let lines = |arguments: &[&str]| -> Vec<String> {
+        let output = desk.run(arguments);
+        let kind = |line: &str| {
+            let event: Value = serde_json::from_str(line).unwrap();
+            event["type"].as_str().unwrap().to_owned()
+        };
+        let mut kinds: Vec<String> = text(&output.stdout).lines().map(kind).collect();
+        kinds.dedup();
+        kinds
+    };
+    let run = ["run", "2 plus 3", "--approve", "auto", "--stream-json"];
+    let kinds = lines(&run);
+    assert_eq!(kinds.first().map(String::as_str), Some("round"));
+    assert_eq!(kinds.last().map(String::as_str), Some("done"));
+    for kind in ["call", "usage", "settled", "text"] {
+        assert!(kinds.iter().any(|it| it == kind), "{kind} in {kinds:?}");
+    }
+    let chunks = lines(&[&run[..], &["--compat", "chunks"]].concat());
+    let want = [
+        "mcp_tool_in_progress",
+        "mcp_tool_call_begin",
+        "mcp_tool_call_response",
+        "mcp_tool_complete",
+        "text_delta",
+    ];
+    assert_eq!(chunks, want);
+}
+
+#[test]
+fn every_answer_to_an_approval_does_what_it_says() {
+    for (answer, runs, asks_again, rules) in [
+        ("y", true, true, 0),
+        ("c", true, false, 0),
+        ("t", true, false, 1),
+        ("n not today", false, true, 0),
+        ("d", false, false, 1),
+    ] {
+        let desk = Desk::new();
+        let lines = format!("write a note\n{answer}\nwrite a note\ny\n/quit\n");
+        let output = desk.say(&["chat"], &lines);
+        let shown = text(&output.stdout);
+        let ran = shown.matches("→ demo · write_note").count();
+        let asked = shown.matches("demo wants to run write_note").count();
+        let again = usize::from(asks_again);
+        assert_eq!(asked, 1 + again, "{answer}: {shown}");
+        let runs = usize::from(runs);
+        let second = match answer {
+            "d" => 0,
+            _ => 1,
+        };
+        assert_eq!(ran, runs + second, "{answer}: {shown}");
+        let list = desk.json(&["approvals", "list"]);
+        assert_eq!(
+            list["approvals"].as_array().unwrap().len(),
+            rules,
+            "{answer}"
+        );
+    }
+}
+
+#[test]
+fn a_denial_with_a_reason_reaches_the_model() {
+    let desk = Desk::new();
+    desk.say(&["chat"], "write a note\nn not on a Friday\n/quit\n");
+    let session = desk.json(&["session", "show", "last"]);
+    let call = &session["messages"][1]["toolCalls"][0];
+    assert_eq!(call["status"], "cancelled");
+    assert!(
+        call["response"].to_string().contains("not on a Friday"),
+        "{call}"
+    );
+}
+
+#[test]
+fn edited_arguments_are_used_and_stored() {
+    let desk = Desk::new();
+    desk.say(&["chat"], "2 plus 3\ne\n{\"a\": 40, \"b\": 2}\n/quit\n");
+    let session = desk.json(&["session", "show", "last"]);
+    let call = &session["messages"][1]["toolCalls"][0];
+    assert!(call["response"].to_string().contains("42"), "{call}");
+}
+
+#[test]
+fn an_image_is_saved_and_its_path_shown() {
+    let desk = Desk::new();
+    let output = desk.say(&["chat", "--approve", "auto"], "draw a picture\n/quit\n");
+    let shown = text(&output.stdout);
+    let path = shown
+        .split("saved as ")
+        .nth(1)
+        .unwrap()
+        .lines()
+        .next()
+        .unwrap();
+    assert!(
+        std::fs::read(path).unwrap().starts_with(b"\x89PNG"),
+        "{path}"
+    );
+}
+
+#[test]
+fn a_server_asks_and_the_answer_reaches_it() {
+    let desk = Desk::new();
+    let output = desk.say(
+        &["chat", "--approve", "auto"],
+        "ask me my name\nAda\n/quit\n",
+    );
+    let shown = text(&output.stdout);
+    assert!(shown.contains("demo asks:"), "{shown}");
+    assert!(shown.contains("Ada"), "{shown}");
+}
+
+#[test]
+fn a_question_that_nobody_answers_stays_open() {
+    let desk = Desk::new();
+    let output = desk.say(&["chat"], "write a note\n");
+    assert_eq!(output.status.code(), Some(6));
+    let list = desk.json(&["session", "list"]);
+    assert_eq!(list["conversations"][0]["waiting"], true);
+}
+
+#[test]
+fn recorded_answers_are_played_back_without_a_model() {
+    let desk = Desk::new();
+    let tape = desk.home().join("tape.json");
+    let tape = tape.to_str().unwrap();
+    let ask = ["run", "2 plus 3", "--approve", "auto", "--quiet"];
+    let recorded = desk.run(&[&ask[..], &["--record", tape]].concat());
+    let played = desk.run(&[&ask[..], &["--replay", tape]].concat());
+    assert_eq!(played.status.code(), Some(0), "{}", text(&played.stderr));
+    assert_eq!(text(&played.stdout), text(&recorded.stdout));
+    let other = desk.run(&["run", "something else", "--replay", tape]);
+    assert_eq!(other.status.code(), Some(2));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_is_refused_is_exit_3_and_an_outage_exit_2() {
+    use provider_adapters::Wire;
+    use switchboard::demo::{DemoModel, DemoScript};
+
+    let rules = r#"{"rules": [
+        {"when": ["key"], "fail": {"status": 401, "message": "bad key"}},
+        {"when": ["broken"], "fail": {"status": 400, "message": "no such thing"}}]}"#;
+    let model = DemoModel::start(DemoScript::from_json(rules).unwrap(), 0)
+        .await
+        .unwrap();
+    let url = model.base_url(Wire::OpenAiChat);
+    let desk = Desk::new();
+    for (prompt, exit) in [("key", 3), ("broken", 2)] {
+        let error = desk.error(&["run", prompt, "--model", "some-model", "--base-url", &url]);
+        assert_eq!(error["error"]["exit"], exit, "{error}");
+        assert!(
+            error["error"]["hint"]
+                .as_str()
+                .unwrap()
+                .contains("--resume"),
+            "{error}"
+        );
+    }
+}
