@@ -1,6 +1,6 @@
 //! Which model: from flags, settings and the environment, or whatever is at hand.
 //!
-//! [`choose`] decides and does no IO; [`Choice::build`] makes the model.
+//! [`choose`] decides and does no IO; [`build`] makes the model.
 
 mod build;
 mod capability;

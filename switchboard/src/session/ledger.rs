@@ -120,11 +120,13 @@ impl Ledger {
         answer: Value,
         run: &Run,
     ) -> Result<(), SessionError> {
+        let decided = answer.get("answer").and_then(Value::as_str);
+        let denied = matches!(decided, Some("deny" | "always_deny"));
         let mut changes = vec![self.step(run)?];
         if let Some(id) = self.questions.remove(&number) {
             changes.push(settle(id, PendingState::Answered, Some(answer)));
         }
-        if let Some(call) = self.calls.get_mut(&number) {
+        if let Some(call) = self.calls.get_mut(&number).filter(|_| !denied) {
             call.approved_by = Some("user".to_owned());
             changes.push(Change::PutToolCall(Box::new(call.clone())));
         }

@@ -175,6 +175,31 @@ async fn of_two_who_answer_the_same_question_one_is_told_to_load_again() {
 }
 
 #[tokio::test]
+async fn who_approved_a_call_is_stored() {
+    for (mode, answer, who) in [
+        (Mode::Ask, Answer::Once, Some("user")),
+        (Mode::Ask, Answer::Deny, None),
+        (Mode::Auto, Answer::Once, Some("policy")),
+    ] {
+        let store = store().await;
+        let agent = Agent::new(model(vec![1]), "scripted", tools());
+        let mut talk = begin(&store).await;
+        talk.govern(Policy::new(mode), Limits::default());
+        let (mut answers, mut never) = (std::iter::repeat(answer), std::iter::repeat(false));
+        assert!(
+            drive(&mut talk, &agent, &mut answers, &mut never)
+                .await
+                .unwrap()
+        );
+        let id = &talk.conversation().id;
+        let messages = store.messages(id, Span::Last(1)).await.unwrap();
+        let call = &messages[0].tool_calls[0];
+        assert_eq!(call.approved_by.as_deref(), who, "{mode:?} {answer:?}");
+        assert!(call.args_hash.is_some());
+    }
+}
+
+#[tokio::test]
 async fn what_is_said_is_stored_before_the_model_is_asked() {
     let store = store().await;
     let talk = begin(&store).await;
