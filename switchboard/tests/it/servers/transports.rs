@@ -63,7 +63,7 @@ fn a_command_a_url_and_a_file_give_the_same() {
         let ran = bench.json(&way);
         assert_eq!(ran["exit"], 0, "{way:?}: {ran}");
         let text = &ran["stdout"]["result"]["content"][0]["text"];
-        assert_eq!(text, "1684713600000 (2023-05-22 00:00:00 UTC)", "{way:?}");
+        assert_eq!(text, "1684713600000 (2023-05-22T00:00:00Z)", "{way:?}");
     }
     let tools = |arguments: &[&str]| -> Value {
         let mut ran = bench.json(arguments);
