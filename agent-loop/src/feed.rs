@@ -135,7 +135,7 @@ impl Run {
             .extend(parked.map(|parked| Event::Elicitation { number, parked }));
     }
 
-    /// Feeds a person's answer to an [`Approval`].
+    /// Feeds a person's answer to an [`Approval`](crate::Approval).
     ///
     /// # Errors
     /// [`AnswerError`] if the call does not wait for one, or if edited arguments do not fit.

@@ -66,7 +66,10 @@ impl Handle {
 
     /// Cancels whatever is under way. The session ends in good order.
     pub fn cancel(&self) {
-        self.shared.orders.lock().push_front(Order::Cancel);
+        let mut orders = self.shared.orders.lock();
+        if !matches!(orders.front(), Some(Order::Cancel)) {
+            orders.push_front(Order::Cancel);
+        }
         self.shared.wake.notify_one();
     }
 

@@ -8,6 +8,7 @@ use mcp_jsonrpc::model::Meta;
 use serde::de::DeserializeOwned;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::{Instant, sleep_until};
+use tracing::Span;
 
 use crate::agent::Agent;
 use crate::limits::Limits;
@@ -49,6 +50,7 @@ pub(crate) async fn invoke(
     context: CallContext,
     limits: Limits,
     listed: Arc<[ToolInfo]>,
+    span: Span,
 ) -> Invoked {
     let outcome = if invocation.server == BUILT_IN {
         own(&agent, &invocation, &listed).await
@@ -62,7 +64,7 @@ pub(crate) async fn invoke(
     if let Outcome::Result(result) = &mut invoked.outcome {
         invoked.stored = fit(result, &limits, &*agent.store).await;
     }
-    trace::tool_ended(&invoked.outcome, agent.traces_content);
+    trace::tool_ended(&span, &invoked.outcome, agent.traces_content);
     invoked
 }
 

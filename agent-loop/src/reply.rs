@@ -40,13 +40,15 @@ pub(crate) fn ask(
     request: Arc<Request>,
     offer: Arc<Offer>,
     span: Span,
+    traces_content: bool,
 ) -> Asked {
     let (tell, events) = mpsc::channel(EVENTS);
     let mut task = JoinSet::new();
     let wire = offer.wire();
+    let noted = span.clone();
     let talk = async move {
         let asked = talk(&*model, &request, &tell).await;
-        trace::chat_ended(wire, &asked);
+        trace::chat_ended(&noted, wire, &asked, traces_content);
         asked
     };
     task.spawn(talk.instrument(span));

@@ -149,6 +149,9 @@ impl Run {
     }
 
     fn restart(&mut self) {
+        // It is not over any more.
+        self.events
+            .retain(|event| !matches!(event, Event::Done { .. }));
         self.state.phase = Phase::Model;
         self.state.spent = Spent::default();
         self.state.spoilt = 0;

@@ -276,7 +276,13 @@ impl<'r> Session<'r> {
         let request = Arc::clone(&self.request);
         let span = self.trace.chat(&self.agent, offer.wire());
         let model = Arc::clone(&self.agent.model);
-        self.model = Some(reply::ask(model, request, offer, span));
+        self.model = Some(reply::ask(
+            model,
+            request,
+            offer,
+            span,
+            self.agent.traces_content,
+        ));
         self.effect = Effect::Listen;
     }
 
@@ -290,7 +296,7 @@ impl<'r> Session<'r> {
             let listed = self.listed.clone().unwrap_or_else(|| Arc::from([]));
             let limits = *self.run.limits();
             let agent = self.agent.clone();
-            let call = invoke::invoke(agent, invocation, context, limits, listed);
+            let call = invoke::invoke(agent, invocation, context, limits, listed, span.clone());
             let task = self.tools.spawn(call.instrument(span));
             self.numbers.insert(task.id(), number);
         }
@@ -314,6 +320,7 @@ impl<'r> Session<'r> {
             },
             Some((number, progress)) = self.reports.recv() => {
                 self.queue.push_back(Event::Progress { number, progress });
+                self.effect = Effect::Listen;
             }
             Some(ended) = self.tools.join_next_with_id() => self.ended(ended),
             () = sleep_until(deadline), if left.is_some() => {}
@@ -322,6 +329,7 @@ impl<'r> Session<'r> {
     }
 
     fn tell(&mut self, event: ModelEvent) {
+        self.effect = Effect::Listen;
         self.queue.extend(reply::event(event));
         if let Some(Event::Text { text }) = self.queue.back() {
             self.said.push_str(text);

@@ -120,9 +120,13 @@ pub(crate) fn mcp_call(call: &Invocation, revision: Option<&str>) -> Span {
     )
 }
 
-/// Notes in the current span how asking the model ended.
-pub(crate) fn chat_ended(wire: Wire, asked: &Result<Reply, ModelError>) {
-    let span = Span::current();
+/// Notes in its span how asking the model ended.
+pub(crate) fn chat_ended(
+    span: &Span,
+    wire: Wire,
+    asked: &Result<Reply, ModelError>,
+    content: bool,
+) {
     match asked {
         Ok(reply) => {
             let (input, output) = wire.sum(&reply.usage);
@@ -130,6 +134,10 @@ pub(crate) fn chat_ended(wire: Wire, asked: &Result<Reply, ModelError>) {
             span.record("gen_ai.usage.output_tokens", output);
             if let Some(stop) = &reply.stop {
                 span.record("gen_ai.response.finish_reasons", stop.raw.as_str());
+            }
+            if content {
+                let parts = serde_json::to_string(&reply.parts).unwrap_or_default();
+                span.record("gen_ai.output.messages", parts);
             }
             if reply.error.is_some() {
                 span.record("error.type", "reply");
@@ -141,9 +149,8 @@ pub(crate) fn chat_ended(wire: Wire, asked: &Result<Reply, ModelError>) {
     }
 }
 
-/// Notes in the current span what became of a call.
-pub(crate) fn tool_ended(outcome: &Outcome, content: bool) {
-    let span = Span::current();
+/// Notes in its span what became of a call.
+pub(crate) fn tool_ended(span: &Span, outcome: &Outcome, content: bool) {
     match outcome {
         Outcome::Result(result) => {
             if span.is_disabled() {

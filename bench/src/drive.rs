@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
+use crate::latency::Latencies;
 use crate::usage::{peak_memory, process_cpu_time};
 
 /// What every call does.
@@ -43,17 +44,12 @@ pub enum Place {
 }
 
 /// What a client achieved, as one line of JSON.
-pub fn report(mut latencies: Vec<Duration>, time: Duration, cpu: Duration) -> String {
-    latencies.sort_unstable();
-    let at = |share: f64| {
-        let index = (latencies.len() as f64 * share) as usize;
-        latencies.get(index.min(latencies.len().saturating_sub(1))).map_or(0.0, |l| l.as_secs_f64() * 1e6)
-    };
-    let calls = latencies.len().max(1) as f64;
+pub fn report(latencies: &Latencies, time: Duration, cpu: Duration) -> String {
+    let calls = latencies.count().max(1) as f64;
     json!({
         "per_second": calls / time.as_secs_f64(),
-        "p50": at(0.5),
-        "p99": at(0.99),
+        "p50": latencies.at(0.5),
+        "p99": latencies.at(0.99),
         "cpu": cpu.as_secs_f64() * 1e6 / calls,
         "memory": peak_memory(),
     })
@@ -69,10 +65,10 @@ where
     run(in_flight, time / 4, &client, call).await;
     let (start, cpu) = (Instant::now(), process_cpu_time());
     let latencies = run(in_flight, time, &client, call).await;
-    report(latencies, start.elapsed(), process_cpu_time() - cpu)
+    report(&latencies, start.elapsed(), process_cpu_time() - cpu)
 }
 
-async fn run<C, F>(in_flight: usize, time: Duration, client: &C, call: fn(C) -> F) -> Vec<Duration>
+async fn run<C, F>(in_flight: usize, time: Duration, client: &C, call: fn(C) -> F) -> Latencies
 where
     C: Clone + Send + 'static,
     F: Future<Output = ()> + Send + 'static,
@@ -82,20 +78,20 @@ where
         .map(|_| {
             let client = client.clone();
             tokio::spawn(async move {
-                let mut latencies = Vec::new();
+                let mut latencies = Latencies::default();
                 let mut now = Instant::now();
                 while now < until {
                     call(client.clone()).await;
                     let then = std::mem::replace(&mut now, Instant::now());
-                    latencies.push(now - then);
+                    latencies.add(now - then, 1);
                 }
                 latencies
             })
         })
         .collect();
-    let mut all = Vec::new();
+    let mut all = Latencies::default();
     for caller in callers {
-        all.extend(caller.await.unwrap_or_default());
+        all.merge(&caller.await.unwrap());
     }
     all
 }

@@ -64,34 +64,46 @@ fn tool(number: usize) -> Value {
     })
 }
 
+/// A reply: what is written for it, and in its middle what was there before.
+#[derive(Default)]
+struct Answer<'a> {
+    start: Vec<u8>,
+    ready: &'a [u8],
+    end: &'static [u8],
+}
+
+impl Answer<'_> {
+    fn len(&self) -> usize {
+        self.start.len() + self.ready.len() + self.end.len()
+    }
+}
+
 impl Server {
-    /// Appends the reply to a message, if it wants one.
-    pub fn answer(&self, message: &[u8], out: &mut Vec<u8>) {
+    /// The reply to a message, if it wants one.
+    fn answer(&self, message: &[u8]) -> Option<Answer<'_>> {
         let Ok(Incoming::Single(MessageRef::Request { id, method, params })) =
             decode(message, &Limits::default())
         else {
-            return;
+            return None;
         };
-        let id = serde_json::to_string(&id).unwrap_or_default();
-        let result = match method.as_ref() {
-            "initialize" => initialize(params.map_or("{}", |params| params.get())),
-            "tools/list" => return reply(out, &id, "result", &self.tools),
-            "tools/call" => {
-                let params = params.and_then(|params| params.parse::<Params>().ok());
-                match params {
-                    Some(params) if params.name == "big" => {
-                        return reply(out, &id, "result", &self.big);
-                    }
-                    Some(params) => {
-                        let text = params.arguments.text;
-                        json!({"content": [{"type": "text", "text": text}]}).to_string()
-                    }
-                    None => String::from("{}"),
+        let params = params.map_or("{}", |params| params.get());
+        let mut start = br#"{"jsonrpc":"2.0","id":"#.to_vec();
+        serde_json::to_writer(&mut start, &id).ok()?;
+        start.extend_from_slice(br#","result":"#);
+        let mut ready = "";
+        match method.as_ref() {
+            "initialize" => start.extend_from_slice(initialize(params).as_bytes()),
+            "tools/list" => ready = &self.tools,
+            _ => match serde_json::from_str::<Params>(params).ok()? {
+                Params { name, .. } if name == "big" => ready = &self.big,
+                Params { arguments, .. } => {
+                    start.extend_from_slice(br#"{"content":[{"type":"text","text":"#);
+                    serde_json::to_writer(&mut start, &arguments.text).ok()?;
+                    start.extend_from_slice(b"}]}");
                 }
-            }
-            _ => return reply(out, &id, "error", r#"{"code":-32601,"message":"Method not found"}"#),
-        };
-        reply(out, &id, "result", &result);
+            },
+        }
+        Some(Answer { start, ready: ready.as_bytes(), end: b"}" })
     }
 
     /// Serves one client on stdin and stdout.
@@ -106,9 +118,14 @@ impl Server {
             pending.extend_from_slice(&chunk[..read]);
             let mut start = 0;
             while let Some(end) = pending[start..].iter().position(|&byte| byte == b'\n') {
-                let before = out.len();
-                self.answer(&pending[start..start + end], &mut out);
-                if out.len() > before {
+                if let Some(answer) = self.answer(&pending[start..start + end]) {
+                    out.extend_from_slice(&answer.start);
+                    if !answer.ready.is_empty() {
+                        output.write_all(&out)?;
+                        output.write_all(answer.ready)?;
+                        out.clear();
+                    }
+                    out.extend_from_slice(answer.end);
                     out.push(b'\n');
                 }
                 start += end + 1;
@@ -138,34 +155,27 @@ impl Server {
     }
 
     async fn connection(&self, mut stream: TcpStream, replies: Replies) {
-        let (mut input, mut out, mut body) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut input, mut out) = (Vec::new(), Vec::new());
         loop {
             while let Some((head, length)) = whole_request(&input) {
-                let is_post = input.starts_with(b"POST");
-                body.clear();
-                if is_post {
-                    self.answer(&input[head..head + length], &mut body);
-                }
-                respond(&mut out, is_post, replies, &body);
-                input.drain(..head + length);
-            }
-            if !out.is_empty() {
-                if stream.write_all(&out).await.is_err() {
-                    return;
+                let answer = match input.starts_with(b"POST") {
+                    true => Some(self.answer(&input[head..head + length])),
+                    false => None,
+                };
+                let tail = respond(&mut out, answer.as_ref(), replies);
+                for part in [&out, answer.flatten().unwrap_or_default().ready, &tail] {
+                    if !part.is_empty() && stream.write_all(part).await.is_err() {
+                        return;
+                    }
                 }
                 out.clear();
+                input.drain(..head + length);
             }
             match stream.read_buf(&mut input).await {
                 Ok(0) | Err(_) => return,
                 Ok(_) => {}
             }
         }
-    }
-}
-
-fn reply(out: &mut Vec<u8>, id: &str, member: &str, value: &str) {
-    for part in ["{\"jsonrpc\":\"2.0\",\"id\":", id, ",\"", member, "\":", value, "}"] {
-        out.extend_from_slice(part.as_bytes());
     }
 }
 
@@ -191,21 +201,28 @@ fn whole_request(input: &[u8]) -> Option<(usize, usize)> {
     (input.len() >= head + length).then_some((head, length))
 }
 
-fn respond(out: &mut Vec<u8>, is_post: bool, replies: Replies, body: &[u8]) {
-    let head = match (is_post, body.is_empty(), replies) {
-        (false, ..) => "HTTP/1.1 405 Method Not Allowed\r\n".to_owned(),
-        (true, true, _) => "HTTP/1.1 202 Accepted\r\n".to_owned(),
-        (true, false, Replies::Json) => "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n".to_owned(),
-        (true, false, Replies::Events) => "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n".to_owned(),
+/// Writes what comes before the ready part of an answer, and returns what comes after it.
+fn respond(out: &mut Vec<u8>, answer: Option<&Option<Answer<'_>>>, replies: Replies) -> Vec<u8> {
+    let (head, answer) = match (answer, replies) {
+        (None, _) => ("405 Method Not Allowed", None),
+        (Some(None), _) => ("202 Accepted", None),
+        (Some(answer), Replies::Json) => ("200 OK\r\ncontent-type: application/json", answer.as_ref()),
+        (Some(answer), Replies::Events) => ("200 OK\r\ncontent-type: text/event-stream", answer.as_ref()),
     };
-    let (before, after) = match replies {
-        Replies::Events if !body.is_empty() => ("event: message\ndata: ", "\n\n"),
+    let (before, after) = match (answer, replies) {
+        (Some(_), Replies::Events) => ("event: message\ndata: ", "\n\n"),
         _ => ("", ""),
     };
-    let length = before.len() + body.len() + after.len();
-    out.extend_from_slice(head.as_bytes());
-    out.extend_from_slice(format!("content-length: {length}\r\n\r\n").as_bytes());
-    out.extend_from_slice(before.as_bytes());
-    out.extend_from_slice(body);
-    out.extend_from_slice(after.as_bytes());
+    let length = before.len() + answer.map_or(0, Answer::len) + after.len();
+    out.extend_from_slice(format!("HTTP/1.1 {head}\r\ncontent-length: {length}\r\n\r\n{before}").as_bytes());
+    let Some(answer) = answer else {
+        return Vec::new();
+    };
+    out.extend_from_slice(&answer.start);
+    let end = [answer.end, after.as_bytes()].concat();
+    if answer.ready.is_empty() {
+        out.extend_from_slice(&end);
+        return Vec::new();
+    }
+    end
 }

@@ -1,8 +1,14 @@
 //! What the benchmarks share. Each topic is a binary in `src/bin`.
 
 pub mod allocations;
+pub mod cache_race;
+pub mod catalog_times;
 pub mod contest;
 pub mod cpu_time;
 pub mod drive;
 pub mod echo_server;
+pub mod fleet;
+pub mod latency;
+#[cfg(feature = "codecs")]
+pub mod model_stream;
 pub mod usage;

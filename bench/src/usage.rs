@@ -25,10 +25,19 @@ pub fn process_cpu_time() -> Duration {
 
 /// The most memory this process has had, in KiB; 0 where that is not known.
 pub fn peak_memory() -> u64 {
+    memory("VmHWM:")
+}
+
+/// The memory this process has now, in KiB; 0 where that is not known.
+pub fn resident_memory() -> u64 {
+    memory("VmRSS:")
+}
+
+fn memory(kind: &str) -> u64 {
     std::fs::read_to_string("/proc/self/status")
         .ok()
         .and_then(|status| {
-            let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+            let line = status.lines().find(|line| line.starts_with(kind))?;
             line.split_whitespace().nth(1)?.parse().ok()
         })
         .unwrap_or(0)

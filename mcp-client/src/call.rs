@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use mcp_jsonrpc::{EncodeError, ErrorObject, MessageRef, RequestId};
 use mcp_transport::{Delivery, Outgoing, OutgoingKind, Patience, SendError, TransportError};
-use tokio::sync::SemaphorePermit;
 use tokio::time::{Instant, Sleep};
 
+use crate::answer::Body;
 use crate::clock::{Allowance, TimeoutKind};
 use crate::dialect::{Dialect, Extras, Params, StampError};
-use crate::link::{Body, Link, Outcome};
+use crate::link::{Link, Outcome};
 use crate::options::ProgressHandler;
-use crate::pending::Wants;
+use crate::pending::{Begun, Wants};
 
 /// One request to make.
 pub(crate) struct Attempt<'a> {
@@ -25,8 +25,6 @@ pub(crate) struct Attempt<'a> {
     /// For the headers of modern HTTP.
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) allowance: Allowance,
-    /// What the clock showed when the call began, of which this may be a further round.
-    pub(crate) began: Duration,
     pub(crate) on_progress: Option<&'a ProgressHandler>,
     /// Of a request whose answer ends it: called when the server says that it listens. From then
     /// on there is no limit on its silence.
@@ -59,7 +57,8 @@ pub(crate) enum Miss {
 }
 
 impl Link {
-    /// Makes one request and waits for its outcome.
+    /// Makes one request and waits for its outcome. `began` is what the clock showed when the call
+    /// began, of which this may be a further round.
     ///
     /// Dropping the future abandons the request: nobody waits any more, the transport lets go of
     /// it, and the server is told in the way of its era.
@@ -67,61 +66,52 @@ impl Link {
         &self,
         dialect: &Dialect,
         attempt: Attempt<'_>,
+        began: &mut Option<Duration>,
     ) -> Result<Body, Miss> {
-        let permit = self.permit(&attempt).await?;
-        let wants = if attempt.on_progress.is_some() {
-            Wants::Progress
-        } else {
-            Wants::Answer
+        let opened = match self.open_request(&attempt, *began)? {
+            Some(opened) => opened,
+            None => Box::pin(self.wait_for_room(&attempt, *began)).await?,
         };
-        let id = {
-            let now = self.now();
-            let mut state = self.state.lock();
-            state.last_call = now;
-            let reading = state.clock.reading(now);
-            state.pending.begin(wants, reading).ok_or(Miss::Closed)?
-        };
+        *began = Some(opened.began);
         let mut guard = Guard {
             link: self,
-            id,
-            permit: Some(permit),
+            id: opened.id,
             reason: None,
             open: true,
         };
-        let outgoing = self.outgoing(dialect, &attempt, id)?;
+        let mut outgoing = self.outgoing(dialect, &attempt, opened.id)?;
+        outgoing.alone = opened.alone;
         tracing::trace!(
-            server = %self.settings.name, rpc.method = attempt.method, rpc.id = id,
+            server = %self.settings.name, rpc.method = attempt.method, rpc.id = opened.id,
             bytes = outgoing.body.len(), "request",
         );
         if dialect.cancels_by_message(self.shape) {
             guard.reason = Some("the caller gave the request up");
         }
-        let left = self.left(id, &attempt).unwrap_or_default();
         let mut waiting = Waiting {
             link: self,
-            id,
+            id: opened.id,
+            began: opened.began,
             attempt: &attempt,
             sending: Some(self.transport.send(outgoing)),
-            timer: pin!(tokio::time::sleep(left)),
+            timer: pin!(tokio::time::sleep_until(opened.now + opened.left)),
         };
-        let ended = std::future::poll_fn(|cx| waiting.poll(cx)).await;
-        match ended {
+        match std::future::poll_fn(|cx| waiting.poll(cx)).await {
             Ended::Outcome(outcome) => {
                 guard.open = false;
                 outcome.into_result()
             }
             Ended::SendFailed(failure) => {
-                let miss = refusal(failure, dialect, &self.settings.limits);
+                let miss = refusal(failure, dialect);
                 // The server answered, or has never seen it: it need not be told.
-                if matches!(&miss, Miss::Lost { delivery, .. } if *delivery != Delivery::NotSent) {
-                    return Err(miss);
+                if !matches!(&miss, Miss::Lost { delivery, .. } if *delivery != Delivery::NotSent) {
+                    guard.reason = None;
                 }
-                guard.reason = None;
                 Err(miss)
             }
             Ended::TimedOut(kind) => {
                 guard.reason = guard.reason.map(|_| "the request timed out");
-                let trouble = self.state.lock().pending.trouble(id);
+                let trouble = self.state.lock().pending.trouble(opened.id);
                 let limit = match kind {
                     TimeoutKind::Idle => attempt.allowance.idle,
                     TimeoutKind::Total => attempt.allowance.total,
@@ -135,23 +125,68 @@ impl Link {
         }
     }
 
+    /// Opens a request; `None` if too many are open already.
+    fn open_request(
+        &self,
+        attempt: &Attempt<'_>,
+        began: Option<Duration>,
+    ) -> Result<Option<Opened>, Miss> {
+        let now = Instant::now();
+        let since = self.since(now);
+        let mut state = self.state.lock();
+        let reading = state.clock.reading(since);
+        let began = began.unwrap_or(reading);
+        let wants = match attempt.on_progress {
+            Some(_) => Wants::Progress,
+            None => Wants::Answer,
+        };
+        let id = match state.pending.begin(wants, reading) {
+            Begun::Open(id) => id,
+            Begun::Full => return Ok(None),
+            Begun::Closed => return Err(Miss::Closed),
+        };
+        state.last_call = since;
+        let left = attempt
+            .allowance
+            .left(began, reading, reading)
+            .unwrap_or_default();
+        Ok(Some(Opened {
+            id,
+            alone: state.pending.is_quiet(),
+            now,
+            began,
+            left,
+        }))
+    }
+
     /// Waits for a turn among the calls in flight.
-    async fn permit(&self, attempt: &Attempt<'_>) -> Result<SemaphorePermit<'_>, Miss> {
-        if let Ok(permit) = self.window.try_acquire() {
-            return Ok(permit);
-        }
+    async fn wait_for_room(
+        &self,
+        attempt: &Attempt<'_>,
+        began: Option<Duration>,
+    ) -> Result<Opened, Miss> {
         let limit = attempt.allowance.idle;
-        match tokio::time::timeout(limit, self.window.acquire()).await {
-            Ok(permit) => permit.map_err(|_| Miss::Closed),
-            Err(_) => Err(Miss::Lost {
+        let turn = async {
+            let _waiting = self.waiting();
+            loop {
+                let mut room = pin!(self.room.notified());
+                room.as_mut().enable();
+                if let Some(opened) = self.open_request(attempt, began)? {
+                    return Ok(opened);
+                }
+                room.await;
+            }
+        };
+        tokio::time::timeout(limit, turn).await.unwrap_or_else(|_| {
+            Err(Miss::Lost {
                 error: TransportError::Timeout {
                     phase: "waiting for earlier calls",
                     limit,
                 }
                 .into(),
                 delivery: Delivery::NotSent,
-            }),
-        }
+            })
+        })
     }
 
     fn outgoing(
@@ -180,13 +215,29 @@ impl Link {
     }
 
     /// How much time the request has left.
-    fn left(&self, id: i64, attempt: &Attempt<'_>) -> Result<Duration, TimeoutKind> {
+    fn left(
+        &self,
+        id: i64,
+        began: Duration,
+        allowance: Allowance,
+    ) -> Result<Duration, TimeoutKind> {
         let now = self.now();
         let state = self.state.lock();
         let reading = state.clock.reading(now);
         let moved = state.pending.moved(id).unwrap_or(reading);
-        attempt.allowance.left(attempt.began, moved, reading)
+        allowance.left(began, moved, reading)
     }
+}
+
+/// A request that has its place in the table.
+struct Opened {
+    id: i64,
+    /// Whether it is the only one.
+    alone: bool,
+    now: Instant,
+    /// What the clock showed when its call began.
+    began: Duration,
+    left: Duration,
 }
 
 impl Outcome {
@@ -214,6 +265,7 @@ type Sending<'a> = Pin<Box<dyn Future<Output = Result<(), SendError>> + Send + '
 struct Waiting<'a, 't> {
     link: &'a Link,
     id: i64,
+    began: Duration,
     attempt: &'a Attempt<'a>,
     sending: Option<Sending<'a>>,
     timer: Pin<&'t mut Sleep>,
@@ -239,7 +291,9 @@ impl Waiting<'_, '_> {
             }
         }
         // An answer counts even if sending failed in the end: a server may answer early.
-        if let Poll::Ready(outcome) = self.link.state.lock().pending.poll(self.id, cx.waker()) {
+        let outcome = self.link.state.lock().pending.poll(self.id, cx.waker());
+        if let Poll::Ready(outcome) = outcome {
+            self.link.made_room();
             // An open request is in the table until its outcome is taken, here.
             let outcome = outcome.unwrap_or_else(|| Outcome::Lost {
                 error: TransportError::Closed.into(),
@@ -251,7 +305,7 @@ impl Waiting<'_, '_> {
             return Poll::Ready(Ended::SendFailed(failure));
         }
         while self.timer.as_mut().poll(cx).is_ready() {
-            match self.link.left(self.id, self.attempt) {
+            match self.link.left(self.id, self.began, self.attempt.allowance) {
                 Ok(left) => self.timer.as_mut().reset(Instant::now() + left),
                 Err(kind) => return Poll::Ready(Ended::TimedOut(kind)),
             }
@@ -268,7 +322,6 @@ impl Waiting<'_, '_> {
 struct Guard<'a> {
     link: &'a Link,
     id: i64,
-    permit: Option<SemaphorePermit<'a>>,
     /// Why, for the server; `None` if it is not to be told.
     reason: Option<&'static str>,
     open: bool,
@@ -281,19 +334,20 @@ impl Drop for Guard<'_> {
         }
         let tell = self.link.state.lock().pending.abandon(self.id, self.reason);
         self.link.transport.release(&RequestId::from(self.id));
-        if tell && let Some(permit) = self.permit.take() {
-            // The courier gives it back once the server knows.
-            permit.forget();
+        if tell {
+            // It keeps its place until the server knows.
             self.link.control.notify_one();
+        } else {
+            self.link.made_room();
         }
     }
 }
 
 /// Reads the server's word out of a refused exchange: a JSON-RPC error in the body of an HTTP
 /// error is the answer.
-fn refusal(failure: SendError, dialect: &Dialect, limits: &crate::Limits) -> Miss {
+fn refusal(failure: SendError, dialect: &Dialect) -> Miss {
     if let TransportError::Http(http) = &failure.error {
-        let limits = mcp_jsonrpc::Limits::default().with_depth(limits.depth());
+        let limits = mcp_jsonrpc::Limits::default();
         if let Ok(mcp_jsonrpc::Incoming::Single(MessageRef::Response {
             outcome: Err(error),
             ..

@@ -21,7 +21,6 @@ use crate::error::CallError;
 use crate::link::Link;
 use crate::options::CallOptions;
 use crate::request::{Call, no_headers};
-use crate::rounds::Progress;
 use crate::session::ServerFacts;
 use crate::settings::Settings;
 
@@ -222,11 +221,6 @@ impl Client {
         Ok(())
     }
 
-    pub(crate) fn log_level(&self) -> Option<LoggingLevel> {
-        let own = self.options().and_then(|options| options.log_level);
-        own.or_else(|| self.link().tuning.lock().log_level)
-    }
-
     /// Tells the server that the roots changed, if it wants to know: modern ones ask when they
     /// need them.
     ///
@@ -251,11 +245,11 @@ impl Client {
         M::Params: Sync,
     {
         let (params, meta) = self.take_meta(M::NAME, params)?;
-        let call = Call::new(M::NAME, &params);
-        Ok(self
-            .call_from(&call, meta.as_ref(), Progress::default())
-            .await?
-            .0)
+        let call = Call {
+            meta: meta.as_ref(),
+            ..Call::new(M::NAME, &params)
+        };
+        self.call(&call).await
     }
 
     /// As [`request`](Self::request), by name and without types.
@@ -274,11 +268,9 @@ impl Client {
             params: &params,
             name: None,
             headers: &no_headers,
+            meta: meta.as_ref(),
         };
-        Ok(self
-            .call_from(&call, meta.as_ref(), Progress::default())
-            .await?
-            .0)
+        self.call(&call).await
     }
 
     /// Sends a notification.

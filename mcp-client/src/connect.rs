@@ -310,7 +310,7 @@ impl Failed {
 
 fn unreachable_server(server: Arc<str>, source: Arc<TransportError>) -> ConnectError {
     let refused = match source.as_ref() {
-        TransportError::Unauthorized { .. } => true,
+        TransportError::Unauthorized { .. } | TransportError::Credentials { .. } => true,
         TransportError::Http(failure) => matches!(failure.status, 401 | 403),
         _ => false,
     };

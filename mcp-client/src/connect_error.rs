@@ -53,7 +53,7 @@ pub enum ConnectError {
         /// What is wrong with the answer.
         detail: String,
     },
-    /// The server wants authorization that we do not have.
+    /// The server wants authorization that we do not have, or credentials could not be prepared.
     Unauthorized {
         /// The server's name with us.
         server: Arc<str>,

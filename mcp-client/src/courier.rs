@@ -55,8 +55,7 @@ fn next(link: &Link) -> Option<Outgoing> {
     match (answer, abandoned) {
         (Some(answer), _) => Some(answer),
         (None, Some(abandoned)) => {
-            // The call kept its place until now.
-            link.window.add_permits(1);
+            link.made_room();
             cancellation(link, abandoned)
         }
         (None, None) => None,

@@ -75,7 +75,7 @@ pub enum CallError {
         /// The missing capability.
         capability: &'static str,
     },
-    /// The server wants authorization that we do not have.
+    /// The server wants authorization that we do not have, or credentials could not be prepared.
     Unauthorized {
         /// Which call.
         call: CallName,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mcp_jsonrpc::Method;
 use mcp_jsonrpc::model::{
     Complete, Discover, GetPrompt, ListPrompts, ListResourceTemplates, ListResources, ListTools,
-    Ping, ReadResource, SetLevel, Subscribe, Unsubscribe,
+    Ping, ReadResource, SetLevel, Subscribe, Unsubscribe, experimental_task::TaskList,
 };
 use mcp_transport::{Delivery, TransportError};
 
@@ -13,7 +13,7 @@ use crate::call::Miss;
 use crate::error::{CallError, CallName};
 
 /// Methods that change nothing at the server, or nothing that doing it twice would change again.
-const HARMLESS: [&str; 12] = [
+const HARMLESS: [&str; 13] = [
     ListTools::NAME,
     ListResources::NAME,
     ListResourceTemplates::NAME,
@@ -26,6 +26,7 @@ const HARMLESS: [&str; 12] = [
     SetLevel::NAME,
     Subscribe::NAME,
     Unsubscribe::NAME,
+    TaskList::NAME,
 ];
 
 impl Miss {
@@ -63,7 +64,7 @@ impl Miss {
 
 fn lost(call: CallName, source: Arc<TransportError>, delivery: Delivery) -> CallError {
     let refused = match source.as_ref() {
-        TransportError::Unauthorized { .. } => true,
+        TransportError::Unauthorized { .. } | TransportError::Credentials { .. } => true,
         TransportError::Http(failure) => matches!(failure.status, 401 | 403),
         _ => false,
     };

@@ -6,14 +6,16 @@ use mcp_jsonrpc::model::{
     Discover, DiscoverResult, EmptyParams, Implementation, Initialize, InitializeParams,
     InitializeResult, Initialized, ServerCapabilities, UnsupportedVersionData,
 };
-use mcp_jsonrpc::{Method, NotificationMethod, RawMap, Revision, encode_notification};
+use mcp_jsonrpc::{
+    Body, Method, NotificationMethod, RawMap, RawRef, Revision, encode_notification,
+};
 use mcp_transport::{Outgoing, TransportError};
 
 use crate::call::{Attempt, Miss};
 use crate::clock::Allowance;
 use crate::dialect::verdict::Finding;
 use crate::dialect::{Dialect, Extras};
-use crate::link::{Body, Link};
+use crate::link::Link;
 use crate::session::{ServerFacts, Session};
 
 /// Why a handshake failed.
@@ -46,12 +48,12 @@ impl Link {
         );
         let limit = settings.limits.connect_time();
         let attempt = self.handshake_attempt(Initialize::NAME, &params, limit);
-        let body = self
-            .exchange(&Dialect::handshake(), attempt)
-            .await
-            .map_err(Refusal::Miss)?;
-        let result =
-            read_initialize(&body).map_err(|detail| Refusal::Miss(Miss::Invalid(detail)))?;
+        let exchanged = self
+            .exchange(&Dialect::handshake(), attempt, &mut None)
+            .await;
+        let body = exchanged.map_err(Refusal::Miss)?;
+        let result = read_initialize(body.result().map_err(Refusal::Miss)?)
+            .map_err(|detail| Refusal::Miss(Miss::Invalid(detail)))?;
         let agreed = result.protocol_version.parse::<Revision>().ok();
         let fits = |agreed: &Revision| match offer {
             Offer::AtBest(_) => !agreed.is_modern(),
@@ -117,8 +119,8 @@ impl Link {
         let dialect = self.modern_dialect(revision)?;
         let params = EmptyParams::default();
         let attempt = self.handshake_attempt(Discover::NAME, &params, limit);
-        let body = self.exchange(&dialect, attempt).await?;
-        serde_json::from_str(body.text()).map_err(|error| Miss::Invalid(error.to_string()))
+        let body = self.exchange(&dialect, attempt, &mut None).await?;
+        Body::read(body.result()?).map_err(|error| Miss::Invalid(error.to_string()))
     }
 
     /// Speaks `revision` from now on, with a server that told this about itself.
@@ -163,7 +165,6 @@ impl Link {
                 idle: limit,
                 total: limit,
             },
-            began: self.reading(),
             on_progress: None,
             on_acknowledged: None,
         }
@@ -185,7 +186,9 @@ pub(crate) fn finding(miss: &Miss) -> Finding {
         Miss::Encode(_) | Miss::NotAnObject => Finding::Unreachable,
         Miss::Lost { error, .. } => match error.as_ref() {
             TransportError::Http(failure) => Finding::Status(failure.status),
-            TransportError::Unauthorized { .. } => Finding::Unauthorized,
+            TransportError::Unauthorized { .. } | TransportError::Credentials { .. } => {
+                Finding::Unauthorized
+            }
             TransportError::Exited(_) | TransportError::Closed => Finding::Gone,
             TransportError::Timeout { .. } => Finding::Silence,
             TransportError::NoAnswer { .. } | TransportError::Malformed { .. } => Finding::Nonsense,
@@ -196,12 +199,12 @@ pub(crate) fn finding(miss: &Miss) -> Finding {
 
 /// Reads the server's half of the handshake. Only the version must be right; a server that says
 /// nonsense about itself or its capabilities can still be worked with.
-fn read_initialize(body: &Body) -> Result<InitializeResult, String> {
-    let strict = match serde_json::from_str::<InitializeResult>(body.text()) {
+fn read_initialize(raw: RawRef<'_>) -> Result<InitializeResult, String> {
+    let strict = match InitializeResult::read(raw) {
         Ok(result) => return Ok(result),
         Err(strict) => strict,
     };
-    let members: RawMap = serde_json::from_str(body.text()).map_err(|error| error.to_string())?;
+    let members = RawMap::read(raw).map_err(|error| error.to_string())?;
     let Some(version) = members.read_as::<String>("protocolVersion") else {
         return Err(strict.to_string());
     };

@@ -29,7 +29,6 @@ pub struct Limits {
     list_bytes: usize,
     list_time: Duration,
     task_time: Duration,
-    depth: usize,
 }
 
 /// Declares each limit once: how it is read and how it is set.
@@ -83,8 +82,6 @@ limits! {
     list_time / with_list_time: Duration;
     /// How long one wait for a task may take. Default: 1 h.
     task_time / with_task_time: Duration;
-    /// How deep a message may nest. Default: 128.
-    depth / with_depth: usize;
 }
 
 impl Limits {
@@ -121,7 +118,6 @@ impl Default for Limits {
             list_bytes: 5 << 20,
             list_time: Duration::from_secs(30),
             task_time: Duration::from_secs(60 * 60),
-            depth: 128,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use tokio::sync::{Notify, Semaphore, watch};
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
+use crate::answer::Body;
 use crate::clock::Clock;
 use crate::dialect::param_header::ParamHeader;
 use crate::mailbox::Mailbox;
@@ -31,9 +33,10 @@ pub(crate) struct Link {
     pub(crate) transport: Arc<dyn Transport>,
     pub(crate) shape: Shape,
     pub(crate) state: Mutex<State>,
-    /// Caps the calls in flight. A permit comes back when its call is over and, should it have
-    /// been abandoned, when the server has been told.
-    pub(crate) window: Semaphore,
+    /// Rings when a call that waits for its turn may have it.
+    pub(crate) room: Notify,
+    /// How many wait for their turn.
+    waiting: AtomicUsize,
     /// Lets one handshake at a time through.
     pub(crate) gate: Semaphore,
     /// Rings when the courier has something to do.
@@ -116,12 +119,13 @@ pub(crate) enum Outcome {
     },
 }
 
-/// A result, still in the bytes it came in.
-#[derive(Debug)]
-pub(crate) struct Body {
-    bytes: Vec<u8>,
-    start: usize,
-    end: usize,
+/// One that waits for its turn.
+pub(crate) struct Waiting<'a>(&'a AtomicUsize);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// How the connection ended, and who wants to know.
@@ -145,12 +149,13 @@ impl Link {
             shape: transport.shape(),
             transport,
             state: Mutex::new(State {
-                pending: Pending::new(),
+                pending: Pending::new(limits.calls_in_flight()),
                 clock: Clock::default(),
                 answers: VecDeque::new(),
                 last_call: Duration::ZERO,
             }),
-            window: Semaphore::new(limits.calls_in_flight().min(Semaphore::MAX_PERMITS)),
+            room: Notify::new(),
+            waiting: AtomicUsize::new(0),
             gate: Semaphore::new(1),
             control: Notify::new(),
             mailbox: Mutex::new(Mailbox::new(limits.queued_events())),
@@ -180,13 +185,26 @@ impl Link {
 
     /// The time since the connection began.
     pub(crate) fn now(&self) -> Duration {
-        self.began.elapsed()
+        self.since(Instant::now())
     }
 
-    /// What the calls' clock shows.
-    pub(crate) fn reading(&self) -> Duration {
-        let now = self.now();
-        self.state.lock().clock.reading(now)
+    /// How long after the connection began `now` is.
+    pub(crate) fn since(&self, now: Instant) -> Duration {
+        now.saturating_duration_since(self.began)
+    }
+
+    /// A call is over: another may begin.
+    pub(crate) fn made_room(&self) {
+        // Whoever waits has said so before it last looked for room, under the table's lock.
+        if self.waiting.load(Ordering::Relaxed) > 0 {
+            self.room.notify_one();
+        }
+    }
+
+    /// Counts as waiting for room as long as the result lives.
+    pub(crate) fn waiting(&self) -> Waiting<'_> {
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        Waiting(&self.waiting)
     }
 
     /// How long it has been since the last call began; zero while one is under way.
@@ -312,7 +330,7 @@ impl Link {
             std::mem::take(&mut ending.listeners)
         };
         self.phase.send_replace(Phase::Over);
-        self.window.close();
+        self.room.notify_waiters();
         self.control.notify_one();
         self.bell.notify_one();
         let on_close = self.settings.on_close.clone();
@@ -320,32 +338,6 @@ impl Link {
             let error = error.clone();
             tokio::spawn(async move { listener(error) });
         }
-    }
-}
-
-impl Body {
-    /// The part of `bytes` that is the result.
-    pub(crate) fn new(bytes: Vec<u8>, start: usize, end: usize) -> Self {
-        Self { bytes, start, end }
-    }
-
-    /// The result of a request that has nothing to say.
-    pub(crate) fn empty() -> Self {
-        Self::new(b"{}".to_vec(), 0, 2)
-    }
-
-    /// How many bytes the result has.
-    pub(crate) fn len(&self) -> usize {
-        self.end - self.start
-    }
-
-    /// The result's text.
-    pub(crate) fn text(&self) -> &str {
-        // Cut out of text that was checked to be UTF-8, at its own bounds.
-        self.bytes
-            .get(self.start..self.end)
-            .and_then(|text| std::str::from_utf8(text).ok())
-            .unwrap_or("null")
     }
 }
 

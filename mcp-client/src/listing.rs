@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use mcp_jsonrpc::model::experimental_task::{ListTasksResult, Task as LegacyTask};
 use mcp_jsonrpc::model::{
     CacheScope, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
     ListToolsResult, PageParams, Prompt, Resource, ResourceTemplate, Tool,
@@ -86,7 +87,33 @@ pages! {
     ListSkillsResult.skills: Skill;
 }
 
+/// Says nothing about caches.
+impl Page for ListTasksResult {
+    type Item = LegacyTask;
+
+    fn take(self) -> Taken<LegacyTask> {
+        Taken {
+            items: self.tasks,
+            rejected: self.rejected,
+            next: self.next_cursor,
+            ttl_ms: None,
+            scope: None,
+        }
+    }
+}
+
 impl<T> Listed<T> {
+    /// The same list of other items.
+    pub(crate) fn map<U>(self, item: impl FnMut(T) -> U) -> Listed<U> {
+        Listed {
+            items: self.items.into_iter().map(item).collect(),
+            skipped: self.skipped,
+            truncated: self.truncated,
+            ttl: self.ttl,
+            scope: self.scope,
+        }
+    }
+
     fn new() -> Self {
         Self {
             items: Vec::new(),
@@ -164,7 +191,7 @@ impl Client {
     ) -> Result<(P, usize), CallError> {
         let mut params = PageParams::default();
         params.cursor = cursor;
-        self.call_from(&Call::new(method, &params), None, Progress::default())
+        self.call_from(&Call::new(method, &params), Progress::default())
             .await
     }
 }

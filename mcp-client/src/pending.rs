@@ -20,7 +20,20 @@ pub(crate) struct Pending<O> {
     open: BTreeMap<i64, Entry<O>>,
     /// Given up, but the server has not been told yet.
     abandoned: VecDeque<Abandoned>,
+    /// How many may be open, those included that the server has not been told of.
+    limit: usize,
     closed: bool,
+}
+
+/// What became of a request that was to be opened.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Begun {
+    /// It has this id.
+    Open(i64),
+    /// Too many are open.
+    Full,
+    /// The table is closed.
+    Closed,
 }
 
 #[derive(Debug)]
@@ -58,19 +71,23 @@ pub(crate) struct Abandoned {
 const REPORTS: usize = 32;
 
 impl<O> Pending<O> {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(limit: usize) -> Self {
         Self {
             last: 0,
             open: BTreeMap::new(),
             abandoned: VecDeque::new(),
+            limit,
             closed: false,
         }
     }
 
-    /// Opens a request under a new id; `None` once the table is closed.
-    pub(crate) fn begin(&mut self, wants: Wants, reading: Duration) -> Option<i64> {
+    /// Opens a request under a new id.
+    pub(crate) fn begin(&mut self, wants: Wants, reading: Duration) -> Begun {
         if self.closed {
-            return None;
+            return Begun::Closed;
+        }
+        if self.open.len() + self.abandoned.len() >= self.limit {
+            return Begun::Full;
         }
         self.last += 1;
         let entry = Entry {
@@ -83,7 +100,7 @@ impl<O> Pending<O> {
             acknowledged: false,
         };
         self.open.insert(self.last, entry);
-        Some(self.last)
+        Begun::Open(self.last)
     }
 
     /// The outcome, if it is there; else remembers whom to wake. An outcome is taken only once:
@@ -212,6 +229,11 @@ impl<O> Pending<O> {
         self.open.get_mut(&id)?.trouble.take()
     }
 
+    /// Whether at most one request is under way.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.open.len() <= 1
+    }
+
     /// Whether no request is under way.
     pub(crate) fn is_empty(&self) -> bool {
         self.open.is_empty()
@@ -239,6 +261,14 @@ mod tests {
     use super::*;
 
     const ZERO: Duration = Duration::ZERO;
+    const LIMIT: usize = 6;
+
+    fn begin(table: &mut Pending<u32>, wants: Wants) -> i64 {
+        match table.begin(wants, ZERO) {
+            Begun::Open(id) => id,
+            other => panic!("{other:?}"),
+        }
+    }
 
     fn poll(table: &mut Pending<u32>, id: i64) -> Poll<Option<u32>> {
         table.poll(id, Waker::noop())
@@ -246,8 +276,8 @@ mod tests {
 
     #[test]
     fn the_first_outcome_counts_and_is_taken_once() {
-        let mut table = Pending::new();
-        let id = table.begin(Wants::Answer, ZERO).unwrap();
+        let mut table = Pending::new(LIMIT);
+        let id = begin(&mut table, Wants::Answer);
         assert_eq!(poll(&mut table, id), Poll::Pending);
         assert!(table.settle(id, 1).is_ok());
         assert_eq!(table.settle(id, 2).unwrap_err(), 2);
@@ -258,8 +288,8 @@ mod tests {
 
     #[test]
     fn an_answered_request_is_not_cancelled() {
-        let mut table = Pending::new();
-        let id = table.begin(Wants::Answer, ZERO).unwrap();
+        let mut table = Pending::new(LIMIT);
+        let id = begin(&mut table, Wants::Answer);
         table.settle(id, 1).unwrap();
         assert!(!table.abandon(id, Some("gone")));
         assert_eq!(table.next_abandoned(), None);
@@ -267,8 +297,8 @@ mod tests {
 
     #[test]
     fn reports_are_bounded_and_the_newest_is_kept() {
-        let mut table: Pending<u32> = Pending::new();
-        let id = table.begin(Wants::Progress, ZERO).unwrap();
+        let mut table: Pending<u32> = Pending::new(LIMIT);
+        let id = begin(&mut table, Wants::Progress);
         for step in 0..1000 {
             table.progress(id, ZERO, ProgressParams::new(id, f64::from(step)));
         }
@@ -305,17 +335,20 @@ mod tests {
         /// only requests that were open and unanswered are cancelled.
         #[test]
         fn every_request_ends_exactly_once(steps in prop::collection::vec(steps(), 0..80)) {
-            let mut table: Pending<u32> = Pending::new();
+            let mut table: Pending<u32> = Pending::new(LIMIT);
             let (mut begun, mut open, mut settled) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
             let mut closed = false;
             for step in steps {
                 match step {
                     Step::Begin => match table.begin(Wants::Answer, ZERO) {
-                        Some(id) => {
+                        Begun::Open(id) => {
                             prop_assert!(!closed && begun.insert(id), "an id was used again");
                             open.insert(id);
                         }
-                        None => prop_assert!(closed),
+                        Begun::Closed => prop_assert!(closed),
+                        Begun::Full => {
+                            prop_assert!(open.len() + table.abandoned.len() == LIMIT);
+                        }
                     },
                     Step::Settle(id, outcome) => {
                         let first = open.contains(&id) && !settled.contains(&id);
@@ -346,6 +379,7 @@ mod tests {
                         settled.extend(open.iter().copied());
                     }
                 }
+                prop_assert!(open.len() + table.abandoned.len() <= LIMIT);
                 prop_assert_eq!(table.open.keys().copied().collect::<BTreeSet<_>>(), open.clone());
             }
         }

@@ -12,19 +12,30 @@ use mcp_jsonrpc::{
 };
 use mcp_transport::{Delivery, Incoming, TransportError};
 
+use crate::answer::{Body, limits, ours};
 use crate::event::Event;
-use crate::link::{Body, Link, Outcome};
+use crate::link::{Link, Outcome};
 use crate::{head, question};
+
+/// After a message of this size its reader has a go first, so that not many are held at once.
+const LARGE: usize = 64 * 1024;
 
 /// Reads until the connection is over.
 pub(crate) async fn read(link: Arc<Link>) {
-    // The transport bounds a message's size; the depth is ours to bound.
-    let limits = mcp_jsonrpc::Limits::default()
-        .with_message_bytes(usize::MAX)
-        .with_depth(link.settings.limits.depth());
     loop {
         match link.transport.recv().await {
-            Incoming::Message { body, stream } => message(&link, body, stream.as_ref(), &limits),
+            Incoming::Message { body, stream } => {
+                let is_large = body.len() >= LARGE;
+                match Body::guess(body) {
+                    Ok((id, body)) => {
+                        settle(&link, &id.into(), Outcome::Result(body), stream.as_ref());
+                    }
+                    Err(body) => message(&link, body, stream.as_ref()),
+                }
+                if is_large {
+                    tokio::task::yield_now().await;
+                }
+            }
             Incoming::Ended { request, error } => ended(&link, &request, error),
             Incoming::TooLarge { head, limit } => {
                 if let Err(error) = too_large(&link, &head, limit) {
@@ -43,13 +54,8 @@ async fn close(link: Arc<Link>) {
     link.transport.close().await;
 }
 
-fn message(
-    link: &Arc<Link>,
-    body: Vec<u8>,
-    stream: Option<&RequestId>,
-    limits: &mcp_jsonrpc::Limits,
-) {
-    let answer = match decode(&body, limits) {
+fn message(link: &Arc<Link>, body: Vec<u8>, stream: Option<&RequestId>) {
+    let answer = match decode(&body, &limits()) {
         Ok(mcp_jsonrpc::Incoming::Single(MessageRef::Response {
             id: Some(id),
             outcome: Ok(result),
@@ -72,7 +78,7 @@ fn message(
             None
         }
     };
-    // The usual case last, because it takes the bytes along: they are not copied.
+    // Last, because it takes the bytes along: they are not copied.
     if let Some((id, (start, end))) = answer {
         settle(
             link,
@@ -129,11 +135,6 @@ fn settle(link: &Link, id: &RequestId, outcome: Outcome, stream: Option<&Request
             format!("an answer to a request with the id {id}")
         });
     }
-}
-
-/// The number of a request of ours. Some servers return it as text.
-fn ours(id: &RequestId) -> Option<i64> {
-    id.as_i64().or_else(|| id.as_str()?.parse().ok())
 }
 
 /// An error without an id: it belongs to the exchange it came in, or to nobody for certain.

@@ -1,12 +1,11 @@
-//! One call, with the few failures that are put right without asking: those where the server
-//! refused the request before acting on it, and said what is wrong.
+//! What a caller wants done, and the few failures that are put right without asking: those where
+//! the server refused the request before acting on it, and said what is wrong.
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::Duration;
 
 use mcp_jsonrpc::model::{CallTool, UnsupportedVersionData};
-use mcp_jsonrpc::{ErrorCode, Method, Revision};
+use mcp_jsonrpc::{ErrorCode, Method, RawMap, Revision};
 use mcp_transport::TransportError;
 
 use crate::call::{Attempt, Miss};
@@ -16,7 +15,9 @@ use crate::dialect::verdict::mutual;
 use crate::dialect::{Extras, Params};
 use crate::error::{CallError, CallName};
 use crate::handshake::Refusal;
-use crate::link::Body;
+use crate::link::Tuning;
+use crate::rounds::Progress;
+use crate::session::Session;
 
 /// What a caller wants done.
 pub(crate) struct Call<'a> {
@@ -26,11 +27,13 @@ pub(crate) struct Call<'a> {
     pub(crate) name: Option<&'a str>,
     /// The `Mcp-Param-*` headers, by what is known of the tool at present.
     pub(crate) headers: &'a (dyn Fn() -> Vec<(String, String)> + Sync),
+    /// Goes into `_meta`; in place of what the handle's options say.
+    pub(crate) meta: Option<&'a RawMap>,
 }
 
 /// What has been put right for one call; each only once.
-#[derive(Default)]
-struct Remedies {
+#[derive(Debug, Default)]
+pub(crate) struct Remedies {
     session: bool,
     version: bool,
     headers: bool,
@@ -51,11 +54,13 @@ pub(crate) fn no_headers() -> Vec<(String, String)> {
 impl<'a> Call<'a> {
     /// A call without headers of its own.
     pub(crate) fn new(method: &'static str, params: &'a dyn Params) -> Self {
+        let method = Cow::Borrowed(method);
         Self {
-            method: Cow::Borrowed(method),
+            method,
             params,
             name: None,
             headers: &no_headers,
+            meta: None,
         }
     }
 
@@ -67,61 +72,74 @@ impl<'a> Call<'a> {
 }
 
 impl Client {
-    /// Makes a call and returns its raw result.
-    ///
-    /// `began` is when the caller's call began by the clock, of which this may be a further round.
-    pub(crate) async fn perform(
-        &self,
-        call: &Call<'_>,
-        round: Round<'_>,
-        began: Duration,
-    ) -> Result<Body, CallError> {
-        let link = self.link();
-        let mut remedies = Remedies::default();
-        loop {
-            let session = link.session();
-            let extras = Extras {
-                meta: round.meta.or_else(|| self.options()?.meta.as_deref()),
-                responses: round.responses,
-                state: round.state,
-                log_level: self.log_level(),
-            };
-            let headers = if session.dialect.mirrors_params(link.shape) {
+    /// The request that is the next round of `call`.
+    pub(crate) fn attempt<'a>(
+        &'a self,
+        call: &'a Call<'_>,
+        session: &Session,
+        progress: &'a Progress,
+    ) -> Attempt<'a> {
+        let options = self.options();
+        let tuning = *self.link().tuning.lock();
+        let mirrors = session.dialect.mirrors_params(self.link().shape);
+        Attempt {
+            method: &call.method,
+            params: call.params,
+            extras: Extras {
+                meta: call.meta.or_else(|| options?.meta.as_deref()),
+                responses: progress.responses.as_ref(),
+                state: progress.state.as_deref(),
+                log_level: options
+                    .and_then(|options| options.log_level)
+                    .or(tuning.log_level),
+            },
+            name: call.name,
+            headers: if mirrors {
                 (call.headers)()
             } else {
                 Vec::new()
-            };
-            let attempt = Attempt {
-                method: &call.method,
-                params: call.params,
-                extras,
-                name: call.name,
-                headers,
-                allowance: self.allowance(),
-                began,
-                on_progress: self.options().and_then(|options| options.progress.as_ref()),
-                on_acknowledged: None,
-            };
-            let miss = match link.exchange(&session.dialect, attempt).await {
-                Ok(body) => return Ok(body),
-                Err(miss) => miss,
-            };
-            match remedies.find(&miss, &call.method, session.dialect.is_modern()) {
-                None => return Err(miss.into_error(self.named(call))),
-                Some(Remedy::SameAgain) => {}
-                Some(Remedy::NewSession) => {
-                    if let Err(refusal) = link.initialize_again(&session).await {
-                        return Err(refusal.into_error(self.call_name("initialize")));
-                    }
-                }
-                Some(Remedy::NewHeaders) => {
-                    // Listing the tools makes a call of its own.
-                    Box::pin(self.list_tools()).await?;
-                }
-            }
+            },
+            allowance: self.allowance(&tuning),
+            on_progress: options.and_then(|options| options.progress.as_ref()),
+            on_acknowledged: None,
         }
     }
 
+    fn allowance(&self, tuning: &Tuning) -> Allowance {
+        let options = self.options();
+        let own = options.and_then(|options| options.timeout);
+        let cap = options.and_then(|options| options.timeout_cap);
+        Allowance {
+            idle: own.unwrap_or(tuning.call_time),
+            total: match (cap, own) {
+                (Some(cap), _) => cap,
+                (None, Some(own)) => own.saturating_mul(10),
+                (None, None) => tuning.call_time_cap,
+            },
+        }
+    }
+
+    /// Puts a failure right, so that the call can be made again; or tells it.
+    pub(crate) async fn put_right(
+        &self,
+        call: &Call<'_>,
+        session: &Session,
+        miss: Miss,
+        remedies: &mut Remedies,
+    ) -> Result<(), CallError> {
+        match remedies.find(&miss, &call.method, session.dialect.is_modern()) {
+            None => Err(miss.into_error(self.named(call))),
+            Some(Remedy::SameAgain) => Ok(()),
+            Some(Remedy::NewSession) => match self.link().initialize_again(session).await {
+                Ok(()) => Ok(()),
+                Err(refusal) => Err(refusal.into_error(self.call_name("initialize"))),
+            },
+            // Listing the tools makes a call of its own.
+            Some(Remedy::NewHeaders) => Box::pin(self.list_tools()).await.map(drop),
+        }
+    }
+
+    /// What errors call a call of `method`.
     pub(crate) fn call_name(&self, method: &str) -> CallName {
         CallName {
             server: Arc::clone(&self.link().settings.name),
@@ -137,35 +155,6 @@ impl Client {
             ..self.call_name(&call.method)
         }
     }
-
-    pub(crate) fn allowance(&self) -> Allowance {
-        let tuning = *self.link().tuning.lock();
-        let options = self.options();
-        match options.and_then(|options| options.timeout) {
-            Some(idle) => {
-                let cap = options.and_then(|options| options.timeout_cap);
-                Allowance {
-                    idle,
-                    total: cap.unwrap_or(idle.saturating_mul(10)),
-                }
-            }
-            None => {
-                let cap = options.and_then(|options| options.timeout_cap);
-                Allowance {
-                    idle: tuning.call_time,
-                    total: cap.unwrap_or(tuning.call_time_cap),
-                }
-            }
-        }
-    }
-}
-
-/// What goes back to the server in a further round of a call.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Round<'a> {
-    pub(crate) meta: Option<&'a mcp_jsonrpc::RawMap>,
-    pub(crate) responses: Option<&'a mcp_jsonrpc::RawMap>,
-    pub(crate) state: Option<&'a str>,
 }
 
 impl Remedies {

@@ -3,19 +3,23 @@
 use std::time::Duration;
 
 use mcp_jsonrpc::model::{
-    CallTool, GetPrompt, InputRequests, InputRequiredResult, InputResponses, ReadResource,
-    UrlElicitationData, extension, task::CreateTaskResult,
+    CallTool, ElicitAction, ElicitResult, GetPrompt, InputRequests, InputRequiredResult,
+    InputResponses, ReadResource, UrlElicitationData, extension, task::CreateTaskResult,
 };
-use mcp_jsonrpc::{ErrorCode, Method, RawMap, RawObject, RawRef, Reply, ResultBody};
+use mcp_jsonrpc::{
+    ErrorCode, ErrorObject, Method, RawJson, RawMap, RawObject, Reply, ResultBody, ResultType,
+};
 
+use crate::answer::Body;
 use crate::cache::Place;
+use crate::call::Miss;
 use crate::client::Client;
 use crate::error::CallError;
 use crate::host::HostError;
 use crate::input::{Ask, Unanswered};
-use crate::link::Body;
 use crate::parked::Parked;
-use crate::request::{Call, Round};
+use crate::request::{Call, Remedies};
+use crate::session::Session;
 use crate::task::CancelOnDrop;
 
 /// Methods whose results may ask for input.
@@ -27,6 +31,7 @@ pub(crate) struct Progress {
     pub(crate) rounds: u32,
     pub(crate) responses: Option<InputResponses>,
     pub(crate) state: Option<String>,
+    remedies: Remedies,
     /// URLs the user agreed to visit for this call (2025-11-25).
     visited: Vec<String>,
 }
@@ -40,23 +45,30 @@ pub(crate) enum Answer<T> {
     Task(Box<CreateTaskResult>),
 }
 
+/// What a round brought instead of the result.
+enum Instead {
+    Missed(Miss),
+    Asked(InputRequiredResult),
+    Task(Box<CreateTaskResult>),
+    Invalid(String),
+}
+
 impl Client {
     /// Makes a call and reads its result.
     pub(crate) async fn call<T: ResultBody>(&self, call: &Call<'_>) -> Result<T, CallError> {
-        Ok(self.call_from(call, None, Progress::default()).await?.0)
+        Ok(self.call_from(call, Progress::default()).await?.0)
     }
 
-    /// As [`call`](Self::call), from some round on, with this in `_meta` besides. Also tells how
-    /// many bytes the result has. Should the server make a task of the call, that is waited for.
+    /// As [`call`](Self::call), from some round on. Also tells how many bytes the result has.
+    /// Should the server make a task of the call, that is waited for.
     pub(crate) async fn call_from<T: ResultBody>(
         &self,
         call: &Call<'_>,
-        meta: Option<&RawMap>,
         progress: Progress,
     ) -> Result<(T, usize), CallError> {
-        match self.answer(call, meta, progress).await? {
+        match self.answer(call, progress).await? {
             Answer::Result(result, bytes) => Ok((result, bytes)),
-            Answer::Task(task) => Ok((self.finish_task(task.task_id).await?, 0)),
+            Answer::Task(task) => Ok((Box::pin(self.finish_task(task.task_id)).await?, 0)),
         }
     }
 
@@ -64,7 +76,7 @@ impl Client {
     pub(crate) async fn finish_task<T: ResultBody>(&self, id: String) -> Result<T, CallError> {
         let task = self.handle(id);
         let mut guard = CancelOnDrop(Some(task.clone()));
-        let result = Box::pin(task.finish()).await;
+        let result = task.finish().await;
         guard.0 = None;
         result
     }
@@ -73,65 +85,46 @@ impl Client {
     pub(crate) async fn answer<T: ResultBody>(
         &self,
         call: &Call<'_>,
-        meta: Option<&RawMap>,
         mut progress: Progress,
     ) -> Result<Answer<T>, CallError> {
-        let place = self.place(call, &progress);
-        if let Some(body) = place.as_ref().and_then(|place| self.cached(place))
-            && let Ok(result) = RawRef::from_text(&body).and_then(T::read)
-        {
-            return Ok(Answer::Result(result, body.len()));
-        }
-        let began = self.link().reading();
+        let (mut place, mut began) = (None, None);
         loop {
-            let round = Round {
-                meta,
-                responses: progress.responses.as_ref(),
-                state: progress.state.as_deref(),
-            };
-            let body = match self.perform(call, round, began).await {
-                Ok(body) => body,
-                Err(error) => {
-                    self.visit(error, &mut progress).await?;
-                    continue;
-                }
-            };
-            match self.read::<T>(call, &body)? {
-                Reply::Complete(result) => {
-                    if let Some(place) = &place
-                        && progress.rounds == 0
-                    {
-                        self.link().settings.cache.put(place, body.text());
-                    }
+            let session = self.link().session();
+            if session.dialect.is_modern() && progress.rounds == 0 && began.is_none() {
+                place = self.place(call);
+                if let Some(body) = place.as_ref().and_then(|place| self.cached(place))
+                    && let Ok(result) = T::read_text(&body)
+                {
                     return Ok(Answer::Result(result, body.len()));
                 }
-                Reply::InputRequired(wanted) if MAY_ASK.contains(&call.method.as_ref()) => {
-                    self.fulfil(call, wanted, &mut progress).await?;
-                }
-                Reply::InputRequired(_) => {
-                    return Err(self.invalid(call, "it asks for input, which it may not do here"));
-                }
-                Reply::Task(task) if self.declares(extension::TASKS) => {
-                    return Ok(Answer::Task(Box::new(task)));
-                }
-                Reply::Task(_) => {
-                    return Err(self.invalid(call, "it made a task of a call, unasked"));
-                }
-                Reply::Unknown { result_type, .. } => {
-                    let detail = format!("a result of the unknown type {result_type:?}");
-                    return Err(self.invalid(call, detail));
-                }
-                _ => return Err(self.invalid(call, "a result of an unknown type")),
             }
+            let attempt = self.attempt(call, &session, &progress);
+            let exchange = self.link().exchange(&session.dialect, attempt, &mut began);
+            let instead = match exchange.await {
+                Ok(body) => match read::<T>(&body, &session) {
+                    Ok(result) => {
+                        if let Some(place) = &place
+                            && progress.rounds == 0
+                        {
+                            self.link().settings.cache.put(place, body.text());
+                        }
+                        return Ok(Answer::Result(result, body.len()));
+                    }
+                    Err(Instead::Task(task)) if self.declares(extension::TASKS) => {
+                        return Ok(Answer::Task(task));
+                    }
+                    Err(instead) => instead,
+                },
+                Err(miss) => Instead::Missed(miss),
+            };
+            // Apart, so that the usual call stays small.
+            Box::pin(self.go_on(call, &session, instead, &mut progress)).await?;
         }
     }
 
-    /// Where the answer is kept; only modern servers say for how long, and answers to further
-    /// rounds are never kept.
-    fn place(&self, call: &Call<'_>, progress: &Progress) -> Option<Place> {
-        let link = self.link();
-        let first = progress.rounds == 0 && link.session().dialect.is_modern();
-        let settings = first.then_some(&link.settings)?;
+    /// Where the answer is kept; only modern servers say for how long.
+    fn place(&self, call: &Call<'_>) -> Option<Place> {
+        let settings = &self.link().settings;
         settings
             .cache
             .place(&settings.name, &settings.partition, &call.method, || {
@@ -148,14 +141,31 @@ impl Client {
         self.link().settings.extensions.contains_key(id)
     }
 
-    fn read<T: ResultBody>(&self, call: &Call<'_>, body: &Body) -> Result<Reply<T>, CallError> {
-        let modern = self.link().session().dialect.is_modern();
-        RawRef::from_text(body.text())
-            .and_then(|raw| match modern {
-                true => Reply::read(raw),
-                false => T::read(raw).map(Reply::Complete),
-            })
-            .map_err(|error| self.invalid(call, error.to_string()))
+    /// Does what it takes for the next round, if there is to be one.
+    async fn go_on(
+        &self,
+        call: &Call<'_>,
+        session: &Session,
+        instead: Instead,
+        progress: &mut Progress,
+    ) -> Result<(), CallError> {
+        match instead {
+            Instead::Missed(Miss::Peer(error)) if wants_visits(&error, session) => {
+                self.visit(call, error, progress).await
+            }
+            Instead::Missed(miss) => {
+                self.put_right(call, session, miss, &mut progress.remedies)
+                    .await
+            }
+            Instead::Asked(wanted) if MAY_ASK.contains(&call.method.as_ref()) => {
+                self.fulfil(call, wanted, progress).await
+            }
+            Instead::Asked(_) => {
+                Err(self.invalid(call, "it asks for input, which it may not do here"))
+            }
+            Instead::Task(_) => Err(self.invalid(call, "it made a task of a call, unasked")),
+            Instead::Invalid(detail) => Err(self.invalid(call, detail)),
+        }
     }
 
     pub(crate) fn invalid(&self, call: &Call<'_>, detail: impl Into<String>) -> CallError {
@@ -284,34 +294,33 @@ impl Client {
         }
     }
 
-    /// A server of 2025-11-25 may refuse a call until the user has been to some URLs: has them
-    /// visited, once each, so that the call can be made again. Any other error stays one.
-    async fn visit(&self, error: CallError, progress: &mut Progress) -> Result<(), CallError> {
-        let CallError::Peer { error: refusal, .. } = &error else {
-            return Err(error);
-        };
-        if refusal.code != ErrorCode::URL_ELICITATION_REQUIRED
-            || self.link().session().dialect.is_modern()
-        {
-            return Err(error);
-        }
-        let Some(UrlElicitationData { elicitations, .. }) = refusal.data_as() else {
-            return Err(error);
+    /// Has the user go where the server wants them to go first, once each, so that the call can be
+    /// made again.
+    async fn visit(
+        &self,
+        call: &Call<'_>,
+        refusal: ErrorObject,
+        progress: &mut Progress,
+    ) -> Result<(), CallError> {
+        let UrlElicitationData { elicitations, .. } = match refusal.data_as() {
+            Some(data) => data,
+            None => UrlElicitationData::new(Vec::new()),
         };
         let fresh = elicitations
             .iter()
             .all(|one| !progress.visited.contains(&one.url));
-        if elicitations.is_empty() || !fresh || !self.link().settings.capabilities.urls() {
-            return Err(error);
-        }
-        for one in elicitations {
+        let able = fresh && !elicitations.is_empty() && self.link().settings.capabilities.urls();
+        for one in elicitations.into_iter().filter(|_| able) {
             let url = one.url.clone();
             match self.link().ask_host(Ask::Url(one)).await {
-                Ok(answer) if answer.get().contains("\"accept\"") => progress.visited.push(url),
-                _ => return Err(error),
+                Ok(answer) if is_accepted(&answer) => progress.visited.push(url),
+                _ => return Err(Miss::Peer(refusal).into_error(self.named(call))),
             }
         }
-        Ok(())
+        match able {
+            true => Ok(()),
+            false => Err(Miss::Peer(refusal).into_error(self.named(call))),
+        }
     }
 
     /// Takes up a parked call with the answers to its open questions, each the bare result of its
@@ -371,10 +380,50 @@ impl Client {
             rounds,
             responses: Some(all),
             state,
-            visited: Vec::new(),
+            ..Progress::default()
         };
-        Ok(self.call_from(&call, None, progress).await?.0)
+        Ok(self.call_from(&call, progress).await?.0)
     }
+}
+
+/// Reads a result; the usual case takes one pass.
+fn read<T: ResultBody>(body: &Body, session: &Session) -> Result<T, Instead> {
+    let complete = |result: &T| {
+        !session.dialect.is_modern()
+            || matches!(result.result_type(), None | Some(ResultType::Complete))
+    };
+    match T::read_text(body.text()) {
+        Ok(result) if complete(&result) => Ok(result),
+        _ => read_with_care(body, session),
+    }
+}
+
+/// Reads a result that is not what was hoped for: checks the whole message, and what kind it is.
+fn read_with_care<T: ResultBody>(body: &Body, session: &Session) -> Result<T, Instead> {
+    let raw = body.result().map_err(Instead::Missed)?;
+    if !session.dialect.is_modern() {
+        return T::read(raw).map_err(|error| Instead::Invalid(error.to_string()));
+    }
+    match Reply::read(raw) {
+        Ok(Reply::Complete(result)) => Ok(result),
+        Ok(Reply::InputRequired(wanted)) => Err(Instead::Asked(wanted)),
+        Ok(Reply::Task(task)) => Err(Instead::Task(Box::new(task))),
+        Ok(Reply::Unknown { result_type, .. }) => Err(Instead::Invalid(format!(
+            "a result of the unknown type {result_type:?}"
+        ))),
+        Ok(_) => Err(Instead::Invalid("a result of an unknown type".to_owned())),
+        Err(error) => Err(Instead::Invalid(error.to_string())),
+    }
+}
+
+/// A server of 2025-11-25 may refuse a call until the user has been to some URLs.
+fn wants_visits(error: &ErrorObject, session: &Session) -> bool {
+    error.code == ErrorCode::URL_ELICITATION_REQUIRED && !session.dialect.is_modern()
+}
+
+fn is_accepted(answer: &RawJson) -> bool {
+    let answer = answer.parse::<ElicitResult>();
+    answer.is_ok_and(|answer| answer.action == ElicitAction::Accept)
 }
 
 /// How long to wait before coming again unasked: 50 ms, doubling up to 250 ms.

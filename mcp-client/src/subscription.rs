@@ -290,11 +290,13 @@ impl Client {
                 idle: ACKNOWLEDGE,
                 total: FOR_EVER,
             },
-            began: link.reading(),
             on_progress: None,
             on_acknowledged: Some(on_ready),
         };
-        match link.exchange(&link.session().dialect, attempt).await {
+        match link
+            .exchange(&link.session().dialect, attempt, &mut None)
+            .await
+        {
             Ok(_) => Ok(End::Final),
             Err(Miss::Lost { .. }) if !link.is_over() => Ok(End::Lost),
             Err(miss) => Err(miss.into_error(self.call_name(SubscriptionsListen::NAME))),

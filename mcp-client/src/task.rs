@@ -17,6 +17,7 @@ use tokio::time::Instant;
 use crate::client::Client;
 use crate::clock::TimeoutKind;
 use crate::error::CallError;
+use crate::listing::Listed;
 use crate::request::Call;
 use crate::rounds::{Answer, Progress};
 
@@ -126,6 +127,23 @@ impl Client {
         }
     }
 
+    /// The tasks that the server knows of. Only servers of 2025-11-25 tell.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Unsupported`] if the server does not; else as for any call.
+    pub async fn list_tasks(&self) -> Result<Listed<TaskHandle>, CallError> {
+        let form = self.revision().has_tasks();
+        self.require(legacy::TaskList::NAME, "tasks.list", |capabilities| {
+            let tasks = capabilities.tasks.as_ref();
+            form == TaskForm::Experimental && tasks.is_some_and(|tasks| tasks.list.is_some())
+        })?;
+        let listed = self
+            .list::<legacy::ListTasksResult>(legacy::TaskList::NAME)
+            .await?;
+        Ok(listed.map(|task| self.handle(task.task_id)))
+    }
+
     /// Whether a task has to be asked for, and can be.
     fn asks_for_tasks(&self) -> bool {
         let tasks = self.server().capabilities.tasks;
@@ -228,7 +246,7 @@ impl TaskHandle {
             return self.client.call(&call).await.map(View::Legacy);
         }
         // Servers tag this answer as a task or as complete.
-        let answer = self.client.answer::<Task>(&call, None, Progress::default());
+        let answer = self.client.answer::<Task>(&call, Progress::default());
         match Box::pin(answer).await? {
             Answer::Result(task, _) => Ok(View::Modern(Box::new(task))),
             Answer::Task(task) => Ok(View::Modern(task)),

@@ -122,7 +122,6 @@ impl Client {
             headers: &headers,
             ..Call::new(CallTool::NAME, &params)
         };
-        self.answer(&call.about(name), None, Progress::default())
-            .await
+        self.answer(&call.about(name), Progress::default()).await
     }
 }

@@ -16,6 +16,12 @@ pub trait Body: Serialize + DeserializeOwned {
     fn read(raw: RawRef<'_>) -> Result<Self, ReadError> {
         Ok(raw.parse()?)
     }
+
+    /// Reads it from text that nobody has looked at yet, to its very end. The types of this crate
+    /// check the text in the same pass.
+    fn read_text(text: &str) -> Result<Self, ReadError> {
+        Self::read(RawRef::from_text(text)?)
+    }
 }
 
 impl Body for serde_json::Value {}
@@ -35,9 +41,41 @@ macro_rules! bodies {
             ) -> Result<Self, $crate::read_error::ReadError> {
                 $crate::wire::field::Field::read(&mut $crate::reader::Reader::new(raw.get()))
             }
+
+            fn read_text(text: &str) -> Result<Self, $crate::read_error::ReadError> {
+                let mut reader = $crate::reader::Reader::new(text);
+                let read = $crate::wire::field::Field::read(&mut reader)?;
+                reader.end().map(|()| read)
+            }
         }
     )*};
 }
 pub(crate) use bodies;
 
 bodies!(RawMap);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::ListToolsResult;
+
+    #[test]
+    fn text_is_read_to_its_very_end() {
+        let list = r#" {"tools":[{"name":"a","inputSchema":{}},7]} "#;
+        let read = ListToolsResult::read_text(list).unwrap();
+        assert_eq!((read.tools.len(), read.rejected.len()), (1, 1));
+        assert_eq!(
+            Ok(read),
+            RawRef::from_text(list).and_then(ListToolsResult::read)
+        );
+        for bad in [
+            r#"{"tools":[]},"x":1"#,
+            r#"{"tools":[]}}"#,
+            r#"{"tools":[{"name":}]}"#,
+            r#"{"tools":["#,
+            "",
+        ] {
+            assert!(ListToolsResult::read_text(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -39,8 +39,8 @@ pub trait Connector: fmt::Debug + Send + Sync {
 /// Who supplies the credentials for a server, if anyone does.
 type AuthSource = Arc<dyn Fn(&ServerConfig) -> Option<Arc<dyn AuthProvider>> + Send + Sync>;
 
-/// Starts programs on this machine, and speaks HTTP (or the older HTTP+SSE) to remote servers.
-#[derive(Clone)]
+/// Starts programs on this machine, and speaks HTTP (or the older HTTP+SSE) to remote servers. A
+/// clone is set up in the same way and knows nothing of what this one has started.
 pub struct DefaultConnector {
     spawner: Arc<dyn Spawner>,
     tracker: ProcessTracker,
@@ -122,15 +122,40 @@ impl Connector for DefaultConnector {
     }
 
     async fn ended(&self, server: &ServerName) -> Vec<String> {
-        let started = self.started.lock().remove(server).unwrap_or_default();
+        let over: Vec<Arc<Watched>> = {
+            let mut started = self.started.lock();
+            let Some(all) = started.get_mut(server) else {
+                return Vec::new();
+            };
+            // Others may be at work: a server is tried out while it runs.
+            let (over, at_work) = std::mem::take(all).into_iter().partition(|it| it.is_over());
+            *all = at_work;
+            if all.is_empty() {
+                started.remove(server);
+            }
+            over
+        };
         let mut killed = Vec::new();
-        for process in started {
+        for process in over {
             process.inner.gone().await;
             if process.killed.load(Ordering::Relaxed) {
                 killed.push(process.program.clone());
             }
         }
         killed
+    }
+}
+
+impl Clone for DefaultConnector {
+    fn clone(&self) -> Self {
+        Self {
+            spawner: Arc::clone(&self.spawner),
+            tracker: self.tracker.clone(),
+            stdio_limits: self.stdio_limits,
+            auth: self.auth.clone(),
+            eras: self.eras.clone(),
+            started: Arc::default(),
+        }
     }
 }
 
@@ -157,13 +182,23 @@ struct Watcher {
     started: Arc<Mutex<BTreeMap<ServerName, Vec<Arc<Watched>>>>>,
 }
 
-/// A process, and whether it was killed before it was gone.
+/// A process, and what became of it.
 #[derive(Debug)]
 struct Watched {
     program: String,
     inner: Arc<dyn SpawnedProcess>,
     gone: AtomicBool,
+    /// It was told to end.
+    stopped: AtomicBool,
+    /// It was killed before it was gone.
     killed: AtomicBool,
+}
+
+impl Watched {
+    /// Whether its connection is: one that is closed has either waited for the end or forced it.
+    fn is_over(&self) -> bool {
+        self.gone.load(Ordering::Relaxed) || self.stopped.load(Ordering::Relaxed)
+    }
 }
 
 #[async_trait]
@@ -178,6 +213,7 @@ impl Spawner for Watcher {
             program,
             inner,
             gone: AtomicBool::new(false),
+            stopped: AtomicBool::new(false),
             killed: AtomicBool::new(false),
         });
         let mut started = self.started.lock();
@@ -205,6 +241,7 @@ impl SpawnedProcess for Watched {
     }
 
     fn stop(&self, how: Stop) {
+        self.stopped.store(true, Ordering::Relaxed);
         // A transport that is dropped kills, too; by then a process that was waited for is gone.
         if how == Stop::Kill && !self.gone.load(Ordering::Relaxed) {
             self.killed.store(true, Ordering::Relaxed);

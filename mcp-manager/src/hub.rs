@@ -134,10 +134,11 @@ impl Hub {
         next
     }
 
-    /// Brings the catalogue up to date in the background, however many servers change at once.
+    /// Brings the catalogue up to date in the background, once for servers that change together.
     pub(crate) async fn publish(self: Arc<Self>) {
         loop {
             self.bell.notified().await;
+            tokio::time::sleep(self.limits.catalog_pause()).await;
             self.catalog();
         }
     }

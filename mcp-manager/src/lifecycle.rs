@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use crate::catalog::Listing;
@@ -194,7 +195,7 @@ impl Manager {
     /// Closes all servers' connections, all at the same time, as [`close_one`](Self::close_one)
     /// does one's.
     pub async fn close_all(&self) {
-        let mut closing = tokio::task::JoinSet::new();
+        let mut closing = JoinSet::new();
         for slot in self.hub().slots() {
             closing.spawn(async move { slot.order(|done| Command::Stop { done }).await });
         }

@@ -28,6 +28,7 @@ pub struct Limits {
     shortest_list_ttl: Duration,
     list_pause: Duration,
     list_back_off: Duration,
+    catalog_pause: Duration,
     queued_events: usize,
     messages_per_second: u32,
     queued_questions: usize,
@@ -85,6 +86,9 @@ limits! {
     list_pause / with_list_pause: Duration;
     /// How long after a list failed it is asked for again. Default: 30 s.
     list_back_off / with_list_back_off: Duration;
+    /// How long changes are gathered before a new catalogue is made of them and announced. Whoever
+    /// asks for the catalogue does not wait for that. Default: 50 ms.
+    catalog_pause / with_catalog_pause: Duration;
     /// How many events wait for a slow listener before it misses some. Default: 1024.
     queued_events / with_queued_events: usize;
     /// How much of what one server tells unasked is passed on per second. Default: 64.
@@ -136,6 +140,7 @@ impl Default for Limits {
             shortest_list_ttl: Duration::from_secs(5),
             list_pause: Duration::from_secs(1),
             list_back_off: Duration::from_secs(30),
+            catalog_pause: Duration::from_millis(50),
             queued_events: 1024,
             messages_per_second: 64,
             queued_questions: 32,

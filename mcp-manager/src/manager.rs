@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use mcp_client::{Client, ServerFacts};
-use tokio::task::AbortHandle;
+use tokio::task::{AbortHandle, JoinSet};
 
 use crate::builder::ManagerBuilder;
 use crate::catalog::Catalog;
@@ -186,27 +186,29 @@ impl Manager {
         let slots = std::mem::take(&mut *self.hub().servers.lock());
         self.hub().outdate();
         let killed = quit(slots.into_values().collect()).await;
+        // Nothing is offered any more, and nobody has to wait to hear of it.
+        self.catalog();
         Shutdown { killed }
     }
 }
 
 /// Ends these servers, all at the same time, and waits for them.
 pub(crate) async fn quit(slots: Vec<Arc<Slot>>) -> BTreeMap<ServerName, Vec<String>> {
-    for slot in &slots {
-        // One whose supervisor is gone needs no telling.
-        let _ = slot.commands.send(Command::Quit).await;
-    }
-    let mut all = BTreeMap::new();
+    let mut ending = JoinSet::new();
     for slot in slots {
-        let supervisor = slot.supervisor.lock().take();
-        if let Some(supervisor) = supervisor
-            && let Ok(killed) = supervisor.await
-            && !killed.is_empty()
-        {
-            all.insert(slot.name.clone(), killed);
-        }
+        ending.spawn(async move {
+            // One whose supervisor is gone needs no telling.
+            let _ = slot.commands.send(Command::Quit).await;
+            let supervisor = slot.supervisor.lock().take();
+            let killed = match supervisor {
+                Some(supervisor) => supervisor.await.unwrap_or_default(),
+                None => Vec::new(),
+            };
+            (slot.name.clone(), killed)
+        });
     }
-    all
+    let ended = ending.join_all().await.into_iter();
+    ended.filter(|(_, killed)| !killed.is_empty()).collect()
 }
 
 fn info(slot: &Slot) -> ServerInfo {

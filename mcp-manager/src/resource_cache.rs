@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use mcp_jsonrpc::model::ReadResourceResult;
 use parking_lot::Mutex;
 
-use self::key::{Key, Sought};
+use self::key::Key;
 pub use self::limits::ResourceCacheLimits;
 pub use self::miss::{ReadThroughError, Ticket};
 use self::shard::{Invalidated, Kept, Shard};
@@ -68,8 +68,8 @@ impl ResourceCache {
         uri: &str,
         now: Instant,
     ) -> Option<Arc<ReadResourceResult>> {
-        let sought = self.sought(server, uri);
-        self.shard(sought.hash).lock().get(&sought, now)
+        let hash = key::hash(server, uri, &self.hasher);
+        self.shard(hash).lock().get(hash, server, uri, now)
     }
 
     /// Keeps a resource as read at `now`, in place of what was kept of it. Counts as a use of it.
@@ -111,12 +111,13 @@ impl ResourceCache {
             return false;
         }
         let kept = Kept {
+            key: key.clone(),
             result,
             expires,
             size,
         };
         // Somebody may have invalidated it by now, or put it there as well.
-        let (kept, gone) = match shard.lock().put(key, kept, *generation) {
+        let (kept, gone) = match shard.lock().put(kept, *generation) {
             Ok(replaced) => (true, replaced),
             Err(Invalidated) => (false, Some(size)),
         };
@@ -149,8 +150,8 @@ impl ResourceCache {
 
     /// Forgets a resource.
     pub fn invalidate(&self, server: &ServerName, uri: &str) {
-        let sought = self.sought(server, uri);
-        let gone = self.shard(sought.hash).lock().invalidate(&sought);
+        let hash = key::hash(server, uri, &self.hasher);
+        let gone = self.shard(hash).lock().invalidate(hash);
         self.release(gone);
     }
 
@@ -177,10 +178,6 @@ impl ResourceCache {
     /// About how many bytes are kept.
     pub fn bytes(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
-    }
-
-    fn sought<'a>(&self, server: &'a ServerName, uri: &'a str) -> Sought<'a> {
-        Sought::new(server, uri, &self.hasher)
     }
 
     fn shard(&self, hash: u64) -> &Mutex<Shard> {

@@ -2,12 +2,12 @@
 
 mod words;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use serde_json::Value;
+use mcp_jsonrpc::RawMap;
 
-use self::words::words;
+use self::words::each_word;
 use crate::catalog::{Catalog, Entry};
 
 /// How much a word counts by where it stands.
@@ -27,9 +27,16 @@ const LENGTH: f64 = 0.6;
 #[derive(Debug)]
 pub struct SearchIndex {
     tools: Vec<Indexed>,
-    /// Where each word occurs: tool, weight.
-    postings: BTreeMap<String, Vec<(usize, f64)>>,
+    words: Words,
     mean_length: f64,
+}
+
+/// The words there are, and where each occurs.
+#[derive(Debug, Default)]
+struct Words {
+    numbers: HashMap<Box<str>, usize>,
+    /// By a word's number: tool, weight.
+    postings: Vec<Vec<(usize, f64)>>,
 }
 
 #[derive(Debug)]
@@ -52,16 +59,9 @@ impl SearchIndex {
     /// Indexes the tools of `catalog` that are switched on.
     pub fn new(catalog: &Catalog) -> Self {
         let mut tools = Vec::new();
-        let mut postings: BTreeMap<String, Vec<(usize, f64)>> = BTreeMap::new();
+        let mut words = Words::default();
         for entry in catalog.enabled_tools() {
-            let weights = weights(entry);
-            let length = weights.values().sum();
-            for (word, weight) in weights {
-                postings
-                    .entry(word)
-                    .or_default()
-                    .push((tools.len(), weight));
-            }
+            let length = words.add(tools.len(), entry);
             let entry = Arc::clone(entry);
             tools.push(Indexed { entry, length });
         }
@@ -69,7 +69,7 @@ impl SearchIndex {
         Self {
             mean_length: (total / tools.len().max(1) as f64).max(1.0),
             tools,
-            postings,
+            words,
         }
     }
 
@@ -77,11 +77,14 @@ impl SearchIndex {
     /// catalogue order. A tool that has none of the words is no hit.
     pub fn search(&self, query: &str, limit: usize) -> Vec<Hit> {
         let mut scores: BTreeMap<usize, f64> = BTreeMap::new();
-        let mut asked: Vec<String> = words(query).collect();
+        let mut asked: Vec<usize> = Vec::new();
+        each_word(query, |word| {
+            asked.extend(self.words.numbers.get(word).copied())
+        });
         asked.sort_unstable();
         asked.dedup();
-        for word in &asked {
-            let Some(found) = self.postings.get(word) else {
+        for word in asked {
+            let Some(found) = self.words.postings.get(word) else {
                 continue;
             };
             let rarity = self.rarity(found.len());
@@ -112,24 +115,47 @@ impl SearchIndex {
     }
 }
 
-/// Each word of a tool's definition with its weight.
-fn weights(entry: &Entry) -> BTreeMap<String, f64> {
-    let mut weights = BTreeMap::new();
-    let mut add = |text: &str, weight: f64| {
-        for word in words(text) {
-            *weights.entry(word).or_default() += weight;
+impl Words {
+    /// Adds the words of a tool's definition, each with its weight; the sum of the weights.
+    fn add(&mut self, at: usize, entry: &Entry) -> f64 {
+        let mut length = 0.0;
+        let mut add = |text: &str, weight: f64| {
+            each_word(text, |word| {
+                length += weight;
+                self.count(word, at, weight);
+            });
+        };
+        add(entry.server().as_str(), NAME);
+        add(entry.name(), NAME);
+        add(entry.tool().title.as_deref().unwrap_or_default(), TITLE);
+        add(entry.description().unwrap_or_default(), DESCRIPTION);
+        if let Ok(Schema { properties }) = entry.input_schema().parse() {
+            properties.iter().for_each(|(name, _)| add(name, ARGUMENT));
         }
-    };
-    add(entry.server().as_str(), NAME);
-    add(entry.name(), NAME);
-    add(entry.tool().title.as_deref().unwrap_or_default(), TITLE);
-    add(entry.description().unwrap_or_default(), DESCRIPTION);
-    if let Ok(Value::Object(schema)) = entry.input_schema().parse()
-        && let Some(Value::Object(arguments)) = schema.get("properties")
-    {
-        for name in arguments.keys() {
-            add(name, ARGUMENT);
+        length
+    }
+
+    fn count(&mut self, word: &str, at: usize, weight: f64) {
+        let number = self.numbers.get(word).copied().unwrap_or_else(|| {
+            let number = self.postings.len();
+            self.numbers.insert(word.into(), number);
+            self.postings.push(Vec::new());
+            number
+        });
+        let Some(found) = self.postings.get_mut(number) else {
+            return;
+        };
+        match found.last_mut() {
+            // Tools come one after the other.
+            Some((last, sum)) if *last == at => *sum += weight,
+            _ => found.push((at, weight)),
         }
     }
-    weights
+}
+
+/// What the index wants of a schema: the names of the arguments.
+#[derive(serde::Deserialize)]
+struct Schema {
+    #[serde(default)]
+    properties: RawMap,
 }

@@ -49,7 +49,7 @@ pub enum Status {
 
 impl ServerState {
     /// Every state.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: &'static [Self] = &[
         Self::Disabled,
         Self::Pending,
         Self::Connecting,

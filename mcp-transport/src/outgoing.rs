@@ -18,6 +18,9 @@ pub struct Outgoing {
     /// `Mcp-Param-*` headers: the suffix a schema asked for and the value, before any escaping.
     /// Only modern HTTP sends them.
     pub params: Vec<(String, String)>,
+    /// Whether no other request is under way: nothing is gained then by waiting for others to go
+    /// out with it.
+    pub alone: bool,
 }
 
 /// The kinds of message, as far as a transport treats them differently.
@@ -91,6 +94,7 @@ impl Outgoing {
             revision: None,
             name: None,
             params: Vec::new(),
+            alone: false,
         }
     }
 

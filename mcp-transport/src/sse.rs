@@ -135,6 +135,11 @@ impl SseParser {
                         self.retry = milliseconds(value).or(self.retry);
                         None
                     }
+                    (b"data", value) if self.pending.is_blank() => {
+                        let size = value.len();
+                        self.pending.data = Some(self.lines.take_last(size));
+                        None
+                    }
                     (name, value) => self.pending.take_field(name, value, limit),
                 },
                 SseLine::Long(head) => self.pending.take_overlong(head, limit),
@@ -153,6 +158,11 @@ impl SseParser {
 }
 
 impl Pending {
+    /// Whether it has no data yet, and may have.
+    fn is_blank(&self) -> bool {
+        self.data.is_none() && self.refused.is_none()
+    }
+
     /// The blank line has come.
     fn dispatch(self) -> Option<SseFrame> {
         if self.refused.is_some() {
@@ -175,14 +185,9 @@ impl Pending {
             b"id" if !value.contains(&0) => self.id = Some(text(value)),
             b"event" => self.event = text(value),
             b"data" if self.refused.is_none() => {
-                let data = match &mut self.data {
-                    Some(data) => {
-                        data.push(b'\n');
-                        data.extend_from_slice(value);
-                        data
-                    }
-                    none => none.insert(value.to_vec()),
-                };
+                let data = self.data.get_or_insert_default();
+                data.push(b'\n');
+                data.extend_from_slice(value);
                 if data.len() > limit {
                     return Some(self.refuse(limit));
                 }

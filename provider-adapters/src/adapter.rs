@@ -1,6 +1,7 @@
 //! What every wire can do.
 
 use std::fmt;
+use std::sync::Arc;
 
 use mcp_jsonrpc::RawJson;
 use tool_schema::Target;
@@ -69,3 +70,47 @@ pub enum KeyHeader {
     /// In a header of its own.
     Named(&'static str),
 }
+
+macro_rules! forward {
+    ($($pointer:ty),*) => {$(
+        impl<A: Adapter + ?Sized> Adapter for $pointer {
+            fn wire(&self) -> Wire {
+                (**self).wire()
+            }
+
+            fn base_url(&self) -> String {
+                (**self).base_url()
+            }
+
+            fn key_header(&self) -> KeyHeader {
+                (**self).key_header()
+            }
+
+            fn target(&self) -> &Target {
+                (**self).target()
+            }
+
+            fn tools(&self, tools: &[ToolSpec]) -> ToolSet {
+                (**self).tools(tools)
+            }
+
+            fn definitions(&self, tools: &ToolSet) -> RawJson {
+                (**self).definitions(tools)
+            }
+
+            fn encode(&self, request: &Request) -> Result<Encoded, EncodeError> {
+                (**self).encode(request)
+            }
+
+            fn messages(&self, turns: &[Turn], tools: &ToolSet) -> Vec<RawJson> {
+                (**self).messages(turns, tools)
+            }
+
+            fn decoder(&self, expected: Expected) -> Box<dyn Decoder> {
+                (**self).decoder(expected)
+            }
+        }
+    )*};
+}
+
+forward!(Box<A>, Arc<A>);

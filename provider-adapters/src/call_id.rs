@@ -36,11 +36,16 @@ pub(crate) fn short_hash(seed: u64) -> String {
     (0..9).map(sign).collect()
 }
 
-/// A number that stands for `bytes`.
+/// A number that stands for `bytes`. Not for enemies: it is fast, not secret.
 pub(crate) fn hash(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3)
-    })
+    let step = |hash: u64, word: u64| mix(hash ^ word).wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let (words, rest) = bytes.as_chunks::<8>();
+    let start = step(0, bytes.len() as u64);
+    let hash = words
+        .iter()
+        .fold(start, |hash, word| step(hash, u64::from_le_bytes(*word)));
+    rest.iter()
+        .fold(hash, |hash, byte| step(hash, u64::from(*byte)))
 }
 
 /// Spreads every bit of `x` over the whole number.

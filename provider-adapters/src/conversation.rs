@@ -18,6 +18,8 @@ use crate::turn::{AssistantTurn, SystemTurn, Turn, UserTurn};
 /// conversation.push(AssistantTurn::text("Sunday."));
 /// assert_eq!(conversation.turns().len(), 2);
 /// ```
+///
+#[doc = include_str!("../NEUTRAL.md")]
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Conversation {
     #[serde(default, skip_serializing_if = "Option::is_none")]

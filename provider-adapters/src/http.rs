@@ -48,7 +48,8 @@ pub struct Timeouts {
 
 impl Default for Timeouts {
     /// Five minutes to the first byte, two minutes between bytes, no limit for the whole. To
-    /// connect takes ten seconds at most.
+    /// connect takes ten seconds at most, unless you bring a
+    /// [client of your own](HttpModel::with_client).
     fn default() -> Self {
         Self {
             first_byte: Duration::from_secs(300),
@@ -242,29 +243,18 @@ impl<A: Adapter> HttpModel<A> {
         Some((tool.name.clone(), error.message.clone()))
     }
 
-    fn headers(&self, encoded: &Encoded) -> Vec<(String, Secret)> {
-        let protocol = encoded.request.headers.iter();
-        let mut headers: Vec<(String, Secret)> = protocol
-            .map(|(name, value)| ((*name).to_owned(), Secret::new(value.clone())))
-            .collect();
-        headers.push(("content-type".to_owned(), Secret::new("application/json")));
+    /// The key and the user's headers, which replace ours.
+    fn secrets(&self) -> Vec<(String, Secret)> {
+        let mut headers = self.headers.clone();
         if let Some(key) = self.key.as_ref().map(|key| key()) {
-            headers.push(match self.adapter.key_header() {
-                KeyHeader::Bearer => (
-                    "authorization".to_owned(),
-                    format!("Bearer {}", key.expose()).into(),
-                ),
-                KeyHeader::Named(name) => (name.to_owned(), key),
-            });
+            let (name, value) = match self.adapter.key_header() {
+                KeyHeader::Bearer => ("authorization", format!("Bearer {}", key.expose()).into()),
+                KeyHeader::Named(name) => (name, key),
+            };
+            if !has(&headers, name) {
+                headers.push((name.to_owned(), value));
+            }
         }
-        // What the user sets replaces what we would send.
-        let own = |name: &str| {
-            self.headers
-                .iter()
-                .any(|(own, _)| own.eq_ignore_ascii_case(name))
-        };
-        headers.retain(|(name, _)| !own(name));
-        headers.extend(self.headers.iter().cloned());
         headers
     }
 
@@ -275,9 +265,16 @@ impl<A: Adapter> HttpModel<A> {
         deadline: Option<Instant>,
     ) -> Result<LiveReply, Failure> {
         let url = format!("{}{}", self.base_url, encoded.request.path);
-        let headers = self.headers(encoded);
+        let secrets = self.secrets();
+        let public = encoded.request.headers.iter();
+        let mut headers: Vec<(String, Secret)> = public
+            .map(|(name, value)| ((*name).to_owned(), Secret::new(value.clone())))
+            .chain([("content-type".to_owned(), Secret::new("application/json"))])
+            .filter(|(name, _)| !has(&secrets, name))
+            .collect();
+        headers.extend(secrets.iter().cloned());
         let wait = self.timeouts.first_byte;
-        let sent = self.carrier.send(&url, headers, &encoded.request);
+        let sent = self.carrier.send(&url, &headers, &encoded.request);
         let Reached {
             status,
             headers,
@@ -286,10 +283,14 @@ impl<A: Adapter> HttpModel<A> {
         let hints = retry::Hints::read(&headers);
         if !(200..300).contains(&status) {
             let text =
-                live::within(Phase::Idle, self.timeouts.idle, deadline, body.read_some()).await??;
+                live::within(Phase::Idle, self.timeouts.idle, deadline, body.read_some()).await?;
             let mut error = error_body::read(Some(status), &text);
             error.retry_after = hints.retry_after.or(error.retry_after);
             error.request_id = error.request_id.or(hints.request_id);
+            // Some servers repeat the key they refuse.
+            for (_, secret) in &secrets {
+                error.message = secret.hide_in(error.message);
+            }
             let should_retry = hints.should_retry;
             return Err(Failure {
                 error: ModelError::Provider(Box::new(error)),
@@ -380,6 +381,13 @@ impl<A: fmt::Debug> fmt::Debug for HttpModel<A> {
             .field("retry", &self.retry)
             .finish_non_exhaustive()
     }
+}
+
+/// Whether a header is there.
+fn has(headers: &[(String, Secret)], wanted: &str) -> bool {
+    headers
+        .iter()
+        .any(|(name, _)| name.eq_ignore_ascii_case(wanted))
 }
 
 /// A number by chance.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use mcp_jsonrpc::{RawJson, RawObject};
+use mcp_jsonrpc::{RawJson, RawMap, RawObject};
 
 /// A JSON value that is only ever written. Borrows what it can: a picture in base64 is copied once,
 /// into the body.
@@ -45,12 +45,23 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// With a member set: in its old place if there was one.
+    /// With a member set: in its old place if there was one. Of two objects, the members are
+    /// joined.
     #[must_use]
-    pub(crate) fn replace(mut self, key: &'a str, value: Json<'a>) -> Self {
-        match self.0.iter_mut().find(|(name, _)| name == key) {
-            Some((_, old)) => *old = value,
-            None => self.0.push((Cow::Borrowed(key), value)),
+    pub(crate) fn merge(mut self, key: String, value: &RawJson) -> Self {
+        let old = self
+            .0
+            .iter_mut()
+            .find(|(name, _)| *name == key)
+            .map(|(_, old)| old);
+        match (old, value.parse::<RawMap>()) {
+            (Some(Json::Object(old)), Ok(members)) => {
+                for (key, value) in members {
+                    *old = std::mem::take(old).merge(key, &value);
+                }
+            }
+            (Some(old), _) => *old = value.clone().into(),
+            (None, _) => self.0.push((Cow::Owned(key), value.clone().into())),
         }
         self
     }

@@ -3,8 +3,16 @@
 use std::fmt;
 
 use mcp_jsonrpc::RawJson;
-use serde::de::{Deserializer, Error, Visitor};
+use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde_json::value::RawValue;
+
+/// Reads JSON. To check once that it is text is cheaper than to check every key of it.
+pub(crate) fn parse<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T, serde_json::Error> {
+    match std::str::from_utf8(json) {
+        Ok(text) => serde_json::from_str(text),
+        Err(_) => serde_json::from_slice(json),
+    }
+}
 
 /// The same text, owned.
 pub(crate) fn keep(raw: &RawValue) -> RawJson {

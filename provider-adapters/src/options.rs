@@ -45,7 +45,8 @@ pub struct Options {
     /// Whether it may make several calls at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parallel_tool_calls: Option<bool>,
-    /// More members of the request's body, for what only one provider knows. They win.
+    /// More members of the request's body, for what only one provider knows. They win; objects
+    /// are joined.
     #[serde(skip_serializing_if = "RawMap::is_empty")]
     pub extra: RawMap,
 }

@@ -17,7 +17,7 @@ use self::parser::Grammar;
 use self::plain::PlainText;
 use crate::adapter::{Adapter, KeyHeader};
 use crate::decoder::{Decoder, Expected};
-use crate::request::{EncodeError, Encoded, Request};
+use crate::request::{EncodeError, Encoded, Omitted, Request};
 use crate::tool_set::ToolSet;
 use crate::turn::Turn;
 use crate::wire::Wire;
@@ -109,6 +109,11 @@ impl<A: Adapter> Adapter for PromptMode<A> {
         request.checked_choice()?;
         let mut encoded = self.inner.encode(&request::textual(request, self.format))?;
         encoded.expected.tools = request.tools.clone();
+        // The stop sequence was our own wish.
+        let ours = request.options.stop.is_empty();
+        encoded
+            .omitted
+            .retain(|omitted| !(ours && *omitted == Omitted::Option("stop")));
         Ok(encoded)
     }
 

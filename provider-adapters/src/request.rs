@@ -8,7 +8,7 @@ use mcp_jsonrpc::RawJson;
 use crate::call_id::hash;
 use crate::conversation::Conversation;
 use crate::decoder::Expected;
-use crate::json_out::{Json, Object};
+use crate::json_out::Object;
 use crate::limits::Limits;
 use crate::options::Options;
 use crate::tool::ToolChoice;
@@ -169,9 +169,7 @@ impl Request {
         omitted: Vec<Omitted>,
     ) -> Encoded {
         let extra = self.options.extra.iter();
-        let body = extra.fold(body, |body, (key, value)| {
-            body.replace(key, Json::from(value))
-        });
+        let body = extra.fold(body, |body, (key, value)| body.merge(key.to_owned(), value));
         let body = body.to_bytes();
         let expected = Expected {
             tools: self.tools.clone(),

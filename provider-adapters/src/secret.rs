@@ -16,6 +16,17 @@ impl Secret {
     pub fn expose(&self) -> &str {
         &self.0
     }
+
+    /// A text without it: some servers repeat the key they refuse. What is too short to be a key
+    /// stays, and so does the word before it, as in `Bearer …`.
+    #[cfg(feature = "http")]
+    pub(crate) fn hide_in(&self, text: String) -> String {
+        let key = self.0.rsplit(' ').next().unwrap_or_default();
+        match key.len() >= 8 && text.contains(key) {
+            true => text.replace(key, "…"),
+            false => text,
+        }
+    }
 }
 
 impl From<&str> for Secret {

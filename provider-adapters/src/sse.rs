@@ -49,6 +49,8 @@ impl Sse {
             self.after_cr = false;
             rest = rest.strip_prefix(b"\n").unwrap_or(rest);
         }
+        // The data of the open event while it is a single line of these bytes.
+        let mut lone = None;
         while let Some(at) = memchr2(b'\n', b'\r', rest) {
             let (head, tail) = rest.split_at(at);
             rest = match tail {
@@ -60,15 +62,18 @@ impl Sse {
                 [] => &[],
             };
             if self.line.is_empty() {
-                self.end_line(head, sink)?;
+                self.end_line(head, &mut lone, sink)?;
             } else {
                 let mut line = std::mem::take(&mut self.line);
                 line.extend_from_slice(head);
-                self.end_line(&line, sink)?;
+                let mut value = None;
+                self.end_line(&line, &mut value, sink)?;
+                self.data.extend_from_slice(value.unwrap_or_default());
                 line.clear();
                 self.line = line;
             }
         }
+        self.data.extend_from_slice(lone.unwrap_or_default());
         if self.line.len() + rest.len() > self.limit {
             return Err(TooLong);
         }
@@ -79,9 +84,11 @@ impl Sse {
     /// The stream is over. An event that only lacks its blank line still counts.
     pub(crate) fn finish(&mut self, sink: &mut impl FnMut(&[u8], &[u8])) {
         let line = std::mem::take(&mut self.line);
-        if !line.is_empty() && self.end_line(&line, sink).is_err() {
+        let mut value = None;
+        if !line.is_empty() && self.end_line(&line, &mut value, sink).is_err() {
             return;
         }
+        self.data.extend_from_slice(value.unwrap_or_default());
         let whole =
             self.data == b"[DONE]" || serde_json::from_slice::<IgnoredAny>(&self.data).is_ok();
         if self.has_data && whole {
@@ -90,9 +97,11 @@ impl Sse {
         self.has_data = false;
     }
 
-    fn end_line(
+    /// Takes a whole line in. The first line of an event's data is not copied: it is `lone`.
+    fn end_line<'b>(
         &mut self,
-        line: &[u8],
+        line: &'b [u8],
+        lone: &mut Option<&'b [u8]>,
         sink: &mut impl FnMut(&[u8], &[u8]),
     ) -> Result<(), TooLong> {
         let mut line = line;
@@ -102,19 +111,23 @@ impl Sse {
         }
         if line.is_empty() {
             if self.has_data {
-                sink(&self.name, &self.data);
+                sink(&self.name, lone.take().unwrap_or(&self.data));
             }
             self.name.clear();
             self.data.clear();
             self.has_data = false;
         } else if let Some(value) = field(line, b"data") {
-            if self.data.len() + value.len() >= self.limit {
+            let before = lone.map_or(self.data.len(), <[u8]>::len);
+            if before + value.len() >= self.limit {
                 return Err(TooLong);
             }
             if self.has_data {
+                self.data.extend_from_slice(lone.take().unwrap_or_default());
                 self.data.push(b'\n');
+                self.data.extend_from_slice(value);
+            } else {
+                *lone = Some(value);
             }
-            self.data.extend_from_slice(value);
             self.has_data = true;
         } else if let Some(value) = field(line, b"event") {
             self.name.clear();

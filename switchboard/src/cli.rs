@@ -6,6 +6,7 @@ mod call;
 mod chat;
 mod completions;
 mod config;
+mod demo;
 mod demo_model;
 mod demo_server;
 mod doctor;
@@ -72,7 +73,7 @@ enum Verb {
     /// Say one thing to a model, let it use tools, and print its answer
     Run(Box<run::Run>),
     /// List, show, export, resume, fork and delete conversations
-    Session(session::Session),
+    Session(Box<session::Session>),
     /// List and forget what was decided for good about tools
     Approvals(approvals::Approvals),
     /// Show tokens and cost by model
@@ -107,6 +108,8 @@ enum Verb {
     Doctor(doctor::Doctor),
     /// Print completions for a shell
     Completions(completions::Completions),
+    /// Show what this is in half a minute, without a key and without a network
+    Demo(demo::Demo),
     /// Serve the demo tools over stdio, HTTP or SSE: a server to try clients with
     DemoServer(demo_server::DemoServer),
     /// Serve the demo model, which is not an AI, on every provider's wire
@@ -142,6 +145,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 async fn run(cli: Cli, out: Out) -> Result<Exit, Failure> {
     let global = &cli.global;
+    let has_verb = |name: &str| Cli::command().find_subcommand(name).is_some();
     match cli.verb {
         None => chat::Chat::default().run(global, &out).await,
         Some(Verb::Chat(verb)) => verb.run(global, &out).await,
@@ -164,6 +168,7 @@ async fn run(cli: Cli, out: Out) -> Result<Exit, Failure> {
         Some(Verb::Export(verb)) => verb.run(global, &out).await,
         Some(Verb::Doctor(verb)) => verb.run(global, &out).await,
         Some(Verb::Completions(verb)) => verb.run(Cli::command(), &out),
+        Some(Verb::Demo(verb)) => verb.run(has_verb, &out).await,
         Some(Verb::DemoServer(verb)) => verb.run(&out).await,
         Some(Verb::DemoModel(verb)) => verb.run(&out).await,
     }

@@ -5,8 +5,12 @@ mod habit;
 mod model;
 mod script;
 mod server;
+mod stage;
+mod tour;
 mod utc;
 
 pub use model::DemoModel;
 pub use script::{DemoScript, LABEL, MODEL, Played, ScriptError};
 pub use server::demo_server;
+pub use stage::{DemoStage, SERVER, demo_server_config};
+pub(crate) use tour::tour;

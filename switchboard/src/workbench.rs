@@ -230,9 +230,9 @@ fn prices(price: Price) -> Prices {
 /// Connects servers, and tells of those that did not come up.
 async fn connect(manager: &Manager, configs: Vec<ServerConfig>) -> Vec<String> {
     let startup = manager.connect_all(configs, Wait::UpTo(START)).await;
-    let failed = startup.errors.iter().map(|(server, error)| {
-        let failure = Failure::new(Exit::Unreachable, error.to_string());
-        format!("{server} is not there: {}", failure.chain())
+    let failed = startup.errors.into_iter().map(|(server, error)| {
+        let failure = Failure::new(Exit::Unreachable, format!("{server} is not there"));
+        failure.caused_by(error).chain()
     });
     let late = startup.pending.iter();
     let late = late.map(|server| format!("{server} is still starting; its tools come later"));

@@ -157,7 +157,7 @@ fn restore(call: &Result<Value, String>, target: &Target) -> Value {
         {
             validator
                 .check(&arguments)
-                .map_err(|mismatch| mismatch.to_string())?;
+                .map_err(|mismatch| mismatch.seen_through(&compiled.restore).to_string())?;
         }
         Ok::<_, String>(arguments)
     };

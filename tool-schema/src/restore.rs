@@ -1,7 +1,7 @@
 //! The way back: from what the model wrote to what the server expects.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeSet, HashMap, HashSet},
     sync::Arc,
 };
 
@@ -84,6 +84,22 @@ impl Restore {
             Some(plan) => plan.back(plan.graph.root, arguments, 0),
             None => arguments,
         }
+    }
+
+    /// Keys the model writes otherwise than the server: first the model's, then the server's.
+    pub fn renamed_keys(&self) -> BTreeSet<(&str, &str)> {
+        let nodes = self.plan.iter().flat_map(|plan| {
+            let graph = &plan.graph;
+            (0..graph.len()).flat_map(|id| &graph.node(id).undo)
+        });
+        let renames = nodes.filter_map(|undo| match undo {
+            Undo::Rename(names) => Some(names),
+            _ => None,
+        });
+        let names = renames.flatten();
+        names
+            .map(|(new, old)| (new.as_str(), old.as_str()))
+            .collect()
     }
 
     /// The arguments as the model would have written them: what [`apply`](Self::apply)

@@ -8,7 +8,7 @@ use jsonschema::{
 };
 use serde_json::Value;
 
-use crate::{Limits, Quarantine, words};
+use crate::{Limits, Quarantine, Restore, words};
 
 /// Problems told at once.
 const MAX_PROBLEMS: usize = 10;
@@ -301,6 +301,21 @@ fn is_moderate(schema: &Value, limits: &Limits) -> bool {
 }
 
 impl Mismatch {
+    /// The same, telling a model that was shown a compiled schema how it has to write the keys
+    /// that are named.
+    #[must_use]
+    pub fn seen_through(mut self, restore: &Restore) -> Self {
+        let notes = restore.renamed_keys().into_iter().filter(|(_, key)| {
+            let named = self.problems.iter().any(|problem| problem.contains(key));
+            named && !key.is_empty()
+        });
+        let notes: Vec<String> = notes
+            .map(|(written, key)| format!("the key `{key}` is written `{written}` here"))
+            .collect();
+        self.problems.extend(notes);
+        self
+    }
+
     /// The problems, one sentence each.
     pub fn problems(&self) -> &[String] {
         &self.problems

@@ -16,6 +16,7 @@ mod conformance;
 mod install;
 mod interop;
 mod metadata;
+mod oracles;
 mod publish_check;
 mod shell;
 mod tidy;
@@ -30,6 +31,7 @@ usage: cargo xtask <verb>
   publish-check   package every published crate, build the packages, count dependencies
   conformance [PATTERN]   the official suites, every client scenario at every revision
   interop         real servers, installed by package name, over every transport
+  oracles [--rounds N] [--seed S]   the model wires against the vendors' own SDKs
   chaos [PATTERN] misbehaving servers: outcome, time, memory, processes left
   bench [TOPIC]   measure against peers (needs the registry once); reports, never gates
 ";
@@ -46,6 +48,7 @@ fn main() -> ExitCode {
         "publish-check" => publish_check::run(),
         "conformance" => conformance::run(rest),
         "interop" => interop::run(),
+        "oracles" => oracles::run(rest),
         "chaos" => chaos::run(rest),
         "bench" => bench::run(rest),
         "help" | "--help" | "-h" => {

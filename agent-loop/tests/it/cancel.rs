@@ -140,6 +140,17 @@ async fn a_model_that_fails_ends_the_run_which_can_be_continued() {
     assert_eq!(last_words(&run), "Done.");
 }
 
+#[tokio::test]
+async fn a_run_that_was_cancelled_outside_of_a_session_can_be_asked_again() {
+    let model = ScriptedModel::new().says("Done.");
+    let agent = Agent::new(model, "model", ScriptedTools::new());
+    let mut run = auto("Go");
+    run.cancel("");
+    run.ask("Once more.");
+    drive(&agent, &mut run).await;
+    assert_eq!(last_words(&run), "Done.");
+}
+
 /// A toolbox whose calls take time, park, and become tasks.
 #[derive(Default)]
 struct Slow;

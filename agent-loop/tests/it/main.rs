@@ -21,4 +21,5 @@ mod pairing;
 mod provider;
 mod seeds;
 mod tape;
+mod trace;
 mod wires;

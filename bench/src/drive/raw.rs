@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::{Place, Work, keep_going, report};
+use crate::latency::Latencies;
 use crate::usage::process_cpu_time;
 
 /// Sends and receives.
@@ -47,20 +48,20 @@ async fn pipe(words: &[String], line: &str, in_flight: usize, time: Duration) ->
     let (mut input, mut output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
     let line = format!("{line}\n");
     let mut buffer = vec![0; 256 << 10];
-    let (mut start, mut cpu, mut latencies) = (Instant::now(), process_cpu_time(), Vec::new());
+    let (mut start, mut cpu, mut latencies) = (Instant::now(), process_cpu_time(), Latencies::default());
     let (begin, mut warm) = (start, false);
     input.write_all(line.repeat(in_flight).as_bytes()).await.unwrap();
     let mut now = Instant::now();
     while start.elapsed() < time {
         let read = output.read(&mut buffer).await.unwrap();
-        let replies = buffer[..read].iter().filter(|&&byte| byte == b'\n').count();
+        let replies = memchr::memchr_iter(b'\n', &buffer[..read]).count();
         input.write_all(line.repeat(replies).as_bytes()).await.unwrap();
         let then = std::mem::replace(&mut now, Instant::now());
-        latencies.extend(std::iter::repeat_n(now - then, replies));
+        latencies.add(now - then, replies as u32);
         if !warm && begin.elapsed() > time / 4 {
             (start, cpu, warm) = (Instant::now(), process_cpu_time(), true);
-            latencies.clear();
+            latencies = Latencies::default();
         }
     }
-    report(latencies, start.elapsed(), process_cpu_time() - cpu)
+    report(&latencies, start.elapsed(), process_cpu_time() - cpu)
 }

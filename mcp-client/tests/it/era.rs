@@ -200,16 +200,22 @@ async fn a_server_in_trouble_gives_no_verdict() {
 
 #[tokio::test]
 async fn authorization_is_asked_for_not_guessed_around() {
-    let server = FakeConnect::new(Shape::Http, |server: &Fake, _: &Value| {
-        let error = TransportError::Unauthorized {
-            status: 401,
-            source: None,
-        };
-        server.refuse(error, Delivery::NotSent);
-    });
-    let error = connect(&server, EraMode::Auto).await.unwrap_err();
-    assert!(matches!(error, ConnectError::Unauthorized { .. }));
-    assert_eq!(server.last().methods(), ["server/discover"]);
+    let refused = || TransportError::Unauthorized {
+        status: 401,
+        source: None,
+    };
+    let unprepared = || TransportError::Credentials {
+        server: "fake".to_owned(),
+        source: "the key ring is locked".into(),
+    };
+    for error in [refused as fn() -> TransportError, unprepared] {
+        let server = FakeConnect::new(Shape::Http, move |server: &Fake, _: &Value| {
+            server.refuse(error(), Delivery::NotSent);
+        });
+        let error = connect(&server, EraMode::Auto).await.unwrap_err();
+        assert!(matches!(error, ConnectError::Unauthorized { .. }));
+        assert_eq!(server.last().methods(), ["server/discover"]);
+    }
 }
 
 #[tokio::test]

@@ -107,3 +107,21 @@ async fn a_caller_that_goes_away_takes_its_task_along() {
         over(client, server).await;
     }
 }
+
+#[tokio::test]
+async fn a_servers_tasks_are_listed_where_it_tells_them() {
+    for era in ERAS {
+        let server = server(script(), era).await;
+        let client = client(&server).await;
+        let task = start(&client, "endless").await;
+        match client.list_tasks().await {
+            Ok(listed) => {
+                let tickets: Vec<_> = listed.items.iter().map(TaskHandle::ticket).collect();
+                assert_eq!(tickets, [task.ticket()], "{era}");
+            }
+            Err(CallError::Unsupported { .. }) => assert!(client.revision().is_modern(), "{era}"),
+            Err(error) => panic!("{era}: {error}"),
+        }
+        over(client, server).await;
+    }
+}

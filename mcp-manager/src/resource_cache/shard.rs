@@ -8,11 +8,13 @@ use std::time::Instant;
 use lru::LruCache;
 use mcp_jsonrpc::model::ReadResourceResult;
 
-use super::key::{Hashed, Key, Look, Sought};
+use super::key::{Hashed, Key};
+use crate::name::ServerName;
 
 /// A part of the cache.
 pub(super) struct Shard {
-    entries: LruCache<Key, Kept, Hashed>,
+    /// By hash: should two keys ever share one, the newer takes the place of the older.
+    entries: LruCache<u64, Kept, Hashed>,
     /// Counts the invalidations.
     pub(super) generation: u64,
     /// Reads under way that others may join; the caller knows of which type.
@@ -27,6 +29,7 @@ pub(super) struct Flight {
 
 /// A resource that is kept.
 pub(super) struct Kept {
+    pub(super) key: Key,
     pub(super) result: Arc<ReadResourceResult>,
     /// `None`: never.
     pub(super) expires: Option<Instant>,
@@ -54,13 +57,14 @@ impl Shard {
 
     pub(super) fn get(
         &mut self,
-        sought: &Sought<'_>,
+        hash: u64,
+        server: &ServerName,
+        uri: &str,
         now: Instant,
     ) -> Option<Arc<ReadResourceResult>> {
-        let sought: &dyn Look = sought;
-        let kept = self.entries.get(sought)?;
+        let kept = self.entries.get(&hash)?;
         let fresh = kept.expires.is_none_or(|expires| now < expires);
-        fresh.then(|| Arc::clone(&kept.result))
+        (fresh && kept.key.is(server, uri)).then(|| Arc::clone(&kept.result))
     }
 
     /// Takes out what is kept under `key`; how large it was.
@@ -70,18 +74,17 @@ impl Shard {
         generation: u64,
     ) -> Result<Option<usize>, Invalidated> {
         self.require(generation)?;
-        Ok(self.entries.pop(key).map(|kept| kept.size))
+        Ok(self.entries.pop(&key.hash).map(|kept| kept.size))
     }
 
     /// Keeps something for which there is room; how large what it replaced was.
     pub(super) fn put(
         &mut self,
-        key: &Key,
         kept: Kept,
         generation: u64,
     ) -> Result<Option<usize>, Invalidated> {
         self.require(generation)?;
-        Ok(self.entries.put(key.clone(), kept).map(|old| old.size))
+        Ok(self.entries.put(kept.key.hash, kept).map(|old| old.size))
     }
 
     fn require(&self, generation: u64) -> Result<(), Invalidated> {
@@ -95,17 +98,16 @@ impl Shard {
         self.entries.pop_lru().map(|(_, kept)| kept.size)
     }
 
-    pub(super) fn invalidate(&mut self, sought: &Sought<'_>) -> Option<usize> {
+    pub(super) fn invalidate(&mut self, hash: u64) -> Option<usize> {
         self.generation += 1;
-        let sought: &dyn Look = sought;
-        self.entries.pop(sought).map(|kept| kept.size)
+        self.entries.pop(&hash).map(|kept| kept.size)
     }
 
     pub(super) fn invalidate_where(&mut self, stale: impl Fn(&Key) -> bool) -> Vec<usize> {
         self.generation += 1;
-        let keys = self.entries.iter().map(|(key, _)| key);
-        let gone: Vec<Key> = keys.filter(|key| stale(key)).cloned().collect();
-        let sizes = gone.iter().filter_map(|key| self.entries.pop(key));
+        let keys = self.entries.iter().map(|(_, kept)| &kept.key);
+        let gone: Vec<u64> = keys.filter(|key| stale(key)).map(|key| key.hash).collect();
+        let sizes = gone.iter().filter_map(|hash| self.entries.pop(hash));
         sizes.map(|kept| kept.size).collect()
     }
 }

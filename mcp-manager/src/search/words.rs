@@ -1,9 +1,9 @@
 //! A text's words, as a search compares them.
 
-/// The words of `text`, in lower case and without a plural's ending. `camelCase`, `snake_case` and
-/// `HTTPServer` are taken apart; of scripts that put no spaces between words every character is one.
-pub(super) fn words(text: &str) -> impl Iterator<Item = String> {
-    let mut words = Vec::new();
+/// Hands on the words of `text`, in lower case and without a plural's ending. `camelCase`,
+/// `snake_case` and `HTTPServer` are taken apart; of scripts that put no spaces between words every
+/// character is one.
+pub(super) fn each_word(text: &str, mut each: impl FnMut(&str)) {
     let mut word = String::new();
     let mut chars = text.chars().peekable();
     let mut last = Kind::Other;
@@ -15,15 +15,24 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = String> {
                 .peek()
                 .is_some_and(|&next| Kind::of(next) == Kind::Lower);
         if kind.begins_after(last) || ends_capitals {
-            words.push(std::mem::take(&mut word));
+            end(&mut word, &mut each);
         }
-        if kind != Kind::Other {
-            word.extend(c.to_lowercase());
+        match kind {
+            Kind::Other => {}
+            _ if c.is_ascii() => word.push(c.to_ascii_lowercase()),
+            _ => word.extend(c.to_lowercase()),
         }
         last = kind;
     }
-    words.push(word);
-    words.into_iter().filter(|word| !word.is_empty()).map(stem)
+    end(&mut word, &mut each);
+}
+
+fn end(word: &mut String, each: &mut impl FnMut(&str)) {
+    if !word.is_empty() {
+        stem(word);
+        each(word);
+        word.clear();
+    }
 }
 
 #[derive(Clone, Copy, Eq, PartialEq)]
@@ -38,6 +47,10 @@ enum Kind {
 impl Kind {
     fn of(c: char) -> Self {
         match c {
+            'a'..='z' => Self::Lower,
+            'A'..='Z' => Self::Upper,
+            '0'..='9' => Self::Digit,
+            '\0'..='\u{7f}' => Self::Other,
             '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' => {
                 Self::Ideograph
             }
@@ -57,28 +70,28 @@ impl Kind {
     }
 }
 
-/// Without a plural's ending.
-fn stem(word: String) -> String {
+/// Cuts off a plural's ending.
+fn stem(word: &mut String) {
     let known = |end: &str| word.len() > end.len() + 1 && word.ends_with(end);
-    let cut = |by: usize, put: &str| {
-        let kept = word.get(..word.len() - by).unwrap_or(&word);
-        format!("{kept}{put}")
+    let (cut, put) = match () {
+        () if known("ies") => (3, "y"),
+        () if known("sses") || known("xes") || known("ches") || known("shes") => (2, ""),
+        () if known("s") && !word.ends_with("ss") && !word.ends_with("us") => (1, ""),
+        () => (0, ""),
     };
-    match () {
-        () if known("ies") => cut(3, "y"),
-        () if known("sses") || known("xes") || known("ches") || known("shes") => cut(2, ""),
-        () if known("s") && !word.ends_with("ss") && !word.ends_with("us") => cut(1, ""),
-        () => word,
-    }
+    word.truncate(word.len() - cut);
+    word.push_str(put);
 }
 
 #[cfg(test)]
 mod tests {
-    use super::words;
+    use super::each_word;
 
     #[track_caller]
     fn check(text: &str, want: &[&str]) {
-        assert_eq!(words(text).collect::<Vec<_>>(), want, "{text}");
+        let mut words = Vec::new();
+        each_word(text, |word| words.push(word.to_owned()));
+        assert_eq!(words, want, "{text}");
     }
 
     #[test]

@@ -174,7 +174,7 @@ fn every_state_and_every_way_can_be_reached() {
             }
         }
     }
-    assert_eq!(seen, ServerState::ALL.into());
+    assert_eq!(seen, ServerState::ALL.iter().copied().collect());
     let table = TABLE
         .iter()
         .flat_map(|(from, to)| to.iter().map(|to| (*from, *to)));

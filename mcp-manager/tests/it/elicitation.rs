@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mcp_client::HostError;
-use mcp_jsonrpc::model::ElicitResult;
+use mcp_client::{Host, HostCapabilities, HostError, Question};
+use mcp_jsonrpc::model::{ElicitResult, Root};
 use mcp_manager::{
     Elicitation, ElicitationHandler, Event, Limits, Manager, ManagerBuilder, NoopElicitation, Wait,
 };
@@ -151,4 +151,40 @@ async fn m4_one_server_cannot_fill_the_queue() {
         .collect();
     let cancelled = actions.iter().filter(|action| **action == "cancel").count();
     assert_eq!((cancelled, actions[5].clone()), (3, json!("accept")));
+}
+
+/// A host with one root.
+struct Home;
+
+#[async_trait]
+impl Host for Home {
+    async fn list_roots(&self, question: Question<()>) -> Result<Vec<Root>, HostError> {
+        Ok(vec![Root::new(format!("file:///home/{}", question.server))])
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn roots_and_samples_are_the_hosts_and_only_what_it_can_is_offered() {
+    let fakes = Fakes::default();
+    let a = fakes.add("a", &[]);
+    let can = HostCapabilities::default().with_roots();
+    let builder = Manager::builder()
+        .elicitation(NoopElicitation)
+        .host(Home, can);
+    let _manager = manager(&fakes, builder, &["a"]).await;
+    a.ask("1", "roots/list", json!({}));
+    a.ask("2", "elicitation/create", form("city"));
+    let sample = json!({"messages": [], "maxTokens": 1});
+    a.ask("3", "sampling/createMessage", sample);
+    let answers = answers(&fakes, 3).await;
+    assert_eq!(
+        answers[0]["result"],
+        json!({"roots": [{"uri": "file:///home/a"}]})
+    );
+    assert_eq!(answers[1]["result"], json!({"action": "cancel"}));
+    assert!(
+        answers[2]["error"].is_object(),
+        "nobody samples here: {}",
+        answers[2]
+    );
 }

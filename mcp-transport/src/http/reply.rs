@@ -1,6 +1,8 @@
 //! What a successful answer to a request carries.
 
-use mcp_jsonrpc::{DecodeError, Incoming, Limits, MessageRef, RequestId, Side, decode};
+use mcp_jsonrpc::{
+    DecodeError, Incoming, Limits, MessageRef, RequestId, Side, decode, likely_answer,
+};
 use reqwest::Response;
 use reqwest::header::CONTENT_ENCODING;
 
@@ -77,6 +79,9 @@ pub(crate) fn check_json(body: &[u8]) -> Result<(), TransportError> {
 
 /// The requests that these bytes answer, be it badly.
 pub(crate) fn answered(body: &[u8], limits: &Limits) -> Vec<RequestId> {
+    if let Some((id, _)) = likely_answer(body) {
+        return vec![id.into()];
+    }
     let answer = |message: Result<MessageRef<'_>, DecodeError>| match message {
         Ok(MessageRef::Response { id, .. }) => id,
         Ok(_) => None,

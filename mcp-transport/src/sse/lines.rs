@@ -4,6 +4,8 @@ use memchr::memchr2;
 
 use super::{HEAD, PATIENCE};
 
+/// Lines of at least this size leave the machine with its buffer instead of being copied.
+const LARGE: usize = 32 * 1024;
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
 /// Cuts a byte stream into lines, after a byte order mark if there is one.
@@ -50,6 +52,24 @@ impl SseLines {
 
     pub(super) fn limit(&self) -> usize {
         self.limit
+    }
+
+    /// Takes the last `size` bytes of the line that came out last, sparing a copy if they are most
+    /// of what is here.
+    pub(super) fn take_last(&mut self, size: usize) -> Vec<u8> {
+        let end = self.start.saturating_sub(1);
+        let rest = self.buffer.get(self.start..).unwrap_or_default();
+        let from = end.saturating_sub(size);
+        if size < LARGE.max(rest.len()) {
+            return self.buffer.get(from..end).unwrap_or_default().to_vec();
+        }
+        let rest = rest.to_vec();
+        let mut last = std::mem::replace(&mut self.buffer, rest);
+        last.truncate(end);
+        last.drain(..from);
+        self.scanned -= self.start;
+        self.start = 0;
+        last
     }
 
     pub(super) fn push(&mut self, bytes: &[u8]) {

@@ -1,10 +1,14 @@
 //! One running server and its pipes, shared by the connection's handle and its tasks.
 
+use std::future::poll_fn;
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use tokio::io::AsyncReadExt;
 use tokio::sync::{Notify, watch};
 use tokio::time::{sleep, timeout};
 
@@ -35,8 +39,7 @@ pub(super) struct Link {
     /// The command line, for people.
     pub(super) name: String,
     pub(super) process: Arc<dyn SpawnedProcess>,
-    pub(super) stdout: ReadPipe,
-    inbox: Mutex<Inbox>,
+    stdout: Mutex<Stdout>,
     stderr: Stderr,
     pub(super) outbox: Outbox,
     pub(super) shutdown: Duration,
@@ -47,6 +50,12 @@ pub(super) struct Link {
     /// Whether a shutdown has been completed.
     pub(super) is_closed: watch::Sender<bool>,
     pub(super) tracking: Mutex<Option<Tracking>>,
+}
+
+/// The server's stdout, and what has been read of it. One task reads at a time.
+struct Stdout {
+    pipe: ReadPipe,
+    inbox: Inbox,
 }
 
 #[derive(Default)]
@@ -64,7 +73,6 @@ struct State {
 /// What a look at stdout gave.
 enum Look {
     Found(Incoming),
-    Nothing,
     /// Something was read, but no message yet.
     Again,
     /// Nothing more will come, for this reason if it is known.
@@ -82,8 +90,10 @@ impl Link {
         Self {
             name,
             process,
-            stdout,
-            inbox: Mutex::new(Inbox::new(limits)),
+            stdout: Mutex::new(Stdout {
+                pipe: stdout,
+                inbox: Inbox::new(limits),
+            }),
             stderr: Stderr::new(stderr, limits.stderr_bytes),
             outbox: Outbox::new(limits),
             shutdown: limits.shutdown,
@@ -112,45 +122,51 @@ impl Link {
 
     pub(super) async fn recv(&self) -> Incoming {
         loop {
-            match self.look() {
+            let look = tokio::select! {
+                biased;
+                look = poll_fn(|cx| self.look(cx)) => look,
+                () = self.news.notified() => continue,
+            };
+            match look {
                 Look::Found(incoming) => return incoming,
                 Look::End(reason) => return Incoming::Closed(self.conclude(reason).await),
                 // A flood of noise must not starve the other tasks.
                 Look::Again => tokio::task::consume_budget().await,
-                Look::Nothing => tokio::select! {
-                    _ = self.stdout.readable() => {}
-                    () = self.news.notified() => {}
-                },
             }
         }
     }
 
-    fn look(&self) -> Look {
+    fn look(&self, cx: &mut Context<'_>) -> Poll<Look> {
         let is_cut = {
             let state = self.state.lock();
             if state.closed.is_some() || state.is_closing {
-                return Look::End(None);
+                return Poll::Ready(Look::End(None));
             }
             state.is_cut
         };
-        let mut inbox = self.inbox.lock();
+        let Stdout { pipe, inbox } = &mut *self.stdout.lock();
         match inbox.next() {
-            Some(Ok(incoming)) => return Look::Found(incoming),
-            Some(Err(error)) => return Look::End(Some(error)),
-            None if is_cut || inbox.framer.is_finished() => return Look::End(None),
+            Some(Ok(incoming)) => return Poll::Ready(Look::Found(incoming)),
+            Some(Err(error)) => return Poll::Ready(Look::End(Some(error))),
+            None if is_cut || inbox.framer.is_finished() => return Poll::Ready(Look::End(None)),
             None => {}
         }
-        match self.stdout.try_read_buf(inbox.framer.room()) {
+        // A read holds nothing between polls, so that it may be begun anew each time.
+        match ready!(pin!(pipe.read_buf(inbox.framer.room())).poll(cx)) {
             Ok(1..) => {}
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Look::Nothing,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Look::Again,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Ok(0) | Err(_) => inbox.framer.finish(),
         }
-        match inbox.next() {
+        Poll::Ready(match inbox.next() {
             Some(Ok(incoming)) => Look::Found(incoming),
             Some(Err(error)) => Look::End(Some(error)),
             None => Look::Again,
-        }
+        })
+    }
+
+    /// Reads into `scratch` what nobody wants any more.
+    pub(super) async fn skip_stdout(&self, scratch: &mut [u8]) -> io::Result<usize> {
+        poll_fn(|cx| pin!(self.stdout.lock().pipe.read(scratch)).poll(cx)).await
     }
 
     /// Says how it ended, now and ever after.
@@ -234,7 +250,7 @@ impl Link {
             code: status.code,
             signal: status.signal,
             stderr: self.stderr.tail(),
-            stray: self.inbox.lock().sample.clone(),
+            stray: self.stdout.lock().inbox.sample.clone(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The way to the server's stdin: many senders, one writer.
 
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_jsonrpc::RequestId;
@@ -31,6 +32,8 @@ pub(super) struct Outbox {
 struct State {
     queue: Queue,
     phase: Phase,
+    /// While it is open.
+    pipe: Option<Arc<WritePipe>>,
 }
 
 /// How far the outbox has come in its life.
@@ -57,6 +60,7 @@ impl Outbox {
         let state = State {
             queue: Queue::new(limits),
             phase: Phase::Open,
+            pipe: None,
         };
         Self {
             state: Mutex::new(state),
@@ -76,7 +80,10 @@ impl Outbox {
                 if state.phase != Phase::Open {
                     return Err(Refusal::Over);
                 }
-                state.queue.offer(&mut message)
+                match state.queue.offer(&mut message) {
+                    Offer::First if message.alone && state.write_now() => Offer::Taken,
+                    offer => offer,
+                }
             };
             match offer {
                 Offer::First => self.filled.notify_one(),
@@ -116,9 +123,15 @@ impl Outbox {
 
     /// Writes what comes until the outbox is closed; then closes the pipe.
     pub(super) async fn write_to(&self, pipe: WritePipe) -> io::Result<()> {
+        let pipe = Arc::new(pipe);
+        self.state.lock().pipe = Some(Arc::clone(&pipe));
         let result = self.write_all(&pipe).await;
-        if let Some(bytes) = stranded_bytes(&pipe) {
-            self.state.lock().queue.lose(bytes);
+        {
+            let mut state = self.state.lock();
+            state.pipe = None;
+            if let Some(bytes) = stranded_bytes(&*pipe) {
+                state.queue.lose(bytes);
+            }
         }
         drop(pipe);
         self.is_written.send_replace(true);
@@ -184,5 +197,26 @@ impl Outbox {
         drop(state);
         self.filled.notify_one();
         self.room.notify_waiters();
+    }
+}
+
+impl State {
+    /// Writes all that waits on the spot, without the writer; `false` if that is left to do.
+    fn write_now(&mut self) -> bool {
+        let Some(pipe) = self.pipe.as_deref().filter(|_| !self.queue.is_out()) else {
+            return false;
+        };
+        let Some(batch) = self.queue.take() else {
+            return true;
+        };
+        // Whatever stands in the way, the writer will meet it, too.
+        let written = pipe.try_write(&batch).unwrap_or(0);
+        self.queue.wrote(written);
+        if written < batch.len() {
+            self.queue.put_back(batch, written);
+            return false;
+        }
+        self.queue.done(batch);
+        true
     }
 }

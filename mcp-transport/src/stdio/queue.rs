@@ -23,6 +23,8 @@ pub(super) struct Queue {
     accepted: u64,
     written: u64,
     unread: u64,
+    /// Whether a batch is out to be written.
+    is_out: bool,
     request_bound: usize,
     control_bound: usize,
 }
@@ -55,6 +57,7 @@ impl Queue {
             accepted: 0,
             written: 0,
             unread: 0,
+            is_out: false,
             request_bound: limits.outbound_bytes,
             control_bound: limits.outbound_bytes.saturating_add(limits.control_bytes),
         }
@@ -94,7 +97,21 @@ impl Queue {
     /// Hands out all that waits, to be written; `None` if there is nothing.
     pub(super) fn take(&mut self) -> Option<Vec<u8>> {
         let spare = std::mem::take(&mut self.spare);
-        Some(std::mem::replace(&mut self.waiting, spare)).filter(|batch| !batch.is_empty())
+        let batch = std::mem::replace(&mut self.waiting, spare);
+        self.is_out = !batch.is_empty();
+        self.is_out.then_some(batch)
+    }
+
+    /// Whether somebody is writing.
+    pub(super) fn is_out(&self) -> bool {
+        self.is_out
+    }
+
+    /// Takes back what was handed out last and could not be written, if nothing came since.
+    pub(super) fn put_back(&mut self, mut batch: Vec<u8>, written: usize) {
+        batch.drain(..written.min(batch.len()));
+        self.spare = std::mem::replace(&mut self.waiting, batch);
+        self.is_out = false;
     }
 
     /// The pipe has taken so many more bytes of what was handed out.
@@ -111,6 +128,7 @@ impl Queue {
 
     /// All that was handed out has been written; the buffer comes back.
     pub(super) fn done(&mut self, mut buffer: Vec<u8>) {
+        self.is_out = false;
         if buffer.capacity() <= KEEP {
             buffer.clear();
             self.spare = buffer;
@@ -187,6 +205,7 @@ mod tests {
         Offer(bool, usize),
         Take,
         Write(usize),
+        PutBack,
     }
 
     fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -194,6 +213,7 @@ mod tests {
             4 => (any::<bool>(), 0..60_000_usize).prop_map(|(is, size)| Step::Offer(is, size)),
             2 => Just(Step::Take),
             2 => (1..100_000_usize).prop_map(Step::Write),
+            1 => Just(Step::PutBack),
         ];
         prop::collection::vec(step, 0..60)
     }
@@ -218,6 +238,12 @@ mod tests {
                     }
                     Step::Take if in_hand.is_none() => in_hand = queue.take().map(|batch| (batch, 0)),
                     Step::Take => {}
+                    Step::PutBack if queue.is_empty() => {
+                        if let Some((batch, done)) = in_hand.take() {
+                            queue.put_back(batch, done);
+                        }
+                    }
+                    Step::PutBack => {}
                     Step::Write(most) => {
                         if let Some((batch, done)) = &mut in_hand {
                             let size = most.min(batch.len() - *done);
@@ -234,6 +260,7 @@ mod tests {
             let unsent = |reached: usize| -> Vec<RequestId> {
                 starts.iter().filter(|(_, start)| *start >= reached).map(|(id, _)| (*id).into()).collect()
             };
+            prop_assert_eq!(queue.is_out(), in_hand.is_some());
             prop_assert_eq!(queue.unsent(), unsent(written));
             queue.lose(lost);
             prop_assert_eq!(queue.unsent(), unsent(written.saturating_sub(lost)));

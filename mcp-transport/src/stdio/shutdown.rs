@@ -54,12 +54,7 @@ impl Link {
     /// a process may close it and go on.
     async fn discard_stdout(&self) {
         let mut scratch = vec![0; SCRATCH];
-        while self.stdout.readable().await.is_ok() {
-            if let Ok(0) = self.stdout.try_read(&mut scratch) {
-                break;
-            }
-            tokio::task::consume_budget().await;
-        }
+        while let Ok(1..) = self.skip_stdout(&mut scratch).await {}
         pending().await
     }
 }

@@ -1,4 +1,4 @@
-//! The neutral JSON of a request; `examples/conversation.json` has an example of every part.
+//! The neutral JSON of a request; `NEUTRAL.md` has an example of every part.
 
 use mcp_jsonrpc::RawJson;
 use provider_adapters::{Adapter, Conversation, Options, Request, ToolChoice, ToolSpec};

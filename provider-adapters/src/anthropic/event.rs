@@ -15,16 +15,17 @@ pub(crate) struct StreamEvent<'a> {
     #[serde(default)]
     pub(crate) index: u64,
     #[serde(borrow, default)]
-    pub(crate) message: Option<Message<'a>>,
+    pub(crate) message: Option<Box<Message<'a>>>,
     #[serde(borrow, default)]
     pub(crate) content_block: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(crate) delta: Option<Delta<'a>>,
     #[serde(default)]
-    pub(crate) usage: Option<MessageUsage>,
+    pub(crate) usage: Option<Box<MessageUsage>>,
 }
 
-/// What is new in a block, or in the message.
+/// What is new in a block, or in the message. What comes once stands in a box, so that the many
+/// small ones stay small.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Delta<'a> {
     #[serde(borrow, rename = "type", default)]
@@ -36,11 +37,11 @@ pub(crate) struct Delta<'a> {
     #[serde(borrow, default)]
     pub(crate) thinking: Option<TextPiece<'a>>,
     #[serde(borrow, default)]
-    pub(crate) signature: Option<TextPiece<'a>>,
+    pub(crate) signature: Option<Box<TextPiece<'a>>>,
     #[serde(borrow, default)]
     pub(crate) citation: Option<&'a RawValue>,
     #[serde(borrow, default)]
-    pub(crate) stop_reason: Option<TextPiece<'a>>,
+    pub(crate) stop_reason: Option<Box<TextPiece<'a>>>,
 }
 
 /// A whole message, or the empty one at the start of a stream.

@@ -9,7 +9,7 @@ use super::event::{Block, Delta, Message, StreamEvent};
 use crate::assembly::{Assembly, Slot, Voice};
 use crate::decoder::Frames;
 use crate::error_body;
-use crate::json_text::{keep, minify};
+use crate::json_text::{keep, minify, parse};
 use crate::native::Native;
 use crate::provider_error::ErrorKind;
 use crate::reply::Reply;
@@ -62,12 +62,12 @@ impl AnthropicFrames {
             "content_block_stop" => self.end_block(event.index, turn),
             "message_start" => {
                 if let Some(message) = event.message {
-                    self.message(message, turn);
+                    self.message(*message, turn);
                 }
             }
             "message_delta" => {
                 if let Some(usage) = event.usage {
-                    turn.update_usage(usage.into());
+                    turn.update_usage((*usage).into());
                 }
                 if let Some(reason) = event.delta.and_then(|delta| delta.stop_reason) {
                     stop(&reason, turn);
@@ -227,7 +227,7 @@ impl OpenBlock {
 
 impl Frames for AnthropicFrames {
     fn event(&mut self, name: &[u8], data: &[u8], turn: &mut Assembly) {
-        match serde_json::from_slice::<StreamEvent<'_>>(data) {
+        match parse::<StreamEvent<'_>>(data) {
             Ok(mut event) => {
                 if event.kind.is_empty() {
                     event.kind = TextPiece::from_bytes(name.into());
@@ -246,7 +246,7 @@ impl Frames for AnthropicFrames {
 
     fn body(&mut self, json: &[u8], turn: &mut Assembly) {
         self.whole = true;
-        match serde_json::from_slice(json) {
+        match parse(json) {
             Ok(message) => self.message(message, turn),
             Err(error) => turn.fail(ErrorKind::Malformed, format!("not a message: {error}")),
         }

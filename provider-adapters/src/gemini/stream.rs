@@ -9,7 +9,7 @@ use super::partial_args::PartialArgs;
 use crate::assembly::{Assembly, Slot, Voice};
 use crate::decoder::Frames;
 use crate::error_body;
-use crate::json_text::minify;
+use crate::json_text::{minify, parse};
 use crate::media::{Media, MediaSource};
 use crate::native::Native;
 use crate::provider_error::ErrorKind;
@@ -40,7 +40,7 @@ impl GeminiFrames {
     }
 
     fn chunk(&mut self, data: &[u8], turn: &mut Assembly) {
-        let chunk: Chunk<'_> = match serde_json::from_slice(data) {
+        let chunk: Chunk<'_> = match parse(data) {
             Ok(chunk) => chunk,
             Err(error) => {
                 let error = format!("an event is not a generateContent reply: {error}");
@@ -185,7 +185,7 @@ impl Frames for GeminiFrames {
 
     /// One reply, or a list of them: what a stream is without server-sent events.
     fn body(&mut self, json: &[u8], turn: &mut Assembly) {
-        match serde_json::from_slice::<Vec<&RawValue>>(json) {
+        match parse::<Vec<&RawValue>>(json) {
             Ok(chunks) => {
                 for chunk in chunks {
                     self.chunk(chunk.get().as_bytes(), turn);

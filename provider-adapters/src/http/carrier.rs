@@ -45,7 +45,7 @@ impl Carrier {
     pub(crate) async fn send(
         &self,
         url: &str,
-        headers: Vec<(String, Secret)>,
+        headers: &[(String, Secret)],
         request: &WireRequest,
     ) -> Result<Reached, ModelError> {
         let (client, recorder) = match self {
@@ -54,7 +54,7 @@ impl Carrier {
             Self::Replay(player) => return player.lock().play(request),
         };
         let mut call = client.post(url).body(request.body.clone());
-        for (name, value) in &headers {
+        for (name, value) in headers {
             call = call.header(name, value.expose());
         }
         let failed = |error: reqwest::Error| match error.is_builder() {
@@ -88,32 +88,37 @@ impl Carrier {
 }
 
 impl Body {
-    /// The next bytes; nothing at the end.
-    pub(crate) async fn chunk(&mut self) -> Result<Option<Vec<u8>>, BoxError> {
-        match self {
-            Self::Net(response) => Ok(response.chunk().await.map_err(anonymous)?.map(Into::into)),
-            Self::Taped(response, tape) => {
-                let chunk = response.chunk().await.map_err(anonymous)?;
-                if let (Some(bytes), Some(exchange)) = (&chunk, &mut tape.exchange) {
-                    exchange.push(bytes);
-                }
-                Ok(chunk.map(Into::into))
-            }
-            Self::Played(chunks) => Ok(chunks.next()),
+    /// Hands the next bytes to `take`; `false` at the end.
+    pub(crate) async fn chunk(&mut self, take: impl FnOnce(&[u8])) -> Result<bool, BoxError> {
+        let response = match self {
+            Self::Net(response) | Self::Taped(response, _) => response,
+            Self::Played(chunks) => return Ok(chunks.next().map(|chunk| take(&chunk)).is_some()),
+        };
+        let Some(bytes) = response.chunk().await.map_err(anonymous)? else {
+            return Ok(false);
+        };
+        if let Self::Taped(
+            _,
+            Tape {
+                exchange: Some(exchange),
+                ..
+            },
+        ) = self
+        {
+            exchange.push(&bytes);
         }
+        take(&bytes);
+        Ok(true)
     }
 
     /// Everything, or as much as an error is worth.
-    pub(crate) async fn read_some(&mut self) -> Result<Vec<u8>, ModelError> {
+    pub(crate) async fn read_some(&mut self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        while bytes.len() < MAX_ERROR {
-            match self.chunk().await {
-                Ok(Some(chunk)) => bytes.extend_from_slice(&chunk),
-                // What has come so far tells enough.
-                Ok(None) | Err(_) => break,
-            }
-        }
-        Ok(bytes)
+        // If the connection breaks, what has come so far tells enough.
+        while bytes.len() < MAX_ERROR
+            && let Ok(true) = self.chunk(|chunk| bytes.extend_from_slice(chunk)).await
+        {}
+        bytes
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::future::Future;
+use std::pin::Pin;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -60,17 +61,15 @@ impl LiveReply {
         let Some((body, decoder)) = &mut self.source else {
             return;
         };
-        let mut events = Vec::new();
-        let failure = match within(Phase::Idle, self.idle, self.deadline, body.chunk()).await {
-            Ok(Ok(Some(bytes))) => {
-                decoder.push(&bytes, &mut events);
-                self.queue.extend(events);
-                if !decoder.is_done() {
-                    return;
-                }
-                None
-            }
-            Ok(Ok(None)) => None,
+        let queue = &mut self.queue;
+        let read = body.chunk(|bytes| {
+            let mut events = Vec::from(std::mem::take(queue));
+            decoder.push(bytes, &mut events);
+            *queue = events.into();
+        });
+        let failure = match within(Phase::Idle, self.idle, self.deadline, read).await {
+            Ok(Ok(true)) if !decoder.is_done() => return,
+            Ok(Ok(_)) => None,
             Ok(Err(error)) => Some(format!("the connection broke: {error}")),
             Err(error) => Some(error.to_string()),
         };
@@ -102,9 +101,21 @@ impl LiveReply {
 
 #[async_trait]
 impl ReplyStream for LiveReply {
-    async fn next(&mut self) -> Option<Event> {
-        self.peek().await;
-        self.queue.pop_front()
+    /// Most events are there already: a future that only hands one over is much smaller than one
+    /// that reads.
+    fn next<'s, 'f>(&'s mut self) -> Pin<Box<dyn Future<Output = Option<Event>> + Send + 'f>>
+    where
+        's: 'f,
+        Self: 'f,
+    {
+        if self.queue.is_empty() {
+            Box::pin(async move {
+                self.peek().await;
+                self.queue.pop_front()
+            })
+        } else {
+            Box::pin(async move { self.queue.pop_front() })
+        }
     }
 
     fn finish(mut self: Box<Self>) -> Reply {

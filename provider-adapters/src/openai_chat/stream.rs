@@ -10,7 +10,7 @@ use super::think::ThinkSplitter;
 use crate::assembly::{Assembly, Slot, Voice};
 use crate::decoder::Frames;
 use crate::error_body;
-use crate::json_text::minify;
+use crate::json_text::{minify, parse};
 use crate::native::Native;
 use crate::provider_error::ErrorKind;
 use crate::reply::Reply;
@@ -40,7 +40,7 @@ impl ChatFrames {
     }
 
     fn chunk(&mut self, data: &[u8], turn: &mut Assembly) {
-        let chunk: Chunk<'_> = match serde_json::from_slice(data) {
+        let chunk: Chunk<'_> = match parse(data) {
             Ok(chunk) => chunk,
             Err(error) => {
                 let error = format!("an event is not a chat completion chunk: {error}");

@@ -3,13 +3,14 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::json_text::count;
+use crate::json_text::{count, parse};
 use crate::text_piece::TextPiece;
 use crate::usage::Usage;
 
 /// One event of a stream. The big ones stay raw until they are known to matter.
 #[derive(Debug, Deserialize)]
-pub(crate) struct StreamEvent<'a> {
+#[serde(bound(deserialize = "D: Deserialize<'de>"))]
+pub(crate) struct StreamEvent<'a, D = TextPiece<'a>> {
     #[serde(borrow, rename = "type", default)]
     pub(crate) kind: TextPiece<'a>,
     #[serde(default)]
@@ -18,14 +19,35 @@ pub(crate) struct StreamEvent<'a> {
     pub(crate) content_index: u64,
     #[serde(default)]
     pub(crate) summary_index: u64,
-    #[serde(borrow, default)]
-    pub(crate) delta: Option<&'a RawValue>,
+    #[serde(default = "Option::default")]
+    pub(crate) delta: Option<D>,
     #[serde(borrow, default)]
     pub(crate) arguments: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(crate) item: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(crate) response: Option<&'a RawValue>,
+}
+
+impl<'a> StreamEvent<'a> {
+    /// Reads an event. In one that does not matter, a delta may be anything.
+    pub(crate) fn read(data: &'a [u8]) -> Result<Self, serde_json::Error> {
+        parse(data).or_else(|_| {
+            let odd: StreamEvent<'a, &'a RawValue> = parse(data)?;
+            Ok(Self {
+                kind: odd.kind,
+                output_index: odd.output_index,
+                content_index: odd.content_index,
+                summary_index: odd.summary_index,
+                delta: odd
+                    .delta
+                    .and_then(|raw| serde_json::from_str(raw.get()).ok()),
+                arguments: odd.arguments,
+                item: odd.item,
+                response: odd.response,
+            })
+        })
+    }
 }
 
 /// An output item.

@@ -9,7 +9,7 @@ use super::event::{Item, ItemPart, Response, StreamEvent};
 use crate::assembly::{Assembly, Slot, Voice};
 use crate::decoder::Frames;
 use crate::error_body;
-use crate::json_text::keep;
+use crate::json_text::{keep, parse};
 use crate::media::Media;
 use crate::native::Native;
 use crate::provider_error::ErrorKind;
@@ -39,25 +39,21 @@ struct OpenItem {
 }
 
 impl ResponsesFrames {
-    fn stream_event(&mut self, event: &StreamEvent<'_>, data: &[u8], turn: &mut Assembly) {
+    fn stream_event(&mut self, event: StreamEvent<'_>, data: &[u8], turn: &mut Assembly) {
         let (at, part) = (event.output_index, event.content_index);
+        let delta = event.delta.unwrap_or_default();
         match event.kind.as_str() {
-            "response.output_text.delta" => self.part(at, part, Voice::Text, event.delta, turn),
-            "response.refusal.delta" => self.part(at, part, Voice::Refusal, event.delta, turn),
+            "response.output_text.delta" => self.part(at, part, Voice::Text, &delta, turn),
+            "response.refusal.delta" => self.part(at, part, Voice::Refusal, &delta, turn),
             "response.reasoning_summary_text.delta" => {
-                self.reason(
-                    at,
-                    ("summary", event.summary_index),
-                    &text(event.delta),
-                    turn,
-                );
+                self.reason(at, ("summary", event.summary_index), &delta, turn);
             }
             "response.reasoning_text.delta" => {
-                self.reason(at, ("content", part), &text(event.delta), turn);
+                self.reason(at, ("content", part), &delta, turn);
             }
             "response.function_call_arguments.delta" => {
                 if let Some(slot) = self.item(at).call {
-                    turn.argue(slot, &text(event.delta));
+                    turn.argue(slot, &delta);
                 }
             }
             "response.function_call_arguments.done" => {
@@ -106,7 +102,7 @@ impl ResponsesFrames {
         at: u64,
         part: u64,
         voice: Voice,
-        delta: Option<&RawValue>,
+        delta: &TextPiece<'_>,
         turn: &mut Assembly,
     ) {
         let slot = *self
@@ -114,7 +110,7 @@ impl ResponsesFrames {
             .parts
             .entry(part)
             .or_insert_with(|| turn.open_text(voice));
-        turn.say_at(slot, &text(delta));
+        turn.say_at(slot, delta);
     }
 
     fn reason(
@@ -186,7 +182,7 @@ impl ResponsesFrames {
     }
 
     fn response(&mut self, json: &[u8], turn: &mut Assembly) {
-        let response: Response<'_> = match serde_json::from_slice(json) {
+        let response: Response<'_> = match parse(json) {
             Ok(response) => response,
             Err(error) => {
                 return turn.fail(ErrorKind::Malformed, format!("not a response: {error}"));
@@ -224,8 +220,8 @@ impl Frames for ResponsesFrames {
         if data.trim_ascii() == b"[DONE]" {
             return;
         }
-        match serde_json::from_slice::<StreamEvent<'_>>(data) {
-            Ok(event) => self.stream_event(&event, data, turn),
+        match StreamEvent::read(data) {
+            Ok(event) => self.stream_event(event, data, turn),
             Err(error) => {
                 turn.fail(
                     ErrorKind::Malformed,

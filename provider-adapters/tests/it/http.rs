@@ -1,14 +1,17 @@
 //! A model behind HTTP, against a scripted provider on loopback.
 
+mod quarantine;
+mod retry;
 mod server;
+mod time;
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use provider_adapters::{
     Adapter, Anthropic, Conversation, ErrorKind, Event, HttpModel, Model, ModelError, OpenAiChat,
-    Reply, Request, Retry, StopReason, Timeouts, ToolSpec,
+    Reply, Request, Retry, ToolSpec,
 };
-use serde_json::{Value, json};
 
 use self::server::{Answer, Server};
 use crate::fixture;
@@ -106,168 +109,6 @@ async fn own_headers_replace_ours() {
 }
 
 #[tokio::test]
-async fn an_overloaded_provider_is_asked_again() {
-    let early = Answer::new(
-        200,
-        "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n",
-    );
-    let server = Server::start(vec![
-        overloaded().with_header("retry-after-ms", "1"),
-        early,
-        text(),
-    ])
-    .await;
-    let model = model(&server);
-    let (_, reply) = play(&model, &request(model.adapter(), &[])).await.unwrap();
-    assert_eq!((reply.text().as_str(), server.asked().len()), ("Hello.", 3));
-}
-
-#[tokio::test]
-async fn patience_ends() {
-    let server = Server::start(vec![overloaded(), overloaded(), overloaded(), text()]).await;
-    let model = model(&server);
-    let Err(ModelError::Provider(error)) = play(&model, &request(model.adapter(), &[])).await
-    else {
-        panic!("it should have given up");
-    };
-    assert_eq!(
-        (error.kind, error.status, server.asked().len()),
-        (ErrorKind::Server, Some(529), 3)
-    );
-    assert_eq!(error.request_id.as_deref(), Some("req_1"));
-}
-
-#[tokio::test]
-async fn what_cannot_get_better_is_not_tried_again() {
-    let quota =
-        r#"{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}"#;
-    for answer in [
-        Answer::new(429, quota),
-        Answer::new(
-            401,
-            r#"{"error":{"message":"bad key","type":"authentication_error"}}"#,
-        ),
-        overloaded().with_header("x-should-retry", "false"),
-        Answer::new(429, "{}").with_header("retry-after", "3600"),
-    ] {
-        let server = Server::start(vec![answer, text()]).await;
-        let model = model(&server);
-        assert!(play(&model, &request(model.adapter(), &[])).await.is_err());
-        assert_eq!(server.asked().len(), 1);
-    }
-}
-
-#[tokio::test]
-async fn a_reply_that_fails_half_way_is_told_and_not_repeated() {
-    let server = Server::start(vec![
-        Answer::new(200, reply("anthropic/08-error-overloaded.sse")),
-        text(),
-    ])
-    .await;
-    let model = model(&server);
-    let (events, reply) = play(&model, &request(model.adapter(), &[])).await.unwrap();
-    assert_eq!((reply.text().as_str(), server.asked().len()), ("part", 1));
-    assert!(events.iter().any(|event| matches!(event, Event::Error(_))));
-    let failed = model.ask(&request(model.adapter(), &[])).await;
-    assert_eq!(failed.unwrap().stop_reason(), Some(StopReason::End));
-}
-
-#[tokio::test]
-async fn a_refused_tool_is_quarantined_and_the_rest_goes_on() {
-    let refusal = r#"{"type":"error","error":{"type":"invalid_request_error","message":"tools.1.custom.input_schema: JSON schema is invalid"}}"#;
-    let server = Server::start(vec![Answer::new(400, refusal), text(), text()]).await;
-    let model = model(&server);
-    let request = request(model.adapter(), &["a", "b", "c"]);
-    let (events, reply) = play(&model, &request).await.unwrap();
-    let Some(Event::ToolQuarantined { tool, reason }) = events.first() else {
-        panic!("{events:?}")
-    };
-    assert_eq!((tool.as_str(), reply.text().as_str()), ("b", "Hello."));
-    assert!(reason.contains("tools.1"), "{reason}");
-    play(&model, &request).await.unwrap();
-    let names = |body: &Value| -> Vec<String> {
-        let tools = body["tools"].as_array().unwrap().iter();
-        tools
-            .map(|tool| tool["name"].as_str().unwrap().to_owned())
-            .collect()
-    };
-    let sent: Vec<Vec<String>> = server
-        .asked()
-        .iter()
-        .map(|asked| names(&asked.body))
-        .collect();
-    assert_eq!(
-        json!(sent),
-        json!([["a", "b", "c"], ["a", "c"], ["a", "c"]]),
-        "remembered"
-    );
-}
-
-#[tokio::test]
-async fn only_one_tool_is_quarantined_for_a_request() {
-    let refusal = |place: usize| {
-        let message = format!("tools.{place}.custom.input_schema: JSON schema is invalid");
-        let body = json!({"error": {"type": "invalid_request_error", "message": message}});
-        Answer::new(400, body.to_string())
-    };
-    let server = Server::start(vec![refusal(0), refusal(0), text()]).await;
-    let model = model(&server);
-    assert!(
-        play(&model, &request(model.adapter(), &["a", "b"]))
-            .await
-            .is_err()
-    );
-    assert_eq!(server.asked().len(), 2);
-}
-
-#[tokio::test]
-async fn a_silent_provider_is_not_waited_for_without_end() {
-    let server = Server::start(vec![
-        Answer::new(200, "event: ping\ndata: {\"type\":\"ping\"}\n\n").stalling(),
-    ])
-    .await;
-    let timeouts = Timeouts::default().with_idle(Duration::from_millis(30));
-    let model = model(&server)
-        .with_timeouts(timeouts)
-        .with_retry(Retry::default().with_tries(0));
-    let Err(ModelError::Provider(error)) = play(&model, &request(model.adapter(), &[])).await
-    else {
-        panic!("it should have timed out");
-    };
-    assert_eq!(error.kind, ErrorKind::Truncated);
-    assert!(error.message.contains("30ms"), "{error}");
-}
-
-#[tokio::test]
-async fn a_total_limit_holds_across_tries() {
-    let server = Server::start(vec![overloaded().with_header("retry-after", "60"), text()]).await;
-    let timeouts = Timeouts::default().with_total(Duration::from_secs(5));
-    let model = model(&server).with_timeouts(timeouts);
-    assert!(play(&model, &request(model.adapter(), &[])).await.is_err());
-    assert_eq!(server.asked().len(), 1);
-}
-
-#[tokio::test]
-async fn dropping_the_stream_hangs_up() {
-    let whole = String::from_utf8(reply("anthropic/08-error-overloaded.sse")).unwrap();
-    let (part, _) = whole.split_once("event: error").unwrap();
-    let mut server = Server::start(vec![Answer::new(200, part).stalling()]).await;
-    let model = model(&server);
-    let mut stream = model.start(&request(model.adapter(), &[])).await.unwrap();
-    assert!(matches!(stream.next().await, Some(Event::Text { .. })));
-    drop(stream);
-    server.hang_ups.recv().await.unwrap();
-}
-
-#[tokio::test]
-async fn an_end_mark_is_enough_even_if_the_connection_stays_open() {
-    let server = Server::start(vec![text().stalling()]).await;
-    let model = model(&server);
-    let (_, reply) = play(&model, &request(model.adapter(), &[])).await.unwrap();
-    assert_eq!(reply.stop_reason(), Some(StopReason::End));
-}
-
-#[tokio::test]
 async fn nobody_there_is_an_error_without_secrets() {
     let model = HttpModel::new(OpenAiChat::default())
         .unwrap()
@@ -327,4 +168,32 @@ async fn what_was_recorded_is_played_back_and_nothing_else() {
     );
     assert_eq!(server.asked().len(), 3, "nothing goes live");
     std::fs::remove_file(tape).unwrap();
+}
+
+/// Some gateways repeat the key they refuse.
+#[tokio::test]
+async fn a_key_that_the_provider_repeats_is_not_printed() {
+    let told = r#"{"error":{"message":"Incorrect API key provided: sk-secret"}}"#;
+    let server = Server::start(vec![Answer::new(401, told)]).await;
+    let model = model(&server);
+    let error = model.ask(&request(model.adapter(), &[])).await.unwrap_err();
+    let ModelError::Provider(inner) = &error else {
+        panic!("{error:?}")
+    };
+    assert_eq!(inner.kind, ErrorKind::Credentials);
+    assert_eq!(inner.message, "Incorrect API key provided: …");
+    assert!(!format!("{error} {error:?}").contains("sk-secret"));
+}
+
+#[tokio::test]
+async fn a_key_is_asked_for_before_every_try() {
+    let server = Server::start(vec![overloaded(), text()]).await;
+    let count = AtomicU32::new(0);
+    let model = model(&server)
+        .with_key_from(move || format!("key-{}", count.fetch_add(1, Ordering::Relaxed)).into());
+    play(&model, &request(model.adapter(), &[])).await.unwrap();
+    for (asked, key) in server.asked().iter().zip(["Bearer key-0", "Bearer key-1"]) {
+        assert!(asked.head.contains(key), "{}", asked.head);
+    }
+    assert_eq!(server.asked().len(), 2);
 }

@@ -40,7 +40,7 @@ fn damaged(index: usize, changes: &[(usize, u8, u8)]) -> (Wire, Vec<u8>) {
         match kind % 4 {
             0 => bytes[at] = *value,
             1 => bytes.insert(at, *value),
-            2 => drop(bytes.remove(at)),
+            2 if bytes.len() > 1 => drop(bytes.remove(at)),
             _ => bytes.truncate(at.max(1)),
         }
     }

@@ -9,6 +9,7 @@
 )]
 
 mod decode;
+mod documented;
 mod fixture;
 mod golden;
 #[cfg(feature = "http")]

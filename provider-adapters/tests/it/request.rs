@@ -199,3 +199,58 @@ fn both_versions_of_anthropic() {
     };
     assert!(told(&new) && !told(&old));
 }
+
+/// X14: natively in the result where the wire allows it, in the next turn where it does not, and
+/// in words only where nothing else works.
+#[test]
+fn x14_media_in_results_reaches_the_model() {
+    let told = |wire: Wire| body(adapter(wire).as_ref(), "result-media");
+    let result = &told(Wire::Anthropic)["messages"][2]["content"][0]["content"];
+    assert_eq!(result[1]["type"], "image");
+    assert_eq!(result[4]["type"], "document");
+    assert_eq!(result[3]["text"], "[Audio: audio/mpeg]");
+    let result = &told(Wire::OpenAiResponses)["input"][3]["output"];
+    assert_eq!(result[1]["type"], "input_image");
+    assert_eq!(result[4]["type"], "input_file");
+    for wire in [Wire::Gemini, Wire::Vertex] {
+        let result = &told(wire)["contents"][2]["parts"][0]["functionResponse"]["parts"];
+        assert_eq!(result[0]["inlineData"]["mimeType"], "image/png");
+        assert_eq!(result[1]["inlineData"]["mimeType"], "audio/mpeg");
+    }
+    let messages = &told(Wire::OpenAiChat)["messages"];
+    assert!(messages[2]["content"].is_string() && messages[3]["content"].is_string());
+    assert_eq!(messages[4]["role"], "user");
+    assert_eq!(messages[4]["content"][1]["type"], "image_url");
+    assert_eq!(messages[4]["content"][3]["type"], "input_audio");
+    for wire in Wire::ALL {
+        assert!(
+            told(wire).to_string().contains("[File: file:///a.zip]"),
+            "{wire}"
+        );
+    }
+}
+
+/// Who is spoken to how, in one table.
+#[test]
+fn every_server_is_asked_to_call_tools_in_its_own_words() {
+    let table: Vec<Value> = Dialect::ALL
+        .into_iter()
+        .map(|dialect| {
+            let adapter = OpenAiChat::new(dialect);
+            let forced = |conversation: &str| body(&adapter, conversation)["tool_choice"].clone();
+            let calls = body(&adapter, "names");
+            json!({
+                "server": dialect.name,
+                "key": format!("{:?}", adapter.key_header()),
+                "required": forced("choice-required"),
+                "one": forced("choice-tool"),
+                "some": forced("choice-among"),
+                "none": forced("choice-none"),
+                "id": calls["messages"][1]["tool_calls"][0]["id"],
+                "strict": body(&adapter, "choice-auto")["tools"][0]["function"].get("strict"),
+            })
+        })
+        .collect();
+    let table: Vec<String> = table.iter().map(Value::to_string).collect();
+    insta::assert_snapshot!(table.join("\n"));
+}

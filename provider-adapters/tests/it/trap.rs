@@ -1,7 +1,10 @@
 //! What servers do to tool calls, row by row, and what must come out all the same.
 
+mod anthropic;
+mod call;
 mod chat;
-mod other;
+mod gemini;
+mod responses;
 
 use provider_adapters::{Adapter, Event, Expected, Reply};
 

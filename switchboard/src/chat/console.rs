@@ -12,7 +12,8 @@ use crate::chat::approval::{self, Said};
 use crate::chat::form;
 use crate::chat::input::{Input, Line};
 use crate::chat::interrupt::Interrupts;
-use crate::chat::screen::Screen;
+use crate::chat::screen::{Screen, Show};
+use crate::home;
 use crate::out::{Out, Style};
 
 /// The most questions of servers that wait for the user.
@@ -66,6 +67,22 @@ pub(crate) enum Verdict {
 }
 
 impl Console {
+    /// The user at the terminal, or whoever writes to the pipe.
+    pub(crate) fn new(out: Out, show: Show, questions: mpsc::Receiver<Asked>) -> Self {
+        let home = home::folder();
+        let input = match out.is_interactive() {
+            true => Input::terminal(home.join("history.txt")),
+            false => Input::pipe(),
+        };
+        Self {
+            out,
+            input,
+            screen: Screen::new(out, show, home.join("media")),
+            interrupts: Interrupts::new(),
+            questions,
+        }
+    }
+
     /// Asks whether a call may run. `problem` is what was wrong with the last answer.
     pub(crate) async fn approve(&mut self, approval: &Approval, problem: Option<&str>) -> Verdict {
         self.screen.end_line();

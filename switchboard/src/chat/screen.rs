@@ -77,6 +77,7 @@ impl Screen {
         }
         match event {
             Event::Text { text } | Event::Refusal { text } => self.text(text),
+            Event::Round { .. } => self.end_line(),
             Event::Call(record) => self.call(record),
             Event::Progress { progress, .. } => self.progress(progress),
             Event::Media(media) => self.media(media),

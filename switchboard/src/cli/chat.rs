@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use crate::chat::{Command, Console, Ended, Forms, HELP, Input, Interrupts, Line, Screen, Show};
+use crate::chat::{Command, Console, Ended, Forms, HELP, Line, Show};
 use crate::chat::{clean, drive, export_markdown, money};
 use crate::cli::Global;
 use crate::cli::wishes::TalkArgs;
 use crate::exit::{Exit, Failure};
 use crate::home;
+use crate::models::Origin;
 use crate::out::{Out, Style};
 use crate::session::{Model, Talk, transcript};
 use crate::store::ConversationId;
@@ -44,17 +45,7 @@ impl Chat {
         };
         let (forms, questions) = Forms::new();
         let bench = Workbench::set_up(Arc::clone(&store), self.talk.wishes(global), forms).await?;
-        let input = match out.is_interactive() {
-            true => Input::terminal(home::folder().join("history.txt")),
-            false => Input::pipe(),
-        };
-        let console = Console {
-            out: *out,
-            input,
-            screen: Screen::new(*out, Show::Chat, home::folder().join("media")),
-            interrupts: Interrupts::new(),
-            questions,
-        };
+        let console = Console::new(*out, Show::Chat, questions);
         let mut room = Room {
             talk: Talk::begin(store, bench.conversation(), bench.system()),
             bench,
@@ -116,20 +107,28 @@ impl Room {
     }
 
     fn welcome(&mut self) {
-        if self.bench.choice.provider.is_demo() {
-            self.console.screen.line(
-                Style::Bold,
-                "No model key found: using the built-in demo model, which is not an AI, and the \
-                 demo server.",
+        if self.bench.choice.origin == Origin::Demo {
+            let servers = self.bench.manager.connected();
+            let server = match servers.iter().any(|name| name.as_str() == "demo") {
+                true => " and the demo server",
+                false => "",
+            };
+            let text = format!(
+                "No model key found: using the built-in demo model, which is not an AI,{server}."
             );
-            self.dim("Try: what time is it? · add 2 and 3 · write a note. `switchboard model set` uses a real one.");
+            self.console.screen.line(Style::Bold, &text);
+            self.dim(
+                "Try: what time is it? · 2 plus 3 · write a note. `switchboard model set` uses a \
+                 real model.",
+            );
         } else {
             let text = format!("Model: {}", self.bench.choice.name());
             self.dim(&text);
         }
         let tools = self.bench.manager.catalog().enabled_tools().count();
         let servers = self.bench.manager.connected().len();
-        let text = format!("{servers} servers, {tools} tools. /help shows the commands.");
+        let plural = if servers == 1 { "" } else { "s" };
+        let text = format!("{servers} server{plural}, {tools} tools. /help shows the commands.");
         self.dim(&text);
         for notice in std::mem::take(&mut self.bench.notices) {
             let text = format!("! {}", clean(&notice));

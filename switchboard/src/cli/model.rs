@@ -1,5 +1,7 @@
 //! `switchboard model`: which one.
 
+use std::io::IsTerminal as _;
+
 use clap::{Args, Subcommand};
 use provider_adapters::Secret;
 use serde_json::{Value, json};
@@ -195,11 +197,13 @@ impl Set {
 /// Reads a key from standard input, and keeps it.
 async fn read_key(out: &Out, provider: &str, plain: bool) -> Result<StoredValue, Failure> {
     out.note(format!("The key of {provider}, then Enter:"));
-    let mut line = String::new();
-    std::io::stdin()
-        .read_line(&mut line)
-        .map_err(|error| Failure::new(Exit::Other, "the key cannot be read").caused_by(error))?;
-    let key = line.trim().to_owned();
+    let read = match std::io::stdin().is_terminal() {
+        true => rpassword::read_password(),
+        false => std::io::stdin().lines().next().unwrap_or(Ok(String::new())),
+    };
+    let read =
+        read.map_err(|error| Failure::new(Exit::Other, "the key cannot be read").caused_by(error))?;
+    let key = read.trim().to_owned();
     if key.is_empty() {
         return Err(Failure::new(Exit::Other, "no key was given"));
     }

@@ -8,7 +8,7 @@ use clap::Args;
 use mcp_manager::NoopElicitation;
 use serde_json::{Value, json};
 
-use crate::chat::{Console, Ended, Forms, Input, Interrupts, Screen, Show, call_json, drive};
+use crate::chat::{Console, Ended, Forms, Show, call_json, clean, drive};
 use crate::cli::Global;
 use crate::cli::wishes::TalkArgs;
 use crate::exit::{Exit, Failure};
@@ -71,18 +71,9 @@ impl Run {
             (false, _) if global.json || global.quiet => Show::Nothing,
             (false, _) => Show::Answer,
         };
-        let mut console = Console {
-            out: *out,
-            input: match attended {
-                true => Input::terminal(home::folder().join("history.txt")),
-                false => Input::pipe(),
-            },
-            screen: Screen::new(*out, show, home::folder().join("media")),
-            interrupts: Interrupts::new(),
-            questions,
-        };
+        let mut console = Console::new(*out, show, questions);
         for notice in &bench.notices {
-            out.note(format!("! {notice}"));
+            out.note(format!("! {}", clean(notice)));
         }
         let answered = async {
             let mut talk = match resumed {
@@ -156,7 +147,12 @@ async fn answer(
         Reason::Finished => Exit::Done,
         Reason::Cancelled => Exit::Cancelled,
         Reason::Failed { message } => {
-            let failure = Failure::new(Exit::Model, message.clone());
+            let signs = ["refused the key", "(HTTP 401)", "(HTTP 403)"];
+            let exit = match signs.iter().any(|sign| message.contains(sign)) {
+                true => Exit::Auth,
+                false => Exit::Model,
+            };
+            let failure = Failure::new(exit, message.clone());
             return Err(failure.with_hint(format!("`switchboard run --resume {id}` tries again.")));
         }
         Reason::Refused => Exit::Model,

@@ -105,8 +105,10 @@ fn score(name: &str, lower: &str, words: &[&str]) -> usize {
             || word == "+" && lower.contains('+')
     };
     let lower_name = name.to_lowercase();
+    // A name that not every provider takes may have got a tail.
+    let begins = |word: &&str| word.contains('_') && lower_name.starts_with(*word);
     let parts: Vec<String> = parts(name);
-    let whole = usize::from(has(&lower_name)) * 100;
+    let whole = usize::from(has(&lower_name) || words.iter().any(begins)) * 100;
     let named = parts
         .iter()
         .filter(|part| part.len() > 2 && has(part))

@@ -147,7 +147,8 @@ impl Rule {
             (None, last) => last.is_none(),
             (Some(_), None) => false,
             (Some(tool), Some(last)) => {
-                let is_it = tool == "*" || same_tool(&last.name, tool);
+                let offered = find_tool(asked, tool).is_some_and(|it| it.name == last.name);
+                let is_it = tool == "*" || offered || same_tool(&last.name, tool);
                 is_it
                     && self
                         .result
@@ -231,21 +232,25 @@ pub(crate) fn call_id(asked: &Asked, number: usize) -> String {
     format!("{start}_demo{}", made + number)
 }
 
-/// The tool of this name among those offered, under whatever prefix a host put before it.
+/// The tool of this name among those offered, whatever a host put before it and, where the name
+/// is not to every provider's taste, behind it.
 pub(crate) fn find_tool<'a>(asked: &'a Asked, name: &str) -> Option<&'a ToolSpec> {
-    let tools = asked.tools.iter().filter(|_| asked.may_call);
-    let mut exact = tools.clone().filter(|tool| tool.name == name);
-    let mut alike = tools.filter(|tool| same_tool(&tool.name, name));
-    exact.next().or_else(|| alike.next())
+    let tools = || asked.tools.iter().filter(|_| asked.may_call);
+    let begins = |tool: &&ToolSpec| letters(short_name(&tool.name)).starts_with(&letters(name));
+    tools()
+        .find(|tool| tool.name == name)
+        .or_else(|| tools().find(|tool| same_tool(&tool.name, name)))
+        .or_else(|| tools().find(begins))
 }
 
 /// Whether both mean the same tool: the same letters and digits, after any prefix.
 fn same_tool(exposed: &str, name: &str) -> bool {
-    let letters = |text: &str| -> String {
-        let kept = text.chars().filter(|sign| sign.is_alphanumeric());
-        kept.flat_map(char::to_lowercase).collect()
-    };
     letters(short_name(exposed)) == letters(name)
+}
+
+fn letters(text: &str) -> String {
+    let kept = text.chars().filter(|sign| sign.is_alphanumeric());
+    kept.flat_map(char::to_lowercase).collect()
 }
 
 /// A tool's name without what a host put before it: `mcp__server__tool` is `tool`.

@@ -7,6 +7,7 @@ use agent_loop::{CallNumber, Event, Run, Status, ToolCallRecord};
 use mcp_jsonrpc::RawJson;
 use provider_adapters::Wire;
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
 use crate::session::error::SessionError;
 use crate::session::remembered;
@@ -57,7 +58,14 @@ impl Ledger {
     pub async fn keep(&mut self, event: &Event, run: &Run) -> Result<(), SessionError> {
         let mut changes = Vec::new();
         match event {
-            Event::Text { text } => {
+            Event::Round { .. } => {
+                // What is said in different rounds are different paragraphs.
+                let content = &mut self.answer.content;
+                if !content.is_empty() && !content.ends_with('\n') {
+                    content.push_str("\n\n");
+                }
+            }
+            Event::Text { text } | Event::Refusal { text } => {
                 self.answer.content.push_str(text);
                 let content = self.answer.content.clone();
                 changes.push(Change::SetContent(self.answer.id.clone(), content));
@@ -115,6 +123,10 @@ impl Ledger {
         let mut changes = vec![self.step(run)?];
         if let Some(id) = self.questions.remove(&number) {
             changes.push(settle(id, PendingState::Answered, Some(answer)));
+        }
+        if let Some(call) = self.calls.get_mut(&number) {
+            call.approved_by = Some("user".to_owned());
+            changes.push(Change::PutToolCall(Box::new(call.clone())));
         }
         Ok(self.store.commit(changes).await.map(drop)?)
     }
@@ -178,6 +190,7 @@ impl Ledger {
         row.tool.clone_from(&record.tool_name);
         row.display_name.clone_from(&record.display_name);
         row.arguments = json_of(&record.arguments);
+        row.args_hash = Some(hash(&row.arguments));
         row.status = match record.status {
             Status::Pending => CallStatus::Pending,
             Status::Invoking => CallStatus::Invoking,
@@ -189,6 +202,7 @@ impl Ledger {
         row.is_error = record.is_error;
         if row.status == CallStatus::Invoking && row.started_at.is_none() {
             row.started_at = Some(Timestamp::now());
+            row.approved_by.get_or_insert_with(|| "policy".to_owned());
         }
         if record.status.is_over() && row.ended_at.is_none() {
             row.ended_at = Some(Timestamp::now());
@@ -247,6 +261,12 @@ fn settle(id: PendingId, state: PendingState, answer: Option<Value>) -> Change {
         answer,
         at,
     }
+}
+
+/// What arguments are known by where they are shown: whoever approves them names it.
+fn hash(arguments: &Value) -> String {
+    let digest = Sha256::digest(arguments.to_string());
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// What was said since the user last spoke, as the model needs it.

@@ -8,10 +8,13 @@
     reason = "tests"
 )]
 
+mod demo;
 mod demo_model;
 mod demo_server;
 mod models;
 mod program;
 mod servers;
+mod session;
 mod store;
 mod talk;
+mod wires;

@@ -1,7 +1,7 @@
 //! Arguments against the original schema, and what a model is told.
 
 use serde_json::{Value, json};
-use tool_schema::Validator;
+use tool_schema::{Target, Validator, compile};
 
 #[track_caller]
 fn told(schema: &Value, arguments: &Value) -> String {
@@ -122,4 +122,21 @@ fn what_is_no_schema_cannot_be_checked_and_says_why() {
         deep = json!({"properties": {"a": deep}});
     }
     assert!(Validator::new(&deep).is_err());
+}
+
+#[test]
+fn a_model_is_told_how_it_writes_a_key_that_the_server_spells_otherwise() {
+    let schema = json!({"type": "object", "properties": {"$top": {"type": "integer"}}, "required": ["$top"]});
+    let target = Target::named("anthropic").unwrap();
+    let compiled = compile(&schema, &target).unwrap();
+    let arguments = compiled.restore.apply(json!({"_top": "ten"}));
+    let mismatch = Validator::new(&schema)
+        .unwrap()
+        .check(&arguments)
+        .unwrap_err();
+    insta::assert_snapshot!(mismatch.seen_through(&compiled.restore), @r#"
+    The arguments do not fit the tool's schema. Correct this and call again:
+    - `/$top`: must be integer, but is "ten"
+    - the key `$top` is written `_top` here
+    "#);
 }

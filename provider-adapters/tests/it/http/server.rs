@@ -13,8 +13,18 @@ pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(&'static str, &'static str)>,
     pub(crate) chunks: Vec<Vec<u8>>,
-    /// Whether it says that the reply is over.
-    pub(crate) ends: bool,
+    pub(crate) end: End,
+}
+
+/// How a reply ends.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum End {
+    /// As it should.
+    Said,
+    /// Never.
+    Never,
+    /// With the connection.
+    Closed,
 }
 
 impl Answer {
@@ -23,8 +33,13 @@ impl Answer {
             status,
             headers: Vec::new(),
             chunks: vec![body.as_ref().to_vec()],
-            ends: true,
+            end: End::Said,
         }
+    }
+
+    /// Not even a status.
+    pub(crate) fn none() -> Self {
+        Self::new(0, "")
     }
 
     pub(crate) fn with_header(mut self, name: &'static str, value: &'static str) -> Self {
@@ -45,7 +60,13 @@ impl Answer {
 
     /// Without ever ending.
     pub(crate) fn stalling(mut self) -> Self {
-        self.ends = false;
+        self.end = End::Never;
+        self
+    }
+
+    /// With the connection closed instead of an end.
+    pub(crate) fn closing(mut self) -> Self {
+        self.end = End::Closed;
         self
     }
 }
@@ -60,6 +81,8 @@ pub(crate) struct Asked {
 pub(crate) struct Server {
     pub(crate) url: String,
     asked: Arc<Mutex<Vec<Asked>>>,
+    /// Tells of requests.
+    pub(crate) arrivals: mpsc::Receiver<()>,
     /// Tells of clients that hung up on a stalling answer.
     pub(crate) hang_ups: mpsc::Receiver<()>,
 }
@@ -70,17 +93,26 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let asked = Arc::new(Mutex::new(Vec::new()));
+        let (arrived, arrivals) = mpsc::channel(8);
         let (hung_up, hang_ups) = mpsc::channel(8);
         let answers = Arc::new(Mutex::new(answers.into_iter()));
         let log = asked.clone();
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(serve(stream, answers.clone(), log.clone(), hung_up.clone()));
+                let (log, arrived) = (log.clone(), arrived.clone());
+                tokio::spawn(serve(
+                    stream,
+                    answers.clone(),
+                    log,
+                    arrived,
+                    hung_up.clone(),
+                ));
             }
         });
         Self {
             url,
             asked,
+            arrivals,
             hang_ups,
         }
     }
@@ -94,37 +126,48 @@ async fn serve(
     mut stream: TcpStream,
     answers: Arc<Mutex<std::vec::IntoIter<Answer>>>,
     asked: Arc<Mutex<Vec<Asked>>>,
+    arrived: mpsc::Sender<()>,
     hung_up: mpsc::Sender<()>,
 ) {
     while let Some(request) = read(&mut stream).await {
         asked.lock().push(request);
+        let _ = arrived.try_send(());
         let Some(answer) = answers.lock().next() else {
             return;
         };
-        let mut head = format!(
-            "HTTP/1.1 {} x\r\ntransfer-encoding: chunked\r\n",
-            answer.status
-        );
-        for (name, value) in &answer.headers {
-            head.push_str(&format!("{name}: {value}\r\n"));
+        if answer.status != 0 {
+            say(&mut stream, &answer).await;
         }
-        head.push_str("\r\n");
-        stream.write_all(head.as_bytes()).await.unwrap();
-        for chunk in &answer.chunks {
-            let mut frame = format!("{:x}\r\n", chunk.len()).into_bytes();
-            frame.extend_from_slice(chunk);
-            frame.extend_from_slice(b"\r\n");
-            if stream.write_all(&frame).await.is_err() {
-                break;
-            }
+        if answer.end == End::Closed {
+            return;
         }
-        if !answer.ends {
+        if answer.end == End::Never {
             let gone = stream.read(&mut [0; 64]).await.unwrap_or(0) == 0;
             assert!(gone, "a client speaks while it should listen");
             let _ = hung_up.send(()).await;
             return;
         }
         let _ = stream.write_all(b"0\r\n\r\n").await;
+    }
+}
+
+async fn say(stream: &mut TcpStream, answer: &Answer) {
+    let mut head = format!(
+        "HTTP/1.1 {} x\r\ntransfer-encoding: chunked\r\n",
+        answer.status
+    );
+    for (name, value) in &answer.headers {
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
+    head.push_str("\r\n");
+    stream.write_all(head.as_bytes()).await.unwrap();
+    for chunk in &answer.chunks {
+        let mut frame = format!("{:x}\r\n", chunk.len()).into_bytes();
+        frame.extend_from_slice(chunk);
+        frame.extend_from_slice(b"\r\n");
+        if stream.write_all(&frame).await.is_err() {
+            break;
+        }
     }
 }
 

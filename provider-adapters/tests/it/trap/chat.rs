@@ -1,13 +1,13 @@
-//! Chat Completions, as its many servers speak it.
+//! Chat Completions, as its many servers speak it; `call` has its tool calls.
 
 use provider_adapters::{
-    AssistantPart, Dialect, ErrorKind, Note, OpenAiChat, Reply, StopReason, Usage,
+    Adapter, AssistantPart, Dialect, ErrorKind, OpenAiChat, StopReason, Usage,
 };
 
 use super::{calls, read};
 
 /// A stream of deltas, ended by `finish`.
-fn stream(deltas: &[&str], finish: &str) -> String {
+pub(super) fn stream(deltas: &[&str], finish: &str) -> String {
     let mut out = String::new();
     for delta in deltas {
         out.push_str(&format!(
@@ -19,160 +19,6 @@ fn stream(deltas: &[&str], finish: &str) -> String {
     ));
     out.push_str("data: [DONE]\n\n");
     out
-}
-
-fn fragments(fragments: &[&str]) -> Reply {
-    let deltas: Vec<String> = fragments
-        .iter()
-        .map(|fragment| format!("{{\"tool_calls\":[{fragment}]}}"))
-        .collect();
-    let deltas: Vec<&str> = deltas.iter().map(String::as_str).collect();
-    read(&OpenAiChat::default(), &stream(&deltas, "\"tool_calls\""))
-}
-
-#[track_caller]
-fn check(given: &[&str], want: &[&str]) {
-    let reply = fragments(given);
-    assert_eq!(calls(&reply), want, "{given:?}");
-    assert_eq!(reply.error, None, "{given:?}");
-    assert_eq!(reply.stop_reason(), Some(StopReason::ToolUse));
-}
-
-#[test]
-fn all_calls_have_index_zero() {
-    check(
-        &[
-            r#"{"index":0,"id":"c1","function":{"name":"a","arguments":"{\"x\""}}"#,
-            r#"{"index":0,"function":{"arguments":":1}"}}"#,
-            r#"{"index":0,"id":"c2","function":{"name":"a","arguments":"{\"x\":2}"}}"#,
-        ],
-        &[r#"c1 a {"x":1}"#, r#"c2 a {"x":2}"#],
-    );
-    check(
-        &[
-            r#"{"index":0,"function":{"name":"a","arguments":"{\"x\":1}"}}"#,
-            r#"{"index":0,"function":{"name":"a","arguments":"{\"x\":2}"}}"#,
-        ],
-        &[r#"* a {"x":1}"#, r#"* a {"x":2}"#],
-    );
-}
-
-#[test]
-fn an_index_is_only_a_key() {
-    check(
-        &[
-            r#"{"index":1,"id":"c1","function":{"name":"a","arguments":""}}"#,
-            r#"{"index":7,"id":"c2","function":{"name":"b","arguments":"{\"y\""}}"#,
-            r#"{"index":1,"function":{"arguments":"{\"x\":1}"}}"#,
-            r#"{"index":7,"function":{"arguments":":2}"}}"#,
-        ],
-        &[r#"c1 a {"x":1}"#, r#"c2 b {"y":2}"#],
-    );
-}
-
-#[test]
-fn fragments_without_index_and_id_go_on_with_the_open_call() {
-    check(
-        &[
-            r#"{"id":"c1","function":{"name":"a","arguments":"{\"x\""}}"#,
-            r#"{"function":{"arguments":":1}"}}"#,
-            r#"{"function":{"name":"b","arguments":"{}"}}"#,
-        ],
-        &[r#"c1 a {"x":1}"#, "* b {}"],
-    );
-    let reply = fragments(&[
-        r#"{"id":"c1","function":{"name":"a","arguments":"{"}}"#,
-        r#"{"id":"c2","function":{"name":"b","arguments":"{"}}"#,
-        r#"{"function":{"arguments":"}"}}"#,
-    ]);
-    let error = reply.error.as_ref().unwrap();
-    assert_eq!(error.kind, ErrorKind::Malformed, "ambiguous");
-    assert!(reply.calls().all(|call| call.executable().is_none()));
-}
-
-#[test]
-fn an_id_or_a_name_may_come_late() {
-    check(
-        &[
-            r#"{"index":0,"function":{"name":"a","arguments":""}}"#,
-            r#"{"index":0,"id":"c1","function":{"arguments":"{\"x\":1}"}}"#,
-        ],
-        &[r#"* a {"x":1}"#],
-    );
-    check(
-        &[
-            r#"{"index":0,"id":"c1","function":{"arguments":"{\"x\""}}"#,
-            r#"{"index":0,"id":"c1","function":{"name":"a","arguments":":1}"}}"#,
-        ],
-        &[r#"c1 a {"x":1}"#],
-    );
-}
-
-#[test]
-fn a_new_id_in_every_chunk_is_not_a_new_call() {
-    check(
-        &[
-            r#"{"index":0,"id":"r1","function":{"name":"a","arguments":"{\"x\""}}"#,
-            r#"{"index":0,"id":"r2","function":{"name":null,"arguments":":1}"}}"#,
-        ],
-        &[r#"r1 a {"x":1}"#],
-    );
-}
-
-#[test]
-fn arguments_in_any_shape() {
-    let call = |arguments: &str| {
-        fragments(&[&format!(
-            r#"{{"index":0,"id":"c1","function":{{"name":"a","arguments":{arguments}}}}}"#
-        )])
-    };
-    assert_eq!(
-        calls(&call(r#"{"n": 12345678901234567890123, "z": -0}"#)),
-        [r#"c1 a {"n":12345678901234567890123,"z":-0}"#]
-    );
-    assert_eq!(calls(&call("null")), ["c1 a {}"]);
-    assert_eq!(calls(&call(r#""""#)), ["c1 a {}"]);
-    let twice = call(r#""\"{\\\"x\\\":1}\"""#);
-    assert_eq!(calls(&twice), [r#"c1 a {"x":1}"#]);
-    assert_eq!(
-        twice.notes,
-        [Note::ArgumentsEncodedTwice {
-            name: "a".to_owned()
-        }]
-    );
-    assert_eq!(
-        calls(&call(r#""{\"a\":1,\"a\":2,\"b\":1e400}""#)),
-        [r#"c1 a {"a":1,"a":2,"b":1e400}"#]
-    );
-    assert_eq!(calls(&call(r#""[1]""#)), ["!c1 a [1]"]);
-    assert_eq!(calls(&call(r#""{'x': 1}""#)), ["!c1 a {'x': 1}"]);
-}
-
-#[test]
-fn arguments_sent_again_at_the_end_are_ignored() {
-    check(
-        &[
-            r#"{"index":0,"id":"c1","function":{"name":"a","arguments":"{\"x\""}}"#,
-            r#"{"index":0,"function":{"arguments":":1}"}}"#,
-            r#"{"index":0,"id":"c1","function":{"name":"a","arguments":"{\"x\":1}"}}"#,
-        ],
-        &[r#"c1 a {"x":1}"#],
-    );
-}
-
-#[test]
-fn ids_are_made_unique_within_a_turn() {
-    let reply = fragments(&[
-        r#"{"index":0,"id":"functions.a:0","function":{"name":"a","arguments":"{}"}}"#,
-        r#"{"index":1,"id":"functions.a:0","function":{"name":"a","arguments":"{}"}}"#,
-    ]);
-    assert_eq!(calls(&reply), ["functions.a:0 a {}", "* a {}"]);
-    assert_eq!(
-        reply.notes,
-        [Note::IdTwice {
-            id: "functions.a:0".to_owned()
-        }]
-    );
 }
 
 #[test]
@@ -193,33 +39,6 @@ fn a_call_after_the_finish_still_counts() {
     let bytes = stream(&[r#"{"content":"x"}"#], "\"stop\"").replace("data: [DONE]\n\n", "")
         + &stream(&[call], "null");
     assert_eq!(calls(&read(&OpenAiChat::default(), &bytes)), ["c1 a {}"]);
-}
-
-#[test]
-fn cut_arguments_are_never_executed_not_even_none_at_all() {
-    for (arguments, finish) in [
-        ("{\\\"x\\\":", "\"length\""),
-        ("", "\"length\""),
-        ("", "\"content_filter\""),
-        ("{", "null"),
-    ] {
-        let call = format!(
-            r#"{{"tool_calls":[{{"index":0,"id":"c1","function":{{"name":"a","arguments":"{arguments}"}}}}]}}"#
-        );
-        let reply = read(&OpenAiChat::default(), &stream(&[&call], finish));
-        let call = reply.calls().next().unwrap();
-        assert_eq!(call.executable(), None, "{arguments} {finish}");
-        assert!(call.rejection().unwrap().is_error);
-    }
-    let whole =
-        r#"{"tool_calls":[{"index":0,"id":"c1","function":{"name":"a","arguments":"{}"}}]}"#;
-    assert_eq!(
-        calls(&read(
-            &OpenAiChat::default(),
-            &stream(&[whole], "\"length\"")
-        )),
-        ["c1 a {}"]
-    );
 }
 
 #[test]
@@ -421,4 +240,48 @@ fn other_choices_and_noise_are_skipped() {
         &(noise.to_owned() + &stream(&[r#"{"content":"yes"}"#], "\"stop\"")),
     );
     assert_eq!(reply.text(), "yes");
+}
+
+/// A finish of null is none.
+#[test]
+fn a_finish_of_null_does_not_end_the_reply() {
+    let bytes = stream(&[r#"{"content":"a"}"#, r#"{"content":"b"}"#], "\"length\"");
+    let reply = read(&OpenAiChat::default(), &bytes);
+    assert_eq!(
+        (reply.text().as_str(), reply.stop_reason()),
+        ("ab", Some(StopReason::MaxTokens))
+    );
+}
+
+#[test]
+fn a_finish_of_stop_with_calls_means_tool_use() {
+    let call = r#"{"tool_calls":[{"index":0,"id":"c1","function":{"name":"a","arguments":"{}"}}]}"#;
+    let reply = read(&OpenAiChat::default(), &stream(&[call], "\"stop\""));
+    assert_eq!(reply.stop_reason(), Some(StopReason::ToolUse));
+}
+
+#[test]
+fn a_stream_needs_no_end_mark_after_its_finish() {
+    let bytes = stream(&[r#"{"content":"x"}"#], "\"stop\"").replace("data: [DONE]\n\n", "");
+    let reply = read(&OpenAiChat::default(), &bytes);
+    assert_eq!(
+        (reply.error.clone(), reply.stop_reason()),
+        (None, Some(StopReason::End))
+    );
+}
+
+/// Content is a string, and never null or a list, where a server wants it so.
+#[test]
+fn a_server_that_takes_only_strings_gets_strings() {
+    let mut dialect = Dialect::OLLAMA;
+    dialect.parts = false;
+    dialect.images = false;
+    let adapter = OpenAiChat::new(dialect);
+    let given = include_bytes!("../../../examples/conversation.json");
+    let request = crate::neutral_json::read(given, &adapter).unwrap();
+    let encoded = adapter.encode(&request).unwrap();
+    let body: serde_json::Value = serde_json::from_slice(&encoded.request.body).unwrap();
+    for message in body["messages"].as_array().unwrap() {
+        assert!(message["content"].is_string(), "{message}");
+    }
 }

@@ -1,6 +1,6 @@
 //! A desk of our own: a fresh home, an environment without keys, and a look at what is left.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
@@ -133,14 +133,6 @@ impl Chat {
     pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
-    }
-
-    /// All that is left to read, and the exit code.
-    pub(crate) fn end(mut self) -> (String, Option<i32>) {
-        drop(self.child.stdin.take());
-        let mut rest = String::new();
-        self.lines.read_to_string(&mut rest).unwrap();
-        (rest, self.child.wait().unwrap().code())
     }
 }
 

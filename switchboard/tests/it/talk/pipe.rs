@@ -54,7 +54,10 @@ fn what_nobody_can_approve_is_denied_with_exit_6() {
     assert_eq!(output.status.code(), Some(6));
     let value: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(value["toolCalls"][0]["status"], "cancelled");
-    assert!(value["text"].as_str().unwrap().contains("not allowed") || !value["text"].is_null());
+    assert!(
+        value["text"].as_str().unwrap().contains("not allowed"),
+        "{value}"
+    );
 }
 
 #[test]
@@ -206,4 +209,30 @@ fn recorded_answers_are_played_back_without_a_model() {
     assert_eq!(text(&played.stdout), text(&recorded.stdout));
     let other = desk.run(&["run", "something else", "--replay", tape]);
     assert_eq!(other.status.code(), Some(2));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_is_refused_is_exit_3_and_an_outage_exit_2() {
+    use provider_adapters::Wire;
+    use switchboard::demo::{DemoModel, DemoScript};
+
+    let rules = r#"{"rules": [
+        {"when": ["key"], "fail": {"status": 401, "message": "bad key"}},
+        {"when": ["broken"], "fail": {"status": 400, "message": "no such thing"}}]}"#;
+    let model = DemoModel::start(DemoScript::from_json(rules).unwrap(), 0)
+        .await
+        .unwrap();
+    let url = model.base_url(Wire::OpenAiChat);
+    let desk = Desk::new();
+    for (prompt, exit) in [("key", 3), ("broken", 2)] {
+        let error = desk.error(&["run", prompt, "--model", "some-model", "--base-url", &url]);
+        assert_eq!(error["error"]["exit"], exit, "{error}");
+        assert!(
+            error["error"]["hint"]
+                .as_str()
+                .unwrap()
+                .contains("--resume"),
+            "{error}"
+        );
+    }
 }

@@ -1,0 +1,104 @@
+//! An answer, still in the bytes it came in.
+//!
+//! Most answers are written in one of a few ways, so that their id can be told without looking
+//! through them. The reader does no more than that; whoever waits for the answer reads it, once.
+
+use mcp_jsonrpc::{Incoming, Limits, MessageRef, RawRef, RequestId, decode, likely_answer};
+
+use crate::call::Miss;
+use crate::reader::chain;
+
+/// A result, still in the bytes it came in.
+#[derive(Debug)]
+pub(crate) struct Body {
+    bytes: Vec<u8>,
+    start: usize,
+    end: usize,
+    seen: Seen,
+}
+
+/// How well a [`Body`] has been looked at.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Seen {
+    /// It is a result.
+    Result,
+    /// It looks like the answer to this request.
+    Guess(i64),
+}
+
+impl Body {
+    /// The part of `bytes` that is the result, as the decoder says.
+    pub(crate) fn new(bytes: Vec<u8>, start: usize, end: usize) -> Self {
+        Self {
+            bytes,
+            start,
+            end,
+            seen: Seen::Result,
+        }
+    }
+
+    /// The result of a request that has nothing to say.
+    pub(crate) fn empty() -> Self {
+        Self::new(b"{}".to_vec(), 0, 2)
+    }
+
+    /// What looks like an answer, and which request it answers.
+    pub(crate) fn guess(bytes: Vec<u8>) -> Result<(i64, Self), Vec<u8>> {
+        let Some((id, result)) = likely_answer(&bytes) else {
+            return Err(bytes);
+        };
+        let body = Self {
+            bytes,
+            start: result.start,
+            end: result.end,
+            seen: Seen::Guess(id),
+        };
+        Ok((id, body))
+    }
+
+    /// How many bytes the result has.
+    pub(crate) fn len(&self) -> usize {
+        self.end - self.start
+    }
+
+    /// The result's text. If it reads as one JSON value to its end, then it is the result; if it
+    /// does not, [`result`](Self::result) tells why.
+    pub(crate) fn text(&self) -> &str {
+        let text = self
+            .bytes
+            .get(self.start..self.end)
+            .map(std::str::from_utf8);
+        text.and_then(Result::ok).unwrap_or_default()
+    }
+
+    /// The result, by a careful look at the whole message.
+    pub(crate) fn result(&self) -> Result<RawRef<'_>, Miss> {
+        let Seen::Guess(asked) = self.seen else {
+            return RawRef::from_text(self.text()).map_err(|error| Miss::Invalid(chain(&error)));
+        };
+        match decode(&self.bytes, &limits()) {
+            Ok(Incoming::Single(MessageRef::Response {
+                id: Some(id),
+                outcome,
+            })) => match outcome {
+                _ if ours(&id) != Some(asked) => Err(Miss::Invalid(format!(
+                    "an answer to a request with the id {id}"
+                ))),
+                Ok(result) => Ok(result),
+                Err(error) => Err(Miss::Peer(error)),
+            },
+            Ok(_) => Err(Miss::Invalid("a message that is no answer".to_owned())),
+            Err(error) => Err(Miss::Invalid(chain(&error))),
+        }
+    }
+}
+
+/// The transport bounds how large a message may be.
+pub(crate) fn limits() -> Limits {
+    Limits::default().with_message_bytes(usize::MAX)
+}
+
+/// The number of a request of ours. Some servers return it as text.
+pub(crate) fn ours(id: &RequestId) -> Option<i64> {
+    id.as_i64().or_else(|| id.as_str()?.parse().ok())
+}

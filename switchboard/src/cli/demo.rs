@@ -1,0 +1,101 @@
+//! `switchboard demo`.
+
+use clap::{Args, ValueEnum};
+use provider_adapters::Wire;
+
+use crate::demo::{DemoScript, DemoStage, tour};
+use crate::exit::{Exit, Failure};
+use crate::out::Out;
+
+/// Shows a server's tools, a call, an approval and an answer, with a demo model (which is not an
+/// AI) and a demo server. Needs no key, no network and no terminal.
+#[derive(Args, Debug, Default)]
+pub(crate) struct Demo {
+    /// Speak to the model as its provider would want it
+    #[arg(long, value_enum, default_value_t)]
+    wire: DemoWire,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum DemoWire {
+    /// OpenAI Chat Completions
+    #[default]
+    #[value(name = "openai-chat")]
+    OpenAiChat,
+    /// OpenAI Responses
+    #[value(name = "openai-responses")]
+    OpenAiResponses,
+    /// Anthropic Messages
+    Anthropic,
+    /// Gemini
+    Gemini,
+    /// Tools told in the prompt, calls written as text
+    Prompt,
+}
+
+impl From<DemoWire> for Wire {
+    fn from(wire: DemoWire) -> Self {
+        match wire {
+            DemoWire::OpenAiChat => Self::OpenAiChat,
+            DemoWire::OpenAiResponses => Self::OpenAiResponses,
+            DemoWire::Anthropic => Self::Anthropic,
+            DemoWire::Gemini => Self::Gemini,
+            DemoWire::Prompt => Self::Prompt,
+        }
+    }
+}
+
+/// What to try next, by the verb it needs.
+const NEXT: [(&str, &str, &str); 6] = [
+    (
+        "chat",
+        "switchboard",
+        "chat with the demo model and the demo server",
+    ),
+    (
+        "import",
+        "switchboard import",
+        "take over the servers of your other clients",
+    ),
+    ("model", "switchboard model set", "choose a real model"),
+    (
+        "tools",
+        "switchboard tools -- npx -y SERVER",
+        "look at any server",
+    ),
+    (
+        "demo",
+        "switchboard demo --wire anthropic",
+        "the same over another provider's wire",
+    ),
+    (
+        "demo-server",
+        "switchboard demo-server --http",
+        "a server to try other clients with",
+    ),
+];
+
+impl Demo {
+    /// Runs with the verbs there are; only those are recommended.
+    pub(crate) async fn run(
+        self,
+        has_verb: impl Fn(&str) -> bool,
+        out: &Out,
+    ) -> Result<Exit, Failure> {
+        let program = std::env::current_exe().map_err(|error| {
+            Failure::new(Exit::Other, "this program cannot find itself").caused_by(error)
+        })?;
+        let next: Vec<String> = NEXT
+            .iter()
+            .filter(|(verb, ..)| has_verb(verb))
+            .map(|(_, line, what)| format!("{line:<36} {what}"))
+            .collect();
+        let stage = DemoStage::start(&program, DemoScript::default(), None).await?;
+        let ended = tokio::select! {
+            ended = tour(&stage, self.wire.into(), &next, out) => ended,
+            _ = tokio::signal::ctrl_c() => Ok(Exit::Cancelled),
+        };
+        stage.stop().await;
+        ended
+    }
+}

@@ -1,0 +1,213 @@
+//! The guided half minute: list, call, approval, result, answer, what to try next.
+
+use std::io::BufRead as _;
+use std::time::Instant;
+
+use agent_loop::{Agent, Answer, Event, Mode, Policy, Reason, Run, Status, ToolCallRecord};
+use provider_adapters::Wire;
+use serde_json::{Value, json};
+
+use super::script::LABEL;
+use super::stage::{DemoStage, SERVER};
+use crate::exit::{Exit, Failure};
+use crate::out::{Out, Style};
+use crate::signature::signature;
+
+/// How much of a tool's signature is shown.
+const WIDTH: usize = 56;
+/// How much of an answer is shown.
+const SHOWN: usize = 300;
+
+/// What the tour asks: something that only reads, and something that needs a yes.
+const QUESTIONS: [(&str, &str); 2] = [
+    (
+        "A question. The model calls a tool that only reads, so nobody is asked:",
+        "What time was it yesterday?",
+    ),
+    (
+        "Another one. This tool changes something, so you are asked first:",
+        "Write a note: buy milk",
+    ),
+];
+
+/// Shows a stage around; with `--json` it only tells what happened.
+pub(crate) async fn tour(
+    stage: &DemoStage,
+    wire: Wire,
+    next: &[String],
+    out: &Out,
+) -> Result<Exit, Failure> {
+    let began = Instant::now();
+    let mut told = Vec::new();
+    out.say(format!(
+        "{}\nNo key, no network: the model is a {LABEL}, and the server is this same program,\n\
+         started as a child. All between them is the real thing: {wire} over HTTP, MCP over stdio.\n",
+        out.paint(Style::Bold, "Switchboard, in half a minute."),
+    ));
+    let tools = list(stage, out);
+    let agent = stage.agent(wire)?;
+    let mut run = Run::default().with_policy(Policy::new(Mode::AutoRead));
+    for (number, (why, question)) in QUESTIONS.into_iter().enumerate() {
+        let heading = format!("{}. {why}", number + 2);
+        out.say(format!(
+            "\n{}\n   you> {question}",
+            out.paint(Style::Bold, &heading)
+        ));
+        run.ask(question);
+        told.push(turn(&agent, &mut run, question, out).await?);
+    }
+    let seconds = began.elapsed().as_secs_f64();
+    out.say(format!(
+        "\n{}\n{}",
+        out.paint(Style::Bold, "4. What to try next:"),
+        indent(&next.join("\n"))
+    ));
+    out.say(format!(
+        "\n{}",
+        out.paint(Style::Dim, &format!("Done in {seconds:.1} s."))
+    ));
+    if out.is_json() {
+        let told = json!({"model": LABEL, "wire": wire.as_str(), "server": SERVER, "tools": tools, "turns": told, "next": next});
+        out.result(&told, "");
+    }
+    Ok(Exit::Done)
+}
+
+/// Shows the server's tools; their names.
+fn list(stage: &DemoStage, out: &Out) -> Vec<String> {
+    let catalog = stage.manager().catalog();
+    let heading = format!(
+        "1. The server \"{SERVER}\" offers {} tools:",
+        catalog.tools().len()
+    );
+    out.say(out.paint(Style::Bold, &heading));
+    for tool in catalog.tools() {
+        let schema: Value = tool.input_schema().parse().unwrap_or_default();
+        let mut shown: String = signature(tool.name(), &schema);
+        if let Some((at, _)) = shown.char_indices().nth(WIDTH) {
+            shown.truncate(at);
+            shown.push('…');
+        }
+        let manner = if tool.is_read_only() {
+            "reads"
+        } else {
+            "changes"
+        };
+        out.say(format!("   {shown:<WIDTH$}  {manner}"));
+    }
+    catalog
+        .tools()
+        .iter()
+        .map(|tool| tool.name().to_owned())
+        .collect()
+}
+
+/// One question, from the asking to the answer.
+async fn turn(agent: &Agent, run: &mut Run, question: &str, out: &Out) -> Result<Value, Failure> {
+    let mut calls = Vec::new();
+    let mut answer = String::new();
+    let mut session = agent.session(run);
+    while let Some(event) = session.next().await {
+        match event {
+            Event::Text { text } => {
+                if answer.is_empty() {
+                    out.piece("   ");
+                }
+                out.piece(text.replace('\n', "\n   "));
+                answer.push_str(&text);
+            }
+            Event::Call(record) => call(&record, &mut calls, out),
+            Event::Approval(approval) => {
+                let record = &approval.record;
+                let (allowed, by) = ask(record, out).await;
+                let decision = if allowed { Answer::Once } else { Answer::Deny };
+                note(&mut calls, record, "approved_by", by.into());
+                session.answer(record.number, decision).map_err(|error| {
+                    Failure::new(Exit::Other, "the approval did not count").caused_by(error)
+                })?;
+            }
+            Event::Done {
+                reason: Reason::Finished,
+            } => {}
+            Event::Done { reason } => {
+                return Err(Failure::new(
+                    Exit::Model,
+                    format!("the demo ended early: {reason}"),
+                ));
+            }
+            _ => {}
+        }
+    }
+    out.say("");
+    let calls: Vec<Value> = calls.into_iter().map(|(_, told)| told).collect();
+    Ok(json!({"question": question, "calls": calls, "answer": answer}))
+}
+
+/// Shows what became of a call.
+fn call(record: &ToolCallRecord, calls: &mut Vec<(u64, Value)>, out: &Out) {
+    let arguments = record.arguments.text();
+    note(calls, record, "tool", record.tool_name.as_str().into());
+    note(
+        calls,
+        record,
+        "arguments",
+        serde_json::from_str(arguments).unwrap_or_default(),
+    );
+    match record.status {
+        Status::Invoking => out.say(format!("   → {} {arguments}", record.tool_name)),
+        status if status.is_over() => {
+            let text = record.response_text().unwrap_or_default();
+            let shown: String = text.chars().take(SHOWN).collect();
+            let style = if record.is_error == Some(true) {
+                Style::Bad
+            } else {
+                Style::Good
+            };
+            out.say(format!("   {} {shown}", out.paint(style, "←")));
+            note(calls, record, "result", text.into());
+            note(calls, record, "is_error", record.is_error.into());
+        }
+        _ => {}
+    }
+}
+
+/// Notes a member of what is told about a call.
+fn note(calls: &mut Vec<(u64, Value)>, record: &ToolCallRecord, key: &str, value: Value) {
+    let number = record.number.get();
+    if !calls.iter().any(|(known, _)| *known == number) {
+        calls.push((number, json!({})));
+    }
+    for (_, told) in calls.iter_mut().filter(|(known, _)| *known == number) {
+        if let Some(members) = told.as_object_mut() {
+            members.insert(key.to_owned(), value.clone());
+        }
+    }
+}
+
+/// Whether the call may run, and who says so: the user, or the tour where nobody can be asked.
+async fn ask(record: &ToolCallRecord, out: &Out) -> (bool, &'static str) {
+    let what = format!("   ? {} {}", record.tool_name, record.arguments.text());
+    out.piece(format!("{what}\n     Allow it, this once? [Y/n] "));
+    if !out.is_interactive() {
+        out.say("yes (said by the tour: this is not a terminal)");
+        return (true, "tour");
+    }
+    let line = tokio::task::spawn_blocking(|| {
+        let mut line = String::new();
+        std::io::stdin()
+            .lock()
+            .read_line(&mut line)
+            .map(|read| (read, line))
+    });
+    let allowed = match line.await {
+        Ok(Ok((read, line))) => {
+            read > 0 && matches!(line.trim().to_lowercase().as_str(), "" | "y" | "yes")
+        }
+        _ => false,
+    };
+    (allowed, "user")
+}
+
+fn indent(text: &str) -> String {
+    format!("   {}", text.replace('\n', "\n   "))
+}

@@ -1,0 +1,238 @@
+//! A conversation that is driven, dropped at any moment, and taken up again.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use agent_loop::testing::{ScriptedModel, ScriptedTools};
+use agent_loop::{Agent, Answer, Event, Limits, Mode, Outcome, Policy, ToolInfo};
+use proptest::prelude::*;
+use provider_adapters::{
+    Arguments, AssistantPart, Reply, Request, Stop, StopReason, ToolCall, Turn as Said, Wire,
+};
+use switchboard::session::{Model, SessionError, Talk, fork};
+use switchboard::store::{
+    CallStatus, Conversation, Limits as StoreLimits, Span, SqliteStore, Store, UserId,
+};
+
+const MODEL: Model<'static> = Model {
+    name: "scripted",
+    wire: Wire::OpenAiChat,
+    servers: &[],
+};
+
+/// A model that makes so many calls in each round, and then says something. It looks at what was
+/// said only, so that it says the same if it is asked again.
+fn model(rounds: Vec<usize>) -> ScriptedModel {
+    ScriptedModel::improvising(move |request: &Request| {
+        let turns = request.conversation.turns();
+        let begun = turns.iter().rposition(|turn| matches!(turn, Said::User(_)));
+        let round = turns.len() - begun.map_or(0, |place| place + 1);
+        let mut reply = Reply::default();
+        let calls = rounds.get(round).copied().unwrap_or(0);
+        reply
+            .parts
+            .push(AssistantPart::text(format!("Round {round}.")));
+        for call in 0..calls {
+            // No two calls are the same: the loop would take them for a circle.
+            let arguments = Arguments::read(format!(r#"{{"n":{}}}"#, 10 * round + call));
+            let call = ToolCall::new(format!("call_{round}_{call}"), "act", arguments);
+            reply.parts.push(AssistantPart::from(call));
+        }
+        let reason = if calls > 0 {
+            StopReason::ToolUse
+        } else {
+            StopReason::End
+        };
+        reply.stop = Some(Stop::new(reason, "scripted"));
+        reply
+    })
+}
+
+fn tools() -> ScriptedTools {
+    let schema = serde_json::from_str(r#"{"type":"object"}"#).unwrap();
+    let act = ToolInfo::new("files", "act", schema).with_fingerprint("1");
+    ScriptedTools::new().with_answer(act, |_| Outcome::text("done"))
+}
+
+async fn store() -> Arc<dyn Store> {
+    let store = SqliteStore::in_memory(StoreLimits::default())
+        .await
+        .unwrap();
+    Arc::new(store)
+}
+
+async fn begin(store: &Arc<dyn Store>) -> Talk {
+    let conversation = Conversation::new(UserId::local(), "");
+    let mut talk = Talk::begin(Arc::clone(store), conversation, Some("Be brief."));
+    talk.govern(Policy::new(Mode::Ask), Limits::default());
+    talk.ask("Go.").await.unwrap();
+    talk
+}
+
+/// Drives an answer; stops where `crash` says so, with everything dropped.
+async fn drive(
+    talk: &mut Talk,
+    agent: &Agent,
+    answers: &mut impl Iterator<Item = Answer>,
+    crash: &mut impl Iterator<Item = bool>,
+) -> Result<bool, SessionError> {
+    let mut turn = talk.turn(agent, MODEL);
+    while let Some(event) = turn.next().await? {
+        if crash.next() == Some(true) {
+            return Ok(false);
+        }
+        match event {
+            Event::Done { .. } => return Ok(true),
+            Event::Waiting { numbers } => {
+                for number in numbers {
+                    let answer = answers.next().unwrap_or(Answer::Once);
+                    // A yes for all may have answered this one already.
+                    match turn.answer(number, answer.into()).await {
+                        Ok(()) | Err(SessionError::Answer(_)) => {}
+                        Err(error) => return Err(error),
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(true)
+}
+
+fn answer() -> impl Strategy<Value = Answer> {
+    prop_oneof![
+        Just(Answer::Once),
+        Just(Answer::ThisRun),
+        Just(Answer::AlwaysTool),
+        Just(Answer::Deny),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whenever_it_is_dropped_every_call_has_one_result_and_none_runs_twice(
+        rounds in prop::collection::vec(1..4usize, 0..4),
+        answers in prop::collection::vec(answer(), 0..6),
+        crashes in prop::collection::vec(prop::bool::weighted(0.2), 0..60),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let (store, tools) = (store().await, tools());
+            let agent = Agent::new(model(rounds.clone()), "scripted", tools.clone());
+            let (mut answers, mut crashes) = (answers.into_iter(), crashes.into_iter());
+            let mut talk = begin(&store).await;
+            let id = talk.conversation().id.clone();
+            while !drive(&mut talk, &agent, &mut answers, &mut crashes).await.unwrap() {
+                talk = Talk::load(Arc::clone(&store), &UserId::local(), &id).await.unwrap();
+            }
+            let ran: Vec<u64> = tools.calls().iter().map(|call| call.number.get()).collect();
+            let once: BTreeSet<u64> = ran.iter().copied().collect();
+            assert_eq!(ran.len(), once.len(), "a call ran twice: {ran:?}");
+            let messages = store.messages(&id, Span::Last(9)).await.unwrap();
+            let [said, answer] = messages.as_slice() else { panic!("{messages:?}") };
+            assert_eq!(said.content, "Go.");
+            assert_eq!(answer.finish.as_deref(), Some("finished"));
+            assert_eq!(answer.tool_calls.len(), rounds.iter().sum::<usize>());
+            for call in &answer.tool_calls {
+                let over = [CallStatus::Done, CallStatus::Error, CallStatus::Cancelled];
+                assert!(over.contains(&call.status) && call.response.is_some(), "{call:?}");
+            }
+            // The history is whole: a turn cannot be read if a call has no result.
+            let turns: Vec<Said> = serde_json::from_str(answer.provider_raw.as_deref().unwrap()).unwrap();
+            assert_eq!(turns.len(), rounds.len() + 1);
+            assert!(store.open_questions(&id).await.unwrap().is_empty());
+            assert!(store.unfinished_runs(&UserId::local()).await.unwrap().is_empty());
+        });
+    }
+}
+
+#[tokio::test]
+async fn of_two_who_answer_the_same_question_one_is_told_to_load_again() {
+    let (store, tools) = (store().await, tools());
+    let agent = Agent::new(model(vec![1]), "scripted", tools.clone());
+    let mut first = begin(&store).await;
+    let id = first.conversation().id.clone();
+    let mut turn = first.turn(&agent, MODEL);
+    let number = loop {
+        if let Event::Waiting { numbers } = turn.next().await.unwrap().unwrap() {
+            break numbers[0];
+        }
+    };
+    let mut second = Talk::load(Arc::clone(&store), &UserId::local(), &id)
+        .await
+        .unwrap();
+    let (mut yes, mut never) = (std::iter::repeat(Answer::Once), std::iter::repeat(false));
+    assert!(
+        drive(&mut second, &agent, &mut yes, &mut never)
+            .await
+            .unwrap()
+    );
+    let late = turn.answer(number, Answer::Once.into()).await;
+    assert!(matches!(late, Err(SessionError::Overtaken)), "{late:?}");
+    assert_eq!(tools.calls().len(), 1);
+}
+
+#[tokio::test]
+async fn what_is_said_is_stored_before_the_model_is_asked() {
+    let store = store().await;
+    let talk = begin(&store).await;
+    let id = talk.conversation().id.clone();
+    let messages = store.messages(&id, Span::Last(9)).await.unwrap();
+    assert_eq!(messages[0].content, "Go.");
+    let run = store.latest_run(&id).await.unwrap().unwrap();
+    assert_eq!(
+        (run.finish, run.message_id),
+        (None, Some(messages[1].id.clone()))
+    );
+    assert!(run.state.contains("Go."));
+    let stored = store
+        .conversation(&UserId::local(), &id)
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(stored.title, "Go.");
+}
+
+#[tokio::test]
+async fn a_fork_goes_on_by_itself_with_all_that_was_said() {
+    let (store, tools) = (store().await, tools());
+    let agent = Agent::new(model(vec![2]), "scripted", tools.clone());
+    let mut talk = begin(&store).await;
+    let (mut yes, mut never) = (std::iter::repeat(Answer::Once), std::iter::repeat(false));
+    assert!(
+        drive(&mut talk, &agent, &mut yes, &mut never)
+            .await
+            .unwrap()
+    );
+    let user = UserId::local();
+    let copy = fork(&store, &user, &talk.conversation().id, None)
+        .await
+        .unwrap();
+    let mut copied = Talk::load(Arc::clone(&store), &user, &copy.id)
+        .await
+        .unwrap();
+    assert_eq!(copied.run().conversation(), talk.run().conversation());
+    assert_eq!(copied.run().conversation().system(), Some("Be brief."));
+    copied.ask("And now?").await.unwrap();
+    assert!(
+        drive(&mut copied, &agent, &mut yes, &mut never)
+            .await
+            .unwrap()
+    );
+    assert_eq!(
+        store.messages(&copy.id, Span::Last(9)).await.unwrap().len(),
+        4
+    );
+    let original = &talk.conversation().id;
+    assert_eq!(
+        store.messages(original, Span::Last(9)).await.unwrap().len(),
+        2
+    );
+    let half = fork(&store, &user, original, Some(1)).await.unwrap();
+    assert_eq!(
+        store.messages(&half.id, Span::Last(9)).await.unwrap().len(),
+        1
+    );
+}
