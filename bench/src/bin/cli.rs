@@ -1,8 +1,9 @@
 //! The program's start-up, and `switchboard tools -- server` against the MCP Inspector's CLI mode:
 //! wall time, in turns, in one run.
 //!
-//! Builds `switchboard` in release mode unless `SWITCHBOARD` names the program. The Inspector is
-//! `INSPECTOR`, the path of its installed `mcp-inspector`; without it that row is left out.
+//! Builds `switchboard` and the server, `mcp-testkit`, in release mode unless `PROGRAMS` names a
+//! folder that has both. The Inspector is `INSPECTOR`, the path of its installed `mcp-inspector`;
+//! without it that row is left out.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -11,10 +12,13 @@ use std::time::{Duration, Instant};
 const ROUNDS: usize = 15;
 
 fn main() {
-    let program = match std::env::var_os("SWITCHBOARD") {
+    let programs = match std::env::var_os("PROGRAMS") {
         Some(path) => PathBuf::from(path),
         None => build(),
     };
+    let program = programs.join("switchboard");
+    let server = programs.join("mcp-testkit");
+    let server = server.to_string_lossy();
     let home = std::env::temp_dir().join(format!("switchboard-bench-{}", std::process::id()));
     let mut entrants = vec![
         Entrant::new("switchboard --version", &program, &["--version"]),
@@ -24,8 +28,7 @@ fn main() {
             &[],
         ),
     ];
-    let server = program.to_string_lossy();
-    let tools = ["tools", "--json", "--", &server, "demo-server"];
+    let tools = ["tools", "--json", "--", &server, "--stdio"];
     entrants.push(Entrant::new(
         "switchboard tools -- server",
         &program,
@@ -33,7 +36,7 @@ fn main() {
     ));
     match std::env::var_os("INSPECTOR") {
         Some(inspector) => {
-            let list = ["--cli", &server, "demo-server", "--method", "tools/list"];
+            let list = ["--cli", &server, "--stdio", "--method", "tools/list"];
             let inspector = PathBuf::from(inspector);
             entrants.push(Entrant::new("MCP Inspector --cli", &inspector, &list));
         }
@@ -101,8 +104,15 @@ fn build() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut cargo = Command::new("cargo");
     cargo
-        .args(["build", "--release", "-p", "switchboard"])
+        .args([
+            "build",
+            "--release",
+            "-p",
+            "switchboard",
+            "-p",
+            "mcp-testkit",
+        ])
         .current_dir(&root);
     assert!(cargo.status().expect("cargo is there").success());
-    root.join("target/release/switchboard")
+    root.join("target/release")
 }

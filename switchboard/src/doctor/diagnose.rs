@@ -63,6 +63,11 @@ fn call(error: &CallError) -> Option<Finding> {
                 "The server has no {capability}; `switchboard servers show` tells what it has."
             ),
         )),
+        CallError::OutcomeUnknown { .. } => Some(Finding::new(
+            Problem::NoAnswer,
+            chain(error),
+            "The server may have acted on the call, or not: find out before you call again.",
+        )),
         CallError::Timeout { .. } => Some(Finding::new(
             Problem::NoAnswer,
             chain(error),

@@ -51,7 +51,11 @@ pub(crate) fn usual(folder: &Path) -> Vec<Place> {
         of_user(dirs.home_dir(), dirs.config_dir(), folder, &mut places);
     }
     let mut project = |path: &str, dialect| {
-        places.push(Place::new(folder.join(path), dialect, Scope::Project));
+        let path = folder.join(path);
+        // In the user's home the user's own files are no project's.
+        if places.iter().all(|place: &Place| place.path != path) {
+            places.push(Place::new(path, dialect, Scope::Project));
+        }
     };
     project(".mcp.json", Dialect::ClaudeCode);
     project(".vscode/mcp.json", Dialect::VsCode);

@@ -300,12 +300,13 @@ mod tests {
 
     #[test]
     fn a_server_without_program_and_address_is_told() {
-        let row = Server::new(UserId::local(), "odd", ServerKind::Stdio);
-        let mut empty = row.clone();
-        empty.command = None;
-        assert!(to_config(&empty).is_err());
-        let mut nameless = row;
+        let nothing = Server::new(UserId::local(), "odd", ServerKind::Stdio);
+        assert!(to_config(&nothing).is_err());
+        let nowhere = Server::new(UserId::local(), "odd", ServerKind::Auto);
+        assert!(to_config(&nowhere).is_err());
+        let mut nameless = nothing;
         nameless.name = String::new();
+        nameless.command = Some("run".to_owned());
         assert!(to_config(&nameless).is_err());
     }
 }

@@ -193,7 +193,9 @@ fn seen(row: &Server, listing: Option<&Listing>, finding: Option<&Finding>) -> V
 /// Ends at Ctrl-C.
 async fn interruptible<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     tokio::select! {
-        done = work => done,
+        // First: whoever sees that the work has begun can end it.
+        biased;
         _ = tokio::signal::ctrl_c() => Err(Failure::new(Exit::Cancelled, "cancelled")),
+        done = work => done,
     }
 }

@@ -5,5 +5,8 @@ mod bench;
 mod broken;
 mod import;
 mod login;
+mod realm;
+#[cfg(unix)]
+mod terminal;
 mod transports;
 mod verbs;

@@ -8,3 +8,5 @@ mod terminal;
 mod verbs;
 
 pub(crate) use desk::{Desk, steady};
+#[cfg(unix)]
+pub(crate) use terminal::Terminal;

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use nix::pty::openpty;
 use nix::sys::signal::{Signal, kill};
@@ -11,7 +11,7 @@ use nix::unistd::Pid;
 use super::Desk;
 
 /// The program in a terminal.
-struct Terminal {
+pub(crate) struct Terminal {
     child: Child,
     screen: File,
     seen: String,
@@ -19,8 +19,12 @@ struct Terminal {
 
 impl Terminal {
     fn start(desk: &Desk, arguments: &[&str]) -> Self {
+        Self::of(desk.command(arguments))
+    }
+
+    /// Any command in a terminal.
+    pub(crate) fn of(mut command: Command) -> Self {
         let pty = openpty(None, None).unwrap();
-        let mut command = desk.command(arguments);
         command.env("TERM", "xterm-256color");
         let slave = File::from(pty.slave);
         command.stdin(Stdio::from(slave.try_clone().unwrap()));
@@ -38,13 +42,13 @@ impl Terminal {
         }
     }
 
-    fn type_in(&mut self, text: &str) {
+    pub(crate) fn type_in(&mut self, text: &str) {
         self.screen.write_all(text.as_bytes()).unwrap();
     }
 
     /// Reads until this text was shown since the last time.
     #[track_caller]
-    fn until(&mut self, text: &str) {
+    pub(crate) fn until(&mut self, text: &str) {
         let mut bytes = [0; 4096];
         loop {
             if let Some(at) = self.seen.find(text) {
@@ -66,7 +70,7 @@ impl Terminal {
         kill(pid, Signal::SIGINT).unwrap();
     }
 
-    fn end(mut self) -> Option<i32> {
+    pub(crate) fn end(mut self) -> Option<i32> {
         let mut rest = [0; 4096];
         while self.screen.read(&mut rest).is_ok_and(|read| read > 0) {}
         self.child.wait().unwrap().code()

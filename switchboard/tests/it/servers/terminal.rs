@@ -1,0 +1,51 @@
+//! Verbs about servers in a terminal.
+
+use super::bench::Bench;
+use crate::talk::Terminal;
+
+#[test]
+fn a_servers_question_is_asked_in_the_terminal_with_its_name() {
+    let bench = Bench::with_demo();
+    let mut terminal = Terminal::of(bench.command(&["call", "demo", "ask_name"]));
+    terminal.until("demo asks:");
+    terminal.until("name");
+    terminal.type_in("Ada\r");
+    terminal.until("Ada");
+    assert_eq!(terminal.end(), Some(0));
+    bench.run(&["servers", "list"]);
+}
+
+#[test]
+fn progress_is_shown_in_a_terminal() {
+    let bench = Bench::with_demo();
+    let mut terminal = Terminal::of(bench.command(&["call", "demo", "slow", "ms=5"]));
+    terminal.until("5/5");
+    terminal.until("Done, slowly.");
+    assert_eq!(terminal.end(), Some(0));
+}
+
+#[test]
+fn an_import_is_one_yes() {
+    let bench = Bench::new();
+    bench.write(
+        ".cursor/mcp.json",
+        r#"{"mcpServers": {"a": {"command": "run"}}}"#,
+    );
+    let mut terminal = Terminal::of(bench.command(&["import"]));
+    terminal.until("new");
+    terminal.until("Take over 1 server? [y/N]");
+    terminal.type_in("n\r");
+    terminal.until("Nothing changed");
+    assert_eq!(terminal.end(), Some(0));
+    let mut terminal = Terminal::of(bench.command(&["import"]));
+    terminal.until("[y/N]");
+    terminal.type_in("y\r");
+    terminal.until("Took over 1 server.");
+    assert_eq!(terminal.end(), Some(0));
+    assert!(
+        bench
+            .run(&["servers", "show", "a"])
+            .stdout
+            .contains("untried")
+    );
+}
