@@ -81,7 +81,11 @@ impl Ours {
         let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}});
         let mut tools = LocalTools::new("local");
         for at in 0..count {
-            let name = if at == 0 { "search".to_owned() } else { format!("tool_{at}") };
+            let name = if at == 0 {
+                "search".to_owned()
+            } else {
+                format!("tool_{at}")
+            };
             let schema = serde_json::from_str(&schema.to_string()).unwrap();
             let info = ToolInfo::new("local", name, schema).with_description("Search the web");
             tools = tools.with(info, |_, _| async { "a result" });
@@ -109,7 +113,12 @@ impl Ours {
 fn reply(request: &Request, rounds: usize) -> Reply {
     let turns = request.conversation.turns();
     let done = turns.len() - 1;
-    debug_assert!(turns.iter().skip(1).all(|turn| matches!(turn, Turn::Assistant(_))));
+    debug_assert!(
+        turns
+            .iter()
+            .skip(1)
+            .all(|turn| matches!(turn, Turn::Assistant(_)))
+    );
     let mut reply = Reply::default();
     if done == rounds {
         reply.parts = vec![AssistantPart::text("done")];
@@ -153,10 +162,12 @@ impl Theirs {
     }
 
     fn run(&self, runtime: &Runtime, rounds: usize) -> String {
-        let calls = (0..rounds).map(|n| MockTurn::tool_call(format!("s{n}"), "search", json!({"n": n})));
+        let calls =
+            (0..rounds).map(|n| MockTurn::tool_call(format!("s{n}"), "search", json!({"n": n})));
         let model = MockCompletionModel::from_turns(calls.chain([MockTurn::text("done")]));
         let agent = AgentBuilder::new(model).tool(Search).build();
-        let answer = runtime.block_on(async { agent.prompt("research").max_turns(rounds + 1).await });
+        let answer =
+            runtime.block_on(async { agent.prompt("research").max_turns(rounds + 1).await });
         let answer = answer.unwrap().to_string();
         assert_eq!(answer, "done");
         answer
