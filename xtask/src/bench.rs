@@ -4,26 +4,28 @@ use std::fs;
 
 use crate::shell::{self, Outcome, cargo};
 
-/// Runs the named topics, or every one that `bench/src/bin` holds.
-pub(crate) fn run(topics: &[String]) -> Outcome {
+/// Runs a topic, handing it the words that follow, or every one that `bench/src/bin` holds.
+pub(crate) fn run(args: &[String]) -> Outcome {
     let known = known_topics()?;
-    let chosen = if topics.is_empty() { &known } else { topics };
-    for topic in chosen {
-        if !known.contains(topic) {
-            return Err(format!(
-                "no topic '{topic}'; there are: {}",
-                known.join(", ")
-            ));
-        }
-        let mut run = cargo(&["run", "--release", "--quiet"]);
-        run.args(["--manifest-path", "bench/Cargo.toml", "--bin", topic]);
-        if topic == "codecs" {
-            // Its peers are many crates, and ask for a newer compiler than they need.
-            run.args(["--features", "codecs", "--ignore-rust-version"]);
-        }
-        shell::run(run)?;
+    match args.split_first() {
+        None => known.iter().try_for_each(|topic| measure(topic, &[])),
+        Some((topic, words)) if known.contains(topic) => measure(topic, words),
+        Some((topic, _)) => Err(format!(
+            "no topic '{topic}'; there are: {}",
+            known.join(", ")
+        )),
     }
-    Ok(())
+}
+
+fn measure(topic: &str, words: &[String]) -> Outcome {
+    let mut run = cargo(&["run", "--release", "--quiet"]);
+    run.args(["--manifest-path", "bench/Cargo.toml", "--bin", topic]);
+    if matches!(topic, "agent" | "codecs") {
+        // Their peers are many crates, and ask for a newer compiler than they need.
+        run.args(["--features", topic, "--ignore-rust-version"]);
+    }
+    run.arg("--").args(words);
+    shell::run(run)
 }
 
 fn known_topics() -> Result<Vec<String>, String> {

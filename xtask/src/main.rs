@@ -33,7 +33,7 @@ usage: cargo xtask <verb>
   interop         real servers, installed by package name, over every transport
   oracles [--rounds N] [--seed S]   the model wires against the vendors' own SDKs
   chaos [PATTERN] misbehaving servers: outcome, time, memory, processes left
-  bench [TOPIC]   measure against peers (needs the registry once); reports, never gates
+  bench [TOPIC [WORD…]]   measure against peers (needs the registry once); reports, never gates
 ";
 
 fn main() -> ExitCode {
