@@ -92,13 +92,21 @@ fn clippy() -> Outcome {
 fn each_crate_alone() -> Outcome {
     let packages = metadata::packages()?;
     for package in metadata::publish_order(&packages) {
-        let mut variants = vec![vec![], vec!["--no-default-features"]];
-        for feature in package
-            .features
-            .iter()
-            .filter(|feature| *feature != "default")
-        {
-            variants.push(vec!["--no-default-features", "--features", feature]);
+        let default = package.fields["features"]["default"].as_array();
+        let default: Vec<&str> = default
+            .into_iter()
+            .flatten()
+            .filter_map(|f| f.as_str())
+            .collect();
+        let mut variants: Vec<Vec<&str>> = vec![vec!["--no-default-features"]];
+        if !default.is_empty() {
+            variants.push(Vec::new());
+        }
+        for feature in &package.features {
+            // What is the default already is not built twice.
+            if feature != "default" && default != [feature.as_str()] {
+                variants.push(vec!["--no-default-features", "--features", feature]);
+            }
         }
         for variant in variants {
             let mut args = vec!["clippy", "--quiet", "--package", &package.name];
