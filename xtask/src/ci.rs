@@ -24,7 +24,7 @@ const STEPS: &[Step] = &[
         ]))
     }),
     ("docs", docs),
-    ("publish-check", publish_check::run),
+    ("publish-check", publish_check::without_builds),
     ("chaos", || chaos::run(&[])),
     ("conformance", || conformance::run(&[])),
     ("interop", interop::run),
@@ -88,15 +88,23 @@ fn clippy() -> Outcome {
 }
 
 /// Feature unification hides missing features: each published crate must also build by itself,
-/// without features and with each one alone. With its defaults, publish-check builds it; a feature
-/// that is the default is not built again.
+/// with its default features, with none, and with each one alone.
 fn each_crate_alone() -> Outcome {
     let packages = metadata::packages()?;
     for package in metadata::publish_order(&packages) {
-        let default = &package.fields["features"]["default"];
-        let mut variants = vec![vec!["--no-default-features"]];
+        let default = package.fields["features"]["default"].as_array();
+        let default: Vec<&str> = default
+            .into_iter()
+            .flatten()
+            .filter_map(|f| f.as_str())
+            .collect();
+        let mut variants: Vec<Vec<&str>> = vec![vec!["--no-default-features"]];
+        if !default.is_empty() {
+            variants.push(Vec::new());
+        }
         for feature in &package.features {
-            if feature != "default" && *default != serde_json::json!([feature]) {
+            // What is the default already is not built twice.
+            if feature != "default" && default != [feature.as_str()] {
                 variants.push(vec!["--no-default-features", "--features", feature]);
             }
         }
