@@ -24,6 +24,7 @@ mod resume;
 mod session;
 mod tasks;
 mod transport;
+mod turns;
 
 pub use client::client_builder;
 pub use config::{HttpConfig, HttpConfigError};

@@ -8,7 +8,11 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::http::HttpLimits;
 use crate::http::redirect::shown;
+use crate::http::turns::Turn;
 use crate::{Patience, TransportError};
+
+/// Room is made at once for so much of the length that a reply announces.
+const TRUSTED: usize = 4 << 20;
 
 /// The bytes of a reply as they come.
 #[derive(Debug)]
@@ -103,17 +107,19 @@ impl Body {
             .await
     }
 
-    /// The whole body, if it has at most `limit` bytes.
-    pub(crate) async fn whole(mut self, limit: usize) -> Result<Vec<u8>, TransportError> {
+    /// The whole body, if it has at most `limit` bytes; a large one when it is its turn.
+    pub(crate) async fn whole(
+        mut self,
+        limit: usize,
+        turn: &mut Turn,
+    ) -> Result<Vec<u8>, TransportError> {
         let too_large = || TransportError::TooLarge {
             what: "the reply",
             limit,
         };
-        if self
-            .response
-            .content_length()
-            .is_some_and(|length| length > limit as u64)
-        {
+        let length = self.response.content_length().unwrap_or(0);
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        if length > limit {
             return Err(too_large());
         }
         let mut whole = Vec::new();
@@ -121,11 +127,15 @@ impl Body {
             if whole.len().saturating_add(chunk.len()) > limit {
                 return Err(too_large());
             }
-            if whole.is_empty() {
+            if whole.is_empty() && chunk.len() >= length {
                 whole = Vec::from(chunk);
-            } else {
-                whole.extend_from_slice(&chunk);
+                continue;
             }
+            if whole.is_empty() {
+                whole.reserve_exact(length.min(TRUSTED));
+            }
+            whole.extend_from_slice(&chunk);
+            turn.wait(whole.len()).await;
         }
         Ok(whole)
     }

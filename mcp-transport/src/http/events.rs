@@ -7,6 +7,7 @@ use crate::TransportError;
 use crate::http::HttpLimits;
 use crate::http::body::{Body, Pace};
 use crate::http::refusal::refusal;
+use crate::http::turns::{Turn, Turns};
 use crate::sse::{SseFrame, SseParser};
 
 /// An open event stream.
@@ -14,6 +15,9 @@ use crate::sse::{SseFrame, SseParser};
 pub(crate) struct EventStream {
     body: Body,
     parser: SseParser,
+    /// Bytes since the last frame.
+    in_hand: usize,
+    turn: Option<Turn>,
 }
 
 impl EventStream {
@@ -21,7 +25,15 @@ impl EventStream {
         Self {
             body: Body::new(response, pace),
             parser: SseParser::new(event_bytes),
+            in_hand: 0,
+            turn: None,
         }
+    }
+
+    /// Reads large events in turns with other streams.
+    pub(crate) fn in_turns(mut self, turns: &Turns) -> Self {
+        self.turn = Some(turns.reader());
+        self
     }
 
     /// The event stream that `response` should be.
@@ -43,14 +55,22 @@ impl EventStream {
 
     /// The next frame; `None` at the end. An event that the end cuts short is none.
     pub(crate) async fn next(&mut self) -> Result<Option<SseFrame>, TransportError> {
+        if let Some(turn) = &mut self.turn {
+            turn.end();
+        }
         loop {
             if let Some(frame) = self.parser.next_frame() {
+                self.in_hand = 0;
                 return Ok(Some(frame));
             }
-            match self.body.chunk().await? {
-                Some(bytes) => self.parser.push(&bytes),
-                None => return Ok(None),
+            if let Some(turn) = &mut self.turn {
+                turn.wait(self.in_hand).await;
             }
+            let Some(bytes) = self.body.chunk().await? else {
+                return Ok(None);
+            };
+            self.in_hand += bytes.len();
+            self.parser.push(&bytes);
         }
     }
 

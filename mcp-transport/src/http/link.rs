@@ -1,6 +1,7 @@
 //! What the tasks of one connection share: the way to the server, the session, the inbox.
 
 use std::sync::Arc;
+use std::task::{Context, Waker};
 
 use bytes::Bytes;
 use mcp_jsonrpc::{Limits, RequestId, Revision};
@@ -20,6 +21,7 @@ use crate::http::reply::{Reply, blames_session, check_json};
 use crate::http::resume::ReplyStream;
 use crate::http::session::{Session, SessionId};
 use crate::http::tasks::Tasks;
+use crate::http::turns::Turns;
 use crate::http::{Ask, EventStream, Exchange, HttpLimits};
 use crate::inbox::Inbox;
 use crate::{
@@ -34,6 +36,7 @@ pub(crate) struct Link {
     agreed: Mutex<Option<Revision>>,
     inbox: Inbox,
     tasks: Arc<Tasks>,
+    turns: Turns,
     /// Told whenever the server was reachable.
     poke: Notify,
 }
@@ -56,6 +59,7 @@ impl Link {
             session: Mutex::default(),
             agreed: Mutex::default(),
             tasks: Arc::new(Tasks::new()),
+            turns: Turns::new(),
             poke: Notify::new(),
         }
     }
@@ -204,7 +208,8 @@ impl Link {
 
     async fn take_json(&self, request: Request, response: Response) -> Result<(), TransportError> {
         let body = Body::new(response, Pace::new(self.limits(), request.patience));
-        let body = body.whole(self.limits().message_bytes).await?;
+        let mut turn = self.turns.reader();
+        let body = body.whole(self.limits().message_bytes, &mut turn).await?;
         check_json(&body)?;
         let error = TransportError::NoAnswer {
             detail: "the reply holds another message".into(),
@@ -234,7 +239,7 @@ impl Link {
         } = request;
         let limits = self.limits();
         let pace = Pace::new(limits, patience);
-        let stream = EventStream::new(response, pace, limits.message_bytes);
+        let stream = EventStream::new(response, pace, limits.message_bytes).in_turns(&self.turns);
         let resume = (!is_modern(revision)).then(|| {
             let get = Get::new(self.clone(), Purpose::Reply, revision, session, pace);
             (get, Reconnect::new(limits, limits.resumptions))
@@ -243,10 +248,10 @@ impl Link {
         let permit = Some(permit).filter(|_| patience == Patience::Normal);
         let decoding = Limits::default().with_message_bytes(limits.message_bytes);
         let (link, request) = (self.clone(), id.clone());
-        let started = self.tasks.read_reply(id.clone(), async move {
+        let mut reading = Box::pin(async move {
             let (inbox, tasks) = (&link.inbox, &link.tasks);
             let reply = ReplyStream {
-                request: id,
+                request: request.clone(),
                 inbox,
                 limits: decoding,
                 resume,
@@ -257,7 +262,9 @@ impl Link {
             };
             reply.run(stream, on_answer).await;
         });
-        if started {
+        // A reply that has come with its head needs no task of its own.
+        let mut here = Context::from_waker(Waker::noop());
+        if reading.as_mut().poll(&mut here).is_ready() || self.tasks.read_reply(id, reading) {
             Ok(())
         } else {
             Err(TransportError::Closed)
