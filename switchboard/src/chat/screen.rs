@@ -33,16 +33,22 @@ pub(crate) enum Show {
     Nothing,
 }
 
+/// What stands on a line that has not ended yet.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Open {
+    Nothing,
+    Answer,
+    Thought,
+    Bar,
+}
+
 /// Shows events as they come.
 #[derive(Debug)]
 pub(crate) struct Screen {
     out: Out,
     show: Show,
     markdown: Markdown,
-    /// Whether the last line has not ended yet.
-    midline: bool,
-    /// Whether that line is a progress bar.
-    bar: bool,
+    open: Open,
     started: BTreeMap<CallNumber, Instant>,
     media: PathBuf,
 }
@@ -53,8 +59,7 @@ impl Screen {
             out,
             show,
             markdown: Markdown::new(out.has_color()),
-            midline: false,
-            bar: false,
+            open: Open::Nothing,
             started: BTreeMap::new(),
             media,
         }
@@ -77,6 +82,7 @@ impl Screen {
         }
         match event {
             Event::Text { text } | Event::Refusal { text } => self.text(text),
+            Event::Reasoning { text } if self.show == Show::Chat => self.thought(text),
             Event::Round { .. } => self.end_line(),
             Event::Call(record) => self.call(record),
             Event::Progress { progress, .. } => self.progress(progress),
@@ -103,23 +109,42 @@ impl Screen {
 
     /// Ends the line that text or a progress bar has begun.
     pub(crate) fn end_line(&mut self) {
-        if self.bar {
-            self.out.piece("\r\u{1b}[K");
-        } else if self.midline {
-            let rest = self.markdown.finish();
-            self.out.piece(format!("{rest}\n"));
+        match self.open {
+            Open::Nothing => {}
+            Open::Bar => self.out.piece("\r\u{1b}[K"),
+            Open::Thought => self.out.piece("\n"),
+            Open::Answer => {
+                let rest = self.markdown.finish();
+                self.out.piece(format!("{rest}\n"));
+            }
         }
-        (self.bar, self.midline) = (false, false);
+        self.open = Open::Nothing;
     }
 
     fn text(&mut self, text: &str) {
-        if self.bar {
+        if self.open != Open::Answer {
             self.end_line();
         }
         let text = clean(text);
         let shown = self.markdown.push(&text);
         self.out.piece(shown);
-        self.midline = !text.ends_with('\n');
+        self.open = match text.ends_with('\n') {
+            true => Open::Nothing,
+            false => Open::Answer,
+        };
+    }
+
+    /// What the model thinks, apart from what it says.
+    fn thought(&mut self, text: &str) {
+        if self.open != Open::Thought {
+            self.end_line();
+        }
+        let text = clean(text);
+        self.out.piece(self.out.paint(Style::Dim, &text));
+        self.open = match text.ends_with('\n') {
+            true => Open::Nothing,
+            false => Open::Thought,
+        };
     }
 
     fn call(&mut self, record: &ToolCallRecord) {
@@ -193,7 +218,7 @@ impl Screen {
         if !self.out.has_color() || self.show != Show::Chat {
             return;
         }
-        if !self.bar {
+        if self.open != Open::Bar {
             self.end_line();
         }
         let message = progress.message.as_deref().unwrap_or_default();
@@ -203,7 +228,7 @@ impl Screen {
         };
         self.out
             .piece(format!("\r\u{1b}[K  {bar} {}", short(message)));
-        self.bar = true;
+        self.open = Open::Bar;
     }
 
     fn done(&mut self, reason: &Reason) {
