@@ -107,6 +107,12 @@ impl Body {
             .await
     }
 
+    /// How many bytes it will have, if that was said; else 0.
+    pub(crate) fn announced(&self) -> usize {
+        let length = self.response.content_length().unwrap_or(0);
+        usize::try_from(length).unwrap_or(usize::MAX)
+    }
+
     /// The whole body, if it has at most `limit` bytes; a large one when it is its turn.
     pub(crate) async fn whole(
         mut self,
@@ -117,11 +123,12 @@ impl Body {
             what: "the reply",
             limit,
         };
-        let length = self.response.content_length().unwrap_or(0);
-        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        let length = self.announced();
         if length > limit {
             return Err(too_large());
         }
+        // Nothing of it is read before.
+        turn.wait(length).await;
         let mut whole = Vec::new();
         while let Some(chunk) = self.chunk().await? {
             if whole.len().saturating_add(chunk.len()) > limit {
@@ -131,11 +138,11 @@ impl Body {
                 whole = Vec::from(chunk);
                 continue;
             }
+            turn.wait(whole.len() + chunk.len()).await;
             if whole.is_empty() {
                 whole.reserve_exact(length.min(TRUSTED));
             }
             whole.extend_from_slice(&chunk);
-            turn.wait(whole.len()).await;
         }
         Ok(whole)
     }

@@ -64,7 +64,7 @@ impl EventStream {
                 return Ok(Some(frame));
             }
             if let Some(turn) = &mut self.turn {
-                turn.wait(self.in_hand).await;
+                turn.wait(self.in_hand.max(self.body.announced())).await;
             }
             let Some(bytes) = self.body.chunk().await? else {
                 return Ok(None);
