@@ -1,13 +1,16 @@
 //! The REST API: a file a resource.
 
+mod conversations;
+mod elicitations;
 mod health;
+mod messages;
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 
 use crate::serve::app::App;
 use crate::serve::routes::Routes;
-use crate::serve::{guard, openapi, page};
+use crate::serve::{events, guard, openapi, page};
 
 /// Everything that is served, behind the guard.
 pub(crate) fn router(app: App) -> Router {
@@ -22,5 +25,9 @@ pub(crate) fn router(app: App) -> Router {
 pub(crate) fn routes() -> Routes {
     Routes::new()
         .get("/api/openapi.json", openapi::document)
+        .get("/api/events", events::events)
         .merge(health::routes())
+        .merge(conversations::routes())
+        .merge(messages::routes())
+        .merge(elicitations::routes())
 }
