@@ -13,6 +13,7 @@ mod guard;
 mod input;
 mod openapi;
 mod page;
+mod parking;
 mod questions;
 mod rate;
 mod routes;

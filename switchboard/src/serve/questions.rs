@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
+use crate::serve::parking::can_park;
 use crate::store::{Change, NewEvent, PendingId, Store, UserId};
 
 /// The most questions of one user that wait at a time; another one is cancelled at once.
@@ -125,6 +126,9 @@ pub(crate) struct Asker {
 #[async_trait]
 impl ElicitationHandler for Asker {
     async fn elicit(&self, elicitation: Elicitation) -> Result<ElicitResult, HostError> {
+        if can_park() && matches!(elicitation.ask, Ask::Form(_)) {
+            return Err(HostError::Later);
+        }
         let id = PendingId::fresh();
         let told = asked(&id, &elicitation);
         let (answer, wait) = oneshot::channel();

@@ -19,8 +19,9 @@ const KEPT: u32 = 20_000;
 /// What was told of an answer so far.
 #[derive(Debug)]
 pub(super) struct Announcer {
-    /// How many characters of its text.
+    /// How much of its text, in characters and in bytes.
     chars: usize,
+    bytes: usize,
     /// When each call's progress was last told.
     progress: BTreeMap<CallNumber, Instant>,
     /// How many questions were said to wait.
@@ -32,6 +33,7 @@ impl Ledger {
     pub(super) fn announce(&mut self) {
         self.announcer = Some(Announcer {
             chars: self.answer.content.chars().count(),
+            bytes: self.answer.content.len(),
             progress: BTreeMap::new(),
             waiting: self.questions.len(),
         });
@@ -84,11 +86,12 @@ impl Ledger {
     fn more_text(&mut self) -> Option<Change> {
         let announcer = self.announcer.as_mut()?;
         let offset = announcer.chars;
-        let text: String = self.answer.content.chars().skip(offset).collect();
+        let text = self.answer.content.get(announcer.bytes..)?;
         if text.is_empty() {
             return None;
         }
         announcer.chars += text.chars().count();
+        announcer.bytes += text.len();
         let data = json!({ "messageId": self.answer.id, "offset": offset, "text": text });
         Some(self.event("message.delta", data))
     }

@@ -1,11 +1,12 @@
 //! What can be asked of a conversation.
 
+use agent_loop::CallNumber;
 use mcp_jsonrpc::model::ElicitResult;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
 use crate::serve::error::ApiError;
-use crate::serve::runs::confirm::Confirm;
+use crate::serve::runs::confirm::{Confirm, Verdict};
 use crate::store::{AssistantId, Conversation, Message, PendingId, RunId};
 
 /// Where the word on an order goes.
@@ -44,6 +45,16 @@ pub(crate) enum Order {
 }
 
 impl Order {
+    /// The call that it lets run, if it does.
+    pub(crate) fn approves(&self) -> Option<CallNumber> {
+        match self {
+            Self::Confirm { confirm, .. } if confirm.verdict == Verdict::Approve => {
+                Some(confirm.number)
+            }
+            _ => None,
+        }
+    }
+
     /// It is not done.
     pub(crate) fn refuse(self, error: ApiError) {
         // Whoever asked may have gone away.

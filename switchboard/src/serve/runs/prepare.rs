@@ -10,6 +10,7 @@ use crate::exit::{Exit, Failure};
 use crate::home;
 use crate::models::{Choice, Tape, Wanted};
 use crate::serve::fleet::Equipment;
+use crate::serve::parking::Parking;
 use crate::serve::runs::Shared;
 use crate::session::{StoredOutputs, policy};
 use crate::store::{Assistant, Conversation, Server, UserId};
@@ -92,7 +93,7 @@ impl Plan {
     ) -> Result<Agent, Failure> {
         let is_ours = self.choice.provider.is_demo() && self.choice.base_url.is_none();
         let demo = is_ours.then_some(&*shared.demo);
-        let tools = Arc::clone(&equipment.tools);
+        let tools = Arc::new(Parking(Arc::clone(&equipment.tools)));
         let agent =
             workbench::agent(&self.choice, demo, tools, &Tape::None, &self.settings).await?;
         let outputs = StoredOutputs::new(Arc::clone(&shared.store), conversation.id.clone());

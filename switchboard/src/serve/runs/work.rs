@@ -4,11 +4,13 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use agent_loop::Event;
+use axum::http::StatusCode;
 use tokio::sync::mpsc;
 
 use crate::exit::Failure;
 use crate::serve::app;
 use crate::serve::error::ApiError;
+use crate::serve::fleet::Equipment;
 use crate::serve::runs::Shared;
 use crate::serve::runs::order::{Order, Reply, Said};
 use crate::serve::runs::prepare::Plan;
@@ -190,6 +192,14 @@ impl Task {
             Ok(equipment) => equipment,
             Err(failure) => return self.fail(failure, first).await,
         };
+        if let Some(server) = self.absent(&equipment, &first).await {
+            // The question stays: the server may come back.
+            let message = format!("{server} cannot be reached now, so its tool cannot be run");
+            let error = ApiError::new(StatusCode::BAD_GATEWAY, "unreachable", message)
+                .with_hint("Try again when it is connected, or deny the call.");
+            first.into_iter().for_each(|it| it.refuse(error.clone()));
+            return Ok(());
+        }
         let agent = match plan.agent(&shared, &equipment, &conversation).await {
             Ok(agent) => agent,
             Err(failure) => return self.fail(failure, first).await,
@@ -216,6 +226,17 @@ impl Task {
         let driven = driving.drive(orders).await;
         driving.end(&driven);
         driven.map_err(ApiError::from)
+    }
+
+    /// A server that is to run a call now and offers nothing at all.
+    async fn absent(&self, equipment: &Equipment, first: &VecDeque<Order>) -> Option<String> {
+        let approved: Vec<_> = first.iter().filter_map(Order::approves).collect();
+        let tools = equipment.tools.tools().await;
+        let waiting = self.talk.run().approvals().into_iter();
+        waiting
+            .filter(|it| approved.contains(&it.record.number))
+            .map(|it| it.record.server_name)
+            .find(|server| !tools.iter().any(|tool| tool.server == *server))
     }
 
     /// An answer whose next step could not be stored is over, unless somebody else drives it.
