@@ -25,7 +25,6 @@ pub(crate) struct App {
     pub(crate) questions: Questions,
     pub(crate) access: Arc<Access>,
     pub(crate) rates: Arc<Rates>,
-    pub(crate) demo: Arc<DemoModel>,
     /// Room for readers of events.
     pub(crate) readers: Arc<Semaphore>,
     pub(crate) port: u16,
@@ -44,12 +43,7 @@ impl App {
         let questions = Questions::new(Arc::clone(&store));
         let fleet = Fleet::new(Arc::clone(&store), questions.clone());
         let demo = Arc::new(demo);
-        let runs = Runs::new(
-            Arc::clone(&store),
-            fleet.clone(),
-            Arc::clone(&demo),
-            closing.clone(),
-        );
+        let runs = Runs::new(Arc::clone(&store), fleet.clone(), demo, closing.clone());
         Self {
             store,
             fleet,
@@ -57,7 +51,6 @@ impl App {
             questions,
             access: Arc::new(access),
             rates: Arc::default(),
-            demo,
             readers: Arc::new(Semaphore::new(READERS)),
             port,
             closing,

@@ -17,9 +17,9 @@ use crate::store::StoreError;
 pub(crate) struct ApiError {
     pub(crate) status: StatusCode,
     code: &'static str,
-    message: String,
-    hint: Option<String>,
-    details: Option<Value>,
+    message: Box<str>,
+    hint: Option<Box<str>>,
+    details: Option<Box<Value>>,
     retry_after: Option<u64>,
 }
 
@@ -29,7 +29,7 @@ impl ApiError {
         Self {
             status,
             code,
-            message: message.into(),
+            message: message.into().into(),
             hint: None,
             details: None,
             retry_after: None,
@@ -87,14 +87,14 @@ impl ApiError {
     /// With what to do about it.
     #[must_use]
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
+        self.hint = Some(hint.into().into());
         self
     }
 
     /// With more for programs.
     #[must_use]
     pub(crate) fn with_details(mut self, details: Value) -> Self {
-        self.details = Some(details);
+        self.details = Some(Box::new(details));
         self
     }
 }
@@ -109,9 +109,11 @@ impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let mut error = json!({ "code": self.code, "message": self.message });
         if let Some(members) = error.as_object_mut() {
-            let hint = self.hint.map(|hint| ("hint".to_owned(), hint.into()));
-            members.extend(hint);
-            members.extend(self.details.map(|details| ("details".to_owned(), details)));
+            let hint = self
+                .hint
+                .map(|hint| ("hint".to_owned(), Value::from(&*hint)));
+            let details = self.details.map(|told| ("details".to_owned(), *told));
+            members.extend(hint.into_iter().chain(details));
         }
         let mut response = (self.status, Json(json!({ "error": error }))).into_response();
         if let Some(seconds) = self.retry_after {

@@ -65,7 +65,10 @@ pub(super) async fn a_run_that_was_overtaken_is_told(store: &dyn Store) -> Outco
     run.created_at = Timestamp::from_millis(1);
     let put = |run: &Run| vec![Change::PutRun(Box::new(run.clone()))];
     store.commit(put(&run)).await?;
-    assert_eq!(store.unfinished(&user).await?, [talk.id.clone()]);
+    assert_eq!(
+        store.unfinished(&user).await?,
+        std::slice::from_ref(&talk.id)
+    );
     fails!(store, put(&run), StoreError::Conflict { .. });
     run.revision = 2;
     run.state = r#"{"step": 2}"#.to_owned();
