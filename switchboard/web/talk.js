@@ -1,0 +1,118 @@
+// One conversation, loaded and then followed: the thin shell around the pure state in store.js.
+
+import { get, patch, post, query } from './api.js';
+import { listen, watch } from './live.js';
+import { failed } from './notices.js';
+import { apply, empty, load, prepend } from './store.js';
+
+const PAGE = 50;
+
+/** A conversation. `changed()` is called at most once a frame. */
+export class Talk {
+  constructor(id, changed) {
+    this.id = id;
+    this.path = `conversations/${id}`;
+    this.state = empty();
+    this.loaded = false;
+    this.queue = [];
+    this.changed = changed;
+    this.due = false;
+    this.unlisten = [
+      listen((event) => this.take(event)),
+      watch((now) => now === 'anew' && this.load().catch(failed)),
+    ];
+  }
+
+  /** Loads the newest page. Events that come meanwhile wait, so that none is missed or counted twice. */
+  async load() {
+    this.loaded = false;
+    this.queue = [];
+    const [conversation, page, questions, used] = await Promise.all([
+      get(this.path),
+      get(`${this.path}/messages${query({ limit: PAGE })}`),
+      get(`${this.path}/questions`),
+      get(`usage${query({ conversation: this.id })}`),
+    ]);
+    const state = load(conversation, page, questions.items);
+    this.state = { ...state, totals: used.totals ?? null };
+    this.loaded = true;
+    for (const event of this.queue.splice(0)) this.apply(event);
+    this.tell();
+  }
+
+  async older() {
+    if (this.state.older === null) return;
+    const page = await get(`${this.path}/messages${query({ limit: PAGE, before: this.state.older })}`);
+    this.state = prepend(this.state, page);
+    this.tell();
+  }
+
+  async send(content) {
+    const { userMessage, assistantMessage } = await post(`${this.path}/messages`, { content });
+    this.apply({ id: 0, kind: 'message.created', data: { message: userMessage } });
+    this.apply({ id: 0, kind: 'message.created', data: { message: assistantMessage } });
+    this.begun();
+  }
+
+  stop() {
+    return post(`${this.path}/cancel`);
+  }
+
+  async proceed() {
+    await post(`${this.path}/continue`);
+    this.begun();
+  }
+
+  /** Answers whether a call may run. Says which arguments were shown. */
+  async decide(call, answer) {
+    const body = { toolCallId: call.id, position: call.position, argsHash: call.argsHash, ...answer };
+    const record = await post(`messages/${call.messageId}/tool-confirm`, body);
+    this.apply({ id: 0, kind: 'assistant.toolCall.updated', data: record });
+  }
+
+  async supply(question, answer) {
+    await post(`elicitations/${question.id}`, answer);
+    this.apply({ id: 0, kind: 'elicitation.resolved', data: { id: question.id } });
+  }
+
+  async change(fields) {
+    const conversation = await patch(this.path, fields);
+    this.apply({ id: 0, kind: 'conversation.updated', data: { conversation } });
+  }
+
+  leave() {
+    for (const stop of this.unlisten) stop();
+  }
+
+  begun() {
+    const { conversation } = this.state;
+    this.apply({ id: 0, kind: 'conversation.updated', data: { conversation: { ...conversation, running: true } } });
+  }
+
+  take(event) {
+    const about = event.data.conversationId ?? event.data.message?.conversationId ?? event.data.conversation?.id;
+    if (about && about !== this.id) return;
+    if (event.kind === 'conversation.deleted' && event.data.id !== this.id) return;
+    if (this.loaded) this.apply(event);
+    else this.queue.push(event);
+  }
+
+  apply(event) {
+    const before = this.state;
+    this.state = apply(before, event);
+    if (this.state.stale) {
+      this.load().catch(failed);
+      return;
+    }
+    if (this.state !== before) this.tell();
+  }
+
+  tell() {
+    if (this.due) return;
+    this.due = true;
+    requestAnimationFrame(() => {
+      this.due = false;
+      this.changed();
+    });
+  }
+}
