@@ -24,7 +24,7 @@ export class ApprovalPanel {
   ask() {
     const { call } = this;
     const yes = button('Approve', () => this.answer(yes, { decision: 'approve', scope: 'once' }), { class: 'button primary', icon: 'check' });
-    const wide = menuButton('Approve for…', this.scopes(), { text: 'Approve for…', kind: 'button', drawing: 'down' });
+    const wide = menuButton('Approve for…', this.scopes(), { text: 'Approve for…', kind: 'button', drawing: 'chevron' });
     const edit = button('Edit', () => this.edit(), { icon: 'edit' });
     const no = button('Deny', () => this.deny(), { icon: 'close' });
     fill(this.body, codeBlock(pretty(call.arguments), 'arguments'), h('div', { class: 'buttons' }, yes, wide, edit, no));
@@ -75,7 +75,7 @@ export class ApprovalPanel {
   /** Shows a step between; Escape and Back return to the question. */
   stage(field, buttons, focus) {
     const back = button('Back', () => this.ask().focus());
-    const place = h('div', {}, field, h('div', { class: 'buttons' }, buttons, back));
+    const place = h('div', { class: 'approval-step' }, field, h('div', { class: 'buttons' }, buttons, back));
     place.addEventListener('keydown', (event) => {
       if (event.key === 'Escape') this.ask().focus();
     });

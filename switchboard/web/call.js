@@ -20,7 +20,7 @@ export class CallView {
     this.server = h('span', { class: 'call-server' });
     this.state = h('span', { class: 'call-state' });
     this.time = h('span', { class: 'call-time', 'aria-hidden': 'true' });
-    this.head = h('button', { type: 'button', class: 'call-head', 'aria-expanded': 'false', 'aria-controls': id }, this.sign, this.name, this.server, this.state, this.time, icon('more'));
+    this.head = h('button', { type: 'button', class: 'call-head', 'aria-expanded': 'false', 'aria-controls': id }, this.sign, this.name, this.server, this.state, this.time, icon('chevron'));
     this.head.addEventListener('click', () => this.toggle());
     this.glance = h('p', { class: 'call-glance', hidden: true });
     this.bar = h('progress', { class: 'call-bar', hidden: true, 'aria-label': 'Progress' });

@@ -54,6 +54,7 @@ const SHAPES = {
   back: 'M19 12H5M11 6l-6 6 6 6',
   chat: 'M4 5h16v11H9l-5 4z',
   check: 'M5 13l4 4L19 7',
+  chevron: 'M6 9l6 6 6-6',
   close: 'M6 6l12 12M18 6L6 18',
   copy: 'M9 9h10v11H9zM5 15V4h10',
   down: 'M12 5v14M6 13l6 6 6-6',

@@ -36,6 +36,7 @@ export class ChatLog {
     this.element = h('div', { class: 'log-place' }, this.scroller, this.newest);
     this.follows = true;
     this.scroller.addEventListener('scroll', () => this.scrolled(), { passive: true });
+    this.scroller.addEventListener('grown', () => this.follows && this.toEnd());
     this.clock = setInterval(() => this.tick(), 1000);
     this.loadingOlder = false;
     this.first = true;

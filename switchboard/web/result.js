@@ -49,7 +49,7 @@ export class ResultView {
     const url = URL.createObjectURL(new Blob([data], { type: mime }));
     this.urls.push(url);
     if (block.type === 'audio') this.media.append(h('audio', { controls: true, src: url, 'aria-label': 'Sound from the tool' }));
-    else if (PICTURES.test(mime)) this.media.append(h('img', { src: url, alt: 'Picture from the tool' }));
+    else if (PICTURES.test(mime)) this.media.append(h('img', { src: url, alt: 'Picture from the tool', onload: () => this.media.dispatchEvent(new Event('grown', { bubbles: true })) }));
     else this.media.append(h('a', { href: url, download: 'picture', class: 'button small' }, `Save ${mime}`));
   }
 

@@ -73,7 +73,7 @@ class ToolRow {
     this.name = h('span', { class: 'tool-name' });
     this.marks = h('span', { class: 'marks' });
     this.about = h('p', { class: 'quiet tool-about' });
-    this.head = h('button', { type: 'button', class: 'tool-open', 'aria-expanded': 'false', 'aria-controls': id, onclick: () => this.toggle() }, icon('down'), this.name);
+    this.head = h('button', { type: 'button', class: 'tool-open', 'aria-expanded': 'false', 'aria-controls': id, onclick: () => this.toggle() }, icon('chevron'), this.name);
     this.switch = h('input', { type: 'checkbox', role: 'switch', class: 'switch' });
     this.switch.addEventListener('change', () => this.save(this.switch, { enabled: this.switch.checked }));
     this.approval = select(APPROVALS, 'ask', { class: 'small' });
