@@ -112,7 +112,10 @@ function table(lines, at) {
     return cell.endsWith(':') ? 'right' : 'left';
   });
   let end = at + 2;
-  while (end < lines.length && lines[end].trim() && lines[end].includes('|')) end += 1;
+  // Where the first row begins with a bar, all do: a line that is still being written joins no table.
+  const bar = lines[at].trimStart().startsWith('|');
+  const goesOn = (line) => (bar ? line.trimStart().startsWith('|') : line.includes('|'));
+  while (end < lines.length && lines[end].trim() && goesOn(lines[end])) end += 1;
   const row = (line) => align.map((_, column) => inline(cells(line)[column] ?? ''));
   return [{ type: 'table', align, head: row(lines[at]), rows: lines.slice(at + 2, end).map(row) }, end];
 }

@@ -26,7 +26,7 @@ test('what does not fit is told', () => {
   check({ type: 'string', minLength: 3 }, '😀😀', { problem: 'It needs at least 3 characters.' });
   check({ type: 'string', format: 'email' }, 'nobody', { problem: 'It is no e-mail address.' });
   check({ type: 'string', pattern: '^a+$' }, 'b', { problem: 'It must fit the pattern ^a+$' });
-  check({ type: 'object' }, '{', { problem: "It is not JSON: Expected property name or '}' in JSON at position 1 (line 1 column 2)" });
+  assert.match(read(field({ type: 'object' }), '{').problem, /^It is not JSON: /);
 });
 
 test('nothing is nothing, unless something is needed', () => {
