@@ -6,7 +6,7 @@ import { ElicitationCard } from './elicitation.js';
 import { pretty, span } from './format.js';
 import { codeBlock, copyText } from './prose.js';
 import { ResultView, plainText } from './result.js';
-import { asksForApproval, callKey } from './store.js';
+import { asksForApproval, callKey, positionOf } from './store.js';
 
 const DRAWINGS = { pending: 'wait', invoking: 'tool', done: 'check', error: 'warn', cancelled: 'close' };
 
@@ -66,7 +66,7 @@ export class CallView {
       this.panel = new ApprovalPanel(call, this.talk);
       this.question.append(this.panel.element);
     }
-    const asked = state.questions.find((question) => question.messageId === call.messageId && Number(question.position ?? question.callId) === call.position);
+    const asked = state.questions.find((question) => question.messageId === call.messageId && positionOf(question) === call.position);
     if (this.card && this.card.question.id !== asked?.id) {
       const had = this.card.element.contains(document.activeElement);
       this.card.element.remove();

@@ -4,7 +4,7 @@ import { ChatLog } from './log.js';
 import { chatMenu, chatOptions } from './chat-head.js';
 import { Composer } from './composer.js';
 import { post } from './api.js';
-import { button, fill, h } from './dom.js';
+import { button, fill, h, say } from './dom.js';
 import { usage } from './format.js';
 import { act, failed, notice } from './notices.js';
 import { go } from './router.js';
@@ -59,8 +59,7 @@ function oldChat(id) {
     log.update(state);
     composer.update(running(state));
     waitBar(bar, state, talk, log);
-    const total = sum(state);
-    fill(foot, total ? `This chat: ${usage(total)}` : '');
+    say(foot, state.totals?.rounds ? `This chat: ${usage(state.totals)}` : '');
     options.update(state.conversation);
     view.entitle?.(state.conversation?.title || 'Chat');
   }
@@ -122,10 +121,3 @@ async function approveAll(talk, calls) {
   }
 }
 
-function sum({ totals }) {
-  if (!totals) return null;
-  const list = Array.isArray(totals) ? totals : [totals];
-  const add = (key) => list.reduce((all, one) => all + (one[key] ?? 0), 0);
-  const all = { input: add('input'), output: add('output'), costMicros: add('costMicros') };
-  return all.input + all.output > 0 ? all : null;
-}

@@ -4,19 +4,24 @@
 import { button, h, icon, say } from './dom.js';
 import { MessageView } from './message.js';
 import { act, speak } from './notices.js';
-import { running } from './store.js';
+import { positionOf, running } from './store.js';
 import { ElicitationCard } from './elicitation.js';
 
 /** So near to the end, the end is followed. */
 const NEAR = 64;
+/** How an answer can end before its time, and whether it can go on. */
 const ENDINGS = {
-  max_rounds: 'Stopped at the limit of rounds.',
-  max_cost: 'Stopped at the limit of cost.',
-  max_tokens: 'The answer was cut off at its longest.',
-  loop: 'Stopped: the same calls came again and again.',
-  cancelled: 'Stopped.',
-  interrupted: 'The answer was interrupted.',
-  error: 'The model failed.',
+  max_rounds: ['Stopped at the limit of rounds.', true],
+  max_calls: ['Stopped at the limit of tool calls.', true],
+  max_tokens: ['Stopped at the limit of tokens.', true],
+  max_cost: ['Stopped at the limit of cost.', true],
+  max_time: ['Stopped at the limit of time.', true],
+  loop: ['Stopped: the same calls came again and again.', true],
+  cancelled: ['Stopped.', true],
+  interrupted: ['The answer was interrupted.', true],
+  truncated: ['The answer was cut off: it was longer than the model may write.', true],
+  context_full: ['This chat is longer than the model can read. Fork it from an earlier message.', false],
+  refused: ['The model declined.', false],
 };
 
 export class ChatLog {
@@ -76,7 +81,7 @@ export class ChatLog {
 
   /** Questions of servers that belong to no call. */
   updateLoose(state) {
-    const open = state.questions.filter((question) => question.messageId == null);
+    const open = state.questions.filter((question) => positionOf(question) === null);
     for (const [id, card] of this.cards) {
       if (open.some((question) => question.id === id)) continue;
       card.element.remove();
@@ -91,9 +96,12 @@ export class ChatLog {
   }
 
   updateEnd({ finished, conversation }) {
-    const text = finished && !conversation?.running && ENDINGS[finished.reason];
+    const over = finished && !conversation?.running;
+    const failed = [finished?.message || 'The model could not be asked.', true];
+    const [text, goesOn] = (over && (finished.reason === 'error' ? failed : ENDINGS[finished.reason])) || [];
     this.end.hidden = !text;
-    if (text) say(this.endText, [text, finished.message].filter(Boolean).join(' '));
+    if (text) say(this.endText, text);
+    this.endButton.hidden = !goesOn;
     this.end.classList.toggle('bad', finished?.reason === 'error');
   }
 

@@ -2,7 +2,7 @@
 
 import { CallView } from './call.js';
 import { arrange, h, icon, say } from './dom.js';
-import { usage, when } from './format.js';
+import { when } from './format.js';
 import { Prose, copyText } from './prose.js';
 import { segments } from './segments.js';
 import { go } from './router.js';
@@ -44,7 +44,7 @@ export class MessageView {
     this.busy.hidden = !live || calling;
     this.foot.hidden = live;
     this.fork.hidden = !message.finish;
-    say(this.facts, [when(message.createdAt), message.usage && usage(message.usage)].filter(Boolean).join(' · '));
+    say(this.facts, when(message.createdAt));
   }
 
   answer(message, state) {

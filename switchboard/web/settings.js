@@ -53,7 +53,7 @@ function providers(models) {
 }
 
 function usageTable(used) {
-  const items = used.items ?? used.totals ?? [];
+  const items = used.models ?? [];
   if (!items.length) return h('section', {}, h('h2', {}, 'Usage'), h('p', { class: 'quiet' }, 'Nothing was used yet.'));
   const head = h('tr', {}, ['Model', 'Rounds', 'Tokens in', 'Tokens out', 'Cost'].map((text) => h('th', { scope: 'col' }, text)));
   const rows = items.map((it) => h('tr', {}, h('td', {}, it.model), h('td', {}, count(it.rounds)), h('td', {}, count(it.input)), h('td', {}, count(it.output)), h('td', {}, it.unpricedRounds ? (it.costMicros ? `${money(it.costMicros)} and more` : 'not known') : money(it.costMicros))));

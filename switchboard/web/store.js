@@ -60,6 +60,11 @@ export function asksForApproval(call) {
   return call.status === 'pending' && Boolean(call.approval);
 }
 
+/** The number of the call that a server's question belongs to; nothing if to none. */
+export function positionOf({ messageId, callId }) {
+  return messageId == null || callId == null ? null : Number(callId);
+}
+
 /** Where the progress of a call is kept. */
 export function callKey(call) {
   return `${call.messageId}/${call.position}`;
@@ -116,8 +121,7 @@ function completed(state, data) {
   const told = data.message ?? {};
   return withMessage(state, told.id ?? data.messageId, (message) => {
     const finish = data.finish ?? told.finish ?? message.finish;
-    const usage = data.usage ?? told.usage ?? message.usage;
-    return counted({ ...message, content: told.content ?? message.content, finish, usage });
+    return counted({ ...message, content: told.content ?? message.content, finish });
   });
 }
 
@@ -153,8 +157,7 @@ function withMessage(state, id, edit) {
 /** How the last answer ended, if it has: told by its row after a reload. */
 function ended(conversation, last) {
   if (!last || last.role !== 'assistant' || conversation?.running || conversation?.waiting) return null;
-  const reason = last.finish ?? 'interrupted';
-  return { messageId: last.id, reason };
+  return { messageId: last.id, reason: last.finish ?? 'interrupted', message: last.finishMessage };
 }
 
 /** A message with the number of its characters, so that pieces find their place. */

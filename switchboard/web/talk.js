@@ -34,7 +34,7 @@ export class Talk {
       get(`usage${query({ conversation: this.id })}`),
     ]);
     const state = load(conversation, page, questions.items);
-    this.state = { ...state, totals: used.totals ?? null };
+    this.state = { ...state, totals: used };
     this.loaded = true;
     for (const event of this.queue.splice(0)) this.apply(event);
     this.tell();
