@@ -10,6 +10,7 @@
 )]
 
 mod bench;
+mod browser;
 mod chaos;
 mod ci;
 mod conformance;
@@ -33,6 +34,7 @@ usage: cargo xtask <verb>
   interop         real servers, installed by package name, over every transport
   oracles [--rounds N] [--seed S]   the model wires against the vendors' own SDKs
   chaos [PATTERN] misbehaving servers: outcome, time, memory, processes left
+  browser [CASE…] the web page in a real Chromium; pictures in target/browser/shots
   bench [TOPIC [WORD…]]   measure against peers (needs the registry once); reports, never gates
 ";
 
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
         "oracles" => oracles::run(rest),
         "chaos" => chaos::run(rest),
         "bench" => bench::run(rest),
+        "browser" => browser::run(rest),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");
             Ok(())
