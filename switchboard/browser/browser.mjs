@@ -13,7 +13,10 @@ let browser = null;
 
 /** The browser of this test file. */
 export async function launch() {
-  browser ??= await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+  browser ??= await chromium.launch({
+    executablePath: process.env.CHROMIUM,
+    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+  });
   return browser;
 }
 
@@ -30,7 +33,9 @@ export class Visitor {
     visitor.expected = [];
     const { expect: expected = [], ...rest } = options;
     visitor.expected.push(...expected);
-    visitor.context = await (await launch()).newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-GB', ...rest });
+    visitor.context = await (
+      await launch()
+    ).newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-GB', ...rest });
     visitor.context.setDefaultTimeout(30_000);
     visitor.context.on('page', (page) => visitor.watch(page));
     return visitor;
@@ -44,7 +49,8 @@ export class Visitor {
     });
     page.on('request', (request) => {
       const url = new URL(request.url());
-      if (!['blob:', 'data:', 'about:'].includes(url.protocol) && url.origin !== this.program.url) fault(`request: ${request.url()}`);
+      if (!['blob:', 'data:', 'about:'].includes(url.protocol) && url.origin !== this.program.url)
+        fault(`request: ${request.url()}`);
     });
   }
 
@@ -53,9 +59,10 @@ export class Visitor {
     const page = await this.context.newPage();
     await page.goto(this.program.link);
     await page.getByRole('navigation', { name: 'Chats and settings' }).waitFor({ state: 'attached' });
-    if (path) await page.evaluate((to) => {
-      location.hash = `#/${to}`;
-    }, path);
+    if (path)
+      await page.evaluate((to) => {
+        location.hash = `#/${to}`;
+      }, path);
     return page;
   }
 

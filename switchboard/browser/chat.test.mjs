@@ -25,7 +25,11 @@ test('first visit by the link: demo chat, approval, result, answer', async () =>
   await approve.waitFor();
   await call.getByText('"text": "buy milk"').waitFor();
   await picture(page, 'chat-approval');
-  assert.equal(await page.getByRole('button', { name: 'Stop' }).count(), 1, 'an answer that waits can be stopped');
+  assert.equal(
+    await page.getByRole('button', { name: 'Stop' }).count(),
+    1,
+    'an answer that waits can be stopped',
+  );
 
   await approve.click();
   await call.getByText('done', { exact: true }).waitFor();
@@ -33,7 +37,11 @@ test('first visit by the link: demo chat, approval, result, answer', async () =>
   await page.getByText('write_note answered: Noted: buy milk').waitFor();
   await page.getByRole('button', { name: 'Send' }).waitFor();
   assert.equal(await approve.count(), 0);
-  assert.equal(await page.evaluate(() => document.activeElement.id), 'composer', 'the focus is where one writes');
+  assert.equal(
+    await page.evaluate(() => document.activeElement.id),
+    'composer',
+    'the focus is where one writes',
+  );
   await page.getByText(/^This chat: .* tokens in/).waitFor();
 
   await call.getByRole('button', { expanded: false }).click();
@@ -53,7 +61,10 @@ test('deny with a reason: the call does not run and the model is told why', asyn
   await picture(page, 'chat-deny');
   await call.getByRole('button', { name: 'Deny', exact: true }).click();
   await call.getByText('not run').waitFor();
-  await page.getByText(/Not on a Monday/).first().waitFor();
+  await page
+    .getByText(/Not on a Monday/)
+    .first()
+    .waitFor();
   await page.getByRole('button', { name: 'Send' }).waitFor();
   assert.equal(await page.getByText('Noted: sell milk').count(), 0);
   await visitor.leave();
@@ -114,7 +125,11 @@ test('two tabs: the second answer gets a clear message and the tab goes on', asy
   await second.getByText(/answered already, perhaps in another tab/).waitFor();
   await second.getByText('write_note answered: Noted: for two').waitFor();
   assert.equal(await late.count(), 0);
-  assert.equal(await second.getByText('write_note answered: Noted: for two').count(), 1, 'nothing is shown twice');
+  assert.equal(
+    await second.getByText('write_note answered: Noted: for two').count(),
+    1,
+    'nothing is shown twice',
+  );
   await visitor.leave();
 });
 

@@ -11,7 +11,10 @@ export class Model {
     model.server = createServer((request, response) => model.take(request, response));
     model.server.listen(0, '127.0.0.1');
     await once(model.server, 'listening');
-    model.env = { OPENAI_BASE_URL: `http://127.0.0.1:${model.server.address().port}/v1`, OPENAI_API_KEY: 'test' };
+    model.env = {
+      OPENAI_BASE_URL: `http://127.0.0.1:${model.server.address().port}/v1`,
+      OPENAI_API_KEY: 'test',
+    };
     return model;
   }
 
@@ -61,7 +64,9 @@ class Turn {
 
   call(id, name, args) {
     const call = { index: 0, id, type: 'function', function: { name, arguments: JSON.stringify(args) } };
-    this.send({ choices: [{ index: 0, delta: { role: 'assistant', tool_calls: [call] }, finish_reason: null }] });
+    this.send({
+      choices: [{ index: 0, delta: { role: 'assistant', tool_calls: [call] }, finish_reason: null }],
+    });
     this.finish('tool_calls');
   }
 
@@ -72,6 +77,8 @@ class Turn {
   }
 
   send(chunk) {
-    this.response.write(`data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'gpt-test', ...chunk })}\n\n`);
+    this.response.write(
+      `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'gpt-test', ...chunk })}\n\n`,
+    );
   }
 }

@@ -8,7 +8,9 @@ import { launch, quit } from './browser.mjs';
 import { Program } from './program.mjs';
 
 const program = await Program.start();
-const evil = createServer((_, response) => response.setHeader('Content-Type', 'text/html').end('<!doctype html><title>evil</title><body>'));
+const evil = createServer((_, response) =>
+  response.setHeader('Content-Type', 'text/html').end('<!doctype html><title>evil</title><body>'),
+);
 evil.listen(0, '127.0.0.1');
 await once(evil, 'listening');
 const elsewhere = `http://localhost:${evil.address().port}`;
@@ -23,48 +25,72 @@ test('a page on another origin gets nothing, even with the token', async () => {
   const context = await (await launch()).newContext();
   const page = await context.newPage();
   await page.goto(elsewhere);
-  const tried = await page.evaluate(async ({ url, token }) => {
-    const found = {};
-    const attempt = async (name, action) => {
-      found[name] = await action().then((value) => `got ${JSON.stringify(value)}`, () => 'nothing');
-    };
-    const headers = { Authorization: `Bearer ${token}` };
-    await attempt('fetch', async () => (await fetch(`${url}/api/health`)).text());
-    await attempt('fetch with the token', async () => (await fetch(`${url}/api/health`, { headers })).text());
-    await attempt('fetch of the page', async () => (await fetch(`${url}/`)).text());
-    await attempt('blind fetch', async () => {
-      const answer = await fetch(`${url}/api/health`, { mode: 'no-cors' });
-      const text = await answer.text();
-      if (!text) throw new Error('opaque');
-      return text;
-    });
-    await attempt('event source', () => new Promise((resolve, reject) => {
-      const source = new EventSource(`${url}/api/events?token=${token}`);
-      source.onopen = () => resolve('open');
-      source.onerror = () => reject(new Error('closed'));
-    }));
-    await attempt('web socket', () => new Promise((resolve, reject) => {
-      const socket = new WebSocket(`${url.replace('http', 'ws')}/api/events`);
-      socket.onopen = () => resolve('open');
-      socket.onerror = () => reject(new Error('closed'));
-    }));
-    for (const path of ['/icon.svg', '/api/health']) {
-      await attempt(`img ${path}`, () => new Promise((resolve, reject) => {
-        const image = new Image();
-        image.onload = () => resolve('loaded');
-        image.onerror = () => reject(new Error('blocked'));
-        image.src = url + path;
-      }));
-    }
-    await attempt('script', () => new Promise((resolve, reject) => {
-      const script = document.createElement('script');
-      script.onload = () => resolve('loaded');
-      script.onerror = () => reject(new Error('blocked'));
-      script.src = `${url}/api.js`;
-      document.head.append(script);
-    }));
-    return found;
-  }, { url: program.url, token: program.token });
+  const tried = await page.evaluate(
+    async ({ url, token }) => {
+      const found = {};
+      const attempt = async (name, action) => {
+        found[name] = await action().then(
+          (value) => `got ${JSON.stringify(value)}`,
+          () => 'nothing',
+        );
+      };
+      const headers = { Authorization: `Bearer ${token}` };
+      await attempt('fetch', async () => (await fetch(`${url}/api/health`)).text());
+      await attempt('fetch with the token', async () =>
+        (await fetch(`${url}/api/health`, { headers })).text(),
+      );
+      await attempt('fetch of the page', async () => (await fetch(`${url}/`)).text());
+      await attempt('blind fetch', async () => {
+        const answer = await fetch(`${url}/api/health`, { mode: 'no-cors' });
+        const text = await answer.text();
+        if (!text) throw new Error('opaque');
+        return text;
+      });
+      await attempt(
+        'event source',
+        () =>
+          new Promise((resolve, reject) => {
+            const source = new EventSource(`${url}/api/events?token=${token}`);
+            source.onopen = () => resolve('open');
+            source.onerror = () => reject(new Error('closed'));
+          }),
+      );
+      await attempt(
+        'web socket',
+        () =>
+          new Promise((resolve, reject) => {
+            const socket = new WebSocket(`${url.replace('http', 'ws')}/api/events`);
+            socket.onopen = () => resolve('open');
+            socket.onerror = () => reject(new Error('closed'));
+          }),
+      );
+      for (const path of ['/icon.svg', '/api/health']) {
+        await attempt(
+          `img ${path}`,
+          () =>
+            new Promise((resolve, reject) => {
+              const image = new Image();
+              image.onload = () => resolve('loaded');
+              image.onerror = () => reject(new Error('blocked'));
+              image.src = url + path;
+            }),
+        );
+      }
+      await attempt(
+        'script',
+        () =>
+          new Promise((resolve, reject) => {
+            const script = document.createElement('script');
+            script.onload = () => resolve('loaded');
+            script.onerror = () => reject(new Error('blocked'));
+            script.src = `${url}/api.js`;
+            document.head.append(script);
+          }),
+      );
+      return found;
+    },
+    { url: program.url, token: program.token },
+  );
   for (const [name, outcome] of Object.entries(tried)) assert.equal(outcome, 'nothing', name);
   await context.close();
 });
@@ -126,7 +152,12 @@ test('a page that opens or frames ours has no hold of it', async () => {
 });
 
 test('a name of somebody else’s that points here is refused', async () => {
-  const asked = request({ host: '127.0.0.1', port: program.port, path: '/', headers: { Host: `evil.example:${program.port}` } });
+  const asked = request({
+    host: '127.0.0.1',
+    port: program.port,
+    path: '/',
+    headers: { Host: `evil.example:${program.port}` },
+  });
   asked.end();
   const [response] = await once(asked, 'response');
   response.resume();

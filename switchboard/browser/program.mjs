@@ -22,16 +22,40 @@ export class Program {
   /** Starts it, on the port it had before. */
   async begin() {
     const { folder } = this;
-    const keep = ['PATH', 'LANG', 'TMPDIR'].filter((name) => name in process.env).map((name) => [name, process.env[name]]);
-    const env = { ...Object.fromEntries(keep), HOME: folder, XDG_CONFIG_HOME: join(folder, 'config'), SWITCHBOARD_HOME: folder, SWITCHBOARD_KEYRING: 'off', ...this.env };
-    const args = ['--json', '--database', join(folder, 'test.db'), 'serve', '--port', String(this.port), ...this.args];
-    this.child = spawn(process.env.SWITCHBOARD, args, { env, cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+    const keep = ['PATH', 'LANG', 'TMPDIR']
+      .filter((name) => name in process.env)
+      .map((name) => [name, process.env[name]]);
+    const env = {
+      ...Object.fromEntries(keep),
+      HOME: folder,
+      XDG_CONFIG_HOME: join(folder, 'config'),
+      SWITCHBOARD_HOME: folder,
+      SWITCHBOARD_KEYRING: 'off',
+      ...this.env,
+    };
+    const args = [
+      '--json',
+      '--database',
+      join(folder, 'test.db'),
+      'serve',
+      '--port',
+      String(this.port),
+      ...this.args,
+    ];
+    this.child = spawn(process.env.SWITCHBOARD, args, {
+      env,
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     this.ended = once(this.child, 'exit');
     this.errors = '';
     this.child.stderr.on('data', (bytes) => {
       this.errors += bytes;
     });
-    const [line] = await Promise.race([once(createInterface({ input: this.child.stdout }), 'line'), this.ended.then(() => [null])]);
+    const [line] = await Promise.race([
+      once(createInterface({ input: this.child.stdout }), 'line'),
+      this.ended.then(() => [null]),
+    ]);
     if (line === null) throw new Error(`switchboard serve ended: ${this.errors}`);
     const ready = JSON.parse(line);
     this.url = ready.url.replace(/\/$/, '');

@@ -34,7 +34,10 @@ test('H4: a server pasted as JSON is added, tested, and one of its tools switche
   const bad = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'broken' }) });
   await bad.getByRole('button', { name: 'Test' }).click();
   await bad.getByText('It does not work.').waitFor();
-  await bad.getByText(/no-such-program-anywhere/).last().waitFor();
+  await bad
+    .getByText(/no-such-program-anywhere/)
+    .last()
+    .waitFor();
   await picture(page, 'servers');
 
   await page.getByRole('link', { name: 'New chat' }).click();
@@ -70,7 +73,9 @@ test('a tool is tried from its form, and shows what each provider will see', asy
   const card = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'helper' }) });
   await card.getByRole('link', { name: 'Tools' }).click();
   await page.getByRole('button', { name: 'add', exact: true }).click();
-  const tool = page.getByRole('listitem').filter({ has: page.getByRole('button', { name: 'add', exact: true }) });
+  const tool = page
+    .getByRole('listitem')
+    .filter({ has: page.getByRole('button', { name: 'add', exact: true }) });
   await tool.getByText('Try it').click();
   await tool.getByLabel('a', { exact: true }).fill('2');
   await tool.getByLabel('b', { exact: true }).fill('x');
@@ -81,7 +86,9 @@ test('a tool is tried from its form, and shows what each provider will see', asy
   await tool.getByText('It answered').waitFor();
   await tool.getByText('42').first().waitFor();
   await page.getByRole('button', { name: 'odd', exact: true }).click();
-  const odd = page.getByRole('listitem').filter({ has: page.getByRole('button', { name: 'odd', exact: true }) });
+  const odd = page
+    .getByRole('listitem')
+    .filter({ has: page.getByRole('button', { name: 'odd', exact: true }) });
   await odd.getByText('What a model will see').click();
   await odd.getByLabel('Provider').selectOption('gemini');
   await odd.getByText('What changes on the way').waitFor();

@@ -89,7 +89,8 @@ test('what is being read does not move while text comes, and the end is followed
   turn.say(lines.slice(0, 60).join(''));
   const log = page.getByRole('region', { name: 'Messages' });
   await page.getByText('line 60', { exact: true }).waitFor();
-  const place = () => log.evaluate((it) => ({ top: it.scrollTop, rest: it.scrollHeight - it.scrollTop - it.clientHeight }));
+  const place = () =>
+    log.evaluate((it) => ({ top: it.scrollTop, rest: it.scrollHeight - it.scrollTop - it.clientHeight }));
   await until(async () => (await place()).rest < 2, 'the end is followed');
   await log.evaluate((it) => {
     it.scrollTop = 100;
@@ -110,12 +111,17 @@ test('markdown and HTML of a model are shown, and never obeyed', async () => {
   const page = await visitor.open();
   await say(page, 'Be wicked');
   const turn = await model.next();
-  turn.say('<img src="https://evil.example/a.png" onerror="alert(1)"> ![x](https://evil.example/b.png) [y](javascript:alert(1)) **bold**\n\n```html\n<script>alert(1)</script>\n```\n');
+  turn.say(
+    '<img src="https://evil.example/a.png" onerror="alert(1)"> ![x](https://evil.example/b.png) [y](javascript:alert(1)) **bold**\n\n```html\n<script>alert(1)</script>\n```\n',
+  );
   turn.finish();
   await page.getByText('bold', { exact: true }).waitFor();
   const log = page.getByRole('region', { name: 'Messages' });
   assert.equal(await log.locator('img, script, iframe, [onerror]').count(), 0);
-  assert.deepEqual(await log.locator('a').evaluateAll((links) => links.map((it) => it.getAttribute('href'))), ['https://evil.example/b.png']);
+  assert.deepEqual(
+    await log.locator('a').evaluateAll((links) => links.map((it) => it.getAttribute('href'))),
+    ['https://evil.example/b.png'],
+  );
   assert.ok(await log.getByText('<img src=').count());
   await visitor.leave();
 });

@@ -6,7 +6,14 @@ import { Visitor, callOf, picture, quit, say } from './browser.mjs';
 import { Program } from './program.mjs';
 
 const program = await Program.start();
-await program.api('POST', 'mcp-servers', { paste: JSON.stringify({ mcpServers: { helper: { command: process.env.SWITCHBOARD, args: ['demo-server', '--stdio'] }, away: { url: 'http://127.0.0.1:1/mcp' } } }) });
+await program.api('POST', 'mcp-servers', {
+  paste: JSON.stringify({
+    mcpServers: {
+      helper: { command: process.env.SWITCHBOARD, args: ['demo-server', '--stdio'] },
+      away: { url: 'http://127.0.0.1:1/mcp' },
+    },
+  }),
+});
 await program.api('POST', 'assistants', { name: 'Scribe', system: 'Short answers.', mcpMode: 'auto' });
 after(async () => {
   await quit();
@@ -28,13 +35,31 @@ const SCREENS = {
   phone: { colorScheme: 'light', viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
 };
 /** What can be used must have a name. */
-const USABLE = new Set(['button', 'link', 'textbox', 'searchbox', 'checkbox', 'switch', 'combobox', 'menuitem', 'radio', 'slider', 'spinbutton', 'listbox', 'image', 'dialog', 'progressbar']);
+const USABLE = new Set([
+  'button',
+  'link',
+  'textbox',
+  'searchbox',
+  'checkbox',
+  'switch',
+  'combobox',
+  'menuitem',
+  'radio',
+  'slider',
+  'spinbutton',
+  'listbox',
+  'image',
+  'dialog',
+  'progressbar',
+]);
 
 async function nameless(page) {
   const session = await page.context().newCDPSession(page);
   const { nodes } = await session.send('Accessibility.getFullAXTree');
   await session.detach();
-  return nodes.filter((node) => !node.ignored && USABLE.has(node.role?.value) && !node.name?.value).map((node) => node.role.value);
+  return nodes
+    .filter((node) => !node.ignored && USABLE.has(node.role?.value) && !node.name?.value)
+    .map((node) => node.role.value);
 }
 
 async function settled(page) {
@@ -84,7 +109,9 @@ test('by keyboard alone: skip link, composer, approval, and no trap on the way',
     await page.keyboard.press('Tab');
     const name = await page.evaluate(() => {
       const { activeElement: at } = document;
-      return at === document.body ? 'end' : at.getAttribute('aria-label') ?? at.textContent.trim().slice(0, 40);
+      return at === document.body
+        ? 'end'
+        : (at.getAttribute('aria-label') ?? at.textContent.trim().slice(0, 40));
     });
     reached.push(name);
     if (name === 'Approve') break;
@@ -95,7 +122,9 @@ test('by keyboard alone: skip link, composer, approval, and no trap on the way',
   const after = [];
   for (let step = 0; step < 10; step += 1) {
     await page.keyboard.press('Tab');
-    after.push(await page.evaluate(() => document.activeElement.id || document.activeElement.textContent.trim()));
+    after.push(
+      await page.evaluate(() => document.activeElement.id || document.activeElement.textContent.trim()),
+    );
     if (after.at(-1) === 'composer') break;
   }
   assert.equal(after.at(-1), 'composer', after.join(', '));

@@ -36,7 +36,13 @@ export function forgetToken() {
 /** A request with the token. Fails only if nothing answers. */
 export function send(path, options = {}) {
   const headers = { Authorization: `Bearer ${localStorage.getItem(KEY) ?? ''}`, ...options.headers };
-  return fetch(`api/${path}`, { cache: 'no-store', credentials: 'omit', redirect: 'error', ...options, headers });
+  return fetch(`api/${path}`, {
+    cache: 'no-store',
+    credentials: 'omit',
+    redirect: 'error',
+    ...options,
+    headers,
+  });
 }
 
 let refused = () => {};
@@ -67,7 +73,10 @@ async function ask(method, path, body) {
 
 async function failure(response) {
   const body = await response.json().catch(() => null);
-  const error = new ApiError(response.status, body?.error ?? { code: 'internal', message: `The server answered ${response.status}.` });
+  const error = new ApiError(
+    response.status,
+    body?.error ?? { code: 'internal', message: `The server answered ${response.status}.` },
+  );
   if (error.status === 401) refused(error);
   return error;
 }

@@ -14,23 +14,54 @@ const SERVERS = [
 
 export function assistantsView() {
   const list = h('ul', { class: 'cards' });
-  const element = h('div', { class: 'view' }, h('p', { class: 'lead' }, 'An assistant is a model with instructions and servers of its own. Choose one when you begin a chat.'), list);
+  const element = h(
+    'div',
+    { class: 'view' },
+    h(
+      'p',
+      { class: 'lead' },
+      'An assistant is a model with instructions and servers of its own. Choose one when you begin a chat.',
+    ),
+    list,
+  );
   let models = null;
   let servers = [];
 
   async function load() {
-    const [assistants, known, all] = await Promise.all([get('assistants'), get('models'), get('mcp-servers')]);
+    const [assistants, known, all] = await Promise.all([
+      get('assistants'),
+      get('models'),
+      get('mcp-servers'),
+    ]);
     models = known;
     servers = all.items;
-    fill(list, assistants.items.length ? assistants.items.map(card) : h('li', { class: 'empty' }, 'No assistants yet.'));
+    fill(
+      list,
+      assistants.items.length
+        ? assistants.items.map(card)
+        : h('li', { class: 'empty' }, 'No assistants yet.'),
+    );
   }
   function card(it) {
     const chosen = servers.filter(({ id }) => it.serverIds?.includes(id)).map(({ name }) => name);
-    const uses = { auto: 'all servers', off: 'no servers', manual: chosen.join(', ') || 'no servers yet' }[it.mcpMode];
-    const facts = [it.model ?? 'the model in Settings', uses, it.maxRounds ? `${it.maxRounds} rounds` : null].filter(Boolean).join(' · ');
+    const uses = { auto: 'all servers', off: 'no servers', manual: chosen.join(', ') || 'no servers yet' }[
+      it.mcpMode
+    ];
+    const facts = [it.model ?? 'the model in Settings', uses, it.maxRounds ? `${it.maxRounds} rounds` : null]
+      .filter(Boolean)
+      .join(' · ');
     const change = button('Edit', () => edit(it), { class: 'button small', 'aria-label': `Edit ${it.name}` });
-    const drop = button('Remove', () => take(it).catch(failed), { class: 'button small', 'aria-label': `Remove ${it.name}` });
-    return h('li', { class: 'card' }, h('div', { class: 'card-head' }, h('h2', {}, it.name), h('div', { class: 'buttons' }, change, drop)), h('p', { class: 'quiet' }, facts), it.system && h('p', { class: 'system' }, it.system));
+    const drop = button('Remove', () => take(it).catch(failed), {
+      class: 'button small',
+      'aria-label': `Remove ${it.name}`,
+    });
+    return h(
+      'li',
+      { class: 'card' },
+      h('div', { class: 'card-head' }, h('h2', {}, it.name), h('div', { class: 'buttons' }, change, drop)),
+      h('p', { class: 'quiet' }, facts),
+      it.system && h('p', { class: 'system' }, it.system),
+    );
   }
   async function take(it) {
     const sure = await confirm(`Remove ${it.name}?`, 'Chats with it stay.', 'Remove');
@@ -44,8 +75,21 @@ export function assistantsView() {
     const system = h('textarea', { rows: 5 });
     system.value = it?.system ?? '';
     const mode = select(SERVERS, it?.mcpMode ?? 'auto');
-    const boxes = servers.map((server) => [server.id, h('input', { type: 'checkbox', checked: it?.serverIds?.includes(server.id) ?? false }), server.name]);
-    const picker = h('fieldset', { class: 'field' }, h('legend', {}, 'Servers'), h('div', { class: 'choices' }, boxes.map(([, box, label]) => h('label', { class: 'check' }, box, h('span', {}, label)))));
+    const boxes = servers.map((server) => [
+      server.id,
+      h('input', { type: 'checkbox', checked: it?.serverIds?.includes(server.id) ?? false }),
+      server.name,
+    ]);
+    const picker = h(
+      'fieldset',
+      { class: 'field' },
+      h('legend', {}, 'Servers'),
+      h(
+        'div',
+        { class: 'choices' },
+        boxes.map(([, box, label]) => h('label', { class: 'check' }, box, h('span', {}, label))),
+      ),
+    );
     const show = () => {
       picker.hidden = mode.value !== 'manual';
     };
@@ -60,18 +104,39 @@ export function assistantsView() {
       labelled('Instructions', system),
       labelled('Uses', mode),
       picker,
-      labelled('Rounds it may take', rounds, 'How often the model may be asked for one answer. 0: no limit. Empty: as in Settings.'),
+      labelled(
+        'Rounds it may take',
+        rounds,
+        'How often the model may be asked for one answer. 0: no limit. Empty: as in Settings.',
+      ),
       labelled('Approvals', approval),
     ];
-    openForm(it ? `Edit ${it.name}` : 'New assistant', fields, 'Save', async () => {
-      const body = { name: name.value.trim(), model: model.value() || null, system: system.value.trim() || null, maxRounds: rounds.value.trim() === '' ? null : Number(rounds.value), approvalMode: approval.value || null, mcpMode: mode.value };
-      const saved = it ? await put(`assistants/${it.id}`, body) : await post('assistants', body);
-      const ids = boxes.filter(([, box]) => box.checked).map(([id]) => id);
-      await put(`assistants/${saved.id}/mcp-servers`, { mode: mode.value, ids });
-      await load();
-      return true;
-    }, { wide: true });
+    openForm(
+      it ? `Edit ${it.name}` : 'New assistant',
+      fields,
+      'Save',
+      async () => {
+        const body = {
+          name: name.value.trim(),
+          model: model.value() || null,
+          system: system.value.trim() || null,
+          maxRounds: rounds.value.trim() === '' ? null : Number(rounds.value),
+          approvalMode: approval.value || null,
+          mcpMode: mode.value,
+        };
+        const saved = it ? await put(`assistants/${it.id}`, body) : await post('assistants', body);
+        const ids = boxes.filter(([, box]) => box.checked).map(([id]) => id);
+        await put(`assistants/${saved.id}/mcp-servers`, { mode: mode.value, ids });
+        await load();
+        return true;
+      },
+      { wide: true },
+    );
   }
   load().catch(failed);
-  return { title: 'Assistants', element, tools: [button('New', () => edit(null), { class: 'button primary small', icon: 'add' })] };
+  return {
+    title: 'Assistants',
+    element,
+    tools: [button('New', () => edit(null), { class: 'button primary small', icon: 'add' })],
+  };
 }

@@ -20,14 +20,33 @@ export class CallView {
     this.server = h('span', { class: 'call-server' });
     this.state = h('span', { class: 'call-state' });
     this.time = h('span', { class: 'call-time', 'aria-hidden': 'true' });
-    this.head = h('button', { type: 'button', class: 'call-head', 'aria-expanded': 'false', 'aria-controls': id }, this.sign, this.name, this.server, this.state, this.time, icon('chevron'));
+    this.head = h(
+      'button',
+      { type: 'button', class: 'call-head', 'aria-expanded': 'false', 'aria-controls': id },
+      this.sign,
+      this.name,
+      this.server,
+      this.state,
+      this.time,
+      icon('chevron'),
+    );
     this.head.addEventListener('click', () => this.toggle());
     this.glance = h('p', { class: 'call-glance', hidden: true });
     this.bar = h('progress', { class: 'call-bar', hidden: true, 'aria-label': 'Progress' });
     this.step = h('p', { class: 'call-step', hidden: true });
     this.question = h('div', {});
     this.details = h('div', { class: 'call-details', id, hidden: true });
-    this.element = h('section', { class: 'call' }, this.head, this.bar, this.step, this.question, this.glance, this.result.media, this.details);
+    this.element = h(
+      'section',
+      { class: 'call' },
+      this.head,
+      this.bar,
+      this.step,
+      this.question,
+      this.glance,
+      this.result.media,
+      this.details,
+    );
     this.open = false;
     this.panel = null;
     this.card = null;
@@ -47,7 +66,10 @@ export class CallView {
     say(this.state, stateWords(call));
     this.tick();
     this.result.update(call);
-    const glance = call.status === 'done' || call.status === 'error' || call.status === 'cancelled' ? plainText(call.response).split('\n', 1)[0] : '';
+    const glance =
+      call.status === 'done' || call.status === 'error' || call.status === 'cancelled'
+        ? plainText(call.response).split('\n', 1)[0]
+        : '';
     say(this.glance, glance.slice(0, 300));
     this.glance.hidden = !glance || this.open;
     if (this.open) this.draw();
@@ -66,7 +88,9 @@ export class CallView {
       this.panel = new ApprovalPanel(call, this.talk);
       this.question.append(this.panel.element);
     }
-    const asked = state.questions.find((question) => question.messageId === call.messageId && positionOf(question) === call.position);
+    const asked = state.questions.find(
+      (question) => question.messageId === call.messageId && positionOf(question) === call.position,
+    );
     if (this.card && this.card.question.id !== asked?.id) {
       const had = this.card.element.contains(document.activeElement);
       this.card.element.remove();
@@ -116,9 +140,22 @@ export class CallView {
 
   draw() {
     const { call } = this;
-    const copy = button('Copy result', () => copyText(plainText(call.response), copy), { class: 'text-button', icon: 'copy' });
-    const raw = h('details', { class: 'raw' }, h('summary', {}, 'Raw record'), codeBlock(pretty(call), 'json'));
-    const facts = [call.displayName && `as ${call.displayName}`, call.approvedBy && `approved by ${call.approvedBy}`].filter(Boolean).join(' · ');
+    const copy = button('Copy result', () => copyText(plainText(call.response), copy), {
+      class: 'text-button',
+      icon: 'copy',
+    });
+    const raw = h(
+      'details',
+      { class: 'raw' },
+      h('summary', {}, 'Raw record'),
+      codeBlock(pretty(call), 'json'),
+    );
+    const facts = [
+      call.displayName && `as ${call.displayName}`,
+      call.approvedBy && `approved by ${call.approvedBy}`,
+    ]
+      .filter(Boolean)
+      .join(' · ');
     fill(
       this.details,
       h('h3', {}, 'Arguments'),

@@ -21,7 +21,10 @@ export function chatOptions(current, change) {
   const label = h('span', { class: 'cut' }, 'Model');
   let assistants = [];
   let models = null;
-  const control = button('', open, { class: 'button small options', title: 'Assistant, model and approvals' });
+  const control = button('', open, {
+    class: 'button small options',
+    title: 'Assistant, model and approvals',
+  });
   control.replaceChildren(label);
 
   async function load() {
@@ -35,7 +38,10 @@ export function chatOptions(current, change) {
   }
   function open() {
     const chat = current();
-    const assistant = select([['', 'No assistant'], ...assistants.map(({ id, name }) => [id, name])], chat.assistantId ?? '');
+    const assistant = select(
+      [['', 'No assistant'], ...assistants.map(({ id, name }) => [id, name])],
+      chat.assistantId ?? '',
+    );
     const model = modelInput(models, chat.model ?? '');
     const mode = select([['', 'As set by the assistant or in Settings'], ...MODES], chat.approvalMode ?? '');
     const fields = [
@@ -45,7 +51,11 @@ export function chatOptions(current, change) {
       labelled('Approvals', mode),
     ];
     openForm('This chat', fields, 'Save', async () => {
-      await change({ assistantId: assistant.value || null, model: model.value() || null, approvalMode: mode.value || null });
+      await change({
+        assistantId: assistant.value || null,
+        model: model.value() || null,
+        approvalMode: mode.value || null,
+      });
       draw(current());
     });
   }
@@ -56,8 +66,19 @@ export function chatOptions(current, change) {
 /** A text field with the known models to choose from. */
 export function modelInput(models, value) {
   const id = fresh('models');
-  const input = h('input', { type: 'text', list: id, value, placeholder: models?.current?.name ?? '', autocomplete: 'off', spellcheck: 'false' });
-  const list = h('datalist', { id }, (models?.known ?? []).map((name) => h('option', { value: name })));
+  const input = h('input', {
+    type: 'text',
+    list: id,
+    value,
+    placeholder: models?.current?.name ?? '',
+    autocomplete: 'off',
+    spellcheck: 'false',
+  });
+  const list = h(
+    'datalist',
+    { id },
+    (models?.known ?? []).map((name) => h('option', { value: name })),
+  );
   return { element: input, list, value: () => input.value.trim() };
 }
 
@@ -65,15 +86,25 @@ export function modelInput(models, value) {
 export function chatMenu(talk) {
   const rename = () => {
     const input = h('input', { type: 'text', maxlength: 200, value: talk.state.conversation?.title ?? '' });
-    openForm('Rename this chat', labelled('Title', input), 'Rename', () => talk.change({ title: input.value.trim() || 'Untitled' }));
+    openForm('Rename this chat', labelled('Title', input), 'Rename', () =>
+      talk.change({ title: input.value.trim() || 'Untitled' }),
+    );
   };
   const fork = async () => {
     const copy = await post(`${talk.path}/fork`);
     go(`chat/${copy.id}`);
   };
-  const save = (format) => () => download(`${talk.path}/export?format=${format}`, `${fileName(talk.state.conversation?.title)}.${format}`).catch(failed);
+  const save = (format) => () =>
+    download(
+      `${talk.path}/export?format=${format}`,
+      `${fileName(talk.state.conversation?.title)}.${format}`,
+    ).catch(failed);
   const drop = async () => {
-    const sure = await confirm('Delete this chat?', 'Its messages and results go with it. This cannot be undone.', 'Delete');
+    const sure = await confirm(
+      'Delete this chat?',
+      'Its messages and results go with it. This cannot be undone.',
+      'Delete',
+    );
     if (!sure) return;
     await remove(talk.path).then(() => go('', { replace: true }), failed);
   };
@@ -87,5 +118,10 @@ export function chatMenu(talk) {
 }
 
 export function fileName(title) {
-  return (title || 'chat').replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-|-$/g, '').slice(0, 60) || 'chat';
+  return (
+    (title || 'chat')
+      .replace(/[^\p{L}\p{N}]+/gu, '-')
+      .replace(/^-|-$/g, '')
+      .slice(0, 60) || 'chat'
+  );
 }

@@ -31,10 +31,18 @@ function newChat() {
       go(`chat/${conversation.id}`);
     },
   });
-  const element = h('div', { class: 'chat' }, welcome((text) => composer.suggest(text)), composer.element);
-  const options = chatOptions(() => draft, (changed) => {
-    draft = { ...draft, ...changed };
-  });
+  const element = h(
+    'div',
+    { class: 'chat' },
+    welcome((text) => composer.suggest(text)),
+    composer.element,
+  );
+  const options = chatOptions(
+    () => draft,
+    (changed) => {
+      draft = { ...draft, ...changed };
+    },
+  );
   return { title: 'New chat', element, tools: [options.element], shown: () => composer.focus() };
 }
 
@@ -46,7 +54,10 @@ function oldChat(id) {
   const talk = new Talk(id, () => render());
   const log = new ChatLog(talk);
   const composer = new Composer({ send: (content) => talk.send(content), stop: () => talk.stop(), foot });
-  const options = chatOptions(() => talk.state.conversation ?? {}, (changed) => talk.change(changed));
+  const options = chatOptions(
+    () => talk.state.conversation ?? {},
+    (changed) => talk.change(changed),
+  );
   const element = h('div', { class: 'chat' }, log.element, bar, composer.element);
 
   function render() {
@@ -106,9 +117,14 @@ function waitBar(bar, state, talk, log) {
     fill(bar);
     return;
   }
-  const text = count === 1 ? 'One question waits for your answer.' : `${count} questions wait for your answer.`;
+  const text =
+    count === 1 ? 'One question waits for your answer.' : `${count} questions wait for your answer.`;
   const show = button('Show', () => log.showOpen());
-  const all = calls.length > 1 && button(`Approve all ${calls.length}`, () => act(all, () => approveAll(talk, calls)), { class: 'button primary' });
+  const all =
+    calls.length > 1 &&
+    button(`Approve all ${calls.length}`, () => act(all, () => approveAll(talk, calls)), {
+      class: 'button primary',
+    });
   fill(bar, h('span', {}, text), show, all);
 }
 
@@ -120,4 +136,3 @@ async function approveAll(talk, calls) {
     });
   }
 }
-

@@ -6,16 +6,33 @@ import { act } from './notices.js';
 export class Composer {
   constructor({ send, stop, foot }) {
     this.busy = false;
-    this.input = h('textarea', { rows: 1, id: 'composer', placeholder: 'Message', 'aria-label': 'Message', autocomplete: 'off', 'aria-describedby': 'composer-help' });
+    this.input = h('textarea', {
+      rows: 1,
+      id: 'composer',
+      placeholder: 'Message',
+      'aria-label': 'Message',
+      autocomplete: 'off',
+      'aria-describedby': 'composer-help',
+    });
     this.label = h('span', { class: 'hidden' }, 'Send');
     this.drawing = h('span', { class: 'send-icon' }, icon('send'));
     this.control = h('button', { type: 'submit', class: 'send', title: 'Send' }, this.drawing, this.label);
-    const help = h('p', { class: 'hidden', id: 'composer-help' }, 'Enter sends, Shift and Enter make a new line.');
-    this.element = h('form', { class: 'composer' }, h('div', { class: 'composer-box' }, this.input, this.control), help, foot ?? h('p', { class: 'chat-foot quiet' }));
+    const help = h(
+      'p',
+      { class: 'hidden', id: 'composer-help' },
+      'Enter sends, Shift and Enter make a new line.',
+    );
+    this.element = h(
+      'form',
+      { class: 'composer' },
+      h('div', { class: 'composer-box' }, this.input, this.control),
+      help,
+      foot ?? h('p', { class: 'chat-foot quiet' }),
+    );
     const submit = async (event) => {
       event.preventDefault();
       if (this.busy) {
-        if (event.submitter === this.control || event.type === 'submit') await act(this.control, stop);
+        await act(this.control, stop);
         return;
       }
       const text = this.input.value.trim();

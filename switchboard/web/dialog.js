@@ -7,12 +7,24 @@ import { act } from './notices.js';
 export function openDialog(title, content, { wide = false } = {}) {
   const id = fresh('dialog');
   const heading = h('h2', { id }, title);
-  const head = h('header', { class: 'dialog-head' }, heading, iconButton('close', 'Close', () => dialog.close()));
-  const dialog = h('dialog', { class: wide ? 'dialog wide-dialog' : 'dialog', 'aria-labelledby': id }, head, h('div', { class: 'dialog-body' }, content));
+  const head = h(
+    'header',
+    { class: 'dialog-head' },
+    heading,
+    iconButton('close', 'Close', () => dialog.close()),
+  );
+  const dialog = h(
+    'dialog',
+    { class: wide ? 'dialog wide-dialog' : 'dialog', 'aria-labelledby': id },
+    head,
+    h('div', { class: 'dialog-body' }, content),
+  );
   dialog.addEventListener('close', () => dialog.remove());
   document.body.append(dialog);
   dialog.showModal();
-  const first = dialog.querySelector('[autofocus], .dialog-body input:not([type=hidden]), .dialog-body select, .dialog-body textarea, .dialog-body button');
+  const first = dialog.querySelector(
+    '[autofocus], .dialog-body input:not([type=hidden]), .dialog-body select, .dialog-body textarea, .dialog-body button',
+  );
   first?.focus();
   return dialog;
 }
@@ -35,10 +47,14 @@ export function openForm(title, fields, label, submit, options = {}) {
 /** Asks before something that cannot be undone. */
 export function confirm(title, text, label) {
   return new Promise((resolve) => {
-    const yes = button(label, () => {
-      resolve(true);
-      dialog.close();
-    }, { class: 'button danger' });
+    const yes = button(
+      label,
+      () => {
+        resolve(true);
+        dialog.close();
+      },
+      { class: 'button danger' },
+    );
     const no = button('Cancel', () => dialog.close(), { autofocus: true });
     const dialog = openDialog(title, [h('p', {}, text), h('div', { class: 'buttons end' }, no, yes)]);
     dialog.addEventListener('close', () => resolve(false));
@@ -55,12 +71,21 @@ export function labelled(label, control, help) {
 
 /** A labelled box to tick. */
 export function ticked(label, control, help) {
-  return h('div', { class: 'field' }, h('label', { class: 'check' }, control, h('span', {}, label)), help && h('p', { class: 'help' }, help));
+  return h(
+    'div',
+    { class: 'field' },
+    h('label', { class: 'check' }, control, h('span', {}, label)),
+    help && h('p', { class: 'help' }, help),
+  );
 }
 
 /** A list to choose from: `[value, label]` pairs. */
 export function select(options, value, props = {}) {
-  const control = h('select', props, options.map(([key, label]) => h('option', { value: key }, label)));
+  const control = h(
+    'select',
+    props,
+    options.map(([key, label]) => h('option', { value: key }, label)),
+  );
   control.value = value ?? '';
   return control;
 }

@@ -12,7 +12,8 @@ function set(element, name, value) {
   if (value == null || value === false) return;
   if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
   else if (name === 'dataset') Object.assign(element.dataset, value);
-  else if (['value', 'checked', 'indeterminate', 'selected', 'disabled', 'open'].includes(name)) element[name] = value;
+  else if (['value', 'checked', 'indeterminate', 'selected', 'disabled', 'open'].includes(name))
+    element[name] = value;
   else element.setAttribute(name, value === true ? '' : String(value));
 }
 
@@ -92,12 +93,21 @@ export function icon(name) {
 /** A button with words, and perhaps a drawing. */
 export function button(label, onclick, props = {}) {
   const { icon: drawing, ...rest } = props;
-  return h('button', { type: 'button', class: 'button', onclick, ...rest }, drawing && icon(drawing), h('span', {}, label));
+  return h(
+    'button',
+    { type: 'button', class: 'button', onclick, ...rest },
+    drawing && icon(drawing),
+    h('span', {}, label),
+  );
 }
 
 /** A button that is only a drawing; its words are for screen readers and the tooltip. */
 export function iconButton(name, label, onclick, props = {}) {
-  return h('button', { type: 'button', class: 'icon-button', 'aria-label': label, title: label, onclick, ...props }, icon(name));
+  return h(
+    'button',
+    { type: 'button', class: 'icon-button', 'aria-label': label, title: label, onclick, ...props },
+    icon(name),
+  );
 }
 
 /** A link to another view. */

@@ -13,14 +13,26 @@ export class ElicitationCard {
     this.problem = h('p', { class: 'problem', role: 'alert', hidden: true });
     const title = `${server} asks`;
     const body = asked.url ? this.page(asked) : this.form(asked);
-    this.element = h('section', { class: 'elicitation', 'aria-label': title }, h('p', { class: 'approval-title' }, title), h('p', { class: 'asked' }, asked.message ?? ''), body, this.problem);
+    this.element = h(
+      'section',
+      { class: 'elicitation', 'aria-label': title },
+      h('p', { class: 'approval-title' }, title),
+      h('p', { class: 'asked' }, asked.message ?? ''),
+      body,
+      this.problem,
+    );
     speak(`${title}: ${asked.message ?? ''}`);
   }
 
   form({ requestedSchema }) {
     const fields = new SchemaForm(requestedSchema ?? {});
     const yes = h('button', { type: 'submit', class: 'button primary' }, h('span', {}, 'Send'));
-    const form = h('form', { class: 'form', novalidate: true }, fields.element, h('div', { class: 'buttons' }, yes, this.decline()));
+    const form = h(
+      'form',
+      { class: 'form', novalidate: true },
+      fields.element,
+      h('div', { class: 'buttons' }, yes, this.decline()),
+    );
     form.addEventListener('submit', (event) => {
       event.preventDefault();
       const content = fields.collect();
@@ -39,9 +51,20 @@ export class ElicitationCard {
       return h('p', { class: 'warning' }, `This is no address: ${url}`, this.decline());
     }
     const safe = /^https?:/.test(url);
-    const open = safe && link(url, h('span', {}, `Open ${host}`), { class: 'button primary', target: '_blank', rel: 'noopener noreferrer' });
+    const open =
+      safe &&
+      link(url, h('span', {}, `Open ${host}`), {
+        class: 'button primary',
+        target: '_blank',
+        rel: 'noopener noreferrer',
+      });
     if (open) open.addEventListener('click', () => this.answer(null, { action: 'accept' }));
-    return fill(place, h('p', { class: 'address' }, url), h('p', { class: 'quiet small' }, 'What you enter there is not seen by Switchboard or the model.'), h('div', { class: 'buttons' }, open, this.decline()));
+    return fill(
+      place,
+      h('p', { class: 'address' }, url),
+      h('p', { class: 'quiet small' }, 'What you enter there is not seen by Switchboard or the model.'),
+      h('div', { class: 'buttons' }, open, this.decline()),
+    );
   }
 
   decline() {

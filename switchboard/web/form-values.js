@@ -81,14 +81,17 @@ function text(field, raw) {
   if (raw === '') return field.required && !field.schema.minLength ? { value: '' } : { missing: true };
   if (field.schema.format !== 'date-time') return { value: raw };
   const time = new Date(raw);
-  return Number.isNaN(time.getTime()) ? { problem: `${field.label} is no date and time.` } : { value: time.toISOString() };
+  return Number.isNaN(time.getTime())
+    ? { problem: `${field.label} is no date and time.` }
+    : { value: time.toISOString() };
 }
 
 function number(field, raw) {
   if (raw === '') return { missing: true };
   const found = Number(raw);
   if (!Number.isFinite(found)) return { problem: `${field.label} must be a number.` };
-  if (field.kind === 'integer' && !Number.isInteger(found)) return { problem: `${field.label} must be a whole number.` };
+  if (field.kind === 'integer' && !Number.isInteger(found))
+    return { problem: `${field.label} must be a whole number.` };
   return { value: found };
 }
 
@@ -106,10 +109,13 @@ function check({ label, schema }, found) {
   if (typeof found === 'string') {
     const length = Array.from(found).length;
     if (length < (schema.minLength ?? 0)) return `${label} needs at least ${schema.minLength} characters.`;
-    if (length > (schema.maxLength ?? Infinity)) return `${label} takes at most ${schema.maxLength} characters.`;
-    if (schema.format === 'email' && !/^[^\s@]+@[^\s@]+$/.test(found)) return `${label} is no e-mail address.`;
+    if (length > (schema.maxLength ?? Infinity))
+      return `${label} takes at most ${schema.maxLength} characters.`;
+    if (schema.format === 'email' && !/^[^\s@]+@[^\s@]+$/.test(found))
+      return `${label} is no e-mail address.`;
     if (schema.format === 'uri' && !/^[a-z][a-z0-9+.-]*:\S+$/i.test(found)) return `${label} is no address.`;
-    if (schema.pattern && !fits(schema.pattern, found)) return `${label} must fit the pattern ${schema.pattern}`;
+    if (schema.pattern && !fits(schema.pattern, found))
+      return `${label} must fit the pattern ${schema.pattern}`;
   }
   if (typeof found === 'number') {
     if (found < (schema.minimum ?? -Infinity)) return `${label} must be ${schema.minimum} or more.`;

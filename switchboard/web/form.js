@@ -8,7 +8,11 @@ import { pretty } from './format.js';
 export class SchemaForm {
   constructor(schema, values = {}) {
     this.fields = fieldsOf(schema).map((field) => new Field(field, values[field.name] ?? field.initial));
-    this.element = h('div', { class: 'fields' }, this.fields.map(({ element }) => element));
+    this.element = h(
+      'div',
+      { class: 'fields' },
+      this.fields.map(({ element }) => element),
+    );
   }
 
   collect() {
@@ -32,14 +36,35 @@ class Field {
     const help = spec.help && h('p', { class: 'help', id: `${id}-help` }, spec.help);
     const described = [help && `${id}-help`, `${id}-problem`].filter(Boolean).join(' ');
     const control = this.control(id, initial, described);
-    const optional = spec.required || spec.kind === 'yes-no' ? null : h('span', { class: 'quiet' }, ' optional');
+    const optional =
+      spec.required || spec.kind === 'yes-no' ? null : h('span', { class: 'quiet' }, ' optional');
     if (spec.kind === 'many') {
       const legend = h('legend', {}, spec.label, optional);
-      this.element = h('fieldset', { class: 'field', 'aria-describedby': described }, legend, help, control, this.problem);
+      this.element = h(
+        'fieldset',
+        { class: 'field', 'aria-describedby': described },
+        legend,
+        help,
+        control,
+        this.problem,
+      );
     } else if (spec.kind === 'yes-no') {
-      this.element = h('div', { class: 'field' }, h('label', { class: 'check', for: id }, control, h('span', {}, spec.label)), help, this.problem);
+      this.element = h(
+        'div',
+        { class: 'field' },
+        h('label', { class: 'check', for: id }, control, h('span', {}, spec.label)),
+        help,
+        this.problem,
+      );
     } else {
-      this.element = h('div', { class: 'field' }, h('label', { for: id }, spec.label, optional), control, help, this.problem);
+      this.element = h(
+        'div',
+        { class: 'field' },
+        h('label', { for: id }, spec.label, optional),
+        control,
+        help,
+        this.problem,
+      );
     }
   }
 
@@ -58,14 +83,25 @@ class Field {
       case 'many':
         return this.boxes(id, initial);
       case 'json':
-        this.input = h('textarea', { ...props, rows: 3, class: 'mono', spellcheck: 'false', placeholder: 'JSON' });
+        this.input = h('textarea', {
+          ...props,
+          rows: 3,
+          class: 'mono',
+          spellcheck: 'false',
+          placeholder: 'JSON',
+        });
         this.input.value = initial === undefined ? '' : pretty(initial);
         break;
       case 'text':
         this.input = this.text(props, initial);
         break;
       default:
-        this.input = h('input', { ...props, type: 'text', inputmode: spec.kind === 'integer' ? 'numeric' : 'decimal', value: initial === undefined ? '' : String(initial) });
+        this.input = h('input', {
+          ...props,
+          type: 'text',
+          inputmode: spec.kind === 'integer' ? 'numeric' : 'decimal',
+          value: initial === undefined ? '' : String(initial),
+        });
     }
     this.input.required = spec.required;
     this.raw = () => this.input.value;
@@ -75,7 +111,8 @@ class Field {
   text(props, initial) {
     const { input, schema } = this.spec;
     const shown = typeof initial === 'string' ? initial : '';
-    const long = input === 'text' && (shown.length > 60 || shown.includes('\n') || (schema.maxLength ?? 0) > 200);
+    const long =
+      input === 'text' && (shown.length > 60 || shown.includes('\n') || (schema.maxLength ?? 0) > 200);
     const control = long ? h('textarea', { ...props, rows: 4 }) : h('input', { ...props, type: input });
     control.value = input === 'datetime-local' && shown ? local(shown) : shown;
     return control;
@@ -85,7 +122,12 @@ class Field {
     const { choices, required } = this.spec;
     const chosen = choices.findIndex(({ value }) => value === initial);
     const none = required && chosen >= 0 ? null : h('option', { value: '' }, required ? 'Choose…' : '—');
-    const select = h('select', props, none, choices.map(({ label }, place) => h('option', { value: place }, label)));
+    const select = h(
+      'select',
+      props,
+      none,
+      choices.map(({ label }, place) => h('option', { value: place }, label)),
+    );
     select.value = chosen < 0 ? '' : String(chosen);
     return select;
   }
@@ -93,12 +135,22 @@ class Field {
   boxes(id, initial) {
     const chosen = Array.isArray(initial) ? initial : [];
     const boxes = this.spec.choices.map(({ value, label }, place) => {
-      const box = h('input', { type: 'checkbox', id: `${id}-${place}`, value: place, checked: chosen.includes(value), onchange: () => this.read() });
+      const box = h('input', {
+        type: 'checkbox',
+        id: `${id}-${place}`,
+        value: place,
+        checked: chosen.includes(value),
+        onchange: () => this.read(),
+      });
       return [box, h('label', { class: 'check' }, box, h('span', {}, label))];
     });
     this.input = boxes[0]?.[0];
     this.raw = () => boxes.filter(([box]) => box.checked).map(([box]) => box.value);
-    return h('div', { class: 'choices' }, boxes.map(([, label]) => label));
+    return h(
+      'div',
+      { class: 'choices' },
+      boxes.map(([, label]) => label),
+    );
   }
 
   read() {

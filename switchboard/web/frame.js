@@ -19,22 +19,45 @@ const PLACES = [
 /** The frame: `element`, and `show(name, about, view)`. */
 export function frame(health) {
   const recent = recentChats();
-  const places = PLACES.map(([path, label, drawing]) => link(`#/${path}`, [icon(drawing), h('span', {}, label)], { class: 'place', dataset: { path } }));
+  const places = PLACES.map(([path, label, drawing]) =>
+    link(`#/${path}`, [icon(drawing), h('span', {}, label)], { class: 'place', dataset: { path } }),
+  );
   const side = h(
     'nav',
     { class: 'side', id: 'side', 'aria-label': 'Chats and settings' },
-    h('div', { class: 'brand' }, link('#/', [mark(), h('span', {}, 'Switchboard')], { class: 'name' }), iconButton('close', 'Close menu', () => drawer(false), { class: 'icon-button only-narrow' })),
+    h(
+      'div',
+      { class: 'brand' },
+      link('#/', [mark(), h('span', {}, 'Switchboard')], { class: 'name' }),
+      iconButton('close', 'Close menu', () => drawer(false), { class: 'icon-button only-narrow' }),
+    ),
     link('#/', [icon('add'), h('span', {}, 'New chat')], { class: 'button primary new-chat' }),
     recent.element,
     h('div', { class: 'places' }, places),
-    h('p', { class: 'quiet version' }, `Switchboard ${health.version}`, health.user && health.user !== 'local' ? ` · ${health.user}` : ''),
+    h(
+      'p',
+      { class: 'quiet version' },
+      `Switchboard ${health.version}`,
+      health.user && health.user !== 'local' ? ` · ${health.user}` : '',
+    ),
   );
-  const opener = iconButton('menu', 'Open menu', () => drawer(true), { class: 'icon-button only-narrow', 'aria-controls': 'side', 'aria-expanded': 'false' });
+  const opener = iconButton('menu', 'Open menu', () => drawer(true), {
+    class: 'icon-button only-narrow',
+    'aria-controls': 'side',
+    'aria-expanded': 'false',
+  });
   const title = h('h1', { class: 'title', tabindex: '-1' });
   const tools = h('div', { class: 'head-tools' });
   const lost = h('p', { class: 'line-lost', role: 'status' });
   const place = h('div', { class: 'stage' });
-  const main = h('main', { class: 'main', id: 'main' }, h('header', { class: 'head' }, opener, title, tools), health.demo && banner(), lost, place);
+  const main = h(
+    'main',
+    { class: 'main', id: 'main' },
+    h('header', { class: 'head' }, opener, title, tools),
+    health.demo && banner(),
+    lost,
+    place,
+  );
   const shade = h('div', { class: 'shade', onclick: () => drawer(false) });
   const element = h('div', { class: 'frame' }, side, shade, main);
 
@@ -115,8 +138,17 @@ function recentChats() {
     fill(list, shown.length ? shown : h('p', { class: 'quiet pad' }, 'Your chats will be here.'));
   }
   function entry(chat) {
-    const state = chat.waiting ? h('span', { class: 'badge warn' }, 'waiting') : chat.running && h('span', { class: 'pulse', role: 'img', 'aria-label': 'answering' });
-    return h('li', {}, link(`#/chat/${chat.id}`, [h('span', { class: 'cut' }, chat.title || 'Untitled'), state], { class: 'chat-link', 'aria-current': chat.id === current ? 'page' : null }));
+    const state = chat.waiting
+      ? h('span', { class: 'badge warn' }, 'waiting')
+      : chat.running && h('span', { class: 'pulse', role: 'img', 'aria-label': 'answering' });
+    return h(
+      'li',
+      {},
+      link(`#/chat/${chat.id}`, [h('span', { class: 'cut' }, chat.title || 'Untitled'), state], {
+        class: 'chat-link',
+        'aria-current': chat.id === current ? 'page' : null,
+      }),
+    );
   }
   async function load() {
     const page = await get(`conversations?limit=${RECENT}`);
@@ -126,7 +158,9 @@ function recentChats() {
   listen(({ kind, data }) => {
     if (kind === 'conversation.updated') {
       const rest = chats.filter(({ id }) => id !== data.conversation.id);
-      chats = [data.conversation, ...rest].sort((one, other) => other.updatedAt.localeCompare(one.updatedAt)).slice(0, RECENT);
+      chats = [data.conversation, ...rest]
+        .sort((one, other) => other.updatedAt.localeCompare(one.updatedAt))
+        .slice(0, RECENT);
       draw();
     } else if (kind === 'conversation.deleted') {
       chats = chats.filter(({ id }) => id !== data.id);

@@ -6,7 +6,12 @@ import { labelled } from './dialog.js';
 
 /** Asks for the ready link. `opened()` is called once its token opens the door. */
 export function gate(root, why, opened) {
-  const input = h('input', { type: 'password', autocomplete: 'off', spellcheck: 'false', placeholder: 'http://127.0.0.1:…/#token=…' });
+  const input = h('input', {
+    type: 'password',
+    autocomplete: 'off',
+    spellcheck: 'false',
+    placeholder: 'http://127.0.0.1:…/#token=…',
+  });
   const problem = h('p', { class: 'problem', role: 'alert', hidden: true });
   const form = h(
     'form',
@@ -30,7 +35,23 @@ export function gate(root, why, opened) {
     }
     return undefined;
   });
-  const steps = h('p', { class: 'quiet' }, 'Open the link that ', h('code', {}, 'switchboard serve'), ' printed when it started. It holds the key to this page; nobody else on this machine or on the web can use it.');
-  fill(root, h('main', { class: 'gate', id: 'main' }, h('h1', {}, 'Switchboard'), why && h('p', { class: 'warning' }, why), steps, form));
+  const steps = h(
+    'p',
+    { class: 'quiet' },
+    'Open the link that ',
+    h('code', {}, 'switchboard serve'),
+    ' printed when it started. It holds the key to this page; nobody else on this machine or on the web can use it.',
+  );
+  fill(
+    root,
+    h(
+      'main',
+      { class: 'gate', id: 'main' },
+      h('h1', {}, 'Switchboard'),
+      why && h('p', { class: 'warning' }, why),
+      steps,
+      form,
+    ),
+  );
   input.focus();
 }

@@ -26,19 +26,32 @@ export function historyView() {
   async function load(anew) {
     asked += 1;
     const mine = asked;
-    const page = await get(`conversations${query({ limit: PAGE, after: anew ? null : next, q: search.value.trim() })}`);
+    const page = await get(
+      `conversations${query({ limit: PAGE, after: anew ? null : next, q: search.value.trim() })}`,
+    );
     if (mine !== asked) return;
     if (anew) fill(list);
     list.append(...page.items.map(row));
     next = page.next;
     more.hidden = !next;
-    state.textContent = list.children.length ? '' : search.value.trim() ? 'No chat has these words in its title.' : 'No chats yet.';
+    state.textContent = list.children.length
+      ? ''
+      : search.value.trim()
+        ? 'No chat has these words in its title.'
+        : 'No chats yet.';
   }
   function row(chat) {
     const path = `conversations/${chat.id}`;
     const name = fileName(chat.title);
     const drop = async () => {
-      if (!(await confirm(`Delete “${chat.title}”?`, 'Its messages and results go with it. This cannot be undone.', 'Delete'))) return;
+      if (
+        !(await confirm(
+          `Delete “${chat.title}”?`,
+          'Its messages and results go with it. This cannot be undone.',
+          'Delete',
+        ))
+      )
+        return;
       await remove(path);
       line.remove();
     };
@@ -48,8 +61,18 @@ export function historyView() {
       ['Export as JSON', () => download(`${path}/export?format=json`, `${name}.json`).catch(failed)],
       ['Delete', () => drop().catch(failed), true],
     ]);
-    const badge = chat.waiting ? h('span', { class: 'badge warn' }, 'waiting') : chat.running && h('span', { class: 'badge' }, 'answering');
-    const line = h('li', { class: 'line chat-line' }, link(`#/chat/${chat.id}`, chat.title || 'Untitled', { class: 'cut grow' }), badge, h('span', { class: 'quiet small' }, chat.model ?? ''), h('time', { class: 'quiet small', datetime: chat.updatedAt }, when(chat.updatedAt)), menu);
+    const badge = chat.waiting
+      ? h('span', { class: 'badge warn' }, 'waiting')
+      : chat.running && h('span', { class: 'badge' }, 'answering');
+    const line = h(
+      'li',
+      { class: 'line chat-line' },
+      link(`#/chat/${chat.id}`, chat.title || 'Untitled', { class: 'cut grow' }),
+      badge,
+      h('span', { class: 'quiet small' }, chat.model ?? ''),
+      h('time', { class: 'quiet small', datetime: chat.updatedAt }, when(chat.updatedAt)),
+      menu,
+    );
     return line;
   }
   let typing = null;

@@ -8,7 +8,8 @@ const MARKS = [
   ['_', 'emphasis'],
 ];
 const ADDRESS = /^https?:\/\/[^\s<>"'`]+/;
-const LINK = /^!?\[([^\]\n]{0,1000})\]\(<?([^\s()<>]{1,2000}(?:\([^\s()<>]{0,200}\)[^\s()<>]{0,2000})?)>?(?:\s+"[^"\n]{0,500}")?\)/;
+const LINK =
+  /^!?\[([^\]\n]{0,1000})\]\(<?([^\s()<>]{1,2000}(?:\([^\s()<>]{0,200}\)[^\s()<>]{0,2000})?)>?(?:\s+"[^"\n]{0,500}")?\)/;
 /** Only these are followed. */
 const SAFE = /^(?:https?:\/\/|mailto:)/i;
 const DEEPEST = 6;
@@ -95,7 +96,14 @@ function link(text, at, depth) {
   // A picture of somebody else's would be a request to them: it becomes a link.
   const words = label || address;
   if (!SAFE.test(address)) return { part: { type: 'text', text: words }, end };
-  return { part: { type: 'link', href: address, parts: inline(words, Math.max(depth + 1, DEEPEST - 2)).map(unlinked) }, end };
+  return {
+    part: {
+      type: 'link',
+      href: address,
+      parts: inline(words, Math.max(depth + 1, DEEPEST - 2)).map(unlinked),
+    },
+    end,
+  };
 }
 
 function unlinked(part) {

@@ -33,11 +33,29 @@ export class ChatLog {
     this.list = h('ol', { class: 'messages' });
     this.loose = h('div', { class: 'loose' });
     this.endText = h('span', {});
-    this.endButton = button('Continue', () => act(this.endButton, () => talk.proceed()), { class: 'button small', icon: 'play' });
+    this.endButton = button('Continue', () => act(this.endButton, () => talk.proceed()), {
+      class: 'button small',
+      icon: 'play',
+    });
     this.end = h('div', { class: 'ending', hidden: true }, this.endText, this.endButton);
-    this.newest = h('button', { type: 'button', class: 'newest', hidden: true, 'aria-label': 'Go to the newest message', title: 'Newest', onclick: () => this.toEnd() }, icon('down'));
+    this.newest = h(
+      'button',
+      {
+        type: 'button',
+        class: 'newest',
+        hidden: true,
+        'aria-label': 'Go to the newest message',
+        title: 'Newest',
+        onclick: () => this.toEnd(),
+      },
+      icon('down'),
+    );
     const column = h('div', { class: 'column' }, this.olderButton, this.list, this.loose, this.end);
-    this.scroller = h('div', { class: 'log', tabindex: '0', role: 'region', 'aria-label': 'Messages' }, column);
+    this.scroller = h(
+      'div',
+      { class: 'log', tabindex: '0', role: 'region', 'aria-label': 'Messages' },
+      column,
+    );
     this.element = h('div', { class: 'log-place' }, this.scroller, this.newest);
     this.follows = true;
     this.scroller.addEventListener('scroll', () => this.scrolled(), { passive: true });
@@ -137,7 +155,9 @@ export class ChatLog {
 
   /** Brings the first open question into view, and the focus to its first button. */
   showOpen() {
-    const open = this.scroller.querySelector('.approval .button.primary, .elicitation input, .elicitation select, .elicitation textarea, .elicitation .button');
+    const open = this.scroller.querySelector(
+      '.approval .button.primary, .elicitation input, .elicitation select, .elicitation textarea, .elicitation .button',
+    );
     open?.closest('.approval, .elicitation').scrollIntoView({ block: 'center' });
     open?.focus({ preventScroll: true });
   }

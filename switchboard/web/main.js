@@ -25,7 +25,10 @@ const VIEWS = {
   approvals: approvalsView,
   history: historyView,
   settings: settingsView,
-  lost: () => ({ title: 'Not found', element: h('div', { class: 'view' }, h('p', {}, 'There is no such page.')) }),
+  lost: () => ({
+    title: 'Not found',
+    element: h('div', { class: 'view' }, h('p', {}, 'There is no such page.')),
+  }),
 };
 
 const root = document.getElementById('app');
@@ -64,7 +67,11 @@ async function begin() {
   } catch (error) {
     if (error.status === 401) return undefined;
     failed(error);
-    gate(root, 'Switchboard does not answer. Start it with “switchboard serve”, then open the link it prints.', open);
+    gate(
+      root,
+      'Switchboard does not answer. Start it with “switchboard serve”, then open the link it prints.',
+      open,
+    );
   }
   return undefined;
 }

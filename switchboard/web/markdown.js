@@ -103,7 +103,12 @@ function begins(line) {
 
 function isTable(lines, at) {
   const rule = lines[at + 1] ?? '';
-  return lines[at].includes('|') && rule.includes('-') && TABLE_RULE.test(rule) && cells(lines[at]).length === cells(rule).length;
+  return (
+    lines[at].includes('|') &&
+    rule.includes('-') &&
+    TABLE_RULE.test(rule) &&
+    cells(lines[at]).length === cells(rule).length
+  );
 }
 
 function table(lines, at) {
@@ -121,13 +126,25 @@ function table(lines, at) {
 }
 
 function cells(line) {
-  const inner = line.trim().replace(/^\|/, '').replace(/(?<!\\)\|$/, '');
+  const inner = line
+    .trim()
+    .replace(/^\|/, '')
+    .replace(/(?<!\\)\|$/, '');
   return inner.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll('\\|', '|'));
 }
 
 function paragraph(lines, at, depth) {
   let end = at + 1;
-  while (end < lines.length && lines[end].trim() && !(depth < DEEPEST && begins(lines[end])) && !isTable(lines, end)) end += 1;
-  const text = lines.slice(at, end).map((line) => line.trimStart()).join('\n');
+  while (
+    end < lines.length &&
+    lines[end].trim() &&
+    !(depth < DEEPEST && begins(lines[end])) &&
+    !isTable(lines, end)
+  )
+    end += 1;
+  const text = lines
+    .slice(at, end)
+    .map((line) => line.trimStart())
+    .join('\n');
   return [{ type: 'paragraph', inline: inline(text) }, end];
 }

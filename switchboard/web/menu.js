@@ -6,7 +6,11 @@ import { fresh, h, icon } from './dom.js';
 export function menuButton(label, items, { drawing = 'more', text = null, kind = 'icon-button' } = {}) {
   const id = fresh('menu');
   const entries = items.filter(Boolean).map(([name, action, danger]) => {
-    const entry = h('button', { type: 'button', role: 'menuitem', tabindex: '-1', class: danger ? 'danger' : '' }, name);
+    const entry = h(
+      'button',
+      { type: 'button', role: 'menuitem', tabindex: '-1', class: danger ? 'danger' : '' },
+      name,
+    );
     entry.addEventListener('click', () => {
       close();
       action();
@@ -14,7 +18,12 @@ export function menuButton(label, items, { drawing = 'more', text = null, kind =
     return entry;
   });
   const list = h('div', { class: 'menu', role: 'menu', id, hidden: true, 'aria-label': label }, entries);
-  const opener = h('button', { type: 'button', class: kind, 'aria-haspopup': 'menu', 'aria-expanded': 'false', 'aria-controls': id }, text && h('span', {}, text), icon(drawing));
+  const opener = h(
+    'button',
+    { type: 'button', class: kind, 'aria-haspopup': 'menu', 'aria-expanded': 'false', 'aria-controls': id },
+    text && h('span', {}, text),
+    icon(drawing),
+  );
   if (!text) {
     opener.setAttribute('aria-label', label);
     opener.title = label;

@@ -20,14 +20,37 @@ export class MessageView {
     const name = h('h2', { class: 'hidden' }, this.user ? 'You' : 'Assistant');
     this.copy = h('button', { type: 'button', class: 'text-button' }, icon('copy'), h('span', {}, 'Copy'));
     this.copy.addEventListener('click', () => copyText(this.message.content, this.copy));
-    this.fork = h('button', { type: 'button', class: 'text-button', title: 'A new chat with everything up to here' }, icon('fork'), h('span', {}, 'Fork'));
+    this.fork = h(
+      'button',
+      { type: 'button', class: 'text-button', title: 'A new chat with everything up to here' },
+      icon('fork'),
+      h('span', {}, 'Fork'),
+    );
     this.fork.addEventListener('click', () => act(this.fork, () => this.forkHere()));
     this.facts = h('span', { class: 'facts' });
     this.foot = h('div', { class: 'message-foot' }, this.facts, this.copy, this.user ? null : this.fork);
     this.thoughts = h('pre', {});
-    this.thinking = h('details', { class: 'thoughts', hidden: true }, h('summary', {}, 'Thoughts'), this.thoughts);
-    this.busy = h('p', { class: 'working' }, h('span', { class: 'dots', 'aria-hidden': 'true' }, h('i'), h('i'), h('i')), h('span', { class: 'hidden' }, 'Working'));
-    this.element = h('li', { class: `message ${message.role}`, dataset: { id: message.id } }, name, this.thinking, this.body, this.busy, this.foot);
+    this.thinking = h(
+      'details',
+      { class: 'thoughts', hidden: true },
+      h('summary', {}, 'Thoughts'),
+      this.thoughts,
+    );
+    this.busy = h(
+      'p',
+      { class: 'working' },
+      h('span', { class: 'dots', 'aria-hidden': 'true' }, h('i'), h('i'), h('i')),
+      h('span', { class: 'hidden' }, 'Working'),
+    );
+    this.element = h(
+      'li',
+      { class: `message ${message.role}`, dataset: { id: message.id } },
+      name,
+      this.thinking,
+      this.body,
+      this.busy,
+      this.foot,
+    );
   }
 
   update(message, state, live) {
@@ -77,7 +100,9 @@ export class MessageView {
   /** Text that is finished and was not given out before. */
   said(over) {
     if (this.user) return [];
-    const done = this.texts.flatMap((text, place) => (over || place < this.texts.length - 1 ? text.shown.map(({ node }) => node.textContent) : text.settled()));
+    const done = this.texts.flatMap((text, place) =>
+      over || place < this.texts.length - 1 ? text.shown.map(({ node }) => node.textContent) : text.settled(),
+    );
     const fresh = done.slice(this.spoken);
     this.spoken = Math.max(this.spoken, done.length);
     return fresh;

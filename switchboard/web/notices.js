@@ -19,7 +19,8 @@ export function notice(text, kind = 'info') {
 
 /** Shows what went wrong. The page for a refused token says so itself. */
 export function failed(error) {
-  if (error.status !== 401) notice(error.status === undefined ? `Something went wrong: ${error.message}` : words(error), 'error');
+  if (error.status !== 401)
+    notice(error.status === undefined ? `Something went wrong: ${error.message}` : words(error), 'error');
 }
 
 /** Runs `action` for a button: it is busy meanwhile, and a failure is shown. */

@@ -24,7 +24,10 @@ export class Prose {
       }
       return { source: block.source, type: block.type, language: block.language, node: draw(block) };
     });
-    arrange(this.element, this.shown.map(({ node }) => node));
+    arrange(
+      this.element,
+      this.shown.map(({ node }) => node),
+    );
   }
 
   /** The blocks that nothing will be added to any more, as plain text. */
@@ -36,7 +39,8 @@ export class Prose {
 function say(node, text) {
   const code = node.querySelector('code');
   const { firstChild } = code;
-  if (firstChild && text.startsWith(firstChild.data)) firstChild.appendData(text.slice(firstChild.data.length));
+  if (firstChild && text.startsWith(firstChild.data))
+    firstChild.appendData(text.slice(firstChild.data.length));
   else code.textContent = text;
 }
 
@@ -52,7 +56,11 @@ function draw(block) {
     case 'quote':
       return h('blockquote', {}, block.blocks.map(draw));
     case 'list':
-      return h(block.ordered ? 'ol' : 'ul', block.ordered && block.start !== 1 ? { start: block.start } : {}, block.items.map(item));
+      return h(
+        block.ordered ? 'ol' : 'ul',
+        block.ordered && block.start !== 1 ? { start: block.start } : {},
+        block.items.map(item),
+      );
     case 'table':
       return table(block);
     default:
@@ -64,12 +72,22 @@ function item({ done, blocks: inner }) {
   const tight = inner.length > 0 && inner[0].type === 'paragraph';
   const body = tight ? [drawInline(inner[0].inline), inner.slice(1).map(draw)] : inner.map(draw);
   if (done === null) return h('li', {}, body);
-  const box = h('input', { type: 'checkbox', disabled: true, checked: done, 'aria-label': done ? 'done' : 'open' });
+  const box = h('input', {
+    type: 'checkbox',
+    disabled: true,
+    checked: done,
+    'aria-label': done ? 'done' : 'open',
+  });
   return h('li', { class: 'task' }, box, body);
 }
 
 function table({ align, head, rows }) {
-  const row = (tag) => (cells) => h('tr', {}, cells.map((cell, column) => h(tag, { class: `to-${align[column]}` }, drawInline(cell))));
+  const row = (tag) => (cells) =>
+    h(
+      'tr',
+      {},
+      cells.map((cell, column) => h(tag, { class: `to-${align[column]}` }, drawInline(cell))),
+    );
   const body = h('table', {}, h('thead', {}, row('th')(head)), h('tbody', {}, rows.map(row('td'))));
   return h('div', { class: 'wide', tabindex: '0', role: 'region', 'aria-label': 'Table' }, body);
 }
@@ -79,7 +97,12 @@ export function codeBlock(text, language = '') {
   const code = h('code', {}, text);
   const copy = button('Copy', () => copyText(code.textContent, copy), { class: 'copy' });
   const bar = h('div', { class: 'code-bar' }, h('span', {}, language), copy);
-  return h('div', { class: 'code-block' }, bar, h('pre', { tabindex: '0', 'aria-label': language || 'Code' }, code));
+  return h(
+    'div',
+    { class: 'code-block' },
+    bar,
+    h('pre', { tabindex: '0', 'aria-label': language || 'Code' }, code),
+  );
 }
 
 /** Copies, and says so on the button. */
@@ -114,7 +137,11 @@ function drawInline(parts) {
       case 'strike':
         return h('s', {}, drawInline(part.parts));
       case 'link':
-        return h('a', { href: part.href, target: '_blank', rel: 'noopener noreferrer nofollow' }, drawInline(part.parts));
+        return h(
+          'a',
+          { href: part.href, target: '_blank', rel: 'noopener noreferrer nofollow' },
+          drawInline(part.parts),
+        );
       default:
         return '';
     }

@@ -48,8 +48,16 @@ export class ResultView {
     const { mime, data } = await source(block, this.place);
     const url = URL.createObjectURL(new Blob([data], { type: mime }));
     this.urls.push(url);
-    if (block.type === 'audio') this.media.append(h('audio', { controls: true, src: url, 'aria-label': 'Sound from the tool' }));
-    else if (PICTURES.test(mime)) this.media.append(h('img', { src: url, alt: 'Picture from the tool', onload: () => this.media.dispatchEvent(new Event('grown', { bubbles: true })) }));
+    if (block.type === 'audio')
+      this.media.append(h('audio', { controls: true, src: url, 'aria-label': 'Sound from the tool' }));
+    else if (PICTURES.test(mime))
+      this.media.append(
+        h('img', {
+          src: url,
+          alt: 'Picture from the tool',
+          onload: () => this.media.dispatchEvent(new Event('grown', { bubbles: true })),
+        }),
+      );
     else this.media.append(h('a', { href: url, download: 'picture', class: 'button small' }, `Save ${mime}`));
   }
 
@@ -57,9 +65,14 @@ export class ResultView {
   text(call) {
     const { response } = call;
     const parts = contentOf(response).map((block) => part(block));
-    if (response.structuredContent !== undefined) parts.push(codeBlock(pretty(response.structuredContent), 'structured content'));
+    if (response.structuredContent !== undefined)
+      parts.push(codeBlock(pretty(response.structuredContent), 'structured content'));
     if (call.resultBlob) {
-      const save = button('Save the whole result', () => act(save, () => download(`${this.place.path}/blobs/${call.resultBlob}`, 'result')), { class: 'button small' });
+      const save = button(
+        'Save the whole result',
+        () => act(save, () => download(`${this.place.path}/blobs/${call.resultBlob}`, 'result')),
+        { class: 'button small' },
+      );
       parts.push(save);
     }
     return h('div', { class: 'result' }, parts);
@@ -82,9 +95,20 @@ function part(block) {
     case 'text':
       return textBlock(block.text);
     case 'resource':
-      return block.resource?.text === undefined ? h('p', { class: 'quiet' }, `${block.resource?.uri} (${block.resource?.mimeType ?? 'bytes'})`) : [h('p', { class: 'quiet' }, block.resource.uri), textBlock(block.resource.text)];
+      return block.resource?.text === undefined
+        ? h('p', { class: 'quiet' }, `${block.resource?.uri} (${block.resource?.mimeType ?? 'bytes'})`)
+        : [h('p', { class: 'quiet' }, block.resource.uri), textBlock(block.resource.text)];
     case 'resource_link':
-      return h('p', {}, /^https?:/.test(block.uri) ? link(block.uri, block.title ?? block.name ?? block.uri, { target: '_blank', rel: 'noopener noreferrer nofollow' }) : `${block.name ?? ''} ${block.uri}`);
+      return h(
+        'p',
+        {},
+        /^https?:/.test(block.uri)
+          ? link(block.uri, block.title ?? block.name ?? block.uri, {
+              target: '_blank',
+              rel: 'noopener noreferrer nofollow',
+            })
+          : `${block.name ?? ''} ${block.uri}`,
+      );
     case 'image':
     case 'audio':
       return null;
@@ -99,7 +123,11 @@ export function textBlock(text) {
   if (json !== null) return codeBlock(pretty(json), 'json');
   if (text.length <= SHOWN) return codeBlock(text, '');
   const whole = h('div', {}, codeBlock(text.slice(0, SHOWN), ''));
-  whole.append(button(`Show all ${count(text.length)} characters`, () => fill(whole, codeBlock(text, '')), { class: 'button small' }));
+  whole.append(
+    button(`Show all ${count(text.length)} characters`, () => fill(whole, codeBlock(text, '')), {
+      class: 'button small',
+    }),
+  );
   return whole;
 }
 

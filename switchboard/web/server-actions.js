@@ -29,15 +29,27 @@ export async function testServer(server, place) {
   if (report.era) facts.push(`protocol ${report.era}`);
   if (report.transport) facts.push(report.transport);
   if (report.tookMs != null) facts.push(span(report.tookMs));
-  const verdict = h('p', { class: report.ok ? 'good' : 'bad' }, icon(report.ok ? 'check' : 'warn'), report.ok ? ' It works. ' : ' It does not work. ', h('span', { class: 'quiet' }, facts.join(' · ')));
-  const findings = (report.findings ?? []).map(({ message, advice }) => h('li', {}, h('p', {}, message), advice && h('p', { class: 'hint' }, advice)));
+  const verdict = h(
+    'p',
+    { class: report.ok ? 'good' : 'bad' },
+    icon(report.ok ? 'check' : 'warn'),
+    report.ok ? ' It works. ' : ' It does not work. ',
+    h('span', { class: 'quiet' }, facts.join(' · ')),
+  );
+  const findings = (report.findings ?? []).map(({ message, advice }) =>
+    h('li', {}, h('p', {}, message), advice && h('p', { class: 'hint' }, advice)),
+  );
   fill(place, verdict, findings.length ? h('ul', { class: 'findings' }, findings) : null);
 }
 
 /** Opens the server's login page in a new tab, by the user's own click. */
 export async function login(server) {
   const { url } = await post(`mcp-servers/${server.id}/login`);
-  const open = link(url, h('span', {}, `Open ${new URL(url).host}`), { class: 'button primary', target: '_blank', rel: 'noopener noreferrer' });
+  const open = link(url, h('span', {}, `Open ${new URL(url).host}`), {
+    class: 'button primary',
+    target: '_blank',
+    rel: 'noopener noreferrer',
+  });
   const dialog = openDialog(`Log in to ${server.name}`, [
     h('p', {}, 'The server’s own page opens in a new tab. This page goes on by itself when you are done.'),
     h('p', { class: 'address' }, url),

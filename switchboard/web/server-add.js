@@ -11,31 +11,67 @@ const EXAMPLE = `{
     "files": { "command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "."] }
   }
 }`;
-const STATES = { new: 'new', same: 'there already', conflict: 'another of this name is there', needs_input: 'needs something', 'needs input': 'needs something' };
+const STATES = {
+  new: 'new',
+  same: 'there already',
+  conflict: 'another of this name is there',
+  needs_input: 'needs something',
+  'needs input': 'needs something',
+};
 
 /** The dialog for a new server. */
 export function addServer(done) {
-  const input = h('textarea', { class: 'mono', rows: 9, spellcheck: 'false', placeholder: EXAMPLE, autofocus: true });
+  const input = h('textarea', {
+    class: 'mono',
+    rows: 9,
+    spellcheck: 'false',
+    placeholder: EXAMPLE,
+    autofocus: true,
+  });
   const problems = h('div', { role: 'alert' });
-  const other = h('p', { class: 'quiet' }, 'Or ', textButton('fill in the fields', () => {
-    dialog.close();
-    editServer(null, done);
-  }), ', or ', textButton('import from other programs', () => {
-    dialog.close();
-    importServers(done);
-  }), '.');
-  const field = labelled('Paste a server’s JSON', input, 'From Claude Desktop, VS Code, Cursor, or a server’s documentation. Comments are fine.');
-  const dialog = openForm('Add a server', [field, problems, other], 'Add', async () => {
-    if (!input.value.trim()) {
-      input.focus();
-      return false;
-    }
-    const { items, problems: wrong = [] } = await post('mcp-servers', { paste: input.value });
-    fill(problems, wrong.map(({ name, message }) => h('p', { class: 'problem' }, name ? `${name}: ${message}` : message)));
-    if (items.length) notice(items.length === 1 ? `Added ${items[0].name}.` : `Added ${items.length} servers.`);
-    await done();
-    return wrong.length === 0;
-  }, { wide: true });
+  const other = h(
+    'p',
+    { class: 'quiet' },
+    'Or ',
+    textButton('fill in the fields', () => {
+      dialog.close();
+      editServer(null, done);
+    }),
+    ', or ',
+    textButton('import from other programs', () => {
+      dialog.close();
+      importServers(done);
+    }),
+    '.',
+  );
+  const field = labelled(
+    'Paste a server’s JSON',
+    input,
+    'From Claude Desktop, VS Code, Cursor, or a server’s documentation. Comments are fine.',
+  );
+  const dialog = openForm(
+    'Add a server',
+    [field, problems, other],
+    'Add',
+    async () => {
+      if (!input.value.trim()) {
+        input.focus();
+        return false;
+      }
+      const { items, problems: wrong = [] } = await post('mcp-servers', { paste: input.value });
+      fill(
+        problems,
+        wrong.map(({ name, message }) =>
+          h('p', { class: 'problem' }, name ? `${name}: ${message}` : message),
+        ),
+      );
+      if (items.length)
+        notice(items.length === 1 ? `Added ${items[0].name}.` : `Added ${items.length} servers.`);
+      await done();
+      return wrong.length === 0;
+    },
+    { wide: true },
+  );
 }
 
 function textButton(label, onclick) {
@@ -62,24 +98,64 @@ export async function importServers(done) {
   const boxes = new Map();
   const lines = rows.map((row) => {
     const takeable = row.state === 'new';
-    const box = h('input', { type: 'checkbox', checked: takeable, disabled: !takeable, 'aria-label': `Import ${row.name}` });
+    const box = h('input', {
+      type: 'checkbox',
+      checked: takeable,
+      disabled: !takeable,
+      'aria-label': `Import ${row.name}`,
+    });
     if (takeable) boxes.set(row.name, box);
     const note = row.problem ?? row.note;
-    return h('tr', {}, h('td', {}, box), h('td', {}, row.name), h('td', { class: 'mono cut' }, row.what), h('td', { class: 'quiet cut' }, row.source), h('td', {}, STATES[row.state] ?? row.state, note && h('p', { class: 'quiet small' }, note)));
+    return h(
+      'tr',
+      {},
+      h('td', {}, box),
+      h('td', {}, row.name),
+      h('td', { class: 'mono cut' }, row.what),
+      h('td', { class: 'quiet cut' }, row.source),
+      h('td', {}, STATES[row.state] ?? row.state, note && h('p', { class: 'quiet small' }, note)),
+    );
   });
-  const head = h('tr', {}, ['', 'Name', 'What', 'From', ''].map((text) => h('th', { scope: 'col' }, text)));
-  const take = button('Import', () => act(take, async () => {
-    const names = [...boxes].filter(([, box]) => box.checked).map(([name]) => name);
-    await post('mcp-servers/import', { apply: true, names });
-    notice(`Imported ${names.length}. Their files were only read.`);
-    dialog.close();
-    await done();
-  }), { class: 'button primary' });
+  const head = h(
+    'tr',
+    {},
+    ['', 'Name', 'What', 'From', ''].map((text) => h('th', { scope: 'col' }, text)),
+  );
+  const take = button(
+    'Import',
+    () =>
+      act(take, async () => {
+        const names = [...boxes].filter(([, box]) => box.checked).map(([name]) => name);
+        await post('mcp-servers/import', { apply: true, names });
+        notice(`Imported ${names.length}. Their files were only read.`);
+        dialog.close();
+        await done();
+      }),
+    { class: 'button primary' },
+  );
   take.disabled = boxes.size === 0;
   const cancel = button('Cancel', () => dialog.close());
-  fill(place, h('div', { class: 'wide' }, h('table', { class: 'rows' }, h('thead', {}, head), h('tbody', {}, lines))), problemList(preview), h('div', { class: 'buttons end' }, cancel, take));
+  fill(
+    place,
+    h('div', { class: 'wide' }, h('table', { class: 'rows' }, h('thead', {}, head), h('tbody', {}, lines))),
+    problemList(preview),
+    h('div', { class: 'buttons end' }, cancel, take),
+  );
 }
 
 function problemList({ problems = [] }) {
-  return problems.length > 0 && h('ul', { class: 'findings' }, problems.map((it) => h('li', { class: 'problem' }, typeof it === 'string' ? it : [it.name ?? it.source, it.message].filter(Boolean).join(': '))));
+  return (
+    problems.length > 0 &&
+    h(
+      'ul',
+      { class: 'findings' },
+      problems.map((it) =>
+        h(
+          'li',
+          { class: 'problem' },
+          typeof it === 'string' ? it : [it.name ?? it.source, it.message].filter(Boolean).join(': '),
+        ),
+      ),
+    )
+  );
 }

@@ -27,12 +27,17 @@ const KINDS = { stdio: 'program', sse: 'HTTP+SSE', streamableHttp: 'HTTP', auto:
 
 /** A server's state in words, with a coloured dot. */
 export function statusBadge(server) {
-  return h('span', { class: `status ${server.status}` }, h('i', { 'aria-hidden': 'true' }), WORDS[server.status] ?? server.status);
+  return h(
+    'span',
+    { class: `status ${server.status}` },
+    h('i', { 'aria-hidden': 'true' }),
+    WORDS[server.status] ?? server.status,
+  );
 }
 
 /** Where a server is. */
 export function endpoint(server) {
-  return server.command ? [server.command, ...(server.args ?? [])].join(' ') : server.baseUrl ?? '';
+  return server.command ? [server.command, ...(server.args ?? [])].join(' ') : (server.baseUrl ?? '');
 }
 
 export function kindOf(server) {
@@ -41,8 +46,27 @@ export function kindOf(server) {
 
 export function serversView() {
   const list = h('ul', { class: 'cards' });
-  const empty = h('div', { class: 'empty', hidden: true }, h('p', {}, 'No servers yet.'), h('p', { class: 'quiet' }, 'Paste the JSON that a server’s documentation shows, or import what your other programs use.'));
-  const element = h('div', { class: 'view' }, h('p', { class: 'lead' }, 'MCP servers bring tools. Each assistant chooses among them; a server that is off is never started.'), list, empty);
+  const empty = h(
+    'div',
+    { class: 'empty', hidden: true },
+    h('p', {}, 'No servers yet.'),
+    h(
+      'p',
+      { class: 'quiet' },
+      'Paste the JSON that a server’s documentation shows, or import what your other programs use.',
+    ),
+  );
+  const element = h(
+    'div',
+    { class: 'view' },
+    h(
+      'p',
+      { class: 'lead' },
+      'MCP servers bring tools. Each assistant chooses among them; a server that is off is never started.',
+    ),
+    list,
+    empty,
+  );
   const cards = new Map();
 
   function put(server) {
@@ -94,7 +118,16 @@ class ServerCard {
     this.switch = h('input', { type: 'checkbox', role: 'switch', class: 'switch' });
     this.switch.addEventListener('change', () => act(this.switch, () => this.turn()));
     this.buttons = h('div', { class: 'buttons' });
-    this.element = h('li', { class: 'card' }, h('div', { class: 'card-head' }, this.name, this.status, this.switch), this.where, this.facts, this.trouble, this.buttons, this.found);
+    this.element = h(
+      'li',
+      { class: 'card' },
+      h('div', { class: 'card-head' }, this.name, this.status, this.switch),
+      this.where,
+      this.facts,
+      this.trouble,
+      this.buttons,
+      this.found,
+    );
   }
 
   update(server) {
@@ -114,7 +147,11 @@ class ServerCard {
     this.switch.setAttribute('aria-label', `Use ${server.name}`);
     const trouble = server.lastError && server.status !== 'connected' && server.status !== 'disabled';
     this.trouble.hidden = !trouble && !server.hint;
-    fill(this.trouble, trouble && h('p', {}, server.lastError), server.hint && h('p', { class: 'hint' }, server.hint));
+    fill(
+      this.trouble,
+      trouble && h('p', {}, server.lastError),
+      server.hint && h('p', { class: 'hint' }, server.hint),
+    );
     this.drawButtons();
   }
 
@@ -124,10 +161,18 @@ class ServerCard {
       const control = button(label, () => act(control, action), { class: 'button small', ...props });
       return control;
     };
-    const trust = server.trust === 'pending' && doing('Approve and start', () => this.save({ trust: 'trusted', isActive: true }), { class: 'button small primary' });
-    const signIn = server.status === 'needs_auth' && doing('Log in', () => login(server), { class: 'button small primary' });
+    const trust =
+      server.trust === 'pending' &&
+      doing('Approve and start', () => this.save({ trust: 'trusted', isActive: true }), {
+        class: 'button small primary',
+      });
+    const signIn =
+      server.status === 'needs_auth' &&
+      doing('Log in', () => login(server), { class: 'button small primary' });
     const test = doing('Test', () => testServer(server, this.found));
-    const edit = button('Edit', () => editServer(server, (changed) => this.update(changed)), { class: 'button small' });
+    const edit = button('Edit', () => editServer(server, (changed) => this.update(changed)), {
+      class: 'button small',
+    });
     const more = menuButton(`More about ${server.name}`, [
       ['Tools', () => go(`servers/${server.id}`)],
       ['Resources', () => go(`servers/${server.id}/resources`)],
@@ -137,7 +182,15 @@ class ServerCard {
       server.baseUrl && ['Log out', () => logout(server).then((it) => this.update(it), failed)],
       ['Remove', () => this.drop().catch(failed), true],
     ]);
-    fill(this.buttons, trust, signIn, link(`#/servers/${server.id}`, 'Tools', { class: 'button small' }), test, edit, more);
+    fill(
+      this.buttons,
+      trust,
+      signIn,
+      link(`#/servers/${server.id}`, 'Tools', { class: 'button small' }),
+      test,
+      edit,
+      more,
+    );
   }
 
   async turn() {
@@ -155,7 +208,11 @@ class ServerCard {
 
   async drop() {
     const { server } = this;
-    const sure = await confirm(`Remove ${server.name}?`, 'Its settings and the rules about its tools go with it. Chats keep what it said.', 'Remove');
+    const sure = await confirm(
+      `Remove ${server.name}?`,
+      'Its settings and the rules about its tools go with it. Chats keep what it said.',
+      'Remove',
+    );
     if (!sure) return;
     await remove(`mcp-servers/${server.id}`);
     this.element.remove();

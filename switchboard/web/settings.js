@@ -28,10 +28,18 @@ function form(settings, models) {
     'form',
     { class: 'form narrow' },
     h('h2', {}, 'For new answers'),
-    labelled('Model', model.element, `Empty: whatever is found, now ${models.current?.name ?? 'none'}. Names are like anthropic/claude-sonnet-5, gpt-5 or demo.`),
+    labelled(
+      'Model',
+      model.element,
+      `Empty: whatever is found, now ${models.current?.name ?? 'none'}. Names are like anthropic/claude-sonnet-5, gpt-5 or demo.`,
+    ),
     model.list,
     labelled('Approvals', approve),
-    labelled('Rounds an answer may take', rounds, 'How often the model may be asked for one answer. Empty: the usual limit.'),
+    labelled(
+      'Rounds an answer may take',
+      rounds,
+      'How often the model may be asked for one answer. Empty: the usual limit.',
+    ),
     labelled('Dollars an answer may cost', cost, 'Empty: no limit.'),
     h('div', { class: 'buttons' }, save),
   );
@@ -39,7 +47,12 @@ function form(settings, models) {
     event.preventDefault();
     act(save, async () => {
       const number = (input) => (input.value.trim() === '' ? null : Number(input.value));
-      await put('settings', { model: model.value() || null, approve: approve.value, max_rounds: number(rounds), max_cost: number(cost) });
+      await put('settings', {
+        model: model.value() || null,
+        approve: approve.value,
+        max_rounds: number(rounds),
+        max_cost: number(cost),
+      });
       notice('Saved. The next answer uses it.');
     });
   });
@@ -47,15 +60,67 @@ function form(settings, models) {
 }
 
 function providers(models) {
-  const rows = (models.providers ?? []).map((it) => h('tr', {}, h('td', {}, it.title ?? it.name), h('td', { class: it.keyFound ? 'good' : 'quiet' }, it.keyFound ? [icon('check'), ' key found'] : it.keyNeeded === false ? 'needs no key' : 'no key'), h('td', { class: 'quiet mono small' }, [it.variables ?? it.keyVariables ?? []].flat().join(', '))));
+  const rows = (models.providers ?? []).map((it) =>
+    h(
+      'tr',
+      {},
+      h('td', {}, it.title ?? it.name),
+      h(
+        'td',
+        { class: it.keyFound ? 'good' : 'quiet' },
+        it.keyFound ? [icon('check'), ' key found'] : it.keyNeeded === false ? 'needs no key' : 'no key',
+      ),
+      h('td', { class: 'quiet mono small' }, [it.variables ?? it.keyVariables ?? []].flat().join(', ')),
+    ),
+  );
   if (!rows.length) return null;
-  return h('section', {}, h('h2', {}, 'Providers'), h('p', { class: 'quiet' }, 'Keys come from the environment or the system’s keyring (', h('code', {}, 'switchboard model set NAME --ask-key'), '); this page never sees them.'), h('div', { class: 'wide' }, h('table', { class: 'rows' }, h('tbody', {}, rows))));
+  return h(
+    'section',
+    {},
+    h('h2', {}, 'Providers'),
+    h(
+      'p',
+      { class: 'quiet' },
+      'Keys come from the environment or the system’s keyring (',
+      h('code', {}, 'switchboard model set NAME --ask-key'),
+      '); this page never sees them.',
+    ),
+    h('div', { class: 'wide' }, h('table', { class: 'rows' }, h('tbody', {}, rows))),
+  );
 }
 
 function usageTable(used) {
   const items = used.models ?? [];
-  if (!items.length) return h('section', {}, h('h2', {}, 'Usage'), h('p', { class: 'quiet' }, 'Nothing was used yet.'));
-  const head = h('tr', {}, ['Model', 'Rounds', 'Tokens in', 'Tokens out', 'Cost'].map((text) => h('th', { scope: 'col' }, text)));
-  const rows = items.map((it) => h('tr', {}, h('td', {}, it.model), h('td', {}, count(it.rounds)), h('td', {}, count(it.input)), h('td', {}, count(it.output)), h('td', {}, it.unpricedRounds ? (it.costMicros ? `${money(it.costMicros)} and more` : 'not known') : money(it.costMicros))));
-  return h('section', {}, h('h2', {}, 'Usage'), h('div', { class: 'wide' }, h('table', { class: 'rows' }, h('thead', {}, head), h('tbody', {}, rows))));
+  if (!items.length)
+    return h('section', {}, h('h2', {}, 'Usage'), h('p', { class: 'quiet' }, 'Nothing was used yet.'));
+  const head = h(
+    'tr',
+    {},
+    ['Model', 'Rounds', 'Tokens in', 'Tokens out', 'Cost'].map((text) => h('th', { scope: 'col' }, text)),
+  );
+  const rows = items.map((it) =>
+    h(
+      'tr',
+      {},
+      h('td', {}, it.model),
+      h('td', {}, count(it.rounds)),
+      h('td', {}, count(it.input)),
+      h('td', {}, count(it.output)),
+      h(
+        'td',
+        {},
+        it.unpricedRounds
+          ? it.costMicros
+            ? `${money(it.costMicros)} and more`
+            : 'not known'
+          : money(it.costMicros),
+      ),
+    ),
+  );
+  return h(
+    'section',
+    {},
+    h('h2', {}, 'Usage'),
+    h('div', { class: 'wide' }, h('table', { class: 'rows' }, h('thead', {}, head), h('tbody', {}, rows))),
+  );
 }

@@ -77,7 +77,10 @@ function change(state, kind, data) {
     case 'message.delta':
       return withMessage(state, data.messageId, (message) => extended(message, data));
     case 'message.reasoning':
-      return { ...state, thoughts: { ...state.thoughts, [data.messageId]: (state.thoughts[data.messageId] ?? '') + data.text } };
+      return {
+        ...state,
+        thoughts: { ...state.thoughts, [data.messageId]: (state.thoughts[data.messageId] ?? '') + data.text },
+      };
     case 'message.completed':
       return completed(state, data);
     case 'assistant.toolCall.updated':
@@ -91,7 +94,11 @@ function change(state, kind, data) {
     case 'usage.updated':
       return { ...state, totals: data.totals };
     case 'run.finished':
-      return { ...state, finished: data, conversation: state.conversation && { ...state.conversation, running: false } };
+      return {
+        ...state,
+        finished: data,
+        conversation: state.conversation && { ...state.conversation, running: false },
+      };
     case 'conversation.updated':
       return updated(state, data.conversation);
     case 'conversation.deleted':

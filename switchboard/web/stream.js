@@ -43,7 +43,10 @@ export function follow({ listen, state }) {
     let timer = setTimeout(() => abort.abort(), SILENCE);
     try {
       const headers = lastId === null ? {} : { 'Last-Event-ID': lastId };
-      const response = await send('events', { headers: { Accept: 'text/event-stream', ...headers }, signal: abort.signal });
+      const response = await send('events', {
+        headers: { Accept: 'text/event-stream', ...headers },
+        signal: abort.signal,
+      });
       if (response.status === 401) throw Object.assign(new Error('refused'), { refused: true });
       if (!response.ok || !response.body) throw new Error(`status ${response.status}`);
       state('open', lastId === null);

@@ -3,7 +3,7 @@
 import { get, patch, post, query } from './api.js';
 import { listen, watch } from './live.js';
 import { failed } from './notices.js';
-import { apply, empty, load, prepend } from './store.js';
+import { apply, empty, load, prepend, waiting } from './store.js';
 
 const PAGE = 50;
 
@@ -14,27 +14,44 @@ export class Talk {
     this.path = `conversations/${id}`;
     this.state = empty();
     this.loaded = false;
+    this.failed = false;
+    this.loads = 0;
     this.queue = [];
     this.changed = changed;
     this.due = false;
     this.unlisten = [
       listen((event) => this.take(event)),
-      watch((now) => now === 'anew' && this.load().catch(failed)),
+      watch((now) => {
+        if (now === 'anew' || (now === 'open' && this.failed)) this.load().catch(failed);
+      }),
     ];
   }
 
-  /** Loads the newest page. Events that come meanwhile wait, so that none is missed or counted twice. */
+  /**
+   * Loads the newest page. Events that come meanwhile wait, so that none is missed or counted
+   * twice; of several loads only the last one counts.
+   */
   async load() {
+    this.loads += 1;
+    const mine = this.loads;
     this.loaded = false;
+    this.failed = false;
     this.queue = [];
-    const [conversation, page, questions, used] = await Promise.all([
-      get(this.path),
-      get(`${this.path}/messages${query({ limit: PAGE })}`),
-      get(`${this.path}/questions`),
-      get(`usage${query({ conversation: this.id })}`),
-    ]);
-    const state = load(conversation, page, questions.items);
-    this.state = { ...state, totals: used };
+    try {
+      const [conversation, page, questions, used] = await Promise.all([
+        get(this.path),
+        get(`${this.path}/messages${query({ limit: PAGE })}`),
+        get(`${this.path}/questions`),
+        get(`usage${query({ conversation: this.id })}`),
+      ]);
+      if (mine !== this.loads) return;
+      this.state = { ...load(conversation, page, questions.items), totals: used };
+    } catch (error) {
+      if (mine !== this.loads) return;
+      // It is tried again when the line is back; what comes until then is loaded with it.
+      this.failed = true;
+      throw error;
+    }
     this.loaded = true;
     for (const event of this.queue.splice(0)) this.apply(event);
     this.tell();
@@ -51,23 +68,25 @@ export class Talk {
     const { userMessage, assistantMessage } = await post(`${this.path}/messages`, { content });
     this.apply({ id: 0, kind: 'message.created', data: { message: userMessage } });
     this.apply({ id: 0, kind: 'message.created', data: { message: assistantMessage } });
-    this.begun();
   }
 
   stop() {
     return post(`${this.path}/cancel`);
   }
 
-  async proceed() {
-    await post(`${this.path}/continue`);
-    this.begun();
+  proceed() {
+    return post(`${this.path}/continue`);
   }
 
   /** Answers whether a call may run. Says which arguments were shown. */
   async decide(call, answer) {
     const body = { toolCallId: call.id, position: call.position, argsHash: call.argsHash, ...answer };
     const record = await post(`messages/${call.messageId}/tool-confirm`, body);
-    this.apply({ id: 0, kind: 'assistant.toolCall.updated', data: record });
+    // Events may have told more already.
+    const known = waiting(this.state).some(
+      (it) => it.messageId === call.messageId && it.position === call.position,
+    );
+    if (known && record) this.apply({ id: 0, kind: 'assistant.toolCall.updated', data: record });
   }
 
   async supply(question, answer) {
@@ -76,7 +95,8 @@ export class Talk {
   }
 
   async change(fields) {
-    const conversation = await patch(this.path, fields);
+    const { title, model, assistantId, approvalMode } = await patch(this.path, fields);
+    const conversation = { ...this.state.conversation, title, model, assistantId, approvalMode };
     this.apply({ id: 0, kind: 'conversation.updated', data: { conversation } });
   }
 
@@ -84,17 +104,13 @@ export class Talk {
     for (const stop of this.unlisten) stop();
   }
 
-  begun() {
-    const { conversation } = this.state;
-    this.apply({ id: 0, kind: 'conversation.updated', data: { conversation: { ...conversation, running: true } } });
-  }
-
   take(event) {
-    const about = event.data.conversationId ?? event.data.message?.conversationId ?? event.data.conversation?.id;
+    const about =
+      event.data.conversationId ?? event.data.message?.conversationId ?? event.data.conversation?.id;
     if (about && about !== this.id) return;
     if (event.kind === 'conversation.deleted' && event.data.id !== this.id) return;
     if (this.loaded) this.apply(event);
-    else this.queue.push(event);
+    else if (!this.failed) this.queue.push(event);
   }
 
   apply(event) {

@@ -27,9 +27,19 @@ export class ToolList {
     this.path = path;
     this.rows = new Map();
     this.sum = h('p', { class: 'quiet' });
-    this.search = h('input', { type: 'search', placeholder: 'Find a tool', 'aria-label': 'Find a tool', oninput: () => this.filter() });
+    this.search = h('input', {
+      type: 'search',
+      placeholder: 'Find a tool',
+      'aria-label': 'Find a tool',
+      oninput: () => this.filter(),
+    });
     this.list = h('ul', { class: 'lines tools' });
-    this.element = h('div', {}, h('div', { class: 'card-head tools-head' }, this.sum, this.search), this.list);
+    this.element = h(
+      'div',
+      {},
+      h('div', { class: 'card-head tools-head' }, this.sum, this.search),
+      this.list,
+    );
     this.update(tools);
   }
 
@@ -54,13 +64,20 @@ export class ToolList {
   tell() {
     const on = [...this.rows.values()].map(({ tool }) => tool).filter(({ enabled }) => enabled);
     const tokens = on.reduce((all, tool) => all + (tool.tokens ?? 0), 0);
-    say(this.sum, this.rows.size ? `${on.length} of ${this.rows.size} tools on · about ${count(tokens)} tokens in every request` : 'This server offers no tools.');
+    say(
+      this.sum,
+      this.rows.size
+        ? `${on.length} of ${this.rows.size} tools on · about ${count(tokens)} tokens in every request`
+        : 'This server offers no tools.',
+    );
   }
 
   filter() {
     const wanted = this.search.value.trim().toLowerCase();
     for (const { element, tool } of this.rows.values()) {
-      element.hidden = !`${tool.name} ${tool.title ?? ''} ${tool.description ?? ''}`.toLowerCase().includes(wanted);
+      element.hidden = !`${tool.name} ${tool.title ?? ''} ${tool.description ?? ''}`
+        .toLowerCase()
+        .includes(wanted);
     }
   }
 }
@@ -73,13 +90,32 @@ class ToolRow {
     this.name = h('span', { class: 'tool-name' });
     this.marks = h('span', { class: 'marks' });
     this.about = h('p', { class: 'quiet tool-about' });
-    this.head = h('button', { type: 'button', class: 'tool-open', 'aria-expanded': 'false', 'aria-controls': id, onclick: () => this.toggle() }, icon('chevron'), this.name);
+    this.head = h(
+      'button',
+      {
+        type: 'button',
+        class: 'tool-open',
+        'aria-expanded': 'false',
+        'aria-controls': id,
+        onclick: () => this.toggle(),
+      },
+      icon('chevron'),
+      this.name,
+    );
     this.switch = h('input', { type: 'checkbox', role: 'switch', class: 'switch' });
     this.switch.addEventListener('change', () => this.save(this.switch, { enabled: this.switch.checked }));
     this.approval = select(APPROVALS, 'ask', { class: 'small' });
-    this.approval.addEventListener('change', () => this.save(this.approval, { approval: this.approval.value }));
+    this.approval.addEventListener('change', () =>
+      this.save(this.approval, { approval: this.approval.value }),
+    );
     this.body = h('div', { class: 'tool-body', id, hidden: true });
-    this.element = h('li', { class: 'line tool' }, h('div', { class: 'tool-head' }, this.head, this.marks, this.approval, this.switch), this.about, this.body);
+    this.element = h(
+      'li',
+      { class: 'line tool' },
+      h('div', { class: 'tool-head' }, this.head, this.marks, this.approval, this.switch),
+      this.about,
+      this.body,
+    );
   }
 
   update(tool) {
@@ -132,18 +168,42 @@ class ToolRow {
   tryIt() {
     const form = new SchemaForm(this.tool.inputSchema ?? {});
     const shown = h('div', { class: 'tried', role: 'status' });
-    const run = h('button', { type: 'submit', class: 'button small primary' }, icon('play'), h('span', {}, 'Run'));
-    const whole = h('form', { class: 'form', novalidate: true }, form.element, h('div', { class: 'buttons' }, run), shown);
+    const run = h(
+      'button',
+      { type: 'submit', class: 'button small primary' },
+      icon('play'),
+      h('span', {}, 'Run'),
+    );
+    const whole = h(
+      'form',
+      { class: 'form', novalidate: true },
+      form.element,
+      h('div', { class: 'buttons' }, run),
+      shown,
+    );
     whole.addEventListener('submit', (event) => {
       event.preventDefault();
       const values = form.collect();
       if (!values) return;
       act(run, async () => {
-        const { result, isError, tookMs } = await post(`${this.path}/tools/${encodeURIComponent(this.tool.name)}/call`, { arguments: values });
+        const { result, isError, tookMs } = await post(
+          `${this.path}/tools/${encodeURIComponent(this.tool.name)}/call`,
+          { arguments: values },
+        );
         const view = new ResultView({ path: '' });
         const call = { response: result };
         view.update(call);
-        fill(shown, h('p', { class: isError ? 'bad' : 'good' }, isError ? 'It failed' : 'It answered', h('span', { class: 'quiet' }, ` in ${span(tookMs)}`)), view.media, view.text(call));
+        fill(
+          shown,
+          h(
+            'p',
+            { class: isError ? 'bad' : 'good' },
+            isError ? 'It failed' : 'It answered',
+            h('span', { class: 'quiet' }, ` in ${span(tookMs)}`),
+          ),
+          view.media,
+          view.text(call),
+        );
       });
     });
     return whole;
@@ -156,9 +216,20 @@ class ToolRow {
     }
     const seen = await get(`${this.path}/tools/${encodeURIComponent(this.tool.name)}/schema?for=${provider}`);
     const losses = seen.losses ?? [];
-    const left = (seen.leftOut ?? seen.left_out ?? []).map(({ reason }) => h('p', { class: 'problem' }, `Left out: ${reason}`));
-    const lines = losses.map(({ pointer, keyword, action, lossy }) => h('li', {}, h('code', {}, `#${pointer}`), ` ${keyword}: ${action}${lossy ? '' : ', nothing lost'}`));
-    fill(place, left, codeBlock(pretty(seen.tools ?? seen.tool ?? seen), 'json'), lines.length ? [h('h3', {}, 'What changes on the way'), h('ul', { class: 'losses' }, lines)] : h('p', { class: 'good' }, 'Nothing is lost on the way.'));
+    const left = (seen.leftOut ?? seen.left_out ?? []).map(({ reason }) =>
+      h('p', { class: 'problem' }, `Left out: ${reason}`),
+    );
+    const lines = losses.map(({ pointer, keyword, action, lossy }) =>
+      h('li', {}, h('code', {}, `#${pointer}`), ` ${keyword}: ${action}${lossy ? '' : ', nothing lost'}`),
+    );
+    fill(
+      place,
+      left,
+      codeBlock(pretty(seen.tools ?? seen.tool ?? seen), 'json'),
+      lines.length
+        ? [h('h3', {}, 'What changes on the way'), h('ul', { class: 'losses' }, lines)]
+        : h('p', { class: 'good' }, 'Nothing is lost on the way.'),
+    );
   }
 }
 
@@ -167,7 +238,11 @@ function marks({ annotations = {}, tokens, quarantined, approval }) {
   const hints = annotations ?? {};
   const found = [];
   if (hints.readOnlyHint === true) found.push(['reads', 'good']);
-  else found.push([hints.destructiveHint === false ? 'changes' : 'may destroy', hints.destructiveHint === false ? '' : 'warn']);
+  else
+    found.push([
+      hints.destructiveHint === false ? 'changes' : 'may destroy',
+      hints.destructiveHint === false ? '' : 'warn',
+    ]);
   if (hints.openWorldHint === true) found.push(['reaches out', '']);
   if (quarantined && Object.keys(quarantined).length) found.push(['set aside', 'bad']);
   const shown = found.map(([text, kind]) => h('span', { class: `badge ${kind}` }, text));

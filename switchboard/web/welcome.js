@@ -11,10 +11,32 @@ const TRIES = [
 
 /** The greeting; `say(text)` takes a suggestion over. */
 export function welcome(say) {
-  const tries = TRIES.map(([text, why]) => h('li', {}, h('button', { type: 'button', class: 'try', onclick: () => say(text) }, h('span', {}, text), h('span', { class: 'quiet' }, why))));
+  const tries = TRIES.map(([text, why]) =>
+    h(
+      'li',
+      {},
+      h(
+        'button',
+        { type: 'button', class: 'try', onclick: () => say(text) },
+        h('span', {}, text),
+        h('span', { class: 'quiet' }, why),
+      ),
+    ),
+  );
   return h(
     'div',
     { class: 'log welcome' },
-    h('div', { class: 'column' }, h('h2', {}, 'What shall we do?'), h('p', { class: 'quiet' }, 'Ask anything. Your servers’ tools are at hand, and nothing that changes something runs before you agree. ', link('#/servers', 'Add a server')), h('ul', { class: 'tries' }, tries)),
+    h(
+      'div',
+      { class: 'column' },
+      h('h2', {}, 'What shall we do?'),
+      h(
+        'p',
+        { class: 'quiet' },
+        'Ask anything. Your servers’ tools are at hand, and nothing that changes something runs before you agree. ',
+        link('#/servers', 'Add a server'),
+      ),
+      h('ul', { class: 'tries' }, tries),
+    ),
   );
 }

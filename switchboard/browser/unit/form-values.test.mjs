@@ -3,7 +3,11 @@ import { test } from 'node:test';
 import { fieldsOf, read } from '../../web/form-values.js';
 
 function field(schema, required = true) {
-  return fieldsOf({ type: 'object', properties: { it: { title: 'It', ...schema } }, required: required ? ['it'] : [] })[0];
+  return fieldsOf({
+    type: 'object',
+    properties: { it: { title: 'It', ...schema } },
+    required: required ? ['it'] : [],
+  })[0];
 }
 
 function check(schema, raw, want, required = true) {
@@ -41,8 +45,13 @@ test('choices are read in all their spellings, and keep their types', () => {
   check({ enum: [1, 2] }, '1', { value: 2 });
   check({ oneOf: [{ const: 'a', title: 'A' }, { const: 'b' }] }, '0', { value: 'a' });
   check({ type: 'array', items: { enum: ['x', 'y'] } }, ['0', '1'], { value: ['x', 'y'] });
-  check({ type: 'array', items: { anyOf: [{ const: 'x', title: 'X' }] }, minItems: 1 }, [], { problem: 'It: choose at least 1.' });
-  assert.deepEqual(field({ type: 'string', enum: ['a', 'b'], enumNames: ['Ay', 'Bee'] }).choices.map(({ label }) => label), ['Ay', 'Bee']);
+  check({ type: 'array', items: { anyOf: [{ const: 'x', title: 'X' }] }, minItems: 1 }, [], {
+    problem: 'It: choose at least 1.',
+  });
+  assert.deepEqual(
+    field({ type: 'string', enum: ['a', 'b'], enumNames: ['Ay', 'Bee'] }).choices.map(({ label }) => label),
+    ['Ay', 'Bee'],
+  );
 });
 
 test('what no field can hold is written as JSON', () => {
@@ -53,6 +62,12 @@ test('what no field can hold is written as JSON', () => {
 });
 
 test('defaults, titles and help come from the schema', () => {
-  const { label, help, initial, required } = field({ type: 'integer', default: 3, description: 'How many.' }, false);
-  assert.deepEqual({ label, help, initial, required }, { label: 'It', help: 'How many.', initial: 3, required: false });
+  const { label, help, initial, required } = field(
+    { type: 'integer', default: 3, description: 'How many.' },
+    false,
+  );
+  assert.deepEqual(
+    { label, help, initial, required },
+    { label: 'It', help: 'How many.', initial: 3, required: false },
+  );
 });

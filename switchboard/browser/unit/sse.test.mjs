@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { reader } from '../../web/sse.js';
 import { random } from './random.mjs';
 
-const STREAM = ': hello\n\nid: 7\nevent: message.delta\ndata: {"a":1}\n\ndata: one\r\ndata:two\r\n\r\nid\nevent: x\n\nid: 8\rdata: é😀\r\r';
+const STREAM =
+  ': hello\n\nid: 7\nevent: message.delta\ndata: {"a":1}\n\ndata: one\r\ndata:two\r\n\r\nid\nevent: x\n\nid: 8\rdata: é😀\r\r';
 const WANT = [
   { id: '7', kind: 'message.delta', data: '{"a":1}' },
   { id: '7', kind: 'message', data: 'one\ntwo' },
@@ -23,7 +24,7 @@ test('chunking does not matter', () => {
   const next = random(11);
   for (let round = 0; round < 500; round += 1) {
     const pieces = [];
-    for (let at = 0; at < STREAM.length; ) {
+    for (let at = 0; at < STREAM.length;) {
       const length = 1 + Math.floor(next() * 9);
       pieces.push(STREAM.slice(at, at + length));
       at += length;
