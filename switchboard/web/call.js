@@ -1,10 +1,10 @@
 // The block of a tool call: what is called with what, how far it is, and what came back.
 
 import { ApprovalPanel } from './approval.js';
-import { button, fill, fresh, h, icon, say } from './dom.js';
+import { fill, fresh, h, icon, say } from './dom.js';
 import { ElicitationCard } from './elicitation.js';
 import { pretty, span } from './format.js';
-import { codeBlock, copyText } from './prose.js';
+import { codeBlock } from './prose.js';
 import { ResultView, plainText } from './result.js';
 import { asksForApproval, callKey, positionOf } from './store.js';
 
@@ -140,10 +140,6 @@ export class CallView {
 
   draw() {
     const { call } = this;
-    const copy = button('Copy result', () => copyText(plainText(call.response), copy), {
-      class: 'text-button',
-      icon: 'copy',
-    });
     const raw = h(
       'details',
       { class: 'raw' },
@@ -160,7 +156,7 @@ export class CallView {
       this.details,
       h('h3', {}, 'Arguments'),
       codeBlock(pretty(call.arguments), 'json'),
-      call.response && [h('h3', {}, call.isError ? 'Error' : 'Result'), this.result.text(call), copy],
+      call.response && [h('h3', {}, call.isError ? 'Error' : 'Result'), this.result.text(call)],
       h('p', { class: 'quiet small' }, facts),
       raw,
     );
