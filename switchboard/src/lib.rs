@@ -12,6 +12,7 @@ pub mod models;
 mod out;
 mod servers;
 pub mod session;
+mod settings;
 mod signature;
 pub mod store;
 mod workbench;

@@ -6,20 +6,26 @@
 mod ad_hoc;
 mod connector;
 mod entry;
+mod export;
 mod link;
 mod log;
 mod login;
 mod lookup;
 mod secret;
+mod seen;
 mod select;
 mod tokens;
+mod tool_policy;
 
 pub(crate) use ad_hoc::{AdHoc, Kind, is_url, split_header};
 pub(crate) use connector::connector;
 pub(crate) use entry::{CLAIMED, INPUTS, from_config, to_config, to_entry};
+pub(crate) use export::{Exported, Program, export};
 pub(crate) use link::{Link, Linked};
-pub(crate) use log::log_tail;
+pub(crate) use log::ServerLog;
 pub(crate) use login::{log_in, log_out};
 pub(crate) use lookup::reach;
 pub(crate) use secret::{Keeping, keep, stored_value};
+pub(crate) use seen::{seen, transport};
 pub(crate) use select::{demo, find, of_file};
+pub(crate) use tool_policy::{Approval, Switch, ToolPolicy, decide, switch};
