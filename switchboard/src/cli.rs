@@ -18,6 +18,7 @@ mod prompts;
 mod resources;
 mod run;
 mod schema;
+mod serve;
 mod servers;
 mod session;
 mod text;
@@ -108,6 +109,8 @@ enum Verb {
     Doctor(doctor::Doctor),
     /// Print completions for a shell
     Completions(completions::Completions),
+    /// Serve the web page and the API to this machine
+    Serve(serve::Serve),
     /// Show what this is in half a minute, without a key and without a network
     Demo(demo::Demo),
     /// Serve the demo tools over stdio, HTTP or SSE: a server to try clients with
@@ -168,6 +171,7 @@ async fn run(cli: Cli, out: Out) -> Result<Exit, Failure> {
         Some(Verb::Export(verb)) => verb.run(global, &out).await,
         Some(Verb::Doctor(verb)) => verb.run(global, &out).await,
         Some(Verb::Completions(verb)) => verb.run(Cli::command(), &out),
+        Some(Verb::Serve(verb)) => verb.run(global, &out).await,
         Some(Verb::Demo(verb)) => verb.run(has_verb, &out).await,
         Some(Verb::DemoServer(verb)) => verb.run(&out).await,
         Some(Verb::DemoModel(verb)) => verb.run(&out).await,

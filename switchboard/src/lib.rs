@@ -10,6 +10,7 @@ pub mod home;
 mod import;
 pub mod models;
 mod out;
+pub mod serve;
 mod servers;
 pub mod session;
 mod settings;

@@ -1,9 +1,12 @@
 //! A conversation that survives: a run of the loop, stored before anything is shown or started.
 
+mod announce;
 mod error;
 mod ledger;
+mod media;
 mod outputs;
 mod remembered;
+pub(crate) mod shape;
 mod talk;
 mod turn;
 

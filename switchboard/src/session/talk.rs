@@ -82,9 +82,10 @@ impl Talk {
         for question in questions {
             let number = question.call_id.and_then(|id| id.parse::<u64>().ok());
             let number = number.map(Into::into);
+            let (id, kind) = (question.id, question.kind);
             ledger
                 .questions
-                .extend(number.map(|number| (number, question.id)));
+                .extend(number.map(|number| (number, (id, kind))));
         }
         ledger.reload(&run).await?;
         Ok(Self {
@@ -244,6 +245,7 @@ fn ledger(
         calls: BTreeMap::new(),
         questions: BTreeMap::new(),
         rounds: 0,
+        announcer: None,
     }
 }
 

@@ -40,6 +40,8 @@ pub async fn check(fresh: impl AsyncFn() -> Arc<dyn Store>) -> Result<(), StoreE
     run::a_run_that_was_overtaken_is_told(&*fresh().await).await?;
     run::usage_is_summed_by_model(&*fresh().await).await?;
     run::events_are_numbered_and_replayed(&*fresh().await).await?;
+    run::new_events_are_heard_of(&*fresh().await).await?;
+    run::a_conversation_tells_how_it_stands(&*fresh().await).await?;
     run::commits_at_once_are_all_made(fresh().await).await?;
     run::a_closed_store_says_so(&*fresh().await).await
 }

@@ -29,6 +29,12 @@ impl Timestamp {
         self.0
     }
 
+    /// As in `2026-07-28T09:30:00.125Z`.
+    pub fn rfc3339(self) -> String {
+        let text = self.to_string().replace(' ', "T");
+        format!("{text}.{:03}Z", self.0 % 1000)
+    }
+
     /// How long after `earlier` this is; nothing if it is not.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(self.0.saturating_sub(earlier.0))
@@ -83,5 +89,7 @@ mod tests {
         assert_eq!(show(951_782_400), "2000-02-29 00:00:00");
         assert_eq!(show(1_709_251_199), "2024-02-29 23:59:59");
         assert_eq!(show(1_785_231_000), "2026-07-28 09:30:00");
+        let moment = Timestamp::from_millis(1_785_231_000_125);
+        assert_eq!(moment.rfc3339(), "2026-07-28T09:30:00.125Z");
     }
 }

@@ -180,11 +180,19 @@ fn apply(
             return table::EVENTS.append(connection, event, row_bytes).map(Some);
         }
         Change::PruneEvents(user, keep) => {
+            let kept = params![user.as_str(), keep];
+            execute(
+                connection,
+                "INSERT INTO forgotten_events (user_id, seq) SELECT user_id, seq FROM events
+                 WHERE user_id = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2
+                 ON CONFLICT (user_id) DO UPDATE SET seq = excluded.seq",
+                kept,
+            )?;
             execute(
                 connection,
                 "DELETE FROM events WHERE user_id = ?1 AND seq <= (SELECT seq FROM events
                  WHERE user_id = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)",
-                params![user.as_str(), keep],
+                kept,
             )?;
         }
         Change::PutSetting(setting) => {
