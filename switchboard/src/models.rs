@@ -18,6 +18,6 @@ pub use capability::Capabilities;
 pub use choice::{Choice, ChoiceError, Found, Origin, Wanted, choose};
 pub use key::{KeyError, find_key, keep_key};
 pub use ollama::ollama_models;
-pub(crate) use overview::overview;
+pub(crate) use overview::{described, overview};
 pub use prices::{Price, PriceTable};
 pub use provider::{Provider, Speaks};

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::cli::Global;
 use crate::exit::{Exit, Failure};
 use crate::home;
-use crate::models::{Choice, PriceTable, Provider, Wanted, keep_key, ollama_models, overview};
+use crate::models::{PriceTable, Provider, Wanted, described, keep_key, ollama_models, overview};
 use crate::out::Out;
 use crate::store::{Change, Setting, Store, StoredValue, UserId};
 use crate::workbench::choice;
@@ -108,23 +108,6 @@ async fn show(store: &dyn Store, name: Option<String>, out: &Out) -> Result<(), 
     let text = serde_json::to_string_pretty(&value).unwrap_or_default();
     out.result(&value, text);
     Ok(())
-}
-
-/// A model, for programs.
-pub(crate) fn described(choice: &Choice, table: &PriceTable) -> Value {
-    let price = table.find(&choice.model);
-    json!({
-        "name": choice.name(),
-        "provider": choice.provider.name,
-        "model": choice.model,
-        "wire": choice.wire,
-        "baseUrl": choice.base_url,
-        "key": choice.key.as_ref().map(ToString::to_string),
-        "capabilities": choice.capabilities,
-        "why": choice.origin,
-        "price": price,
-        "pricesAsOf": price.map(|_| table.as_of()),
-    })
 }
 
 impl Set {

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::models::choice::Choice;
+use crate::models::prices::PriceTable;
 use crate::models::provider::Provider;
 
 /// A provider, as it stands on this machine.
@@ -40,4 +41,21 @@ pub(crate) fn overview(
         }
     };
     Provider::all().iter().map(standing).collect()
+}
+
+/// A model, for programs.
+pub(crate) fn described(choice: &Choice, table: &PriceTable) -> Value {
+    let price = table.find(&choice.model);
+    json!({
+        "name": choice.name(),
+        "provider": choice.provider.name,
+        "model": choice.model,
+        "wire": choice.wire,
+        "baseUrl": choice.base_url,
+        "key": choice.key.as_ref().map(ToString::to_string),
+        "capabilities": choice.capabilities,
+        "why": choice.origin,
+        "price": price,
+        "pricesAsOf": price.map(|_| table.as_of()),
+    })
 }

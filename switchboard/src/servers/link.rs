@@ -59,7 +59,7 @@ impl Link {
         work: impl AsyncFnOnce(&Self) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let chosen = select(global, name, ad_hoc).await?;
-        let manager = manager(forms);
+        let manager = one_off(&UserId::local(), forms);
         let done = interruptible(async {
             let link = Self::open(manager.clone(), chosen).await;
             let done = work(&link).await;
@@ -161,12 +161,13 @@ impl Link {
     }
 }
 
-fn manager(forms: impl ElicitationHandler + 'static) -> Manager {
+/// A manager of a user's servers for a short while.
+pub(crate) fn one_off(user: &UserId, forms: impl ElicitationHandler + 'static) -> Manager {
     let limits = Limits::default();
     // People see a failure at once, and try again themselves.
     let retry = limits.retry().clone().with_tries(0);
     Manager::builder()
-        .connector(connector(&UserId::local(), None))
+        .connector(connector(user, None))
         .elicitation(forms)
         .limits(limits.with_retry(retry).with_stdio_starts(STARTS))
         .build()
