@@ -13,6 +13,7 @@ mod out;
 pub mod serve;
 mod servers;
 pub mod session;
+mod settings;
 mod signature;
 pub mod store;
 mod workbench;

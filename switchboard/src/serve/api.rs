@@ -1,6 +1,15 @@
 //! The REST API: a file a resource.
 
+mod approvals;
+mod assistants;
+mod connection;
 mod health;
+mod import;
+mod resources;
+mod servers;
+mod settings;
+mod tools;
+mod usage;
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
@@ -23,4 +32,13 @@ pub(crate) fn routes() -> Routes {
     Routes::new()
         .get("/api/openapi.json", openapi::document)
         .merge(health::routes())
+        .merge(servers::routes())
+        .merge(connection::routes())
+        .merge(tools::routes())
+        .merge(resources::routes())
+        .merge(import::routes())
+        .merge(assistants::routes())
+        .merge(settings::routes())
+        .merge(usage::routes())
+        .merge(approvals::routes())
 }

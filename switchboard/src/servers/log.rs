@@ -1,4 +1,4 @@
-//! What servers write to standard error, kept in a file per server.
+//! What servers write to standard error and log, and why they failed: a file per server.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, PipeReader, Read as _, Seek as _, SeekFrom, Write as _};
@@ -9,40 +9,63 @@ use async_trait::async_trait;
 use mcp_transport::{SpawnRequest, SpawnedProcess, Spawner, TransportError};
 
 use crate::home;
-use crate::store::Timestamp;
+use crate::store::{Timestamp, UserId};
 
 /// A file that has grown beyond this is begun anew, with its last half kept.
 const MOST: u64 = 1 << 20;
 /// How much is copied at once.
 const PIECE: usize = 16 << 10;
 
-/// The file of a server's log.
-fn log_file(server: &str) -> PathBuf {
-    let legal = |c: char| match c {
-        c if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') => c,
-        _ => '_',
-    };
-    let name: String = server.chars().map(legal).collect();
-    home::folder().join("logs").join(format!("{name}.log"))
+/// The longest line that is added of what a server logs.
+const LINE: usize = 4096;
+
+/// The log of a server.
+#[derive(Clone, Debug)]
+pub(crate) struct ServerLog {
+    file: PathBuf,
 }
 
-/// The last so many lines of a server's log; `None` if it has none.
-pub(crate) fn log_tail(server: &str, lines: usize) -> io::Result<Option<Vec<String>>> {
-    let bytes = match std::fs::read(log_file(server)) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    let text = String::from_utf8_lossy(&bytes);
-    let mut last: Vec<String> = text.lines().rev().take(lines).map(str::to_owned).collect();
-    last.reverse();
-    Ok(Some(last))
+impl ServerLog {
+    /// The log of a user's server.
+    pub(crate) fn of(user: &UserId, server: &str) -> Self {
+        let legal = |c: char| match c {
+            c if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') => c,
+            _ => '_',
+        };
+        let name: String = server.chars().map(legal).collect();
+        let folder = home::folder_of(user).join("logs");
+        Self {
+            file: folder.join(format!("{name}.log")),
+        }
+    }
+
+    /// Its last so many lines; `None` if there is none.
+    pub(crate) fn tail(&self, lines: usize) -> io::Result<Option<Vec<String>>> {
+        let bytes = match std::fs::read(&self.file) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let text = String::from_utf8_lossy(&bytes);
+        let mut last: Vec<String> = text.lines().rev().take(lines).map(str::to_owned).collect();
+        last.reverse();
+        Ok(Some(last))
+    }
+
+    /// Adds what did not come from standard error. Without a log nothing else is lost.
+    pub(crate) fn note(&self, text: &str) {
+        let line = |c: char| if c.is_control() { ' ' } else { c };
+        let text: String = text.chars().take(LINE).map(line).collect();
+        if let Ok(mut log) = open(&self.file) {
+            let _ = log.write_all(format!("--- {} {text}\n", Timestamp::now()).as_bytes());
+        }
+    }
 }
 
 /// Starts programs by another's hand and copies what they write to standard error to their log.
 #[derive(Debug)]
 pub(super) struct Logged {
-    pub(super) server: String,
+    pub(super) log: ServerLog,
     pub(super) inner: Arc<dyn Spawner>,
 }
 
@@ -53,7 +76,7 @@ impl Spawner for Logged {
         mut request: SpawnRequest,
     ) -> Result<Arc<dyn SpawnedProcess>, TransportError> {
         // Without a log the server runs as well.
-        if let Ok(mut log) = open(&log_file(&self.server))
+        if let Ok(mut log) = open(&self.log.file)
             && let Ok((reader, writer)) = io::pipe()
         {
             let _ = writeln!(log, "--- {} {}", Timestamp::now(), request.program);
