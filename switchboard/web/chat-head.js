@@ -77,7 +77,7 @@ export function modelInput(models, value) {
   const list = h(
     'datalist',
     { id },
-    (models?.known ?? []).map((name) => h('option', { value: name })),
+    (models?.models ?? []).map((name) => h('option', { value: name })),
   );
   return { element: input, list, value: () => input.value.trim() };
 }

@@ -1,10 +1,10 @@
 // What can be done with a server, from wherever it is shown.
 
 import { post, put } from './api.js';
-import { fill, h, icon } from './dom.js';
+import { fill, h, icon, link } from './dom.js';
+import { notice } from './notices.js';
 import { span } from './format.js';
 import { openDialog } from './dialog.js';
-import { link } from './dom.js';
 import { download } from './result.js';
 
 /** Saves fields; a server that is switched on is connected at once, one switched off let go. */
@@ -45,6 +45,10 @@ export async function testServer(server, place) {
 /** Opens the server's login page in a new tab, by the user's own click. */
 export async function login(server) {
   const { url } = await post(`mcp-servers/${server.id}/login`);
+  if (!url) {
+    notice(`${server.name} needs no login.`);
+    return;
+  }
   const open = link(url, h('span', {}, `Open ${new URL(url).host}`), {
     class: 'button primary',
     target: '_blank',

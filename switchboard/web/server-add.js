@@ -14,9 +14,8 @@ const EXAMPLE = `{
 const STATES = {
   new: 'new',
   same: 'there already',
-  conflict: 'another of this name is there',
+  conflict: 'replaces yours of this name',
   needs_input: 'needs something',
-  'needs input': 'needs something',
 };
 
 /** The dialog for a new server. */
@@ -97,15 +96,15 @@ export async function importServers(done) {
   }
   const boxes = new Map();
   const lines = rows.map((row) => {
-    const takeable = row.state === 'new';
+    const takeable = row.state !== 'same';
     const box = h('input', {
       type: 'checkbox',
-      checked: takeable,
+      checked: takeable && row.state !== 'conflict',
       disabled: !takeable,
       'aria-label': `Import ${row.name}`,
     });
     if (takeable) boxes.set(row.name, box);
-    const note = row.problem ?? row.note;
+    const note = row.problem;
     return h(
       'tr',
       {},
@@ -126,8 +125,9 @@ export async function importServers(done) {
     () =>
       act(take, async () => {
         const names = [...boxes].filter(([, box]) => box.checked).map(([name]) => name);
-        await post('mcp-servers/import', { apply: true, names });
-        notice(`Imported ${names.length}. Their files were only read.`);
+        const { imported, notices } = await post('mcp-servers/import', { apply: true, names });
+        notice(`Imported ${imported.length}. The files of the other programs were only read.`);
+        for (const text of notices) notice(text, 'warn');
         dialog.close();
         await done();
       }),

@@ -139,7 +139,7 @@ class ServerCard {
     say(this.where, endpoint(server));
     this.where.title = endpoint(server);
     const facts = [kindOf(server)];
-    if (server.toolCount != null) facts.push(`${count(server.toolCount)} tools`);
+    if (server.toolCount) facts.push(`${count(server.toolCount)} tools`);
     if (server.tokens) facts.push(`${count(server.tokens)} tokens in every request`);
     if (server.source) facts.push(`from ${server.source}`);
     say(this.facts, facts.join(' · '));

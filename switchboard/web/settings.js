@@ -15,7 +15,8 @@ export function settingsView() {
 
 async function load(element) {
   const [settings, models, used] = await Promise.all([get('settings'), get('models'), get('usage')]);
-  fill(element, form(settings, models), providers(models), usageTable(used));
+  const trouble = models.problem && h('div', { class: 'trouble' }, h('p', {}, models.problem));
+  fill(element, trouble, form(settings, models), providers(models), usageTable(used));
 }
 
 function form(settings, models) {
@@ -59,21 +60,19 @@ function form(settings, models) {
   return whole;
 }
 
-function providers(models) {
-  const rows = (models.providers ?? []).map((it) =>
-    h(
-      'tr',
-      {},
-      h('td', {}, it.title ?? it.name),
-      h(
-        'td',
-        { class: it.keyFound ? 'good' : 'quiet' },
-        it.keyFound ? [icon('check'), ' key found'] : it.keyNeeded === false ? 'needs no key' : 'no key',
-      ),
-      h('td', { class: 'quiet mono small' }, [it.variables ?? it.keyVariables ?? []].flat().join(', ')),
-    ),
-  );
-  if (!rows.length) return null;
+function providers({ providers: all }) {
+  const rows = all
+    .filter(({ demo }) => !demo)
+    .map((it) => {
+      const key = it.keyFound ? [icon('check'), ' key found'] : it.local ? 'needs no key' : 'no key';
+      return h(
+        'tr',
+        {},
+        h('td', {}, it.name, it.used && h('span', { class: 'badge good' }, 'in use')),
+        h('td', { class: it.keyFound ? 'good' : 'quiet' }, key),
+        h('td', { class: 'quiet mono small' }, it.keyNames.join(', ')),
+      );
+    });
   return h(
     'section',
     {},

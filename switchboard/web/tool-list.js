@@ -215,17 +215,18 @@ class ToolRow {
       return;
     }
     const seen = await get(`${this.path}/tools/${encodeURIComponent(this.tool.name)}/schema?for=${provider}`);
-    const losses = seen.losses ?? [];
-    const left = (seen.leftOut ?? seen.left_out ?? []).map(({ reason }) =>
-      h('p', { class: 'problem' }, `Left out: ${reason}`),
-    );
-    const lines = losses.map(({ pointer, keyword, action, lossy }) =>
-      h('li', {}, h('code', {}, `#${pointer}`), ` ${keyword}: ${action}${lossy ? '' : ', nothing lost'}`),
+    const lines = seen.losses.map(({ pointer, keyword, action, lossy }) =>
+      h(
+        'li',
+        {},
+        h('code', {}, `#${pointer}`),
+        ` ${keyword}: ${action}${lossy ? '' : ', nothing lost'}`,
+      ),
     );
     fill(
       place,
-      left,
-      codeBlock(pretty(seen.tools ?? seen.tool ?? seen), 'json'),
+      seen.leftOut && h('p', { class: 'problem' }, `It is left out: ${seen.leftOut}`),
+      codeBlock(pretty(seen.definitions), 'json'),
       lines.length
         ? [h('h3', {}, 'What changes on the way'), h('ul', { class: 'losses' }, lines)]
         : h('p', { class: 'good' }, 'Nothing is lost on the way.'),
