@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { test } from 'node:test';
 
 const { chromium } = createRequire(join(process.env.PLAYWRIGHT, 'package.json'))('playwright-core');
 const SHOTS = process.env.SHOTS;
@@ -25,7 +26,7 @@ export async function quit() {
 }
 
 /** A visitor: a browser profile of their own, whose pages are watched. */
-export class Visitor {
+class Visitor {
   static async arrive(program, options = {}) {
     const visitor = new Visitor();
     visitor.program = program;
@@ -71,11 +72,30 @@ export class Visitor {
     const wrong = this.faults.filter((fault) => !this.expected.some((pattern) => pattern.test(fault)));
     assert.deepEqual(wrong, [], 'the page did something it should not');
   }
+}
 
-  async leave() {
-    this.check();
-    await this.context.close();
-  }
+/** A test with a visitor, who sees to it that the page does nothing it should not. */
+export function scene(program, name, options, body) {
+  test(name, async () => {
+    const visitor = await Visitor.arrive(program, options);
+    try {
+      await body(visitor);
+      visitor.check();
+    } catch (error) {
+      const pages = visitor.context.pages();
+      const file = name.replace(/\W+/g, '-').slice(0, 50);
+      await Promise.all(pages.map((page, number) => picture(page, `failed-${file}-${number}`)));
+      for (const fault of visitor.faults) console.log(fault);
+      throw error;
+    } finally {
+      await visitor.context.close();
+    }
+  });
+}
+
+/** Text of a message, as it is seen. */
+export function said(page, text, options) {
+  return page.getByRole('region', { name: 'Messages' }).getByText(text, options);
 }
 
 /** Keeps a picture of the page. */

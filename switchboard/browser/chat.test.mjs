@@ -1,8 +1,8 @@
 // The first visit, and every answer to an approval.
 
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
-import { Visitor, callOf, picture, quit, say } from './browser.mjs';
+import { after } from 'node:test';
+import { callOf, picture, quit, said, say, scene } from './browser.mjs';
 import { Program } from './program.mjs';
 
 const program = await Program.start();
@@ -11,8 +11,7 @@ after(async () => {
   await program.end();
 });
 
-test('first visit by the link: demo chat, approval, result, answer', async () => {
-  const visitor = await Visitor.arrive(program);
+scene(program, 'first visit by the link: demo chat, approval, result, answer', {}, async (visitor) => {
   const page = await visitor.open();
   assert.equal(new URL(page.url()).hash, '', 'the token left the address bar');
   await page.getByText('Demo model, not an AI.').waitFor();
@@ -34,7 +33,7 @@ test('first visit by the link: demo chat, approval, result, answer', async () =>
   await approve.click();
   await call.getByText('done', { exact: true }).waitFor();
   await call.getByText('Noted: buy milk').first().waitFor();
-  await page.getByText('write_note answered: Noted: buy milk').waitFor();
+  await said(page, 'write_note answered: Noted: buy milk').waitFor();
   await page.getByRole('button', { name: 'Send' }).waitFor();
   assert.equal(await approve.count(), 0);
   assert.equal(
@@ -48,11 +47,9 @@ test('first visit by the link: demo chat, approval, result, answer', async () =>
   await call.getByRole('heading', { name: 'Result' }).waitFor();
   await call.getByText('Raw record').waitFor();
   await picture(page, 'chat-result');
-  await visitor.leave();
 });
 
-test('deny with a reason: the call does not run and the model is told why', async () => {
-  const visitor = await Visitor.arrive(program);
+scene(program, 'deny with a reason: the call does not run and the model is told why', {}, async (visitor) => {
   const page = await visitor.open();
   await say(page, 'Write a note: sell milk');
   const call = callOf(page, 'write_note');
@@ -66,75 +63,82 @@ test('deny with a reason: the call does not run and the model is told why', asyn
     .first()
     .waitFor();
   await page.getByRole('button', { name: 'Send' }).waitFor();
-  assert.equal(await page.getByText('Noted: sell milk').count(), 0);
-  await visitor.leave();
+  assert.equal(await said(page, 'Noted: sell milk').count(), 0);
 });
 
-test('edited arguments are what runs; what does not fit is told and asked again', async () => {
-  const visitor = await Visitor.arrive(program, { expect: [/status of 4(?:00|22)/] });
-  const page = await visitor.open();
-  await say(page, 'Write a note: buy tea');
-  const call = callOf(page, 'write_note');
-  await call.getByRole('button', { name: 'Edit' }).click();
-  const args = call.getByLabel('Arguments, as JSON');
-  const yes = call.getByRole('button', { name: 'Approve with these' });
-  await args.fill('{"text":');
-  await yes.click();
-  await call.getByText(/That is not JSON/).waitFor();
-  await args.fill('{"text": 7}');
-  await yes.click();
-  await call.getByRole('alert').getByText(/fit/).waitFor();
-  await args.fill('{"text": "buy coffee"}');
-  await picture(page, 'chat-edit');
-  await yes.click();
-  await page.getByText('write_note answered: Noted: buy coffee').waitFor();
-  await visitor.leave();
-});
+scene(
+  program,
+  'edited arguments are what runs; what does not fit is told and asked again',
+  { expect: [/status of 4(?:00|22)/] },
+  async (visitor) => {
+    const page = await visitor.open();
+    await say(page, 'Write a note: buy tea');
+    const call = callOf(page, 'write_note');
+    await call.getByRole('button', { name: 'Edit' }).click();
+    const args = call.getByLabel('Arguments, as JSON');
+    const yes = call.getByRole('button', { name: 'Approve with these' });
+    await args.fill('{"text":');
+    await yes.click();
+    await call.getByText(/That is not JSON/).waitFor();
+    await args.fill('{"text": 7}');
+    await yes.click();
+    await call.getByRole('alert').getByText(/fit/).waitFor();
+    await args.fill('{"text": "buy coffee"}');
+    await picture(page, 'chat-edit');
+    await yes.click();
+    await said(page, 'Noted: buy coffee').waitFor();
+  },
+);
 
-test('approve for this chat asks no more in this chat, and asks in the next', async () => {
-  const visitor = await Visitor.arrive(program);
-  const page = await visitor.open();
-  await say(page, 'Write a note: one');
-  await callOf(page, 'write_note').getByRole('button', { name: 'Approve for…' }).click();
-  await page.getByRole('menuitem', { name: 'This chat' }).click();
-  await page.getByText('write_note answered: Noted: one').waitFor();
-  await say(page, 'Write a note: two');
-  await page.getByText('write_note answered: Noted: two').waitFor();
-  await page.getByRole('link', { name: 'New chat' }).click();
-  await say(page, 'Write a note: three');
-  await callOf(page, 'write_note').getByRole('button', { name: 'Approve', exact: true }).click();
-  await page.getByText('write_note answered: Noted: three').waitFor();
-  await visitor.leave();
-});
+scene(
+  program,
+  'approve for this chat asks no more in this chat, and asks in the next',
+  {},
+  async (visitor) => {
+    const page = await visitor.open();
+    await say(page, 'Write a note: one');
+    await callOf(page, 'write_note').getByRole('button', { name: 'Approve for…' }).click();
+    await page.getByRole('menuitem', { name: 'This chat' }).click();
+    await said(page, 'write_note answered: Noted: one').waitFor();
+    await say(page, 'Write a note: two');
+    await said(page, 'write_note answered: Noted: two').waitFor();
+    await page.getByRole('link', { name: 'New chat' }).click();
+    await say(page, 'Write a note: three');
+    await callOf(page, 'write_note').getByRole('button', { name: 'Approve', exact: true }).click();
+    await said(page, 'write_note answered: Noted: three').waitFor();
+  },
+);
 
-test('two tabs: the second answer gets a clear message and the tab goes on', async () => {
-  const visitor = await Visitor.arrive(program, { expect: [/status of 409/] });
-  const first = await visitor.open();
-  await say(first, 'Write a note: for two');
-  await callOf(first, 'write_note').getByRole('button', { name: 'Approve', exact: true }).waitFor();
-  const second = await visitor.context.newPage();
-  // The second tab hears nothing: it still shows the question when the first has answered it.
-  await second.route('**/api/events', (route) => route.abort());
-  visitor.expected.push(/ERR_FAILED/);
-  await second.goto(first.url());
-  const late = callOf(second, 'write_note').getByRole('button', { name: 'Approve', exact: true });
-  await late.waitFor();
-  await callOf(first, 'write_note').getByRole('button', { name: 'Approve', exact: true }).click();
-  await first.getByText('write_note answered: Noted: for two').waitFor();
-  await late.click();
-  await second.getByText(/answered already, perhaps in another tab/).waitFor();
-  await second.getByText('write_note answered: Noted: for two').waitFor();
-  assert.equal(await late.count(), 0);
-  assert.equal(
-    await second.getByText('write_note answered: Noted: for two').count(),
-    1,
-    'nothing is shown twice',
-  );
-  await visitor.leave();
-});
+scene(
+  program,
+  'two tabs: the second answer gets a clear message and the tab goes on',
+  { expect: [/status of 409/] },
+  async (visitor) => {
+    const first = await visitor.open();
+    await say(first, 'Write a note: for two');
+    await callOf(first, 'write_note').getByRole('button', { name: 'Approve', exact: true }).waitFor();
+    const second = await visitor.context.newPage();
+    // The second tab hears nothing: it still shows the question when the first has answered it.
+    await second.route('**/api/events', (route) => route.abort());
+    visitor.expected.push(/ERR_FAILED/);
+    await second.goto(first.url());
+    const late = callOf(second, 'write_note').getByRole('button', { name: 'Approve', exact: true });
+    await late.waitFor();
+    await callOf(first, 'write_note').getByRole('button', { name: 'Approve', exact: true }).click();
+    await said(first, 'write_note answered: Noted: for two').waitFor();
+    await late.click();
+    await second.getByText(/answered already, perhaps in another tab/).waitFor();
+    await said(second, 'write_note answered: Noted: for two').waitFor();
+    assert.equal(await late.count(), 0);
+    assert.equal(
+      await said(second, 'write_note answered: Noted: for two').count(),
+      1,
+      'nothing is shown twice',
+    );
+  },
+);
 
-test('pictures are shown, and a server’s question is a form', async () => {
-  const visitor = await Visitor.arrive(program);
+scene(program, 'pictures are shown, and a server’s question is a form', {}, async (visitor) => {
   const page = await visitor.open();
   await say(page, 'Show me a picture');
   await callOf(page, 'picture').getByRole('button', { name: 'Approve', exact: true }).click();
@@ -150,6 +154,5 @@ test('pictures are shown, and a server’s question is a form', async () => {
   await name.fill('Ada');
   await picture(page, 'chat-elicitation');
   await name.press('Enter');
-  await page.getByText('ask_name answered: Hello, Ada!').waitFor();
-  await visitor.leave();
+  await said(page, 'ask_name answered: Hello, Ada!').waitFor();
 });

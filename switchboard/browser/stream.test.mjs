@@ -1,8 +1,8 @@
 // Text as it comes: stopped, replayed, lost and found again.
 
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
-import { Visitor, picture, quit, say, until } from './browser.mjs';
+import { after } from 'node:test';
+import { picture, quit, said, say, scene, until } from './browser.mjs';
 import { Model } from './model.mjs';
 import { Program } from './program.mjs';
 
@@ -14,100 +14,111 @@ after(async () => {
   await model.end();
 });
 
-test('reload mid-stream replays without loss, and nothing is shown twice', async () => {
-  const visitor = await Visitor.arrive(program, { expect: [/ERR_ABORTED|ERR_FAILED|network/i] });
-  const page = await visitor.open();
-  await say(page, 'Count for me');
-  const turn = await model.next();
-  turn.say('one, two, 😀 ');
-  await page.getByText('one, two, 😀').waitFor();
-  await page.reload();
-  turn.say('three, ');
-  await page.getByText('one, two, 😀 three,').waitFor();
-  const other = await visitor.open();
-  await other.goto(page.url());
-  turn.say('four, ');
-  await page.reload();
-  turn.say('five.');
-  turn.finish();
-  for (const tab of [page, other]) {
-    await tab.getByText('one, two, 😀 three, four, five.', { exact: true }).waitFor();
-    await tab.getByRole('button', { name: 'Send' }).waitFor();
-    assert.equal(await tab.getByText('one, two').count(), 1);
-    assert.equal(await tab.getByRole('region', { name: 'Messages' }).getByText('Count for me').count(), 1);
-  }
-  await visitor.leave();
-});
+scene(
+  program,
+  'reload mid-stream replays without loss, and nothing is shown twice',
+  { expect: [/ERR_ABORTED|ERR_FAILED|network/i] },
+  async (visitor) => {
+    const page = await visitor.open();
+    await say(page, 'Count for me');
+    const turn = await model.next();
+    turn.say('one, two, 😀 ');
+    await said(page, 'one, two, 😀').waitFor();
+    await page.reload();
+    turn.say('three, ');
+    await said(page, 'one, two, 😀 three,').waitFor();
+    const other = await visitor.open();
+    await other.goto(page.url());
+    turn.say('four, ');
+    await page.reload();
+    turn.say('five.');
+    turn.finish();
+    for (const tab of [page, other]) {
+      await said(tab, 'one, two, 😀 three, four, five.', { exact: true }).waitFor();
+      await tab.getByRole('button', { name: 'Send' }).waitFor();
+      assert.equal(await said(tab, 'one, two').count(), 1);
+      assert.equal(await tab.getByRole('region', { name: 'Messages' }).getByText('Count for me').count(), 1);
+    }
+  },
+);
 
-test('stop mid-stream: the model is let go, what came stays, and it can go on', async () => {
-  const visitor = await Visitor.arrive(program);
-  const page = await visitor.open();
-  await say(page, 'Talk for ever');
-  const turn = await model.next();
-  turn.say('On and on');
-  await page.getByText('On and on').waitFor();
-  await picture(page, 'chat-streaming');
-  await page.getByRole('button', { name: 'Stop' }).click();
-  await turn.closed;
-  await page.getByText('Stopped.').waitFor();
-  await page.getByText('On and on').waitFor();
-  await page.getByRole('button', { name: 'Continue' }).click();
-  const again = await model.next();
-  again.say('and to the end.');
-  again.finish();
-  await page.getByText('and to the end.').waitFor();
-  await page.getByRole('button', { name: 'Send' }).waitFor();
-  assert.equal(await page.getByText('Stopped.').count(), 0);
-  await visitor.leave();
-});
+scene(
+  program,
+  'stop mid-stream: the model is let go, what came stays, and it can go on',
+  {},
+  async (visitor) => {
+    const page = await visitor.open();
+    await say(page, 'Talk for ever');
+    const turn = await model.next();
+    turn.say('On and on');
+    await said(page, 'On and on').waitFor();
+    await picture(page, 'chat-streaming');
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await turn.closed;
+    await page.getByText('Stopped.').waitFor();
+    await said(page, 'On and on').waitFor();
+    await page.getByRole('button', { name: 'Continue' }).click();
+    const again = await model.next();
+    again.say('and to the end.');
+    again.finish();
+    await said(page, 'and to the end.').waitFor();
+    await page.getByRole('button', { name: 'Send' }).waitFor();
+    assert.equal(await page.getByText('Stopped.').count(), 0);
+  },
+);
 
-test('a lost line is told quietly and taken up again', async () => {
-  const visitor = await Visitor.arrive(program, { expect: [/ERR_|network/i] });
-  const page = await visitor.open();
-  await say(page, 'Wait for me');
-  const turn = await model.next();
-  turn.say('before ');
-  await page.getByText('before').waitFor();
-  await visitor.context.setOffline(true);
-  await page.getByText('Connection lost. Trying again…').waitFor();
-  turn.say('meanwhile ');
-  await visitor.context.setOffline(false);
-  await page.getByText('before meanwhile').waitFor();
-  turn.say('after');
-  turn.finish();
-  await page.getByText('before meanwhile after', { exact: true }).waitFor();
-  await until(async () => (await page.getByText('Connection lost').count()) === 0, 'the notice goes');
-  await visitor.leave();
-});
+scene(
+  program,
+  'a lost line is told quietly and taken up again',
+  { expect: [/ERR_|network/i] },
+  async (visitor) => {
+    const page = await visitor.open();
+    await say(page, 'Wait for me');
+    const turn = await model.next();
+    turn.say('before ');
+    await said(page, 'before').waitFor();
+    await visitor.context.setOffline(true);
+    await page.getByText('Connection lost. Trying again…').waitFor();
+    turn.say('meanwhile ');
+    await visitor.context.setOffline(false);
+    await said(page, 'before meanwhile').waitFor();
+    turn.say('after');
+    turn.finish();
+    await said(page, 'before meanwhile after', { exact: true }).waitFor();
+    await until(async () => (await page.getByText('Connection lost').count()) === 0, 'the notice goes');
+  },
+);
 
-test('what is being read does not move while text comes, and the end is followed', async () => {
-  const visitor = await Visitor.arrive(program);
-  const page = await visitor.open();
-  await say(page, 'A long one');
-  const turn = await model.next();
-  const lines = Array.from({ length: 80 }, (_, number) => `line ${number + 1}\n\n`);
-  turn.say(lines.slice(0, 60).join(''));
-  const log = page.getByRole('region', { name: 'Messages' });
-  await page.getByText('line 60', { exact: true }).waitFor();
-  const place = () =>
-    log.evaluate((it) => ({ top: it.scrollTop, rest: it.scrollHeight - it.scrollTop - it.clientHeight }));
-  await until(async () => (await place()).rest < 2, 'the end is followed');
-  await log.evaluate((it) => {
-    it.scrollTop = 100;
-  });
-  await page.getByRole('button', { name: 'Go to the newest message' }).waitFor();
-  const { top } = await place();
-  turn.say(lines.slice(60).join(''));
-  turn.finish();
-  await page.getByText('line 80', { exact: true }).waitFor({ state: 'attached' });
-  assert.equal((await place()).top, top);
-  await page.getByRole('button', { name: 'Go to the newest message' }).click();
-  await until(async () => (await place()).rest < 2, 'the end is shown');
-  await visitor.leave();
-});
+scene(
+  program,
+  'what is being read does not move while text comes, and the end is followed',
+  {},
+  async (visitor) => {
+    const page = await visitor.open();
+    await say(page, 'A long one');
+    const turn = await model.next();
+    const lines = Array.from({ length: 80 }, (_, number) => `line ${number + 1}\n\n`);
+    turn.say(lines.slice(0, 60).join(''));
+    const log = page.getByRole('region', { name: 'Messages' });
+    await said(page, 'line 60', { exact: true }).waitFor();
+    const place = () =>
+      log.evaluate((it) => ({ top: it.scrollTop, rest: it.scrollHeight - it.scrollTop - it.clientHeight }));
+    await until(async () => (await place()).rest < 2, 'the end is followed');
+    await log.evaluate((it) => {
+      it.scrollTop = 100;
+    });
+    await page.getByRole('button', { name: 'Go to the newest message' }).waitFor();
+    const { top } = await place();
+    turn.say(lines.slice(60).join(''));
+    turn.finish();
+    await said(page, 'line 80', { exact: true }).waitFor({ state: 'attached' });
+    assert.equal((await place()).top, top);
+    await page.getByRole('button', { name: 'Go to the newest message' }).click();
+    await until(async () => (await place()).rest < 2, 'the end is shown');
+  },
+);
 
-test('markdown and HTML of a model are shown, and never obeyed', async () => {
-  const visitor = await Visitor.arrive(program);
+scene(program, 'markdown and HTML of a model are shown, and never obeyed', {}, async (visitor) => {
   const page = await visitor.open();
   await say(page, 'Be wicked');
   const turn = await model.next();
@@ -115,7 +126,7 @@ test('markdown and HTML of a model are shown, and never obeyed', async () => {
     '<img src="https://evil.example/a.png" onerror="alert(1)"> ![x](https://evil.example/b.png) [y](javascript:alert(1)) **bold**\n\n```html\n<script>alert(1)</script>\n```\n',
   );
   turn.finish();
-  await page.getByText('bold', { exact: true }).waitFor();
+  await said(page, 'bold', { exact: true }).waitFor();
   const log = page.getByRole('region', { name: 'Messages' });
   assert.equal(await log.locator('img, script, iframe, [onerror]').count(), 0);
   assert.deepEqual(
@@ -123,11 +134,9 @@ test('markdown and HTML of a model are shown, and never obeyed', async () => {
     ['https://evil.example/b.png'],
   );
   assert.ok(await log.getByText('<img src=').count());
-  await visitor.leave();
 });
 
-test('long chats open with the newest messages and page back to the first', async () => {
-  const visitor = await Visitor.arrive(program);
+scene(program, 'long chats open with the newest messages and page back to the first', {}, async (visitor) => {
   const { id } = await program.api('POST', 'conversations', {});
   for (let number = 1; number <= 30; number += 1) {
     await program.api('POST', `conversations/${id}/messages`, { content: `question ${number}` });
@@ -137,13 +146,12 @@ test('long chats open with the newest messages and page back to the first', asyn
     await until(async () => !(await program.api('GET', `conversations/${id}`)).running, 'the answer ends');
   }
   const page = await visitor.open(`chat/${id}`);
-  await page.getByText('answer 30', { exact: true }).waitFor();
-  assert.equal(await page.getByText('question 1', { exact: true }).count(), 0, 'only the newest are loaded');
+  await said(page, 'answer 30', { exact: true }).waitFor();
+  assert.equal(await said(page, 'question 1', { exact: true }).count(), 0, 'only the newest are loaded');
   const log = page.getByRole('region', { name: 'Messages' });
   await log.evaluate((it) => {
     it.scrollTop = 0;
   });
-  await page.getByText('question 1', { exact: true }).waitFor({ state: 'attached' });
+  await said(page, 'question 1', { exact: true }).waitFor({ state: 'attached' });
   assert.equal(await log.getByRole('listitem').count(), 60);
-  await visitor.leave();
 });

@@ -1,8 +1,8 @@
 // Every view, light, dark and on a phone: pictures, names for every control, and the way by keyboard.
 
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
-import { Visitor, callOf, picture, quit, say } from './browser.mjs';
+import { after } from 'node:test';
+import { callOf, picture, quit, said, say, scene } from './browser.mjs';
 import { Program } from './program.mjs';
 
 const program = await Program.start();
@@ -63,12 +63,13 @@ async function nameless(page) {
 }
 
 async function settled(page) {
-  await page.waitForFunction(() => !/Asking|Loading…/.test(document.getElementById('main').textContent));
+  await page.waitForFunction(
+    () => !/Asking|Loading…/.scene(program, document.getElementById('main').textContent),
+  );
 }
 
 for (const [screen, options] of Object.entries(SCREENS)) {
-  test(`every view works and every control has a name: ${screen}`, async () => {
-    const visitor = await Visitor.arrive(program, options);
+  test(`every view works and every control has a name: ${screen}`, options, async (visitor) => {
     const page = await visitor.open();
     for (const [name, path] of VIEWS) {
       await page.evaluate((to) => {
@@ -81,90 +82,101 @@ for (const [screen, options] of Object.entries(SCREENS)) {
       assert.equal(await page.getByRole('heading', { level: 1 }).count(), 1, name);
       await picture(page, `${screen}-${name}`);
     }
-    await visitor.leave();
   });
 }
 
-test('on a phone the menu opens, takes the focus and gives it back', async () => {
-  const visitor = await Visitor.arrive(program, SCREENS.phone);
-  const page = await visitor.open();
-  await page.getByRole('button', { name: 'Open menu' }).click();
-  await page.getByRole('link', { name: 'Servers' }).waitFor();
-  await picture(page, 'phone-menu');
-  await page.keyboard.press('Escape');
-  await page.getByRole('button', { name: 'Open menu' }).waitFor();
-  assert.equal(await page.evaluate(() => document.activeElement.getAttribute('aria-label')), 'Open menu');
-  await visitor.leave();
-});
+scene(
+  program,
+  'on a phone the menu opens, takes the focus and gives it back',
+  SCREENS.phone,
+  async (visitor) => {
+    const page = await visitor.open();
+    await page.getByRole('button', { name: 'Open menu' }).click();
+    await page.getByRole('link', { name: 'Servers' }).waitFor();
+    await picture(page, 'phone-menu');
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Open menu' }).waitFor();
+    assert.equal(await page.evaluate(() => document.activeElement.getAttribute('aria-label')), 'Open menu');
+  },
+);
 
-test('by keyboard alone: skip link, composer, approval, and no trap on the way', async () => {
-  const visitor = await Visitor.arrive(program);
-  const page = await visitor.open();
-  await page.keyboard.type('Write a note: by hand');
-  await page.keyboard.press('Enter');
-  await callOf(page, 'write_note').getByRole('button', { name: 'Approve', exact: true }).waitFor();
-  await page.evaluate(() => document.activeElement.blur());
-  const reached = [];
-  for (let step = 0; step < 80; step += 1) {
-    await page.keyboard.press('Tab');
-    const name = await page.evaluate(() => {
-      const { activeElement: at } = document;
-      return at === document.body
-        ? 'end'
-        : (at.getAttribute('aria-label') ?? at.textContent.trim().slice(0, 40));
-    });
-    reached.push(name);
-    if (name === 'Approve') break;
-  }
-  assert.equal(reached[0], 'Skip to content');
-  assert.ok(reached.includes('New chat') && reached.includes('Settings'), reached.join(', '));
-  assert.equal(reached.at(-1), 'Approve', reached.join(', '));
-  const after = [];
-  for (let step = 0; step < 10; step += 1) {
-    await page.keyboard.press('Tab');
-    after.push(
-      await page.evaluate(() => document.activeElement.id || document.activeElement.textContent.trim()),
+scene(
+  program,
+  'by keyboard alone: skip link, composer, approval, and no trap on the way',
+  {},
+  async (visitor) => {
+    const page = await visitor.open();
+    await page.keyboard.type('Write a note: by hand');
+    await page.keyboard.press('Enter');
+    await callOf(page, 'write_note').getByRole('button', { name: 'Approve', exact: true }).waitFor();
+    await page.evaluate(() => document.activeElement.blur());
+    const reached = [];
+    for (let step = 0; step < 80; step += 1) {
+      await page.keyboard.press('Tab');
+      const name = await page.evaluate(() => {
+        const { activeElement: at } = document;
+        return at === document.body
+          ? 'end'
+          : (at.getAttribute('aria-label') ?? at.textContent.trim().slice(0, 40));
+      });
+      reached.push(name);
+      if (name === 'Approve') break;
+    }
+    assert.equal(reached[0], 'Skip to content');
+    assert.ok(reached.includes('New chat') && reached.includes('Settings'), reached.join(', '));
+    assert.equal(reached.at(-1), 'Approve', reached.join(', '));
+    const after = [];
+    for (let step = 0; step < 10; step += 1) {
+      await page.keyboard.press('Tab');
+      after.push(
+        await page.evaluate(() => document.activeElement.id || document.activeElement.textContent.trim()),
+      );
+      if (after.at(-1) === 'composer') break;
+    }
+    assert.equal(after.at(-1), 'composer', after.join(', '));
+    await page.getByRole('button', { name: 'Show' }).focus();
+    await page.keyboard.press('Enter');
+    assert.equal(await page.evaluate(() => document.activeElement.textContent.trim()), 'Approve');
+    await page.keyboard.press('Enter');
+    await said(page, 'write_note answered: Noted: by hand').waitFor();
+    assert.match(
+      await page.locator('#spoken').textContent(),
+      /wants to run write_note.*write_note answered/s,
     );
-    if (after.at(-1) === 'composer') break;
-  }
-  assert.equal(after.at(-1), 'composer', after.join(', '));
-  await page.getByRole('button', { name: 'Show' }).focus();
-  await page.keyboard.press('Enter');
-  assert.equal(await page.evaluate(() => document.activeElement.textContent.trim()), 'Approve');
-  await page.keyboard.press('Enter');
-  await page.getByText('write_note answered: Noted: by hand').waitFor();
-  assert.match(await page.locator('#spoken').textContent(), /wants to run write_note.*write_note answered/s);
-  await visitor.leave();
-});
+  },
+);
 
-test('chats are found, renamed, forked, exported and deleted', async () => {
-  const visitor = await Visitor.arrive(program, { acceptDownloads: true });
-  const page = await visitor.open();
-  await say(page, 'What can you do?');
-  await page.getByText('[demo model, not an AI]').first().waitFor();
-  await page.getByRole('button', { name: 'Send' }).waitFor();
-  await page.getByRole('button', { name: 'More about this chat' }).click();
-  await page.getByRole('menuitem', { name: 'Rename' }).click();
-  await page.getByLabel('Title').fill('Abilities');
-  await page.getByRole('button', { name: 'Rename' }).click();
-  await page.getByRole('heading', { name: 'Abilities', level: 1 }).waitFor();
-  const saved = page.waitForEvent('download');
-  await page.getByRole('button', { name: 'More about this chat' }).click();
-  await page.getByRole('menuitem', { name: 'Export as Markdown' }).click();
-  assert.equal((await saved).suggestedFilename(), 'Abilities.md');
-  const address = page.url();
-  await page.getByRole('button', { name: 'Fork' }).click();
-  await page.waitForURL((url) => url.href !== address);
-  await page.getByText('[demo model, not an AI]').first().waitFor();
-  await page.getByRole('link', { name: 'All chats' }).click();
-  await page.getByRole('searchbox', { name: 'Find a chat' }).fill('abili');
-  const found = page.getByRole('main').getByRole('link', { name: 'Abilities' });
-  await found.nth(1).waitFor();
-  assert.equal(await found.count(), 2);
-  await page.getByRole('button', { name: 'More about Abilities' }).first().click();
-  await page.getByRole('menuitem', { name: 'Delete' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-  await found.nth(1).waitFor({ state: 'detached' });
-  assert.equal(await found.count(), 1);
-  await visitor.leave();
-});
+scene(
+  program,
+  'chats are found, renamed, forked, exported and deleted',
+  { acceptDownloads: true },
+  async (visitor) => {
+    const page = await visitor.open();
+    await say(page, 'What can you do?');
+    await said(page, '[demo model, not an AI]').first().waitFor();
+    await page.getByRole('button', { name: 'Send' }).waitFor();
+    await page.getByRole('button', { name: 'More about this chat' }).click();
+    await page.getByRole('menuitem', { name: 'Rename' }).click();
+    await page.getByLabel('Title').fill('Abilities');
+    await page.getByRole('button', { name: 'Rename' }).click();
+    await page.getByRole('heading', { name: 'Abilities', level: 1 }).waitFor();
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'More about this chat' }).click();
+    await page.getByRole('menuitem', { name: 'Export as Markdown' }).click();
+    assert.equal((await saved).suggestedFilename(), 'Abilities.md');
+    const address = page.url();
+    await page.getByRole('button', { name: 'Fork' }).click();
+    await page.waitForURL((url) => url.href !== address);
+    await said(page, '[demo model, not an AI]').first().waitFor();
+    await page.getByRole('link', { name: 'All chats' }).click();
+    await page.getByRole('searchbox', { name: 'Find a chat' }).fill('abili');
+    const found = page.getByRole('main').getByRole('link', { name: 'Abilities' });
+    await found.nth(1).waitFor();
+    assert.equal(await found.count(), 2);
+    await page.getByRole('button', { name: 'More about Abilities' }).first().click();
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await found.nth(1).waitFor({ state: 'detached' });
+    assert.equal(await found.count(), 1);
+  },
+);

@@ -23,23 +23,23 @@ export function failed(error) {
     notice(error.status === undefined ? `Something went wrong: ${error.message}` : words(error), 'error');
 }
 
-/** Runs `action` for a button: it is busy meanwhile, and a failure is shown. */
+/**
+ * Runs `action` for a control: it is busy meanwhile, and a failure is shown. A button keeps the
+ * focus and only stops listening; anything else cannot be changed until the action is over.
+ */
 export async function act(control, action) {
-  if (control?.disabled) return undefined;
-  if (control) {
-    control.disabled = true;
-    control.setAttribute('aria-busy', 'true');
-  }
+  if (control?.getAttribute('aria-busy') === 'true') return undefined;
+  const locks = control && control.tagName !== 'BUTTON';
+  control?.setAttribute('aria-busy', 'true');
+  if (locks) control.disabled = true;
   try {
     return await action();
   } catch (error) {
     failed(error);
     return undefined;
   } finally {
-    if (control) {
-      control.disabled = false;
-      control.removeAttribute('aria-busy');
-    }
+    control?.removeAttribute('aria-busy');
+    if (locks) control.disabled = false;
   }
 }
 

@@ -38,9 +38,10 @@ export class Talk {
     this.failed = false;
     this.queue = [];
     try {
-      const [conversation, page, questions, used] = await Promise.all([
+      // First, because it tells which events it knows: all else must not be older.
+      const page = await get(`${this.path}/messages${query({ limit: PAGE })}`);
+      const [conversation, questions, used] = await Promise.all([
         get(this.path),
-        get(`${this.path}/messages${query({ limit: PAGE })}`),
         get(`${this.path}/questions`),
         get(`usage${query({ conversation: this.id })}`),
       ]);
