@@ -63,13 +63,11 @@ async function nameless(page) {
 }
 
 async function settled(page) {
-  await page.waitForFunction(
-    () => !/Asking|Loading…/.scene(program, document.getElementById('main').textContent),
-  );
+  await page.waitForFunction(() => !/Asking|Loading…/.test(document.getElementById('main').textContent));
 }
 
 for (const [screen, options] of Object.entries(SCREENS)) {
-  test(`every view works and every control has a name: ${screen}`, options, async (visitor) => {
+  scene(program, `every view works and every control has a name: ${screen}`, options, async (visitor) => {
     const page = await visitor.open();
     for (const [name, path] of VIEWS) {
       await page.evaluate((to) => {

@@ -69,7 +69,8 @@ class Field {
   }
 
   control(id, initial, described) {
-    const props = { id, 'aria-describedby': described, onchange: () => this.read() };
+    // Nothing moves under the pointer: a problem is told on sending, and goes while it is mended.
+    const props = { id, 'aria-describedby': described, oninput: () => this.problem.hidden || this.read() };
     const { spec } = this;
     switch (spec.kind) {
       case 'yes-no':
@@ -140,7 +141,7 @@ class Field {
         id: `${id}-${place}`,
         value: place,
         checked: chosen.includes(value),
-        onchange: () => this.read(),
+        oninput: () => this.problem.hidden || this.read(),
       });
       return [box, h('label', { class: 'check' }, box, h('span', {}, label))];
     });

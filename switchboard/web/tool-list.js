@@ -216,12 +216,7 @@ class ToolRow {
     }
     const seen = await get(`${this.path}/tools/${encodeURIComponent(this.tool.name)}/schema?for=${provider}`);
     const lines = seen.losses.map(({ pointer, keyword, action, lossy }) =>
-      h(
-        'li',
-        {},
-        h('code', {}, `#${pointer}`),
-        ` ${keyword}: ${action}${lossy ? '' : ', nothing lost'}`,
-      ),
+      h('li', {}, h('code', {}, `#${pointer}`), ` ${keyword}: ${action}${lossy ? '' : ', nothing lost'}`),
     );
     fill(
       place,
