@@ -7,6 +7,7 @@ mod access;
 mod api;
 mod app;
 mod error;
+mod events;
 mod fleet;
 mod guard;
 mod input;
@@ -15,6 +16,7 @@ mod page;
 mod questions;
 mod rate;
 mod routes;
+mod runs;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -145,9 +147,14 @@ impl Serve {
             .collect();
         let (closing, closed) = watch::channel(false);
         let app = App::new(store, access, demo, address.port(), closed.clone());
+        for user in &users {
+            app.runs.recover(user).await?;
+        }
         let router = api::router(app.clone());
         let task = tokio::spawn(async move {
-            let served = axum::serve(listener, router).with_graceful_shutdown(ended(closed));
+            let mut closing = closed;
+            let served = axum::serve(listener, router)
+                .with_graceful_shutdown(async move { app::closed(&mut closing).await });
             // A connection's failure is its own.
             let _ = served.await;
         });
@@ -173,6 +180,7 @@ impl Serve {
     /// Stops: no new requests, running calls settled, every process of a server gone.
     pub async fn stop(mut self) {
         let _ = self.closing.send(true);
+        self.app.runs.stop().await;
         let _ = tokio::time::timeout(PATIENCE, &mut self.task).await;
         self.task.abort();
         self.app.fleet.close().await;
@@ -184,12 +192,8 @@ impl Serve {
 impl Drop for Serve {
     fn drop(&mut self) {
         self.task.abort();
+        self.app.runs.abandon();
     }
-}
-
-async fn ended(mut closed: watch::Receiver<bool>) {
-    // Either it is told, or nobody can tell any more.
-    let _ = closed.wait_for(|closed| *closed).await;
 }
 
 /// The users to serve, each in the store.

@@ -2,6 +2,7 @@
 
 mod announce;
 mod error;
+mod fork;
 mod ledger;
 mod media;
 mod outputs;
@@ -11,8 +12,9 @@ mod talk;
 mod turn;
 
 pub use error::SessionError;
+pub use fork::{fork, transcript};
 pub use ledger::Ledger;
 pub use outputs::StoredOutputs;
 pub use remembered::policy;
-pub use talk::{Model, Talk, fork, transcript};
+pub use talk::{Model, Talk};
 pub use turn::Turn;

@@ -3,8 +3,11 @@
 mod approvals;
 mod assistants;
 mod connection;
+mod conversations;
+mod elicitations;
 mod health;
 mod import;
+mod messages;
 mod resources;
 mod servers;
 mod settings;
@@ -16,7 +19,7 @@ use axum::middleware::from_fn_with_state;
 
 use crate::serve::app::App;
 use crate::serve::routes::Routes;
-use crate::serve::{guard, openapi, page};
+use crate::serve::{events, guard, openapi, page};
 
 /// Everything that is served, behind the guard.
 pub(crate) fn router(app: App) -> Router {
@@ -31,6 +34,7 @@ pub(crate) fn router(app: App) -> Router {
 pub(crate) fn routes() -> Routes {
     Routes::new()
         .get("/api/openapi.json", openapi::document)
+        .get("/api/events", events::events)
         .merge(health::routes())
         .merge(servers::routes())
         .merge(connection::routes())
@@ -41,4 +45,7 @@ pub(crate) fn routes() -> Routes {
         .merge(settings::routes())
         .merge(usage::routes())
         .merge(approvals::routes())
+        .merge(conversations::routes())
+        .merge(messages::routes())
+        .merge(elicitations::routes())
 }

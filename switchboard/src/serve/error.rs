@@ -1,5 +1,7 @@
 //! The one shape of everything that goes wrong.
 
+use std::fmt;
+
 use agent_loop::AnswerError;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -77,6 +79,11 @@ impl ApiError {
         Self::new(status, code, message.to_lowercase())
     }
 
+    /// Whether somebody else has moved a conversation on.
+    pub(crate) fn is_overtaken(&self) -> bool {
+        self.code == "overtaken"
+    }
+
     /// With what to do about it.
     #[must_use]
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
@@ -89,6 +96,12 @@ impl ApiError {
     pub(crate) fn with_details(mut self, details: Value) -> Self {
         self.details = Some(details);
         self
+    }
+}
+
+impl fmt::Display for ApiError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
     }
 }
 

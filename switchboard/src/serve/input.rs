@@ -7,6 +7,7 @@ use axum::extract::{FromRequest, FromRequestParts, Query, Request};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
 
 use crate::serve::error::ApiError;
 use crate::store::UserId;
@@ -48,6 +49,13 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
             .map(Self)
             .map_err(|error| ApiError::bad_request(format!("the body cannot be read: {error}")))
     }
+}
+
+/// Reads a member that may be `null`, so that one that is absent can be told from it.
+pub(crate) fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<Option<T>>, D::Error> {
+    Option::deserialize(from).map(Some)
 }
 
 /// The parameters after `?`.

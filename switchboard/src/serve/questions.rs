@@ -1,6 +1,6 @@
 //! What servers ask of a user while a call of theirs waits for the answer.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 
@@ -16,12 +16,16 @@ use crate::store::{Change, NewEvent, PendingId, Store, UserId};
 
 /// The most questions of one user that wait at a time; another one is cancelled at once.
 const MOST: usize = 64;
+/// So many questions that are over are remembered.
+const PAST: usize = 256;
 
 /// The questions that wait: a cheap clone. They live as long as the calls that wait for them.
 #[derive(Clone)]
 pub(crate) struct Questions {
     store: Arc<dyn Store>,
     open: Arc<Mutex<BTreeMap<PendingId, Open>>>,
+    /// The latest that are over: who answers one of them is told so.
+    over: Arc<Mutex<VecDeque<(UserId, PendingId)>>>,
 }
 
 struct Open {
@@ -32,8 +36,11 @@ struct Open {
 
 impl Questions {
     pub(crate) fn new(store: Arc<dyn Store>) -> Self {
-        let open = Arc::default();
-        Self { store, open }
+        Self {
+            store,
+            open: Arc::default(),
+            over: Arc::default(),
+        }
     }
 
     /// Asks this user whatever a server wants to know.
@@ -56,6 +63,12 @@ impl Questions {
         let open = self.open.lock();
         let found = open.get(id).filter(|open| open.user == *user);
         found.map(|open| open.elicitation.clone())
+    }
+
+    /// Whether a question waited for this user, and does no more.
+    pub(crate) fn was_asked(&self, user: &UserId, id: &PendingId) -> bool {
+        let over = self.over.lock();
+        over.iter().any(|(whose, past)| whose == user && past == id)
     }
 
     /// Answers a question. False if it does not wait any more.
@@ -151,6 +164,12 @@ impl Drop for Over {
     fn drop(&mut self) {
         let Asker { questions, user } = self.asker.clone();
         questions.open.lock().remove(&self.id);
+        let mut over = questions.over.lock();
+        over.push_back((user.clone(), self.id.clone()));
+        if over.len() > PAST {
+            over.pop_front();
+        }
+        drop(over);
         let data = json!({ "id": self.id, "conversationId": null });
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(async move {

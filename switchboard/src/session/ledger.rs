@@ -14,7 +14,7 @@ use crate::session::error::SessionError;
 use crate::session::{media, remembered};
 use crate::store::{
     CallStatus, Change, Conversation, Message, Pending, PendingId, PendingKind, PendingState,
-    Run as RunRow, Server, ServerId, Store, Timestamp, ToolCall, Usage, UserId,
+    Run as RunRow, RunId, Server, ServerId, Store, Timestamp, ToolCall, Usage, UserId,
 };
 
 /// Writes a run down as it goes: everything an event tells is stored when [`keep`](Self::keep)
@@ -46,6 +46,11 @@ impl Ledger {
     /// The answer as far as it was stored, without its calls.
     pub fn answer(&self) -> &Message {
         &self.answer
+    }
+
+    /// The run.
+    pub fn run_id(&self) -> &RunId {
+        &self.run.id
     }
 
     /// The calls of the answer, as they were stored.
@@ -158,6 +163,63 @@ impl Ledger {
         Ok(self.store.commit(changes).await.map(drop)?)
     }
 
+    /// Stores that one of several questions about a call was answered, and asks the next one.
+    pub(super) async fn answered_one(
+        &mut self,
+        number: CallNumber,
+        parked: &mcp_client::Parked,
+        run: &Run,
+    ) -> Result<(), SessionError> {
+        let mut changes = vec![self.step(run)?];
+        if let Some((id, _)) = self.questions.remove(&number) {
+            changes.extend(self.resolved(&id));
+            changes.push(settle(id, PendingState::Answered, Some(json!("supplied"))));
+        }
+        let payload = json_of(parked);
+        let asked = self.question(number, PendingKind::Elicitation, payload);
+        if let Some(Change::PutPending(question)) = &asked {
+            changes.extend(self.asked(question));
+        }
+        changes.extend(asked);
+        Ok(self.store.commit(changes).await.map(drop)?)
+    }
+
+    /// Changes the conversation's own fields.
+    pub(super) async fn edit(
+        &mut self,
+        edit: impl FnOnce(&mut Conversation),
+    ) -> Result<(), SessionError> {
+        let mut edited = self.conversation.clone();
+        edit(&mut edited);
+        let before = std::mem::replace(&mut self.conversation, edited);
+        let mut changes = vec![Change::PutConversation(self.conversation.clone())];
+        if self.announcer.is_some() {
+            changes.push(self.conversation_updated());
+        }
+        if let Err(error) = self.store.commit(changes).await {
+            self.conversation = before;
+            return Err(error.into());
+        }
+        Ok(())
+    }
+
+    /// A call as it will be stored next.
+    pub(crate) fn preview(&self, record: &ToolCallRecord) -> ToolCall {
+        self.call_row(record, self.calls.get(&record.number))
+    }
+
+    /// The call that a question is about.
+    pub(crate) fn asked_about(&self, question: &PendingId) -> Option<CallNumber> {
+        let mut open = self.questions.iter();
+        open.find(|(_, (id, _))| id == question)
+            .map(|(number, _)| *number)
+    }
+
+    /// How many questions wait for the user.
+    pub(crate) fn waiting(&self) -> usize {
+        self.questions.len()
+    }
+
     /// Stores a run that was loaded: its calls as they are now, without those that were given up.
     pub(super) async fn reload(&mut self, run: &Run) -> Result<(), SessionError> {
         let records = run.records();
@@ -193,7 +255,7 @@ impl Ledger {
     }
 
     /// A call that changed, and its question if it waits for an answer no more.
-    fn call(&mut self, record: &ToolCallRecord) -> Vec<Change> {
+    pub(super) fn call(&mut self, record: &ToolCallRecord) -> Vec<Change> {
         let before = self.calls.get(&record.number);
         let mut row = self.call_row(record, before);
         if before == Some(&row) {
