@@ -17,6 +17,8 @@ pub(super) struct Desk {
     tokens: Vec<String>,
     /// What was asked and answered, for a snapshot.
     told: parking_lot::Mutex<Vec<Value>>,
+    /// The document of the API.
+    document: tokio::sync::OnceCell<Value>,
 }
 
 /// What was answered.
@@ -77,6 +79,7 @@ impl Desk {
             base: ready["url"].as_str().unwrap().to_owned(),
             tokens: links.map(token).collect(),
             told: parking_lot::Mutex::default(),
+            document: tokio::sync::OnceCell::new(),
         }
     }
 
@@ -114,6 +117,8 @@ impl Desk {
         let status = response.status().as_u16();
         let text = response.text().await.unwrap();
         let answer: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
+        let document = self.document.get_or_init(|| self.read_document());
+        judge(document.await, method, path, status, &answer);
         let mut told = json!({ "request": request });
         if user > 0 {
             told["user"] = json!(user);
@@ -130,6 +135,15 @@ impl Desk {
             body: answer,
             text,
         }
+    }
+
+    async fn read_document(&self) -> Value {
+        let client = mcp_transport::client_builder().unwrap();
+        let client = client.no_proxy().build().unwrap();
+        let request = client.get(format!("{}api/openapi.json", self.base));
+        let token = format!("Bearer {}", self.tokens[0]);
+        let answer = request.header("authorization", token).send().await.unwrap();
+        serde_json::from_str(&answer.text().await.unwrap()).unwrap()
     }
 
     /// Adds the demo server, and gives back its id.
@@ -220,6 +234,39 @@ impl Desk {
             Value::Array(items) => items.iter_mut().for_each(|item| self.redact(item)),
             other => self.bench.redact(other),
         }
+    }
+}
+
+/// Holds an answer against the document of the API.
+fn judge(document: &Value, method: &str, path: &str, status: u16, answer: &Value) {
+    let path = path.split('?').next().unwrap();
+    let asked: Vec<&str> = path.split('/').collect();
+    let fits = |(template, _): &(&String, &Value)| {
+        let parts: Vec<&str> = template.strip_prefix("/api/").unwrap().split('/').collect();
+        let same = |(part, asked): (&&str, &&str)| part.starts_with('{') || part == asked;
+        parts.len() == asked.len() && parts.iter().zip(&asked).all(same)
+    };
+    let paths = document["paths"].as_object().unwrap();
+    // Of two that fit, the one with fewer holes is meant.
+    let holes = |(template, _): &(&String, &Value)| template.matches('{').count();
+    let (template, methods) = paths.iter().filter(fits).min_by_key(holes).unwrap();
+    let responses = &methods[method.to_lowercase()]["responses"];
+    let response = responses.get(status.to_string());
+    let response = response.unwrap_or(&responses["default"]);
+    let kinds = response["content"].as_object().map_or(0, |kinds| kinds.len());
+    if answer.is_null() && kinds > 1 {
+        return; // It is of the other kind.
+    }
+    let Some(schema) = response["content"].get("application/json") else {
+        assert!(answer.is_null(), "{method} {template}: {answer}");
+        return;
+    };
+    let mut schema = schema["schema"].clone();
+    schema["components"] = document["components"].clone();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    if let Err(error) = validator.validate(answer) {
+        let place = error.instance_path();
+        panic!("{method} {template}: {status} is not as told: {error} at {place}: {answer:#}");
     }
 }
 
