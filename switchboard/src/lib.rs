@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod arguments;
+mod assistants;
 mod chat;
 pub mod cli;
 pub mod demo;

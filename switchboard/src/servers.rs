@@ -20,7 +20,7 @@ mod tool_policy;
 
 pub(crate) use ad_hoc::{AdHoc, Kind, is_url, shown_url, split_header};
 pub(crate) use connector::connector;
-pub(crate) use entry::{CLAIMED, INPUTS, from_config, to_config, to_entry};
+pub(crate) use entry::{CLAIMED, answer, answers, from_config, to_config, to_entry};
 pub(crate) use export::{Exported, Program, export};
 pub(crate) use link::{Link, Linked, one_off};
 pub(crate) use log::ServerLog;

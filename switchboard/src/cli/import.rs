@@ -10,8 +10,9 @@ use crate::cli::Global;
 use crate::cli::text::{brief, count, table};
 use crate::exit::{Exit, Failure};
 use crate::home;
-use crate::import::{Item, Plan, State, named, take_over, usual};
+use crate::import::{Item, Plan, Question, State, named, take_over, usual};
 use crate::out::{Out, Style};
+use crate::servers::{Keeping, answer, keep, stored_value};
 use crate::store::{Change, Server, UserId};
 
 /// Finds the servers of Claude Desktop, Claude Code, Cursor, VS Code, Cline, Codex, Gemini CLI and
@@ -46,7 +47,13 @@ impl Import {
         let mut imported: Vec<String> = Vec::new();
         if agreed {
             let wanted = plan.items.iter().filter(wanted);
-            let taken = take_over(wanted, &stored).await?;
+            let mut taken = take_over(wanted, &stored).await?;
+            if out.is_interactive() {
+                for row in &mut taken.rows {
+                    let item = plan.items.iter().rfind(|item| item.row.name == row.name);
+                    ask_all(out, row, item.map_or(&[], |item| &item.asks)).await?;
+                }
+            }
             for notice in taken.notices {
                 out.remark(notice);
             }
@@ -139,6 +146,39 @@ async fn ask(out: &Out, number: usize) -> bool {
     });
     let answer = answer.await;
     matches!(answer, Ok(Ok(line)) if matches!(line.trim(), "y" | "Y" | "yes"))
+}
+
+/// Asks what a server's file asks for. A question left open is told when the server is used.
+async fn ask_all(out: &Out, row: &mut Server, questions: &[Question]) -> Result<(), Failure> {
+    for question in questions {
+        let text = clean(&question.text).replace('\n', " ");
+        out.piece(format!("{} asks: {text} (Enter: later): ", row.name));
+        let secret = question.secret;
+        let read = tokio::task::spawn_blocking(move || match secret {
+            true => rpassword::read_password(),
+            false => {
+                let mut line = String::new();
+                std::io::stdin().read_line(&mut line).map(|_| line)
+            }
+        });
+        let said = match read.await {
+            Ok(Ok(said)) => said.trim().to_owned(),
+            _ => return Ok(()),
+        };
+        if said.is_empty() {
+            continue;
+        }
+        let place = format!("input/{}", question.id);
+        let kept = keep(
+            &row.id,
+            &place,
+            stored_value(&said),
+            Keeping::KeyringOrPlain,
+        )
+        .await?;
+        answer(row, &question.id, kept);
+    }
+    Ok(())
 }
 
 fn to_json(item: &Item) -> Value {

@@ -25,6 +25,19 @@ pub(crate) struct Item {
     pub(crate) state: State,
     /// What else there is to know.
     pub(crate) note: String,
+    /// What its file asks the user for.
+    pub(crate) asks: Vec<Question>,
+}
+
+/// Something a file asks the user for.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Question {
+    /// What `${input:…}` names it by.
+    pub(crate) id: String,
+    /// What to ask.
+    pub(crate) text: String,
+    /// Whether the answer is a secret.
+    pub(crate) secret: bool,
 }
 
 /// How a server compares with those that are there.
@@ -133,6 +146,7 @@ impl Plan {
             if let (State::New, Some((_, ids))) = (item.state, missing) {
                 item.state = State::NeedsInput;
                 item.note = join(&item.note, &format!("asks for {}", ids.join(", ")));
+                item.asks = ids.iter().map(|id| question(file, id)).collect();
             }
             self.items.push(item);
         }
@@ -181,7 +195,19 @@ impl Plan {
             endpoint: config.endpoint().to_string(),
             state,
             note,
+            asks: Vec::new(),
         }
+    }
+}
+
+/// What a file says about one of its questions. One that says nothing may be about a secret.
+fn question(file: &ConfigFile, id: &str) -> Question {
+    let input = file.inputs().iter().find(|input| input.id == id);
+    let text = input.and_then(|input| input.description.clone());
+    Question {
+        id: id.to_owned(),
+        text: text.unwrap_or_else(|| id.to_owned()),
+        secret: input.is_none_or(|input| input.password),
     }
 }
 

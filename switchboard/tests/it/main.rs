@@ -13,6 +13,7 @@ mod demo_model;
 mod demo_server;
 mod models;
 mod program;
+mod rest;
 mod servers;
 mod session;
 mod store;

@@ -3,18 +3,16 @@
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::assistants::Draft;
+use crate::exit::Failure;
 use crate::serve::app::App;
 use crate::serve::error::ApiError;
 use crate::serve::input::{Body, User};
 use crate::serve::routes::Routes;
 use crate::store::{Assistant, Change, McpMode, ServerId, UserId};
-use crate::workbench::parse_mode;
-
-/// The longest name, in characters.
-const NAME: usize = 200;
 
 pub(super) fn routes() -> Routes {
     Routes::new()
@@ -64,64 +62,11 @@ async fn show(
     Ok(Json(shown(&app, &row).await?))
 }
 
-/// What is said about an assistant. What is not said stays.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Draft {
-    name: Option<String>,
-    #[serde(deserialize_with = "said")]
-    model: Option<Option<String>>,
-    #[serde(deserialize_with = "said")]
-    system: Option<Option<String>>,
-    mcp_mode: Option<McpMode>,
-    server_ids: Option<Vec<ServerId>>,
-    #[serde(deserialize_with = "said")]
-    max_rounds: Option<Option<u32>>,
-    #[serde(deserialize_with = "said")]
-    approval_mode: Option<Option<String>>,
-}
-
-/// `null` is said, too.
-fn said<'de, T: Deserialize<'de>, D: Deserializer<'de>>(from: D) -> Result<Option<T>, D::Error> {
-    T::deserialize(from).map(Some)
-}
-
-impl Draft {
-    /// Makes an assistant what is said about it; the changes that store it.
-    fn apply(self, row: &mut Assistant) -> Result<Vec<Change>, ApiError> {
-        if let Some(name) = self.name {
-            row.name = name.trim().to_owned();
-        }
-        if row.name.is_empty() || row.name.chars().count() > NAME {
-            return Err(ApiError::unfit(
-                "an assistant needs a name, and a short one",
-            ));
-        }
-        let text = |said: Option<String>| said.filter(|text| !text.trim().is_empty());
-        if let Some(model) = self.model {
-            row.model = text(model);
-        }
-        if let Some(system) = self.system {
-            row.system = text(system);
-        }
-        row.mcp_mode = self.mcp_mode.unwrap_or(row.mcp_mode);
-        row.max_rounds = self.max_rounds.unwrap_or(row.max_rounds);
-        if let Some(mode) = self.approval_mode {
-            let mode = text(mode);
-            if mode
-                .as_deref()
-                .is_some_and(|mode| parse_mode(mode).is_none())
-            {
-                let error = ApiError::unfit("there is no such approval mode");
-                return Err(error.with_hint("There are ask, auto-read, auto and plan."));
-            }
-            row.approval_mode = mode;
-        }
-        let mut changes = vec![Change::PutAssistant(row.clone())];
-        if let Some(ids) = self.server_ids {
-            changes.push(Change::SetAssistantServers(row.id.clone(), ids));
-        }
-        Ok(changes)
+fn unfit(failure: Failure) -> ApiError {
+    let error = ApiError::unfit(failure.chain());
+    match failure.hint() {
+        Some(hint) => error.with_hint(hint),
+        None => error,
     }
 }
 
@@ -157,7 +102,7 @@ async fn add(
     Body(draft): Body<Draft>,
 ) -> Result<(StatusCode, Json<Value>), ApiError> {
     let mut row = Assistant::new(user.clone(), "");
-    let changes = draft.apply(&mut row)?;
+    let changes = draft.apply(&mut row).map_err(unfit)?;
     store(&app, &user, &row, changes).await?;
     Ok((StatusCode::CREATED, Json(shown(&app, &row).await?)))
 }
@@ -169,7 +114,7 @@ async fn change(
     Body(draft): Body<Draft>,
 ) -> Result<Json<Value>, ApiError> {
     let mut row = find(&app, &user, &id).await?;
-    let changes = draft.apply(&mut row)?;
+    let changes = draft.apply(&mut row).map_err(unfit)?;
     store(&app, &user, &row, changes).await?;
     Ok(Json(shown(&app, &row).await?))
 }
@@ -214,7 +159,7 @@ async fn choose(
         server_ids: chosen.ids,
         ..Draft::default()
     };
-    let changes = draft.apply(&mut row)?;
+    let changes = draft.apply(&mut row).map_err(unfit)?;
     store(&app, &user, &row, changes).await?;
     let ids = app.store.assistant_servers(&row.id).await?;
     Ok(Json(json!({ "mode": row.mcp_mode, "ids": ids })))

@@ -14,7 +14,7 @@ use super::shown::{self, Sight, status_event};
 use super::status::ServerStatus;
 use super::watch::watch;
 use crate::doctor::Finding;
-use crate::servers::to_config;
+use crate::servers::{to_config, transport};
 use crate::store::{Change, Server, ServerId, ServerTool, Store, StoreError, UserId};
 
 /// One user's servers.
@@ -81,20 +81,28 @@ impl Crew {
             ServerStatus::Idle if finding.is_some() => ServerStatus::Failed,
             status => status,
         };
-        let tools = match self.offered(row) {
-            tools if tools.is_empty() => self.remembered(row).await?,
-            tools => tools,
+        // Name and cost of each.
+        let tools: Vec<(String, u64)> = match self.offered(row) {
+            live if live.is_empty() => {
+                let known = self.store.server_tools(&row.id).await?.into_iter();
+                known.map(|tool| (tool.name, tool.tokens)).collect()
+            }
+            live => {
+                let live = live.iter();
+                live.map(|tool| (tool.name().to_owned(), tool.tokens() as u64))
+                    .collect()
+            }
         };
-        let enabled = |tool: &&Arc<Entry>| !row.disabled_tools.iter().any(|it| it == tool.name());
-        let tokens = tools
+        let enabled = tools
             .iter()
-            .filter(enabled)
-            .map(|tool| tool.tokens() as u64);
+            .filter(|(name, _)| !row.disabled_tools.contains(name));
+        let client = self.manager.client(&row.name);
         let sight = Sight {
             status,
             finding: finding.filter(|_| status.is_trouble()),
+            transport: client.map(|client| transport(client.shape())),
             tools: tools.len(),
-            tokens: tokens.sum(),
+            tokens: enabled.map(|(_, tokens)| tokens).sum(),
         };
         Ok(shown::server(row, &sight))
     }

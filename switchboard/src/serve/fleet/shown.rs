@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::status::ServerStatus;
 use crate::doctor::Finding;
-use crate::servers::{INPUTS, shown_url};
+use crate::servers::{answers, shown_url};
 use crate::store::{Change, NewEvent, Server, ServerId, StoredValue, UserId};
 
 /// In place of a value that is in the store itself.
@@ -19,6 +19,8 @@ pub(crate) struct Sight {
     pub(crate) status: ServerStatus,
     /// What is wrong.
     pub(crate) finding: Option<Finding>,
+    /// How it is spoken to now.
+    pub(crate) transport: Option<&'static str>,
     pub(crate) tools: usize,
     pub(crate) tokens: u64,
 }
@@ -26,9 +28,10 @@ pub(crate) struct Sight {
 /// A server.
 pub(crate) fn server(row: &Server, sight: &Sight) -> Value {
     let finding = sight.finding.as_ref();
-    let error = match sight.status {
-        ServerStatus::Connected => None,
-        _ => finding.map(|finding| finding.message.clone()),
+    let error = match (sight.status, finding) {
+        (ServerStatus::Connected, _) => None,
+        (_, Some(finding)) => Some(&finding.message),
+        (_, None) => row.last_error.as_ref(),
     };
     let mut told = json!({
         "id": row.id,
@@ -52,8 +55,8 @@ pub(crate) fn server(row: &Server, sight: &Sight) -> Value {
         "envPolicy": row.env_policy,
         "plainValues": row.plain_values,
         "inputs": inputs(row),
-        "transportSeen": row.transport_seen,
-        "lastError": error.or_else(|| row.last_error.clone()),
+        "transportSeen": sight.transport.or(row.transport_seen.as_deref()),
+        "lastError": error,
         "status": sight.status,
         "coarseStatus": sight.status.coarse(),
         "toolCount": sight.tools,
@@ -128,12 +131,8 @@ fn is_template(text: &str) -> bool {
 
 /// Which questions of its file were answered.
 fn inputs(row: &Server) -> Map<String, Value> {
-    let answers = row.extra.get(INPUTS).and_then(Value::as_object);
-    let shown = |(id, value): (&String, &Value)| {
-        let value: Option<StoredValue> = value.as_str().and_then(|text| text.parse().ok());
-        Some((id.clone(), value_shown(&value?).into()))
-    };
-    answers.into_iter().flatten().filter_map(shown).collect()
+    let shown = |(id, value): (String, StoredValue)| (id, value_shown(&value).into());
+    answers(row).map(shown).collect()
 }
 
 #[cfg(test)]

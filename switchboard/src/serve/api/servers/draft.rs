@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use axum::http::StatusCode;
-use serde::{Deserialize, Deserializer};
-use serde_json::{Map, Value};
+use serde::Deserialize;
 
 use crate::serve::error::ApiError;
 use crate::serve::fleet::{HIDDEN, args, value_shown};
-use crate::servers::{INPUTS, Keeping, check_name, keep, shown_url, stored_value, to_config};
+use crate::serve::input::present;
+use crate::servers::{
+    Keeping, answer, answers, check_name, keep, shown_url, stored_value, to_config,
+};
 use crate::store::{EnvPolicy, Server, ServerId, ServerKind, StoredValue, Timestamp, Trust};
 
 /// What is said about a server. What is not said stays; what is only shown is not listened to. A
@@ -19,19 +21,19 @@ pub(super) struct Draft {
     name: Option<String>,
     r#type: Option<ServerKind>,
     is_active: Option<bool>,
-    #[serde(deserialize_with = "said")]
+    #[serde(deserialize_with = "present")]
     base_url: Option<Option<String>>,
     headers: Option<BTreeMap<String, String>>,
-    #[serde(deserialize_with = "said")]
+    #[serde(deserialize_with = "present")]
     timeout: Option<Option<u64>>,
-    #[serde(deserialize_with = "said")]
+    #[serde(deserialize_with = "present")]
     command: Option<Option<String>>,
     args: Option<Vec<String>>,
     env: Option<BTreeMap<String, String>>,
     disabled_tools: Option<Vec<String>>,
     auto_approve_tools: Option<Vec<String>>,
     trust: Option<Trust>,
-    #[serde(deserialize_with = "said")]
+    #[serde(deserialize_with = "present")]
     cwd: Option<Option<String>>,
     tool_timeouts: Option<BTreeMap<String, u64>>,
     parallel: Option<bool>,
@@ -42,11 +44,6 @@ pub(super) struct Draft {
     /// Answers to the questions of the file it came from.
     inputs: Option<BTreeMap<String, String>>,
     sort: Option<i64>,
-}
-
-/// `null` is said, too.
-fn said<'de, T: Deserialize<'de>, D: Deserializer<'de>>(from: D) -> Result<Option<T>, D::Error> {
-    T::deserialize(from).map(Some)
 }
 
 impl Draft {
@@ -90,7 +87,7 @@ impl Draft {
             row.env = values(&row.id, "env", said, &row.env, keeping).await?;
         }
         if let Some(said) = self.inputs {
-            answer(row, said, keeping).await?;
+            answer_all(row, said, keeping).await?;
         }
         match row.kind {
             ServerKind::Stdio => {
@@ -185,29 +182,19 @@ async fn safe(
 }
 
 /// Keeps answers to the questions of a server's file.
-async fn answer(
+async fn answer_all(
     row: &mut Server,
     said: BTreeMap<String, String>,
     keeping: Keeping,
 ) -> Result<(), ApiError> {
-    if !row.extra.is_object() {
-        row.extra = Value::Object(Map::new());
-    }
     for (id, text) in said {
-        let inputs = row.extra.get(INPUTS);
-        let stored = inputs.and_then(|inputs| inputs.get(&id)?.as_str()?.parse().ok());
-        let stored: Option<StoredValue> = stored;
-        if stored.is_some_and(|stored| value_shown(&stored) == text) {
+        let mut known = answers(row);
+        if known.any(|(other, value)| other == id && value_shown(&value) == text) {
             continue;
         }
+        drop(known);
         let value = safe(&row.id, &format!("input/{id}"), &text, keeping).await?;
-        let inputs = row.extra.as_object_mut().map(|extra| {
-            let inputs = extra.entry(INPUTS);
-            inputs.or_insert_with(|| Value::Object(Map::new()))
-        });
-        if let Some(inputs) = inputs.and_then(Value::as_object_mut) {
-            inputs.insert(id, String::from(value).into());
-        }
+        answer(row, &id, value);
     }
     Ok(())
 }
