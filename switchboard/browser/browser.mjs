@@ -59,7 +59,7 @@ class Visitor {
   async open(path = '') {
     const page = await this.context.newPage();
     await page.goto(this.program.link);
-    await page.getByRole('navigation', { name: 'Chats and settings' }).waitFor({ state: 'attached' });
+    await page.locator('#side').waitFor({ state: 'attached' });
     if (path)
       await page.evaluate((to) => {
         location.hash = `#/${to}`;

@@ -35,6 +35,7 @@ function shapeOf(field) {
 const INPUTS = { email: 'email', uri: 'url', date: 'date', 'date-time': 'datetime-local' };
 
 function choices(field) {
+  if (!field || typeof field !== 'object') return null;
   const titled = field.oneOf ?? field.anyOf;
   if (Array.isArray(titled) && titled.length && titled.every((it) => it && 'const' in it)) {
     return titled.map((it) => ({ value: it.const, label: it.title ?? String(it.const) }));

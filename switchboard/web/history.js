@@ -5,6 +5,7 @@ import { button, fill, h, link } from './dom.js';
 import { fileName } from './chat-head.js';
 import { confirm } from './dialog.js';
 import { when } from './format.js';
+import { listen } from './live.js';
 import { menuButton } from './menu.js';
 import { act, failed } from './notices.js';
 import { download } from './result.js';
@@ -22,6 +23,16 @@ export function historyView() {
   const element = h('div', { class: 'view' }, search, list, state, more);
   let next = null;
   let asked = 0;
+  const gone = new Set();
+  const stop = listen(({ kind, data }) => {
+    if (kind === 'conversation.deleted') drop(data.id);
+  });
+
+  /** A list that was asked for earlier may still name it. */
+  function drop(id) {
+    gone.add(id);
+    list.querySelector(`[data-id="${CSS.escape(id)}"]`)?.remove();
+  }
 
   async function load(anew) {
     asked += 1;
@@ -31,7 +42,7 @@ export function historyView() {
     );
     if (mine !== asked) return;
     if (anew) fill(list);
-    list.append(...page.items.map(row));
+    list.append(...page.items.filter(({ id }) => !gone.has(id)).map(row));
     next = page.next;
     more.hidden = !next;
     state.textContent = list.children.length
@@ -43,7 +54,7 @@ export function historyView() {
   function row(chat) {
     const path = `conversations/${chat.id}`;
     const name = fileName(chat.title);
-    const drop = async () => {
+    const take = async () => {
       if (
         !(await confirm(
           `Delete “${chat.title}”?`,
@@ -53,27 +64,26 @@ export function historyView() {
       )
         return;
       await remove(path);
-      line.remove();
+      drop(chat.id);
     };
     const menu = menuButton(`More about ${chat.title}`, [
       ['Fork', () => post(`${path}/fork`).then(({ id }) => go(`chat/${id}`), failed)],
       ['Export as Markdown', () => download(`${path}/export?format=md`, `${name}.md`).catch(failed)],
       ['Export as JSON', () => download(`${path}/export?format=json`, `${name}.json`).catch(failed)],
-      ['Delete', () => drop().catch(failed), true],
+      ['Delete', () => take().catch(failed), true],
     ]);
     const badge = chat.waiting
       ? h('span', { class: 'badge warn' }, 'waiting')
       : chat.running && h('span', { class: 'badge' }, 'answering');
-    const line = h(
+    return h(
       'li',
-      { class: 'line chat-line' },
+      { class: 'line chat-line', dataset: { id: chat.id } },
       link(`#/chat/${chat.id}`, chat.title || 'Untitled', { class: 'cut grow' }),
       badge,
       h('span', { class: 'quiet small' }, chat.model ?? ''),
       h('time', { class: 'quiet small', datetime: chat.updatedAt }, when(chat.updatedAt)),
       menu,
     );
-    return line;
   }
   let typing = null;
   search.addEventListener('input', () => {
@@ -81,5 +91,5 @@ export function historyView() {
     typing = setTimeout(() => load(true).catch(failed), TYPING);
   });
   load(true).catch(failed);
-  return { title: 'All chats', element, shown: () => {} };
+  return { title: 'All chats', element, leave: stop };
 }

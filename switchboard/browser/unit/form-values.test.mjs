@@ -58,6 +58,7 @@ test('what no field can hold is written as JSON', () => {
   assert.equal(field({ type: 'array', items: { type: 'object' } }).kind, 'json');
   assert.equal(field({ $ref: '#/$defs/x' }).kind, 'json');
   assert.equal(fieldsOf({ properties: { any: true } })[0].kind, 'json');
+  assert.equal(field({ type: 'array', prefixItems: [{ type: 'number' }], items: false }).kind, 'json');
   check({ type: 'object' }, '{"a": [1]}', { value: { a: [1] } });
 });
 
