@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -15,6 +15,9 @@ export class Program {
     program.env = env;
     program.args = args;
     program.port = 0;
+    // Its servers find it by name, as those of a user do.
+    await mkdir(join(program.folder, 'bin'));
+    await symlink(process.env.SWITCHBOARD, join(program.folder, 'bin', 'switchboard'));
     await program.begin();
     return program;
   }
@@ -22,11 +25,12 @@ export class Program {
   /** Starts it, on the port it had before. */
   async begin() {
     const { folder } = this;
-    const keep = ['PATH', 'LANG', 'TMPDIR']
+    const keep = ['LANG', 'TMPDIR']
       .filter((name) => name in process.env)
       .map((name) => [name, process.env[name]]);
     const env = {
       ...Object.fromEntries(keep),
+      PATH: `${join(folder, 'bin')}:${process.env.PATH}`,
       HOME: folder,
       XDG_CONFIG_HOME: join(folder, 'config'),
       SWITCHBOARD_HOME: folder,

@@ -17,7 +17,7 @@ after(async () => {
 const PASTED = `{
   // As a server's documentation would show it.
   "mcpServers": {
-    "helper": { "command": ${JSON.stringify(process.env.SWITCHBOARD)}, "args": ["demo-server", "--stdio"] },
+    "helper": { "command": "switchboard", "args": ["demo-server", "--stdio"] },
     "broken": { "command": "no-such-program-anywhere" },
   }
 }`;
@@ -161,5 +161,40 @@ scene(
     turn.say('Hm.');
     turn.finish();
     await said(page, 'Hm.', { exact: true }).waitFor();
+  },
+);
+
+scene(
+  program,
+  'H2: text and calls stand in the order they came, after a reload as well',
+  {},
+  async (visitor) => {
+    const page = await visitor.open();
+    await say(page, 'Look, then tell');
+    const first = await model.next();
+    first.say('First I look. 😀');
+    first.call(
+      'call_1',
+      first.tools().find((name) => name.endsWith('echo')),
+      { text: 'seen' },
+    );
+    await page.getByRole('button', { name: 'Approve', exact: true }).click();
+    const second = await model.next();
+    second.say('Then I tell.');
+    second.finish();
+    await said(page, 'Then I tell.').waitFor();
+    await page.getByRole('button', { name: 'Send' }).waitFor();
+    const order = async () => {
+      const text = await page.getByRole('region', { name: 'Messages' }).textContent();
+      return ['First I look.', 'echo', 'Then I tell.'].map((part) => text.lastIndexOf(part));
+    };
+    const before = await order();
+    assert.deepEqual(
+      [...before].sort((one, other) => one - other),
+      before,
+    );
+    await page.reload();
+    await said(page, 'Then I tell.').waitFor();
+    assert.deepEqual(await order(), before);
   },
 );

@@ -9,8 +9,9 @@ const program = await Program.start();
 await program.api('POST', 'mcp-servers', {
   paste: JSON.stringify({
     mcpServers: {
-      helper: { command: process.env.SWITCHBOARD, args: ['demo-server', '--stdio'] },
-      away: { url: 'http://127.0.0.1:1/mcp' },
+      notebook: { command: 'switchboard', args: ['demo-server', '--stdio'] },
+      tracker: { url: 'http://127.0.0.1:1/mcp' },
+      archive: { command: 'npx', args: ['-y', 'some-archive-server', '.'], disabled: true },
     },
   }),
 });
@@ -64,28 +65,6 @@ async function nameless(page) {
 
 async function settled(page) {
   await page.waitForFunction(() => !/Asking|Loading…/.test(document.getElementById('main').textContent));
-}
-
-for (const [screen, options] of Object.entries(SCREENS)) {
-  scene(
-    program,
-    `every view works and every control has a name: ${screen}`,
-    { ...options, expect: [/status of 502/] },
-    async (visitor) => {
-      const page = await visitor.open();
-      for (const [name, path] of VIEWS) {
-        await page.evaluate((to) => {
-          location.hash = `#/${to}`;
-        }, path);
-        await settled(page);
-        assert.deepEqual(await nameless(page), [], name);
-        const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-        assert.ok(wide <= 0, `${name} is ${wide} px too wide`);
-        assert.equal(await page.getByRole('heading', { level: 1 }).count(), 1, name);
-        await picture(page, `${screen}-${name}`);
-      }
-    },
-  );
 }
 
 scene(
@@ -188,3 +167,70 @@ scene(
     assert.equal(await found.count(), 1);
   },
 );
+
+scene(program, 'every tab and dialog works and every control has a name', {}, async (visitor) => {
+  const page = await visitor.open('servers');
+  const card = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'notebook' }) });
+  const closed = () => page.getByRole('dialog').waitFor({ state: 'detached' });
+  const check = async (name) => {
+    assert.deepEqual(await nameless(page), [], name);
+    await picture(page, name);
+  };
+
+  await page.getByRole('button', { name: 'Add', exact: true }).click();
+  await check('dialog-add');
+  await page.getByRole('button', { name: 'fill in the fields' }).click();
+  await page.getByRole('dialog', { name: 'New server' }).waitFor();
+  await check('dialog-new-server');
+  await page.keyboard.press('Escape');
+  await closed();
+  await card.getByRole('button', { name: 'Edit' }).click();
+  await page.getByRole('button', { name: 'Add variable' }).click();
+  await page.getByLabel('Name of the variable').fill('COLOUR');
+  await page.getByLabel('Value of the variable').fill('env:HOME');
+  await check('dialog-edit-server');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await closed();
+  await page.getByRole('button', { name: 'More about servers' }).click();
+  await page.getByRole('menuitem', { name: 'Import from other programs' }).click();
+  await page.getByText('No servers of other programs were found on this machine.').waitFor();
+  await page.keyboard.press('Escape');
+  await closed();
+
+  await card.getByRole('button', { name: 'More about notebook' }).click();
+  await page.getByRole('menuitem', { name: 'Resources' }).click();
+  await page.getByRole('button', { name: /^Read / }).first().click();
+  await page.getByText('Nothing noted yet.').waitFor();
+  await check('server-resources');
+  await page.getByRole('link', { name: 'Prompts' }).click();
+  await page.getByLabel('name').fill('Ada');
+  await page.getByLabel('language').fill('French');
+  await page.getByRole('button', { name: 'Show greet' }).click();
+  await page.getByText('Greet Ada in French, in one sentence.').waitFor();
+  await check('server-prompts');
+  await page.getByRole('link', { name: 'Logs' }).click();
+  await page.getByText('What the server wrote to standard error.').waitFor();
+  await check('server-logs');
+});
+
+for (const [screen, options] of Object.entries(SCREENS)) {
+  scene(
+    program,
+    `every view works and every control has a name: ${screen}`,
+    { ...options, expect: [/status of 502/] },
+    async (visitor) => {
+      const page = await visitor.open();
+      for (const [name, path] of VIEWS) {
+        await page.evaluate((to) => {
+          location.hash = `#/${to}`;
+        }, path);
+        await settled(page);
+        assert.deepEqual(await nameless(page), [], name);
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        assert.ok(wide <= 0, `${name} is ${wide} px too wide`);
+        assert.equal(await page.getByRole('heading', { level: 1 }).count(), 1, name);
+        await picture(page, `${screen}-${name}`);
+      }
+    },
+  );
+}

@@ -158,6 +158,7 @@ class Field {
     const found = read(this.spec, this.raw());
     say(this.problem, found.problem ?? '');
     this.problem.hidden = !found.problem;
+    if (found.problem) this.element.dispatchEvent(new Event('grown', { bubbles: true }));
     if (this.input) this.input.setAttribute('aria-invalid', String(Boolean(found.problem)));
     return found;
   }

@@ -21,7 +21,7 @@ const WORDS = {
   needs_auth: 'needs a login',
   reconnecting: 'connecting again',
   failed: 'failed',
-  idle: 'ready',
+  idle: 'idle',
 };
 const KINDS = { stdio: 'program', sse: 'HTTP+SSE', streamableHttp: 'HTTP', auto: 'HTTP' };
 
