@@ -156,3 +156,43 @@ scene(program, 'pictures are shown, and a server’s question is a form', {}, as
   await name.press('Enter');
   await said(page, 'ask_name answered: Hello, Ada!').waitFor();
 });
+
+scene(
+  program,
+  'a slow call tells how far it is and can be stopped; sounds can be played',
+  {},
+  async (visitor) => {
+    const page = await visitor.open();
+    await say(page, 'Be slow');
+    const slow = callOf(page, 'slow');
+    await slow.getByRole('button', { name: 'Edit' }).click();
+    await slow.getByLabel('Arguments, as JSON').fill('{"ms": 2000}');
+    await slow.getByRole('button', { name: 'Approve with these' }).click();
+    await slow.getByText(/^step \d of 5$/).waitFor();
+    await slow.getByRole('progressbar', { name: 'Progress' }).waitFor();
+    await picture(page, 'chat-progress');
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await slow.getByText('stopped', { exact: true }).waitFor();
+    await page.getByText('Stopped.', { exact: true }).waitFor();
+    await say(page, 'Make a sound');
+    await callOf(page, 'sound').getByRole('button', { name: 'Approve', exact: true }).click();
+    await callOf(page, 'sound').locator('audio[src^="blob:"]').waitFor();
+  },
+);
+
+scene(
+  program,
+  'settings hold for the next answer: what only reads runs without a question',
+  {},
+  async (visitor) => {
+    const page = await visitor.open('settings');
+    await page.getByLabel('Approvals').selectOption('auto-read');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved. The next answer uses it.').waitFor();
+    await page.getByRole('link', { name: 'New chat' }).click();
+    await say(page, 'What time was it yesterday?');
+    await said(page, /get_time answered/).waitFor();
+    await say(page, 'Write a note: ask me');
+    await callOf(page, 'write_note').getByRole('button', { name: 'Approve', exact: true }).waitFor();
+  },
+);

@@ -62,12 +62,22 @@ class Turn {
     this.send({ choices: [{ index: 0, delta: { role: 'assistant', content }, finish_reason: null }] });
   }
 
-  call(id, name, args) {
-    const call = { index: 0, id, type: 'function', function: { name, arguments: JSON.stringify(args) } };
+  call(...calls) {
+    const toolCalls = calls.map(([name, args], index) => ({
+      index,
+      id: `call_${index + 1}`,
+      type: 'function',
+      function: { name: this.tool(name), arguments: JSON.stringify(args) },
+    }));
     this.send({
-      choices: [{ index: 0, delta: { role: 'assistant', tool_calls: [call] }, finish_reason: null }],
+      choices: [{ index: 0, delta: { role: 'assistant', tool_calls: toolCalls }, finish_reason: null }],
     });
     this.finish('tool_calls');
+  }
+
+  /** The whole name of a tool that was offered. */
+  tool(name) {
+    return this.tools().find((it) => it.endsWith(`__${name}`)) ?? name;
   }
 
   finish(reason = 'stop') {

@@ -115,10 +115,9 @@ scene(
     await page.getByRole('link', { name: 'New chat' }).click();
     await say(page, 'Fail, then echo');
     const first = await model.next();
-    const exposed = (turn, tool) => turn.tools().find((name) => name.endsWith(tool));
-    first.call('call_1', exposed(first, 'fail') ?? 'fail', {});
+    first.call(['fail', {}]);
     const second = await model.next();
-    second.call('call_2', exposed(second, 'echo'), { text: 'hello' });
+    second.call(['echo', { text: 'hello' }]);
     await page.getByRole('button', { name: 'Approve for…' }).click();
     await page.getByRole('menuitem', { name: 'Always this tool' }).click();
     const third = await model.next();
@@ -173,11 +172,7 @@ scene(
     await say(page, 'Look, then tell');
     const first = await model.next();
     first.say('First I look. 😀');
-    first.call(
-      'call_1',
-      first.tools().find((name) => name.endsWith('echo')),
-      { text: 'seen' },
-    );
+    first.call(['echo', { text: 'seen' }]);
     await page.getByRole('button', { name: 'Approve', exact: true }).click();
     const second = await model.next();
     second.say('Then I tell.');
@@ -196,5 +191,50 @@ scene(
     await page.reload();
     await said(page, 'Then I tell.').waitFor();
     assert.deepEqual(await order(), before);
+  },
+);
+
+scene(program, 'several calls at once are approved at once', {}, async (visitor) => {
+  const page = await visitor.open();
+  await say(page, 'Say three things');
+  const turn = await model.next();
+  turn.call(['echo', { text: 'one' }], ['echo', { text: 'two' }], ['echo', { text: 'three' }]);
+  await page.getByText('3 questions wait for your answer.').waitFor();
+  await picture(page, 'chat-approve-all');
+  await page.getByRole('button', { name: 'Approve all 3' }).click();
+  const second = await model.next();
+  const told = second.request.messages.filter(({ role }) => role === 'tool');
+  assert.deepEqual(
+    told.map(({ content }) => content),
+    ['one', 'two', 'three'],
+  );
+  second.say('Said.');
+  second.finish();
+  await said(page, 'Said.').waitFor();
+  await page.getByText('questions wait').waitFor({ state: 'hidden' });
+});
+
+scene(
+  program,
+  'an answer that reaches its limit says so, and goes on when it is told to',
+  {},
+  async (visitor) => {
+    const page = await visitor.open('settings');
+    await page.getByLabel('Rounds an answer may take').fill('1');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved. The next answer uses it.').waitFor();
+    await page.getByRole('link', { name: 'New chat' }).click();
+    await say(page, 'Echo, then tell');
+    const turn = await model.next();
+    turn.call(['echo', { text: 'again' }]);
+    await page.getByRole('button', { name: 'Approve', exact: true }).click();
+    await page.getByText('Stopped at the limit of rounds.').waitFor();
+    await picture(page, 'chat-limit');
+    await page.getByRole('button', { name: 'Continue' }).click();
+    const second = await model.next();
+    second.say('Told.');
+    second.finish();
+    await said(page, 'Told.').waitFor();
+    await page.getByRole('button', { name: 'Send' }).waitFor();
   },
 );

@@ -1,6 +1,8 @@
 // Every view, light, dark and on a phone: pictures, names for every control, and the way by keyboard.
 
 import assert from 'node:assert/strict';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after } from 'node:test';
 import { callOf, picture, quit, said, say, scene } from './browser.mjs';
 import { Program } from './program.mjs';
@@ -16,6 +18,9 @@ await program.api('POST', 'mcp-servers', {
   }),
 });
 await program.api('POST', 'assistants', { name: 'Scribe', system: 'Short answers.', mcpMode: 'auto' });
+await mkdir(join(program.folder, '.cursor'));
+const others = { elsewhere: { command: 'switchboard', args: ['demo-server'] }, broken: { args: [] } };
+await writeFile(join(program.folder, '.cursor', 'mcp.json'), JSON.stringify({ mcpServers: others }));
 after(async () => {
   await quit();
   await program.end();
@@ -193,13 +198,27 @@ scene(program, 'every tab and dialog works and every control has a name', {}, as
   await closed();
   await page.getByRole('button', { name: 'More about servers' }).click();
   await page.getByRole('menuitem', { name: 'Import from other programs' }).click();
-  await page.getByText('No servers of other programs were found on this machine.').waitFor();
-  await page.keyboard.press('Escape');
+  await page.getByLabel('Import elsewhere').waitFor();
+  await page
+    .getByText(/"broken"|broken/)
+    .first()
+    .waitFor();
+  await check('dialog-import');
+  await page.getByRole('dialog').getByRole('button', { name: 'Import' }).click();
+  await page.getByText('Imported 1.').waitFor();
   await closed();
+  await page.getByRole('heading', { name: 'elsewhere' }).waitFor();
+  const saved = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'More about servers' }).click();
+  await page.getByRole('menuitem', { name: 'Export as JSON' }).click();
+  assert.equal((await saved).suggestedFilename(), 'mcp-servers.json');
 
   await card.getByRole('button', { name: 'More about notebook' }).click();
   await page.getByRole('menuitem', { name: 'Resources' }).click();
-  await page.getByRole('button', { name: /^Read / }).first().click();
+  await page
+    .getByRole('button', { name: /^Read / })
+    .first()
+    .click();
   await page.getByText('Nothing noted yet.').waitFor();
   await check('server-resources');
   await page.getByRole('link', { name: 'Prompts' }).click();

@@ -1,7 +1,7 @@
 // One message: what was said, with the calls where they were made.
 
 import { CallView } from './call.js';
-import { arrange, h, icon, say } from './dom.js';
+import { arrange, fill, h, icon, say } from './dom.js';
 import { when } from './format.js';
 import { Prose, copyText } from './prose.js';
 import { segments } from './segments.js';
@@ -36,6 +36,7 @@ export class MessageView {
       h('summary', {}, 'Thoughts'),
       this.thoughts,
     );
+    this.notes = h('ul', { class: 'notes', hidden: true });
     this.busy = h(
       'p',
       { class: 'working' },
@@ -46,6 +47,7 @@ export class MessageView {
       'li',
       { class: `message ${message.role}`, dataset: { id: message.id } },
       name,
+      this.notes,
       this.thinking,
       this.body,
       this.busy,
@@ -61,6 +63,13 @@ export class MessageView {
     this.questions = state.questions;
     if (this.user) say(this.body, message.content);
     else this.answer(message, state);
+    const notes = state.notices[message.id];
+    this.notes.hidden = !notes;
+    if (notes && notes.length !== this.notes.children.length)
+      fill(
+        this.notes,
+        notes.map((text) => h('li', {}, text)),
+      );
     this.thinking.hidden = !thoughts;
     if (thoughts) say(this.thoughts, thoughts);
     const calling = message.toolCalls.some(({ status }) => status === 'pending' || status === 'invoking');

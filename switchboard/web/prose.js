@@ -99,7 +99,7 @@ export function codeBlock(text, language = '') {
   const bar = h('div', { class: 'code-bar' }, h('span', {}, language), copy);
   return h(
     'div',
-    { class: 'code-block' },
+    { class: language ? 'code-block' : 'code-block bare' },
     bar,
     h('pre', { tabindex: '0', 'aria-label': language || 'Code' }, code),
   );

@@ -49,6 +49,8 @@ export async function login(server) {
     notice(`${server.name} needs no login.`);
     return;
   }
+  // A server says where its login page is: only a page is opened.
+  if (!/^https?:/.test(url)) throw new Error(`this is no page: ${url}`);
   const open = link(url, h('span', {}, `Open ${new URL(url).host}`), {
     class: 'button primary',
     target: '_blank',

@@ -9,6 +9,7 @@ export function empty() {
     older: null,
     progress: {},
     thoughts: {},
+    notices: {},
     questions: [],
     finished: null,
     totals: null,
@@ -81,6 +82,8 @@ function change(state, kind, data) {
         ...state,
         thoughts: { ...state.thoughts, [data.messageId]: (state.thoughts[data.messageId] ?? '') + data.text },
       };
+    case 'run.notice':
+      return noticed(state, data);
     case 'message.completed':
       return completed(state, data);
     case 'assistant.toolCall.updated':
@@ -122,6 +125,13 @@ function extended(message, { offset, text }) {
   if (known >= points.length) return message;
   const rest = known === 0 ? text : points.slice(known).join('');
   return { ...message, content: message.content + rest, length: offset + points.length };
+}
+
+/** What people should know about an answer, each thing once. */
+function noticed(state, { messageId, message }) {
+  const known = state.notices[messageId] ?? [];
+  if (known.includes(message)) return state;
+  return { ...state, notices: { ...state.notices, [messageId]: [...known, message] } };
 }
 
 function completed(state, data) {
