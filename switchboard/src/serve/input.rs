@@ -44,6 +44,9 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
         }
         let bytes: Result<Bytes, BytesRejection> = request.extract().await;
         let bytes = bytes.map_err(|error| ApiError::of_status(error.status()))?;
+        if bytes.trim_ascii_start().first() != Some(&b'{') {
+            return Err(ApiError::bad_request("the body must be a JSON object"));
+        }
         let value = serde_json::from_slice(&bytes);
         value
             .map(Self)

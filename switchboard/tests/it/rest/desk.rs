@@ -253,7 +253,9 @@ fn judge(document: &Value, method: &str, path: &str, status: u16, answer: &Value
     let responses = &methods[method.to_lowercase()]["responses"];
     let response = responses.get(status.to_string());
     let response = response.unwrap_or(&responses["default"]);
-    let kinds = response["content"].as_object().map_or(0, |kinds| kinds.len());
+    let kinds = response["content"]
+        .as_object()
+        .map_or(0, |kinds| kinds.len());
     if answer.is_null() && kinds > 1 {
         return; // It is of the other kind.
     }
