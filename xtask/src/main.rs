@@ -15,6 +15,7 @@ mod ci;
 mod conformance;
 mod install;
 mod interop;
+mod load;
 mod metadata;
 mod oracles;
 mod publish_check;
@@ -33,6 +34,7 @@ usage: cargo xtask <verb>
   interop         real servers, installed by package name, over every transport
   oracles [--rounds N] [--seed S]   the model wires against the vendors' own SDKs
   chaos [PATTERN] misbehaving servers: outcome, time, memory, processes left
+  load            200 conversations at once, each with an approval; 10,000 messages, read by pages
   bench [TOPIC [WORD…]]   measure against peers (needs the registry once); reports, never gates
 ";
 
@@ -50,6 +52,7 @@ fn main() -> ExitCode {
         "interop" => interop::run(),
         "oracles" => oracles::run(rest),
         "chaos" => chaos::run(rest),
+        "load" => load::run(),
         "bench" => bench::run(rest),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");

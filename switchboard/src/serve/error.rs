@@ -154,7 +154,8 @@ impl From<SessionError> for ApiError {
                 Self::conflict("already_answered", message)
             }
             SessionError::Answer(AnswerError::Arguments(why)) => {
-                Self::unfit(message).with_details(json!({ "arguments": why }))
+                Self::unfit("the arguments do not fit the tool's schema")
+                    .with_details(json!({ "arguments": why }))
             }
             SessionError::Answer(_) => Self::rate_limited(1),
             SessionError::Store(error) => error.into(),

@@ -44,6 +44,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
         }
         let bytes: Result<Bytes, BytesRejection> = request.extract().await;
         let bytes = bytes.map_err(|error| ApiError::of_status(error.status()))?;
+        // A list could be read as the members in their order; nobody means that.
         if bytes.trim_ascii_start().first() != Some(&b'{') {
             return Err(ApiError::bad_request("the body must be a JSON object"));
         }

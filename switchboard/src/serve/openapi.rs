@@ -12,6 +12,7 @@ const PARTS: &[&str] = &[
     include_str!("openapi/tools.json"),
     include_str!("openapi/assistants.json"),
     include_str!("openapi/settings.json"),
+    include_str!("openapi/conversations.json"),
 ];
 
 static DOCUMENT: LazyLock<Value> = LazyLock::new(join);

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use agent_loop::{CallNumber, Event, Reason, Run};
+use agent_loop::{Approval, CallNumber, Event, Reason, Run};
 use serde_json::{Value, json};
 
 use crate::session::ledger::Ledger;
@@ -17,21 +17,23 @@ const PROGRESS: Duration = Duration::from_millis(100);
 const KEPT: u32 = 20_000;
 
 /// What was told of an answer so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Announcer {
     /// How many characters of its text.
     chars: usize,
     /// When each call's progress was last told.
     progress: BTreeMap<CallNumber, Instant>,
+    /// How many questions were said to wait.
+    waiting: usize,
 }
 
 impl Ledger {
     /// From here on everything that is stored is announced as well.
     pub(super) fn announce(&mut self) {
-        let chars = self.answer.content.chars().count();
         self.announcer = Some(Announcer {
-            chars,
-            ..Announcer::default()
+            chars: self.answer.content.chars().count(),
+            progress: BTreeMap::new(),
+            waiting: self.questions.len(),
         });
     }
 
@@ -47,8 +49,14 @@ impl Ledger {
                 let data = json!({ "messageId": self.answer.id, "text": text });
                 vec![self.event("message.reasoning", data)]
             }
-            Event::Call(record) if changed => self.call_updated(record.number, run),
-            Event::Approval(approval) => self.call_updated(approval.record.number, run),
+            // If it is asked about, that is told next.
+            Event::Call(record) if changed => {
+                self.call_updated(record.number, None).into_iter().collect()
+            }
+            Event::Approval(approval) => {
+                let told = self.call_updated(approval.record.number, Some(approval));
+                told.into_iter().collect()
+            }
             Event::Progress { number, progress } => {
                 if !self.is_due(*number) {
                     return Vec::new();
@@ -66,7 +74,7 @@ impl Ledger {
                 let data = json!({ "messageId": self.answer.id, "message": message });
                 vec![self.event("run.notice", data)]
             }
-            Event::Waiting { .. } => vec![self.conversation_updated()],
+            Event::Waiting { .. } => self.waiting_updated(),
             Event::Done { reason } => self.finished(reason, run),
             _ => Vec::new(),
         }
@@ -85,16 +93,28 @@ impl Ledger {
         Some(self.event("message.delta", data))
     }
 
-    /// A call as it is now (seeds H3).
-    pub(super) fn call_updated(&self, number: CallNumber, run: &Run) -> Vec<Change> {
+    /// A call as it is now (seeds H3), with the question about it.
+    pub(super) fn call_updated(
+        &self,
+        number: CallNumber,
+        asked: Option<&Approval>,
+    ) -> Option<Change> {
         let (Some(_), Some(call)) = (&self.announcer, self.calls.get(&number)) else {
-            return Vec::new();
+            return None;
         };
-        let approvals = run.approvals();
-        let asked = approvals.iter().find(|it| it.record.number == number);
         let asked = asked.and_then(|asked| serde_json::to_value(asked).ok());
         let data = shape::call(call, asked.as_ref());
-        vec![self.event("assistant.toolCall.updated", data)]
+        Some(self.event("assistant.toolCall.updated", data))
+    }
+
+    /// That more or fewer questions wait than were said to.
+    fn waiting_updated(&mut self) -> Vec<Change> {
+        let waiting = self.questions.len();
+        match &mut self.announcer {
+            Some(announcer) if announcer.waiting != waiting => announcer.waiting = waiting,
+            _ => return Vec::new(),
+        }
+        vec![self.conversation_updated()]
     }
 
     fn is_due(&mut self, number: CallNumber) -> bool {

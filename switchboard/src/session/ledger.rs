@@ -158,7 +158,7 @@ impl Ledger {
         if let Some(call) = self.calls.get_mut(&number).filter(|_| !denied) {
             call.approved_by = Some("user".to_owned());
             changes.push(Change::PutToolCall(Box::new(call.clone())));
-            changes.extend(self.call_updated(number, run));
+            changes.extend(self.call_updated(number, None));
         }
         Ok(self.store.commit(changes).await.map(drop)?)
     }
@@ -227,7 +227,7 @@ impl Ledger {
         for record in &records {
             let changed = self.call(record);
             if !changed.is_empty() {
-                changes.extend(self.call_updated(record.number, run));
+                changes.extend(self.call_updated(record.number, None));
             }
             changes.extend(changed);
         }

@@ -98,9 +98,11 @@ impl Talk {
             return Ok(talk);
         };
         let run: Run = serde_json::from_str(&row.state).map_err(SessionError::Unreadable)?;
+        let nothing = || Message::new(id.clone(), 0, Role::Assistant);
         let answer = match &row.message_id {
-            Some(id) => store.message(id).await?,
-            None => last,
+            Some(message) => store.message(message).await?,
+            // Nothing was said yet, or nothing was answered.
+            None => Some(last.unwrap_or_else(nothing)),
         };
         let answer = answer.ok_or_else(|| SessionError::NotFound(id.to_string()))?;
         let questions = store.open_questions(id).await?;
@@ -259,10 +261,20 @@ impl Talk {
         let ledger = &mut self.ledger;
         ledger.run.finish = None;
         ledger.answer.finish = None;
-        let mut changes = vec![ledger.step(&self.run)?, ledger.answer_row()];
-        if ledger.announcer.is_some() {
-            changes.push(ledger.conversation_updated());
+        let mut told = Vec::new();
+        if ledger.answer.role != Role::Assistant {
+            // The copy of a conversation that ends with a question: now it is answered.
+            let id = ledger.conversation.id.clone();
+            ledger.answer = Message::new(id, self.next_seq, Role::Assistant);
+            ledger.run.message_id = Some(ledger.answer.id.clone());
+            ledger.calls.clear();
+            self.next_seq += 1;
+            told = ledger.created(&[&ledger.answer]);
+        } else if ledger.announcer.is_some() {
+            told.push(ledger.conversation_updated());
         }
+        let mut changes = vec![ledger.answer_row(), ledger.step(&self.run)?];
+        changes.extend(told);
         Ok(ledger.store.commit(changes).await.map(drop)?)
     }
 
@@ -302,7 +314,7 @@ impl Talk {
         for event in self.run.take_events() {
             if let Event::Call(record) = event {
                 changes.extend(ledger.call(&record));
-                changes.extend(ledger.call_updated(record.number, &self.run));
+                changes.extend(ledger.call_updated(record.number, None));
             }
         }
         changes.extend(ledger.end(finish.clone(), &self.run));

@@ -201,7 +201,7 @@ async fn cancel(
     let row = find(&app, &user, &id).await?;
     let order = |reply| Order::Cancel { reply };
     app.runs.order(&user, &row.id, order).await?;
-    Ok(Json(told(&app, &row).await?))
+    show(State(app), User(user), Path(id)).await
 }
 
 async fn proceed(

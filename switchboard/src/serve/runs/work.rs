@@ -153,7 +153,7 @@ impl Task {
     }
 
     fn cannot_continue(&self) -> Option<ApiError> {
-        if !self.talk.has_run() {
+        if self.talk.run().conversation().turns().is_empty() {
             return Some(ApiError::conflict(
                 "nothing_to_continue",
                 "nothing was said yet",
