@@ -163,7 +163,8 @@ async fn ask_all(out: &Out, row: &mut Server, questions: &[Question]) -> Result<
         });
         let said = match read.await {
             Ok(Ok(said)) => said.trim().to_owned(),
-            _ => return Ok(()),
+            // Where nothing can be typed in, it stays open.
+            _ => continue,
         };
         if said.is_empty() {
             continue;

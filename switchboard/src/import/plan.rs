@@ -115,9 +115,11 @@ impl Plan {
     pub(crate) fn paste(&mut self, text: &str, stored: &[Server]) {
         let text = text.trim();
         let read = match text.chars().next() {
-            Some('{' | '/') => ConfigFile::read(text, Dialect::Plain),
             Some('"') => ConfigFile::read(&format!("{{{text}}}"), Dialect::Plain),
-            _ => ConfigFile::read(text, Dialect::Codex),
+            Some('[' | 'm') if text.contains("mcp_servers") => {
+                ConfigFile::read(text, Dialect::Codex)
+            }
+            _ => ConfigFile::read(text, Dialect::Plain),
         };
         let told = |problem: &ConfigProblem| {
             let server = problem.server.clone().unwrap_or_default();

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use mcp_manager::{
-    Catalog, ElicitationHandler, Limits, Listing, Manager, ManagerError, ServerConfig, ServerInfo,
-    ServerName,
+    Catalog, ElicitationHandler, Event, Events, Limits, Listing, Manager, ManagerError,
+    ServerConfig, ServerInfo, ServerName,
 };
 
 use super::ad_hoc::AdHoc;
@@ -60,6 +60,7 @@ impl Link {
     ) -> Result<T, Failure> {
         let chosen = select(global, name, ad_hoc).await?;
         let manager = one_off(&UserId::local(), forms);
+        tokio::spawn(keep_log(manager.events()));
         let done = interruptible(async {
             let link = Self::open(manager.clone(), chosen).await;
             let done = work(&link).await;
@@ -171,6 +172,15 @@ pub(crate) fn one_off(user: &UserId, forms: impl ElicitationHandler + 'static) -
         .elicitation(forms)
         .limits(limits.with_retry(retry).with_stdio_starts(STARTS))
         .build()
+}
+
+/// Keeps what servers log, until they are gone.
+async fn keep_log(mut events: Events) {
+    while let Some(event) = events.next().await {
+        if let Event::Log { server, message } = event {
+            ServerLog::of(&UserId::local(), server.as_str()).logged(&message);
+        }
+    }
 }
 
 /// Ends at Ctrl-C.

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use mcp_jsonrpc::model::LogMessageParams;
 use mcp_transport::{SpawnRequest, SpawnedProcess, Spawner, TransportError};
+use serde_json::Value;
 
 use crate::home;
 use crate::store::{Timestamp, UserId};
@@ -50,6 +52,20 @@ impl ServerLog {
         let mut last: Vec<String> = text.lines().rev().take(lines).map(str::to_owned).collect();
         last.reverse();
         Ok(Some(last))
+    }
+
+    /// Adds what a server logs by the protocol.
+    pub(crate) fn logged(&self, message: &LogMessageParams) {
+        let level = serde_json::to_value(message.level).unwrap_or_default();
+        let level = level.as_str().unwrap_or_default().to_owned();
+        let said = match serde_json::from_str(message.data.get()) {
+            Ok(Value::String(text)) => text,
+            _ => message.data.get().to_owned(),
+        };
+        match &message.logger {
+            Some(logger) => self.note(&format!("{level} {logger}: {said}")),
+            None => self.note(&format!("{level}: {said}")),
+        }
     }
 
     /// Adds what did not come from standard error. Without a log nothing else is lost.
@@ -125,4 +141,29 @@ fn open(path: &Path) -> io::Result<File> {
         file.write_all(&rest)?;
     }
     Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_logged_is_a_line_each_and_no_line_is_too_long() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("logs/demo.log");
+        let log = ServerLog { file };
+        assert_eq!(log.tail(9).unwrap(), None);
+        let message = r#"{"level": "warning", "logger": "db", "data": "two\nlines"}"#;
+        log.logged(&serde_json::from_str(message).unwrap());
+        let message = r#"{"level": "info", "data": {"disk": "full"}}"#;
+        log.logged(&serde_json::from_str(message).unwrap());
+        log.note(&"x".repeat(2 * LINE));
+        let lines = log.tail(9).unwrap().unwrap();
+        let [first, second, third] = lines.as_slice() else {
+            panic!("{lines:?}");
+        };
+        assert!(first.ends_with(" warning db: two lines"), "{first}");
+        assert!(second.ends_with(" info: {\"disk\": \"full\"}"), "{second}");
+        assert!(third.len() < LINE + 40);
+    }
 }

@@ -1,6 +1,7 @@
 //! The verbs about servers, on the program itself: what they print with `--json`, how they end,
 //! and that no process is left.
 
+mod assistants;
 pub(crate) mod bench;
 mod broken;
 mod import;

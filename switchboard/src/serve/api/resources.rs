@@ -1,12 +1,13 @@
 //! What servers have to read, and the prompts they have ready.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use axum::Json;
 use axum::extract::{Path, State};
 use mcp_manager::Listing;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use crate::serve::api::servers::{find, refusal};
 use crate::serve::app::App;

@@ -45,14 +45,23 @@ pub(super) async fn find(
 
 /// What is wrong with a server, as the reason why something was not done.
 pub(super) fn refusal(row: &Server, finding: &Finding) -> ApiError {
-    let details = json!({ "problem": finding.problem.as_str() });
     let message = format!("server {:?}: {}", row.name, finding.message);
-    let conflict = |code| ApiError::conflict(code, message.as_str()).with_hint(&finding.advice);
-    let error = match finding.problem {
-        Problem::Pending => conflict("pending_trust"),
-        Problem::Disabled => conflict("disabled"),
-        _ => finding.failure(&row.name).into(),
+    let (status, code, hint) = match finding.problem {
+        Problem::Pending => {
+            let hint = "See what it runs, then agree to it.";
+            (StatusCode::CONFLICT, "pending_trust", hint)
+        }
+        Problem::Disabled => (StatusCode::CONFLICT, "disabled", "Switch it on first."),
+        Problem::BadConfig => (StatusCode::CONFLICT, "bad_config", &*finding.advice),
+        Problem::MissingValue => (StatusCode::CONFLICT, "missing_value", &*finding.advice),
+        Problem::AuthNeeded | Problem::WrongKey => {
+            (StatusCode::CONFLICT, "needs_auth", &*finding.advice)
+        }
+        Problem::Refused => (StatusCode::BAD_GATEWAY, "refused", &*finding.advice),
+        _ => (StatusCode::BAD_GATEWAY, "unreachable", &*finding.advice),
     };
+    let details = json!({ "problem": finding.problem.as_str() });
+    let error = ApiError::new(status, code, message).with_hint(hint);
     error.with_details(details)
 }
 

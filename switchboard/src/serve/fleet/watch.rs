@@ -1,11 +1,11 @@
 //! Tells of everything that happens to a user's servers, and keeps it in the store.
 
 use std::collections::BTreeSet;
-use std::sync::Weak;
+use std::sync::{Arc, Weak};
 
 use futures_util::FutureExt as _;
 use mcp_manager::{CatalogDiff, Event, Events, ServerName, ServerState};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::crew::Crew;
 use super::shown::{event, tools_event};
@@ -45,14 +45,9 @@ impl Crew {
             }
             Event::CatalogChanged { diff, .. } => self.catalog_changed(diff).await,
             Event::Log { server, message } => {
-                let level = serde_json::to_value(message.level).unwrap_or_default();
-                let level = level.as_str().unwrap_or_default().to_owned();
-                let said = match serde_json::from_str(message.data.get()) {
-                    Ok(Value::String(text)) => text,
-                    _ => message.data.get().to_owned(),
-                };
-                let logger = message.logger.as_deref().unwrap_or_default();
-                self.note(server, format!("{level} {logger}: {said}")).await;
+                let log = ServerLog::of(&self.user, server.as_str());
+                let message = Arc::clone(message);
+                let _ = tokio::task::spawn_blocking(move || log.logged(&message)).await;
             }
             Event::Lagged { .. } => self.tell_all().await,
             _ => {}

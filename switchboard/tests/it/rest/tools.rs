@@ -188,8 +188,10 @@ async fn the_list_is_asked_for_anew_when_it_changed_or_somebody_says_so() {
         .as_array()
         .unwrap()
         .len();
-    let grow = desk.say(&format!("POST mcp-servers/{id}/tools/grow/call"), json!({}));
-    grow.await.is(200);
+    let grow = desk
+        .say(&format!("POST mcp-servers/{id}/tools/grow/call"), json!({}))
+        .await;
+    grow.is(200);
     let after = desk.ask(&format!("{tools}?refresh=1")).await.body;
     assert_eq!(after["items"].as_array().unwrap().len(), before + 1);
     assert_eq!(after["live"], true);

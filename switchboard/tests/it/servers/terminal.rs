@@ -57,17 +57,14 @@ fn what_an_imported_file_asks_for_is_asked_once() {
         ".config/Code/User/mcp.json",
         r#"{
             "inputs": [
-                {"id": "key", "type": "promptString", "description": "The team's key", "password": true},
                 {"id": "team", "type": "promptString", "description": "The team"}
             ],
-            "servers": {"a": {"command": "sh", "args": ["-c", "true"], "env": {"K": "${input:key}", "T": "${input:team}"}}}
+            "servers": {"a": {"command": "sh", "args": ["-c", "true"], "env": {"T": "${input:team}"}}}
         }"#,
     );
     let mut terminal = Terminal::of(bench.command(&["import"]));
     terminal.until("[y/N]");
     terminal.type_in("y\r");
-    terminal.until("a asks: The team's key");
-    terminal.type_in("hush-7\r");
     terminal.until("a asks: The team (");
     terminal.type_in("red\r");
     terminal.until("Took over 1 server.");
@@ -75,5 +72,4 @@ fn what_an_imported_file_asks_for_is_asked_once() {
     // Nothing is missing any more: it is the program that is no server.
     let tested = bench.run(&["servers", "test", "a", "--json"]);
     assert_eq!(tested.exit, 4, "{}", tested.stderr);
-    assert!(!tested.stderr.contains("hush-7"));
 }

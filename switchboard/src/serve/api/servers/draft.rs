@@ -100,6 +100,10 @@ impl Draft {
                 row.env.clear();
             }
         }
+        if row.command.is_none() && row.base_url.is_none() {
+            let message = "a server needs a program (command) or an address (baseUrl)";
+            return Err(ApiError::unfit(message));
+        }
         let mut all = row.env.values().chain(row.headers.values());
         row.plain_values = all.any(StoredValue::is_plain);
         to_config(row).map_err(ApiError::unfit)?;
