@@ -9,6 +9,9 @@ import { go } from './router.js';
 import { post } from './api.js';
 import { act, notice } from './notices.js';
 
+/** A notice longer than this is folded. */
+const SHORT = 100;
+
 export class MessageView {
   constructor(message, talk) {
     this.talk = talk;
@@ -65,11 +68,7 @@ export class MessageView {
     else this.answer(message, state);
     const notes = state.notices[message.id];
     this.notes.hidden = !notes;
-    if (notes && notes.length !== this.notes.children.length)
-      fill(
-        this.notes,
-        notes.map((text) => h('li', {}, text)),
-      );
+    if (notes && notes.length !== this.notes.children.length) fill(this.notes, notes.map(note));
     this.thinking.hidden = !thoughts;
     if (thoughts) say(this.thoughts, thoughts);
     const calling = message.toolCalls.some(({ status }) => status === 'pending' || status === 'invoking');
@@ -131,4 +130,10 @@ export class MessageView {
     for (const view of this.calls.values()) view.leave();
     this.element.remove();
   }
+}
+
+/** A notice; a long one opens. */
+function note(text) {
+  if (text.length <= SHORT) return h('li', {}, text);
+  return h('li', {}, h('details', {}, h('summary', {}, `${text.slice(0, SHORT)}…`), text));
 }
