@@ -2,6 +2,7 @@
 
 mod approvals;
 mod asker;
+mod assistants;
 mod call;
 mod chat;
 mod completions;
@@ -77,6 +78,8 @@ enum Verb {
     Session(Box<session::Session>),
     /// List and forget what was decided for good about tools
     Approvals(approvals::Approvals),
+    /// Add, list, change and remove assistants: models with instructions and servers of their own
+    Assistants(Box<assistants::Assistants>),
     /// Show tokens and cost by model
     Usage(usage::Usage),
     /// Show and choose the model
@@ -155,6 +158,7 @@ async fn run(cli: Cli, out: Out) -> Result<Exit, Failure> {
         Some(Verb::Run(verb)) => verb.run(global, &out).await,
         Some(Verb::Session(verb)) => verb.run(global, &out).await,
         Some(Verb::Approvals(verb)) => verb.run(global, &out).await,
+        Some(Verb::Assistants(verb)) => verb.run(global, &out).await,
         Some(Verb::Usage(verb)) => verb.run(global, &out).await,
         Some(Verb::Model(verb)) => verb.run(global, &out).await,
         Some(Verb::Config(verb)) => verb.run(global, &out).await,

@@ -31,6 +31,8 @@ use tokio::task::JoinHandle;
 use crate::demo::{DemoModel, DemoScript};
 use crate::exit::{Exit, Failure};
 use crate::store::{Change, Store, User, UserId};
+pub(crate) use input::present;
+
 use access::Access;
 use app::App;
 

@@ -83,7 +83,7 @@ impl Workbench {
             select::servers(&*store, &user, &wishes, assistant.as_ref(), &choice).await?;
         notices.extend(selected.notices);
         let manager = Manager::builder()
-            .connector(connector(None))
+            .connector(connector(&user, None))
             .elicitation(forms)
             .build();
         notices.extend(connect(&manager, selected.configs).await);

@@ -10,6 +10,7 @@
 )]
 
 mod bench;
+mod browser;
 mod chaos;
 mod ci;
 mod conformance;
@@ -34,6 +35,7 @@ usage: cargo xtask <verb>
   interop         real servers, installed by package name, over every transport
   oracles [--rounds N] [--seed S]   the model wires against the vendors' own SDKs
   chaos [PATTERN] misbehaving servers: outcome, time, memory, processes left
+  browser [CASE…] the web page in a real Chromium; pictures in target/browser/shots
   load            200 conversations at once, each with an approval; 10,000 messages, read by pages
   bench [TOPIC [WORD…]]   measure against peers (needs the registry once); reports, never gates
 ";
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
         "chaos" => chaos::run(rest),
         "load" => load::run(),
         "bench" => bench::run(rest),
+        "browser" => browser::run(rest),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");
             Ok(())

@@ -1,9 +1,18 @@
 //! The REST API: a file a resource.
 
+mod approvals;
+mod assistants;
+mod connection;
 mod conversations;
 mod elicitations;
 mod health;
+mod import;
 mod messages;
+mod resources;
+mod servers;
+mod settings;
+mod tools;
+mod usage;
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
@@ -27,6 +36,15 @@ pub(crate) fn routes() -> Routes {
         .get("/api/openapi.json", openapi::document)
         .get("/api/events", events::events)
         .merge(health::routes())
+        .merge(servers::routes())
+        .merge(connection::routes())
+        .merge(tools::routes())
+        .merge(resources::routes())
+        .merge(import::routes())
+        .merge(assistants::routes())
+        .merge(settings::routes())
+        .merge(usage::routes())
+        .merge(approvals::routes())
         .merge(conversations::routes())
         .merge(messages::routes())
         .merge(elicitations::routes())

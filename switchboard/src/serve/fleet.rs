@@ -1,10 +1,17 @@
 //! The users' servers: each user's own, shared by all of that user's conversations.
 
+mod connection;
+mod crew;
+mod login;
+mod shown;
+mod status;
+mod watch;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agent_loop::{ManagedTools, Selection, Toolbox};
+use agent_loop::{Selection, Toolbox};
 use futures_util::future::join_all;
 use mcp_manager::{Lease, Manager, Pool};
 use parking_lot::Mutex;
@@ -16,15 +23,23 @@ use crate::servers::connector;
 use crate::store::{Assistant, Server, Store, UserId};
 use crate::workbench::select_servers;
 
+pub(crate) use connection::Wanted;
+pub(crate) use crew::Crew;
+pub(crate) use shown::{HIDDEN, args, event, tools_event, value_shown};
+
 /// How long a conversation waits for a server before it begins without it.
 const START: Duration = Duration::from_secs(10);
 
 /// The users' servers: a cheap clone.
+///
+/// Each user has one manager (seeds M7), so nothing of one user's reaches another. A server is
+/// connected when somebody needs it, stays while a run holds a lease on it, and rests after 30
+/// minutes without use. What it offers is kept until it says that it changed, or for 5 minutes.
 #[derive(Clone)]
 pub(crate) struct Fleet {
     store: Arc<dyn Store>,
     pool: Pool,
-    tools: Arc<Mutex<BTreeMap<UserId, Arc<ManagedTools>>>>,
+    crews: Arc<Mutex<BTreeMap<UserId, Arc<Crew>>>>,
 }
 
 /// The tools of a run, there for as long as this is.
@@ -42,15 +57,23 @@ pub(crate) struct Equipment {
 impl Fleet {
     pub(crate) fn new(store: Arc<dyn Store>, questions: Questions) -> Self {
         let make = move |user: &str| {
+            let user = UserId::new(user);
             Manager::builder()
-                .connector(connector(None))
-                .elicitation(questions.asker(&UserId::new(user)))
+                .connector(connector(&user, None))
+                .elicitation(questions.asker(&user))
         };
         Self {
             store,
             pool: Pool::new(make),
-            tools: Arc::default(),
+            crews: Arc::default(),
         }
+    }
+
+    /// A user's servers. Must be called within a tokio runtime.
+    pub(crate) fn crew(&self, user: &UserId) -> Arc<Crew> {
+        let mut crews = self.crews.lock();
+        let made = || Crew::new(user, &self.store, self.pool.manager(user.as_str()));
+        Arc::clone(crews.entry(user.clone()).or_insert_with(made))
     }
 
     /// The tools an assistant may use, connected.
@@ -61,6 +84,7 @@ impl Fleet {
         choice: &Choice,
     ) -> Result<Equipment, Failure> {
         let selected = select_servers(&*self.store, user, assistant, choice).await?;
+        let tools = self.crew(user).toolbox();
         let mut notices = selected.notices;
         let leases = selected.configs.into_iter().map(|config| async move {
             let name = config.name().to_string();
@@ -80,7 +104,7 @@ impl Fleet {
             names.push(name);
         }
         Ok(Equipment {
-            tools: self.toolbox(user),
+            tools,
             selection: Selection::only(names),
             servers: selected.rows,
             notices,
@@ -88,16 +112,9 @@ impl Fleet {
         })
     }
 
-    /// A user's tools, always the same.
-    fn toolbox(&self, user: &UserId) -> Arc<ManagedTools> {
-        let mut tools = self.tools.lock();
-        let made = || Arc::new(ManagedTools::new(self.pool.manager(user.as_str())));
-        Arc::clone(tools.entry(user.clone()).or_insert_with(made))
-    }
-
     /// Ends everything, and returns when no process is left.
     pub(crate) async fn close(&self) {
-        self.tools.lock().clear();
+        self.crews.lock().clear();
         self.pool.shutdown().await;
     }
 }

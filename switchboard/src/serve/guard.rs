@@ -36,7 +36,8 @@ const HEADERS: [(HeaderName, &str); 5] = [
 
 /// Lets a request through, or not.
 pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Next) -> Response {
-    let is_api = request.uri().path().starts_with("/api");
+    let path = request.uri().path();
+    let is_api = path == "/api" || path.starts_with("/api/");
     let mut response = match admit(&app, &mut request, is_api) {
         Ok(()) => next.run(request).await,
         Err(error) => error.into_response(),

@@ -8,6 +8,10 @@ use serde_json::{Map, Value, json};
 /// The parts. Each has the members `paths` and `schemas`.
 const PARTS: &[&str] = &[
     include_str!("openapi/base.json"),
+    include_str!("openapi/servers.json"),
+    include_str!("openapi/tools.json"),
+    include_str!("openapi/assistants.json"),
+    include_str!("openapi/settings.json"),
     include_str!("openapi/conversations.json"),
 ];
 

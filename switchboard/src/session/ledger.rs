@@ -285,6 +285,7 @@ impl Ledger {
         row.position = u32::try_from(record.number.get()).unwrap_or(u32::MAX);
         if before.is_none() {
             row.round = self.rounds;
+            row.text_offset = self.answer.content.chars().count() as u64;
         }
         row.server_id = Some(&record.server_id)
             .filter(|id| !id.is_empty())

@@ -57,6 +57,7 @@ pub(crate) fn call(row: &ToolCall, asked: Option<&Value>) -> Value {
         "messageId": row.message_id,
         "position": row.position,
         "round": row.round,
+        "offset": row.text_offset,
         "serverId": row.server_id,
         "serverName": row.server_name,
         "toolName": row.tool,
@@ -124,6 +125,7 @@ pub(crate) fn elicitation(row: &Pending) -> Value {
         "id": row.id,
         "conversationId": row.conversation_id,
         "messageId": row.message_id,
+        "callId": row.call_id.as_ref().and_then(|id| id.parse::<u64>().ok()),
         "server": parked.as_ref().map(|parked| &parked.server),
         "message": "",
     });

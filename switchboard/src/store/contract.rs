@@ -20,6 +20,7 @@ use crate::store::{Change, Store, StoreError, User, UserId};
 pub async fn check(fresh: impl AsyncFn() -> Arc<dyn Store>) -> Result<(), StoreError> {
     server::a_fresh_store_has_one_user(&*fresh().await).await?;
     server::a_server_keeps_every_field(&*fresh().await).await?;
+    server::a_sight_of_a_server_changes_nothing_else(&*fresh().await).await?;
     server::servers_come_in_the_users_order(&*fresh().await).await?;
     server::a_users_servers_have_different_names(&*fresh().await).await?;
     server::users_are_separated(&*fresh().await).await?;

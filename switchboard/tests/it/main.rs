@@ -17,6 +17,7 @@ mod models;
 #[path = "../../../agent-loop/tests/interop/pairing.rs"]
 mod pairing;
 mod program;
+mod rest;
 mod serve;
 mod servers;
 mod session;

@@ -21,6 +21,8 @@ use crate::workbench::parse_mode;
 
 /// The most conversations on a page.
 const PAGE: u32 = 200;
+/// How many pages are looked through for words at a time.
+const SEARCHED: usize = 50;
 /// The longest title.
 const TITLE: usize = 500;
 
@@ -60,6 +62,8 @@ async fn told(app: &App, row: &Conversation) -> Result<Value, ApiError> {
 struct Page {
     limit: Option<u32>,
     after: Option<String>,
+    /// What stands in the title, in any case.
+    q: Option<String>,
 }
 
 async fn list(
@@ -67,15 +71,13 @@ async fn list(
     User(user): User,
     Params(page): Params<Page>,
 ) -> Result<Json<Value>, ApiError> {
-    let limit = page.limit.unwrap_or(50).clamp(1, PAGE);
     let after = match &page.after {
         Some(id) => Some(find(&app, &user, id).await?),
         None => None,
     };
-    let rows = app
-        .store
-        .conversations(&user, after.as_ref(), limit)
-        .await?;
+    let words = page.q.unwrap_or_default().trim().to_lowercase();
+    let limit = page.limit.unwrap_or(50).clamp(1, PAGE);
+    let (rows, next) = search(&app, &user, after, &words, limit).await?;
     let ids: Vec<ConversationId> = rows.iter().map(|row| row.id.clone()).collect();
     let standings = app.store.standings(&ids).await?;
     let items: Vec<Value> = rows
@@ -85,9 +87,39 @@ async fn list(
             Some(shape::conversation(row, standing))
         })
         .collect();
-    let more = rows.len() == limit as usize;
-    let next = rows.last().filter(|_| more).map(|last| &last.id);
     Ok(Json(json!({ "items": items, "next": next })))
+}
+
+/// The next conversations whose titles have these words, and where to go on.
+async fn search(
+    app: &App,
+    user: &UserId,
+    mut after: Option<Conversation>,
+    words: &str,
+    limit: u32,
+) -> Result<(Vec<Conversation>, Option<ConversationId>), ApiError> {
+    let size = match words.is_empty() {
+        true => limit,
+        false => PAGE,
+    };
+    let mut found = Vec::new();
+    for _ in 0..SEARCHED {
+        let rows = app.store.conversations(user, after.as_ref(), size).await?;
+        let is_last = rows.len() < size as usize;
+        for row in rows {
+            after = Some(row.clone());
+            if row.title.to_lowercase().contains(words) {
+                found.push(row);
+            }
+            if found.len() == limit as usize {
+                return Ok((found, after.map(|row| row.id)));
+            }
+        }
+        if is_last {
+            return Ok((found, None));
+        }
+    }
+    Ok((found, after.map(|row| row.id)))
 }
 
 /// What can be said of a conversation. An absent member stays as it is; `null` takes it back.

@@ -6,3 +6,6 @@ CREATE TABLE forgotten_events (
 
 -- An open question is found by its state.
 CREATE INDEX pending_interactions_open ON pending_interactions (conversation_id) WHERE state = 'open';
+
+-- Where in the answer's text a call stands.
+ALTER TABLE tool_calls ADD COLUMN text_offset INTEGER NOT NULL DEFAULT 0;

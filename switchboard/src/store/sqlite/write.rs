@@ -61,6 +61,18 @@ fn apply(
                 )?;
             }
         }
+        Change::SawServer {
+            id,
+            transport,
+            error,
+        } => {
+            execute(
+                connection,
+                "UPDATE mcp_servers SET transport_seen = coalesce(?2, transport_seen),
+                 last_error = ?3 WHERE id = ?1",
+                params![id.as_str(), transport, error],
+            )?;
+        }
         Change::PutServerTools(server, tools) => {
             execute(
                 connection,
