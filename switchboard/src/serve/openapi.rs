@@ -59,9 +59,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_part_can_be_read() {
+    fn every_part_can_be_read_and_names_nothing_another_names() {
+        let mut names = BTreeSet::new();
         for part in PARTS {
-            serde_json::from_str::<Value>(part).unwrap();
+            let part: Value = serde_json::from_str(part).unwrap();
+            for kind in ["paths", "schemas"] {
+                for name in part[kind].as_object().into_iter().flat_map(Map::keys) {
+                    assert!(names.insert((kind, name.clone())), "{name} is there twice");
+                }
+            }
         }
     }
 
