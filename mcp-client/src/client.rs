@@ -11,7 +11,7 @@ use mcp_jsonrpc::model::{
 use mcp_jsonrpc::{
     Method, NotificationMethod, RawJson, RawMap, RawObject, Revision, encode_notification,
 };
-use mcp_transport::{BoxError, Connect, Outgoing, ProcessExit, TransportError};
+use mcp_transport::{BoxError, Connect, Outgoing, ProcessExit, Shape, TransportError};
 use serde::Serialize;
 
 use crate::builder::Builder;
@@ -150,6 +150,11 @@ impl Client {
             .dialect
             .revision()
             .unwrap_or(Revision::LATEST_LEGACY)
+    }
+
+    /// What kind of connection it is: for display.
+    pub fn shape(&self) -> Shape {
+        self.link().shape
     }
 
     /// Whether calls can still be made, as far as is known.

@@ -179,6 +179,18 @@ impl Manager {
         Ok(())
     }
 
+    /// Asks a connected server anew for what it offers, and waits until the catalogue has it. One
+    /// that does not tell keeps what it offered last.
+    ///
+    /// # Errors
+    ///
+    /// [`ManagerError::UnknownServer`] if there is none of this name, [`ManagerError::ShutDown`]
+    /// if it goes meanwhile.
+    pub async fn refreshed(&self, name: &str) -> Result<(), ManagerError> {
+        let slot = self.hub().slot(name)?;
+        slot.order(|done| Command::Refresh { done }).await
+    }
+
     /// Ends all servers, and returns when nothing of them is left: no connection, no process. Says
     /// which programs had to be killed. From now on the manager does nothing any more.
     pub async fn shutdown(&self) -> Shutdown {

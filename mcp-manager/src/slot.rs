@@ -58,6 +58,10 @@ pub(crate) enum Command {
         config: Arc<ServerConfig>,
         done: oneshot::Sender<()>,
     },
+    /// Ask for everything it offers; done when it has told, or will not.
+    Refresh {
+        done: oneshot::Sender<()>,
+    },
     /// Stop for good, and end.
     Quit,
 }

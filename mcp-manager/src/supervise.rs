@@ -7,7 +7,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use mcp_client::{CallError, Client};
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 
 use crate::catalog::Listing;
 use crate::config::{ServerConfig, Start};
@@ -41,6 +41,8 @@ pub(crate) struct Supervisor {
     turn: Work<Option<OwnedSemaphorePermit>>,
     connecting: Work<Result<Fresh, Refused>>,
     listing: Work<Outcomes>,
+    /// Who waits for lists that are yet to be asked for, and for those under way.
+    awaited: [Vec<oneshot::Sender<()>>; 2],
 }
 
 /// Whether a supervisor goes on.
@@ -70,6 +72,7 @@ impl Supervisor {
             turn: None,
             connecting: None,
             listing: None,
+            awaited: Default::default(),
         }
     }
 
@@ -146,12 +149,37 @@ impl Supervisor {
                 self.configure(config).await;
                 let _ = done.send(());
             }
+            Command::Refresh { done } => self.refresh(done),
             Command::Quit => {
                 self.step(Input::Stop, None).await;
                 return Flow::End;
             }
         }
         Flow::On
+    }
+
+    /// Hurries all lists. Whoever waits is told at once if there are none to wait for.
+    fn refresh(&mut self, done: oneshot::Sender<()>) {
+        let now = self.hub.now();
+        for kind in Kind::ALL {
+            self.freshness.changed(kind, now);
+        }
+        let some = self.freshness.due().is_some() || self.listing.is_some();
+        let [coming, _] = &mut self.awaited;
+        if some && self.machine.state().is_connected() {
+            coming.push(done);
+        } else {
+            let _ = done.send(());
+        }
+    }
+
+    /// Tells those who waited for the lists that were under way.
+    fn tell_listed(&mut self) {
+        let [_, under_way] = &mut self.awaited;
+        for done in under_way.drain(..) {
+            // They may have left.
+            let _ = done.send(());
+        }
     }
 
     /// Keeps the connection if it serves the new configuration as well.
@@ -211,6 +239,8 @@ impl Supervisor {
             let kinds = self.freshness.take_due(now);
             let limit = self.hub.limits.list_time();
             if !kinds.is_empty() {
+                let [coming, under_way] = &mut self.awaited;
+                under_way.append(coming);
                 self.listing = Some(Box::pin(async move {
                     lists::fetch(&client, kinds, limit).await
                 }));
@@ -248,6 +278,7 @@ impl Supervisor {
                 self.step(Input::ListFailed(failure), Some(trouble)).await;
             }
         }
+        self.tell_listed();
     }
 
     /// Puts the lists that came in place of the old ones; the others stay as they were (X16).
@@ -327,6 +358,8 @@ impl Supervisor {
         if !state.is_connected() {
             self.listing = None;
             self.listening = None;
+            // Whoever waits is told by their end going.
+            self.awaited = Default::default();
         }
     }
 

@@ -20,4 +20,5 @@ pub(crate) use drive::{Ended, drive};
 pub(crate) use export::{call_json, export_json, export_markdown};
 pub(crate) use form::{fill_in, visit};
 pub(crate) use input::{Input, Line};
+pub(crate) use interrupt::Interrupts;
 pub(crate) use screen::{Show, money};

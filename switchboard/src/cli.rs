@@ -2,6 +2,7 @@
 
 mod approvals;
 mod asker;
+mod assistants;
 mod call;
 mod chat;
 mod completions;
@@ -18,6 +19,7 @@ mod prompts;
 mod resources;
 mod run;
 mod schema;
+mod serve;
 mod servers;
 mod session;
 mod text;
@@ -76,6 +78,8 @@ enum Verb {
     Session(Box<session::Session>),
     /// List and forget what was decided for good about tools
     Approvals(approvals::Approvals),
+    /// Add, list, change and remove assistants: models with instructions and servers of their own
+    Assistants(Box<assistants::Assistants>),
     /// Show tokens and cost by model
     Usage(usage::Usage),
     /// Show and choose the model
@@ -108,6 +112,8 @@ enum Verb {
     Doctor(doctor::Doctor),
     /// Print completions for a shell
     Completions(completions::Completions),
+    /// Serve the web page and the API to this machine
+    Serve(serve::Serve),
     /// Show what this is in half a minute, without a key and without a network
     Demo(demo::Demo),
     /// Serve the demo tools over stdio, HTTP or SSE: a server to try clients with
@@ -152,6 +158,7 @@ async fn run(cli: Cli, out: Out) -> Result<Exit, Failure> {
         Some(Verb::Run(verb)) => verb.run(global, &out).await,
         Some(Verb::Session(verb)) => verb.run(global, &out).await,
         Some(Verb::Approvals(verb)) => verb.run(global, &out).await,
+        Some(Verb::Assistants(verb)) => verb.run(global, &out).await,
         Some(Verb::Usage(verb)) => verb.run(global, &out).await,
         Some(Verb::Model(verb)) => verb.run(global, &out).await,
         Some(Verb::Config(verb)) => verb.run(global, &out).await,
@@ -168,6 +175,7 @@ async fn run(cli: Cli, out: Out) -> Result<Exit, Failure> {
         Some(Verb::Export(verb)) => verb.run(global, &out).await,
         Some(Verb::Doctor(verb)) => verb.run(global, &out).await,
         Some(Verb::Completions(verb)) => verb.run(Cli::command(), &out),
+        Some(Verb::Serve(verb)) => verb.run(global, &out).await,
         Some(Verb::Demo(verb)) => verb.run(has_verb, &out).await,
         Some(Verb::DemoServer(verb)) => verb.run(&out).await,
         Some(Verb::DemoModel(verb)) => verb.run(&out).await,

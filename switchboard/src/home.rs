@@ -19,6 +19,15 @@ pub fn folder() -> PathBuf {
     usual.unwrap_or_else(|| PathBuf::from("switchboard-data"))
 }
 
+/// The folder of what a user's servers leave behind: logs and tokens. The local user's is the
+/// folder of everything.
+pub(crate) fn folder_of(user: &UserId) -> PathBuf {
+    match *user == UserId::local() {
+        true => folder(),
+        false => folder().join(format!("user-{user}")),
+    }
+}
+
 /// The store's file: the one named, or the usual one.
 pub fn database(named: Option<&Path>) -> PathBuf {
     named.map_or_else(|| folder().join("switchboard.db"), Path::to_owned)

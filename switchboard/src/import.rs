@@ -3,6 +3,8 @@
 
 mod place;
 mod plan;
+mod take_over;
 
 pub(crate) use place::{named, usual};
-pub(crate) use plan::{Item, Plan, State};
+pub(crate) use plan::{Item, Plan, Question, State};
+pub(crate) use take_over::take_over;

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod arguments;
+mod assistants;
 mod chat;
 pub mod cli;
 pub mod demo;
@@ -10,8 +11,10 @@ pub mod home;
 mod import;
 pub mod models;
 mod out;
+pub mod serve;
 mod servers;
 pub mod session;
+mod settings;
 mod signature;
 pub mod store;
 mod workbench;

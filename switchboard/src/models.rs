@@ -2,18 +2,22 @@
 //!
 //! [`choose`] decides and does no IO; [`build`] makes the model.
 
+mod audience;
 mod build;
 mod capability;
 mod choice;
 mod key;
 mod ollama;
+mod overview;
 mod prices;
 mod provider;
 
+pub(crate) use audience::Audience;
 pub use build::{Tape, build};
 pub use capability::Capabilities;
 pub use choice::{Choice, ChoiceError, Found, Origin, Wanted, choose};
 pub use key::{KeyError, find_key, keep_key};
 pub use ollama::ollama_models;
+pub(crate) use overview::{described, overview};
 pub use prices::{Price, PriceTable};
 pub use provider::{Provider, Speaks};

@@ -1,15 +1,20 @@
 //! A conversation that survives: a run of the loop, stored before anything is shown or started.
 
+mod announce;
 mod error;
+mod fork;
 mod ledger;
+mod media;
 mod outputs;
 mod remembered;
+pub(crate) mod shape;
 mod talk;
 mod turn;
 
 pub use error::SessionError;
+pub use fork::{fork, transcript};
 pub use ledger::Ledger;
 pub use outputs::StoredOutputs;
 pub use remembered::policy;
-pub use talk::{Model, Talk, fork, transcript};
+pub use talk::{Model, Talk};
 pub use turn::Turn;

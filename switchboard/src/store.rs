@@ -25,6 +25,7 @@ mod change;
 pub mod contract;
 mod error;
 mod id;
+mod mark;
 mod row;
 mod sqlite;
 mod stored_value;
@@ -39,10 +40,11 @@ pub use error::StoreError;
 pub use id::{
     AssistantId, BlobId, ConversationId, MessageId, PendingId, RuleId, RunId, ServerId, UserId,
 };
+pub use mark::{Marker, Marks};
 pub use row::{
-    Assistant, Blob, CallStatus, Conversation, Decision, EnvPolicy, Event, McpMode, Message,
-    NewEvent, Pending, PendingKind, PendingState, Role, Rule, RuleScope, Run, Server, ServerKind,
-    ServerTool, Setting, TokenRef, ToolCall, Trust, Usage, UsageTotal, User,
+    Assistant, Blob, CallStatus, Conversation, Decision, EnvPolicy, Event, EventBounds, McpMode,
+    Message, NewEvent, Pending, PendingKind, PendingState, Role, Rule, RuleScope, Run, Server,
+    ServerKind, ServerTool, Setting, Standing, TokenRef, ToolCall, Trust, Usage, UsageTotal, User,
 };
 pub use sqlite::{Limits, SqliteStore};
 pub use stored_value::{StoredValue, UnknownScheme};
@@ -131,8 +133,15 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// The latest run of a conversation.
     async fn latest_run(&self, conversation: &ConversationId) -> Result<Option<Run>, StoreError>;
 
-    /// Runs of a user that have not finished, oldest first.
-    async fn unfinished_runs(&self, user: &UserId) -> Result<Vec<Run>, StoreError>;
+    /// A user's conversations with a run that has not finished, the oldest run first.
+    async fn unfinished(&self, user: &UserId) -> Result<Vec<ConversationId>, StoreError>;
+
+    /// How each of these conversations stands, in their order; those that are not there are left
+    /// out.
+    async fn standings(
+        &self,
+        conversations: &[ConversationId],
+    ) -> Result<Vec<Standing>, StoreError>;
 
     /// What a user's models used, summed per model and ordered by its name: of one conversation
     /// or of all, since a moment or ever.
@@ -143,7 +152,8 @@ pub trait Store: fmt::Debug + Send + Sync {
         since: Option<Timestamp>,
     ) -> Result<Vec<UsageTotal>, StoreError>;
 
-    /// At most `limit` of a user's events after number `after`, of one conversation or of all.
+    /// At most `limit` of a user's events after number `after`: those of one conversation and of
+    /// none, or all.
     async fn events(
         &self,
         user: &UserId,
@@ -151,6 +161,13 @@ pub trait Store: fmt::Debug + Send + Sync {
         after: u64,
         limit: u32,
     ) -> Result<Vec<Event>, StoreError>;
+
+    /// Which of a user's events there are.
+    async fn event_bounds(&self, user: &UserId) -> Result<EventBounds, StoreError>;
+
+    /// Word of events that are appended from now on, once they can be read. A back end that is
+    /// shared by several processes may leave out what others append: look again from time to time.
+    fn marks(&self) -> Marks;
 
     /// A user's settings, by key.
     async fn settings(&self, user: &UserId) -> Result<Vec<Setting>, StoreError>;

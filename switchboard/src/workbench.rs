@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agent_loop::{Agent, Deferral, Limits, ManagedTools, Mode, Policy, Prices};
+use agent_loop::{Agent, Deferral, Limits, ManagedTools, Mode, Policy, Prices, Toolbox};
 use mcp_manager::{ElicitationHandler, Manager, ServerConfig, Wait};
 use serde_json::Value;
 
@@ -19,6 +19,8 @@ use crate::models::{build, choose, find_key, ollama_models};
 use crate::servers::connector;
 use crate::session::{StoredOutputs, policy};
 use crate::store::{Assistant, Conversation, ConversationId, Server, Store, UserId};
+
+pub(crate) use select::of_assistant as select_servers;
 
 /// How long to wait for servers before the conversation begins without them.
 const START: Duration = Duration::from_secs(10);
@@ -81,17 +83,18 @@ impl Workbench {
             select::servers(&*store, &user, &wishes, assistant.as_ref(), &choice).await?;
         notices.extend(selected.notices);
         let manager = Manager::builder()
-            .connector(connector(None))
+            .connector(connector(&user, None))
             .elicitation(forms)
             .build();
         notices.extend(connect(&manager, selected.configs).await);
-        let mode = mode(&wishes, assistant.as_ref(), &settings)?;
+        let mode = mode(wishes.approve, assistant.as_ref(), &settings)?;
         let limits = limits(&wishes, assistant.as_ref(), &settings);
         let demo = match choice.provider.is_demo() && choice.base_url.is_none() {
             true => Some(start_demo().await?),
             false => None,
         };
-        let agent = agent(&choice, demo.as_ref(), &manager, &wishes.tape, &settings).await?;
+        let tools = Arc::new(ManagedTools::new(manager.clone()));
+        let agent = agent(&choice, demo.as_ref(), tools, &wishes.tape, &settings).await?;
         Ok(Self {
             store,
             user,
@@ -149,7 +152,8 @@ impl Workbench {
             self.demo = Some(start_demo().await?);
         }
         let demo = self.demo.as_ref();
-        self.agent = agent(&choice, demo, &self.manager, &Tape::None, &self.settings).await?;
+        let tools = Arc::new(ManagedTools::new(self.manager.clone()));
+        self.agent = agent(&choice, demo, tools, &Tape::None, &self.settings).await?;
         self.choice = choice;
         Ok(())
     }
@@ -193,10 +197,11 @@ async fn start_demo() -> Result<DemoModel, Failure> {
         .map_err(failed)
 }
 
-async fn agent(
+/// A model and tools, ready to run.
+pub(crate) async fn agent(
     choice: &Choice,
     demo: Option<&DemoModel>,
-    manager: &Manager,
+    tools: Arc<dyn Toolbox>,
     tape: &Tape,
     settings: &BTreeMap<String, Value>,
 ) -> Result<Agent, Failure> {
@@ -208,7 +213,6 @@ async fn agent(
     let model = build(choice, url.as_deref(), key, tape).map_err(|error| {
         Failure::new(Exit::Model, "the model cannot be set up").caused_by(error)
     })?;
-    let tools = Arc::new(ManagedTools::new(manager.clone()));
     let mut agent = Agent::shared(model, &choice.model, tools).with_name("switchboard");
     if let Some(context) = choice.capabilities.context {
         let context = usize::try_from(context).unwrap_or(usize::MAX);
@@ -239,12 +243,13 @@ async fn connect(manager: &Manager, configs: Vec<ServerConfig>) -> Vec<String> {
     failed.chain(late).collect()
 }
 
-fn mode(
-    wishes: &Wishes,
+/// The approval mode that is wished for, or the assistant's, or the one that is set.
+pub(crate) fn mode(
+    wished: Option<Mode>,
     assistant: Option<&Assistant>,
     settings: &BTreeMap<String, Value>,
 ) -> Result<Mode, Failure> {
-    if let Some(mode) = wishes.approve {
+    if let Some(mode) = wished {
         return Ok(mode);
     }
     let of_assistant = assistant.and_then(|assistant| assistant.approval_mode.clone());
@@ -266,7 +271,8 @@ pub(crate) fn parse_mode(name: &str) -> Option<Mode> {
     serde_json::from_value(Value::from(name)).ok()
 }
 
-fn limits(
+/// The bounds that are wished for, or the assistant's, or those that are set.
+pub(crate) fn limits(
     wishes: &Wishes,
     assistant: Option<&Assistant>,
     settings: &BTreeMap<String, Value>,

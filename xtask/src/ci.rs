@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::shell::{self, Outcome, cargo, exists};
-use crate::{chaos, conformance, interop, metadata, oracles, publish_check, tidy};
+use crate::{browser, chaos, conformance, interop, metadata, oracles, publish_check, tidy};
 
 type Step = (&'static str, fn() -> Outcome);
 
@@ -29,6 +29,7 @@ const STEPS: &[Step] = &[
     ("conformance", || conformance::run(&[])),
     ("interop", interop::run),
     ("oracles", || oracles::run(&[])),
+    ("browser", || browser::run(&[])),
 ];
 
 /// Runs every step and goes on after a failure, so that one run shows all that is wrong.

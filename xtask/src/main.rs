@@ -10,11 +10,13 @@
 )]
 
 mod bench;
+mod browser;
 mod chaos;
 mod ci;
 mod conformance;
 mod install;
 mod interop;
+mod load;
 mod metadata;
 mod oracles;
 mod publish_check;
@@ -33,6 +35,8 @@ usage: cargo xtask <verb>
   interop         real servers, installed by package name, over every transport
   oracles [--rounds N] [--seed S]   the model wires against the vendors' own SDKs
   chaos [PATTERN] misbehaving servers: outcome, time, memory, processes left
+  browser [CASE…] the web page in a real Chromium; pictures in target/browser/shots
+  load            200 conversations at once, each with an approval; 10,000 messages, read by pages
   bench [TOPIC [WORD…]]   measure against peers (needs the registry once); reports, never gates
 ";
 
@@ -50,7 +54,9 @@ fn main() -> ExitCode {
         "interop" => interop::run(),
         "oracles" => oracles::run(rest),
         "chaos" => chaos::run(rest),
+        "load" => load::run(),
         "bench" => bench::run(rest),
+        "browser" => browser::run(rest),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");
             Ok(())

@@ -74,7 +74,8 @@ fn check_file(file: &str, problems: &mut Vec<String>) {
     if file.ends_with(".snap.new") || file.ends_with(".pending-snap") {
         problems.push(format!("{file}: accept or delete this snapshot"));
     }
-    if !file.ends_with(".rs") {
+    let sources = [".rs", ".js", ".mjs", ".css"];
+    if !sources.iter().any(|end| file.ends_with(end)) {
         return;
     }
     let Ok(text) = fs::read_to_string(file) else {

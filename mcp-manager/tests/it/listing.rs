@@ -76,6 +76,32 @@ async fn x16_a_failed_list_keeps_the_last_good_one_and_is_asked_for_again() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn whoever_asks_for_the_newest_lists_gets_them() {
+    let fakes = Fakes::default();
+    let fake = fakes.add("a", &["one"]);
+    fakes.add("bare", &[]);
+    let manager = manager(&fakes);
+    let all = [remote("a"), remote("bare")];
+    manager.connect_all(all, Wait::All).await;
+    fake.set_tools(&["one", "two"]);
+    manager.refreshed("a").await.unwrap();
+    assert!(manager.catalog().tool("mcp__a__two").is_some());
+    // Two at once, the second while the first is asked for.
+    fake.set_tools(&["three"]);
+    let (first, second) = tokio::join!(manager.refreshed("a"), manager.refreshed("a"));
+    first.and(second).unwrap();
+    assert!(manager.catalog().tool("mcp__a__three").is_some());
+    manager.refreshed("bare").await.unwrap();
+    fake.lists.store(false, Ordering::SeqCst);
+    manager.refreshed("a").await.unwrap();
+    let kept = manager.catalog();
+    assert!(kept.tool("mcp__a__three").is_some(), "the last good one");
+    manager.close_one("a").await.unwrap();
+    manager.refreshed("a").await.unwrap();
+    assert!(manager.refreshed("none").await.is_err());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_server_that_fell_silent_is_connected_anew_unless_it_is_at_work() {
     let fakes = Fakes::default();
     let fake = fakes.add("a", &["work"]);

@@ -15,8 +15,7 @@ use crate::cli::tool::{entry, split};
 use crate::cli::tools::schema;
 use crate::exit::{Exit, Failure};
 use crate::out::Out;
-use crate::servers::{AdHoc, Link, Linked};
-use crate::store::{Decision, UserId};
+use crate::servers::{AdHoc, Link, Linked, ToolPolicy};
 
 /// The most bytes of arguments that are read from a file.
 const MOST: u64 = 16 << 20;
@@ -113,14 +112,8 @@ async fn refuse_denied(link: &Link, server: &Linked, tool: &str) -> Result<(), F
     let (Some(store), Some(row)) = (&link.store, &server.row) else {
         return Ok(());
     };
-    let fits = |pattern: &str, name: &str| pattern == "*" || pattern == name;
-    let rules = store.rules(&UserId::local()).await?;
-    let denied = rules.iter().any(|rule| {
-        rule.decision == Decision::Deny
-            && rule.conversation_id.is_none()
-            && fits(&rule.server, &row.name)
-            && fits(&rule.tool, tool)
-    });
+    let rules = store.rules(&row.user_id).await?;
+    let denied = ToolPolicy::new(row, &rules).denies(tool);
     match denied {
         false => Ok(()),
         true => Err(Failure::new(

@@ -8,7 +8,8 @@ use crate::cli::Global;
 use crate::exit::{Exit, Failure};
 use crate::home;
 use crate::out::Out;
-use crate::store::{Change, Setting, StoredValue, UserId};
+use crate::settings::{Keeping, check, hidden, setting};
+use crate::store::{Change, UserId};
 
 /// Settings.
 #[derive(Args, Debug)]
@@ -62,10 +63,18 @@ impl Config {
                 out.result(&json!({ "key": key, "value": value }), text(&value));
             }
             Verb::Set { key, value, plain } => {
-                check(&key)?;
                 let change = match value {
-                    Some(value) => Change::PutSetting(setting(&user, &key, &value, plain)?),
-                    None => Change::DeleteSetting(user.clone(), key.clone()),
+                    Some(value) => {
+                        let keeping = match plain {
+                            true => Keeping::Plain,
+                            false => Keeping::Reference,
+                        };
+                        Change::PutSetting(setting(&user, &key, said(&value), keeping)?)
+                    }
+                    None => {
+                        check(&key)?;
+                        Change::DeleteSetting(user.clone(), key.clone())
+                    }
                 };
                 store.commit(vec![change]).await?;
                 let settings = home::settings(&*store, &user).await?;
@@ -90,51 +99,11 @@ impl Config {
     }
 }
 
-/// Whether there is such a setting.
-fn check(key: &str) -> Result<(), Failure> {
-    let parts: Vec<&str> = key.splitn(2, '.').collect();
-    let ends = |rest: &str, ends: &[&str]| {
-        let end = rest.rsplit_once('.').map(|(_, end)| end);
-        end.is_some_and(|end| ends.contains(&end))
-    };
-    let known = match parts.as_slice() {
-        ["model" | "approve" | "max_rounds" | "max_cost"] => true,
-        ["providers", rest] => ends(rest, &["key", "base_url"]),
-        ["models", rest] => ends(rest, &["context", "tools", "images", "reasoning"]),
-        ["prices", _] => true,
-        _ => false,
-    };
-    match known {
-        true => Ok(()),
-        false => Err(
-            Failure::new(Exit::Other, format!("there is no setting {key:?}"))
-                .with_hint("`switchboard config set --help` names them."),
-        ),
-    }
-}
-
-fn setting(user: &UserId, key: &str, text: &str, plain: bool) -> Result<Setting, Failure> {
-    let value = match serde_json::from_str(text) {
+/// What was written: text, or JSON that cannot be text.
+fn said(text: &str) -> Value {
+    match serde_json::from_str(text) {
         Ok(value @ (Value::Bool(_) | Value::Number(_) | Value::Object(_))) => value,
         _ => Value::from(text),
-    };
-    let mut setting = Setting::new(user.clone(), key, value);
-    if key.ends_with(".key") {
-        if text.parse::<StoredValue>().is_err() {
-            let failure = Failure::new(Exit::Other, "a key is not stored like that");
-            return Err(failure.with_hint("Write env:NAME or keyring:ID."));
-        }
-        setting.plain_secret = plain;
-    }
-    Ok(setting)
-}
-
-/// A value without the secret it may hold.
-fn hidden(value: &Value) -> Value {
-    let stored: Option<StoredValue> = value.as_str().and_then(|text| text.parse().ok());
-    match stored {
-        Some(stored) => Value::from(stored.to_string()),
-        None => value.clone(),
     }
 }
 

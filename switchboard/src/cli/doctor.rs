@@ -42,7 +42,7 @@ impl Doctor {
                 let mut reports: Vec<Examination> = link
                     .servers
                     .iter()
-                    .map(|server| examine(link, server, slow))
+                    .map(|server| examine(&link.manager, &server.name, server.took, slow))
                     .collect();
                 for (name, finding) in &link.findings {
                     let mut finding = finding.clone();

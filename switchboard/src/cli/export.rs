@@ -3,15 +3,14 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use mcp_manager::{ConfigFile, Dialect};
 use serde_json::{Value, json};
 
 use crate::cli::Global;
 use crate::exit::{Exit, Failure};
 use crate::home;
 use crate::out::Out;
-use crate::servers::to_config;
-use crate::store::{StoredValue, UserId};
+use crate::servers::{Exported, Program, export};
+use crate::store::{Server, UserId};
 
 /// Prints servers as another program's configuration file. Existing files are left alone.
 #[derive(Args, Debug)]
@@ -25,36 +24,6 @@ pub(crate) struct Export {
     /// These servers only
     #[arg(value_name = "SERVER")]
     servers: Vec<String>,
-}
-
-/// Whose file.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Program {
-    /// `claude_desktop_config.json`
-    ClaudeDesktop,
-    /// `.mcp.json`
-    ClaudeCode,
-    /// `mcp.json` of VS Code
-    Vscode,
-    /// `mcp.json` of Cursor
-    Cursor,
-    /// `cline_mcp_settings.json`
-    Cline,
-    /// `config.toml` of Codex
-    Codex,
-}
-
-impl Program {
-    fn dialect(self) -> Dialect {
-        match self {
-            Self::ClaudeDesktop => Dialect::ClaudeDesktop,
-            Self::ClaudeCode => Dialect::ClaudeCode,
-            Self::Vscode => Dialect::VsCode,
-            Self::Cursor => Dialect::Cursor,
-            Self::Cline => Dialect::Cline,
-            Self::Codex => Dialect::Codex,
-        }
-    }
 }
 
 impl Export {
@@ -72,31 +41,16 @@ impl Export {
                 format!("there is no server {name:?}"),
             ));
         }
-        let mut file = ConfigFile::new();
-        let mut names = Vec::new();
-        for row in rows {
-            if !self.servers.is_empty() && !self.servers.contains(&row.name) {
-                continue;
-            }
-            let mut values = row.env.iter().chain(&row.headers);
-            if let Some((name, _)) =
-                values.find(|(_, value)| matches!(value, StoredValue::Keyring(_)))
-            {
-                out.remark(format!(
-                    "{}: {name} is in your keyring, which other programs do not know: put it in by hand.",
-                    row.name
-                ));
-            }
-            match to_config(&row) {
-                Ok(config) => file = file.with_server(config),
-                Err(why) => {
-                    out.remark(format!("{} is left out: {why}", row.name));
-                    continue;
-                }
-            }
-            names.push(row.name);
+        let wanted = |row: &Server| self.servers.is_empty() || self.servers.contains(&row.name);
+        let rows: Vec<Server> = rows.into_iter().filter(wanted).collect();
+        let Exported {
+            text,
+            names,
+            notices,
+        } = export(&rows, self.to);
+        for notice in notices {
+            out.remark(notice);
         }
-        let text = file.write(self.to.dialect());
         let program = self.to.to_possible_value();
         let program = program.map(|value| value.get_name().to_owned());
         let mut value = json!({"to": program, "servers": names});

@@ -10,13 +10,10 @@ use crate::cli::Global;
 use crate::cli::text::{brief, count, table};
 use crate::exit::{Exit, Failure};
 use crate::home;
-use crate::import::{Item, Plan, State, named, usual};
+use crate::import::{Item, Plan, Question, State, named, take_over, usual};
 use crate::out::{Out, Style};
-use crate::servers::{Keeping, keep};
-use crate::store::{Change, Server, Store, StoredValue, UserId};
-
-/// The biggest file that is read.
-const MOST: u64 = 16 << 20;
+use crate::servers::{Keeping, answer, keep, stored_value};
+use crate::store::{Change, Server, UserId};
 
 /// Finds the servers of Claude Desktop, Claude Code, Cursor, VS Code, Cline, Codex, Gemini CLI and
 /// Windsurf, shows them, and takes them over after one yes. Their files are never written.
@@ -47,10 +44,24 @@ impl Import {
         };
         let number = plan.items.iter().filter(wanted).count();
         let agreed = number > 0 && (self.yes || ask(out, number).await);
-        let mut imported = Vec::new();
+        let mut imported: Vec<String> = Vec::new();
         if agreed {
             let wanted = plan.items.iter().filter(wanted);
-            imported = take_over(&*store, wanted, &stored, out).await?;
+            let mut taken = take_over(wanted, &stored).await?;
+            if out.is_interactive() {
+                for row in &mut taken.rows {
+                    let item = plan.items.iter().rfind(|item| item.row.name == row.name);
+                    ask_all(out, row, item.map_or(&[], |item| &item.asks)).await?;
+                }
+            }
+            for notice in taken.notices {
+                out.remark(notice);
+            }
+            imported = taken.rows.iter().map(|row| row.name.clone()).collect();
+            let put = |row| Change::PutServer(Box::new(row));
+            store
+                .commit(taken.rows.into_iter().map(put).collect())
+                .await?;
         }
         store.close().await?;
         let text = match (number, imported.len()) {
@@ -78,26 +89,8 @@ impl Import {
             true => usual(&std::env::current_dir().unwrap_or_default()),
             false => named(&self.files),
         };
-        let mut plan = Plan::default();
-        for place in &places {
-            match read(&place.path) {
-                Ok(text) => plan.add(place, &text, stored),
-                Err(error) => {
-                    let path = place.path.to_string_lossy().into_owned();
-                    plan.problems
-                        .push((path, format!("it cannot be read: {error}")));
-                }
-            }
-        }
-        plan
+        Plan::read(&UserId::local(), &places, stored)
     }
-}
-
-fn read(path: &PathBuf) -> std::io::Result<String> {
-    let mut text = String::new();
-    let file = std::fs::File::open(path)?;
-    std::io::Read::read_to_string(&mut std::io::Read::take(file, MOST), &mut text)?;
-    Ok(text)
 }
 
 fn shown(plan: &Plan, out: &Out) -> String {
@@ -155,61 +148,38 @@ async fn ask(out: &Out, number: usize) -> bool {
     matches!(answer, Ok(Ok(line)) if matches!(line.trim(), "y" | "Y" | "yes"))
 }
 
-/// Stores servers, all or none, with their values in the keyring where there is one.
-async fn take_over(
-    store: &dyn Store,
-    items: impl Iterator<Item = &Item>,
-    stored: &[Server],
-    out: &Out,
-) -> Result<Vec<String>, Failure> {
-    let mut rows: Vec<Server> = Vec::new();
-    let mut sort = stored
-        .iter()
-        .map(|row| row.sort + 1)
-        .max()
-        .unwrap_or_default();
-    for item in items {
-        let mut row = item.row.clone();
-        let same_name = |other: &&Server| other.name == row.name;
-        if let Some(other) = rows
-            .iter()
-            .find(same_name)
-            .or(stored.iter().find(same_name))
-        {
-            (row.id, row.sort, row.created_at) = (other.id.clone(), other.sort, other.created_at);
-        } else {
-            row.sort = sort;
-            sort += 1;
-        }
-        let mut open = false;
-        let (id, env, headers) = (row.id.clone(), &mut row.env, &mut row.headers);
-        let kinds = [("env", env), ("header", headers)];
-        for (what, values) in kinds {
-            for (name, value) in values.iter_mut() {
-                let place = format!("{what}/{name}");
-                *value = keep(&id, &place, value.clone(), Keeping::KeyringOrPlain).await?;
-                open |= matches!(value, StoredValue::Plain(text) if !text.contains("${"));
+/// Asks what a server's file asks for. A question left open is told when the server is used.
+async fn ask_all(out: &Out, row: &mut Server, questions: &[Question]) -> Result<(), Failure> {
+    for question in questions {
+        let text = clean(&question.text).replace('\n', " ");
+        out.piece(format!("{} asks: {text} (Enter: later): ", row.name));
+        let secret = question.secret;
+        let read = tokio::task::spawn_blocking(move || match secret {
+            true => rpassword::read_password(),
+            false => {
+                let mut line = String::new();
+                std::io::stdin().read_line(&mut line).map(|_| line)
             }
+        });
+        let said = match read.await {
+            Ok(Ok(said)) => said.trim().to_owned(),
+            // Where nothing can be typed in, it stays open.
+            _ => continue,
+        };
+        if said.is_empty() {
+            continue;
         }
-        if open {
-            out.remark(format!(
-                "{}: there is no keyring, so its values are kept as they are, readable by you only; \
-                 `switchboard servers edit {} -e NAME=env:NAME` is safer.",
-                row.name, row.name
-            ));
-        }
-        row.plain_values = row
-            .env
-            .values()
-            .chain(row.headers.values())
-            .any(StoredValue::is_plain);
-        rows.retain(|other| other.name != row.name);
-        rows.push(row);
+        let place = format!("input/{}", question.id);
+        let kept = keep(
+            &row.id,
+            &place,
+            stored_value(&said),
+            Keeping::KeyringOrPlain,
+        )
+        .await?;
+        answer(row, &question.id, kept);
     }
-    let names = rows.iter().map(|row| row.name.clone()).collect();
-    let changes = rows.into_iter().map(|row| Change::PutServer(Box::new(row)));
-    store.commit(changes.collect()).await?;
-    Ok(names)
+    Ok(())
 }
 
 fn to_json(item: &Item) -> Value {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::cli::Global;
 use crate::exit::{Exit, Failure};
 use crate::home;
-use crate::models::{Choice, PriceTable, Provider, Wanted, keep_key, ollama_models};
+use crate::models::{PriceTable, Provider, Wanted, described, keep_key, ollama_models, overview};
 use crate::out::Out;
 use crate::store::{Change, Setting, Store, StoredValue, UserId};
 use crate::workbench::choice;
@@ -72,33 +72,24 @@ async fn list(store: &dyn Store, out: &Out) -> Result<(), Failure> {
     let ollama = ollama_models(host.as_deref()).await;
     let mut rows = Vec::new();
     let mut lines = Vec::new();
-    for provider in Provider::all() {
-        let stored = settings.contains_key(&format!("providers.{}.key", provider.name));
-        let found = provider
-            .keys
-            .iter()
-            .find(|name| home::environment(name).is_some());
-        let key = match (stored, found) {
+    for standing in overview(&settings, home::environment, used.as_ref()) {
+        let (provider, found) = (standing.provider, standing.found);
+        let key = match (standing.stored, found) {
             (true, _) => "key stored".to_owned(),
             (false, Some(name)) => format!("key in {name}"),
             (false, None) if provider.is_demo() => "built in, not an AI".to_owned(),
             (false, None) if provider.local => "local".to_owned(),
             (false, None) => format!("no key ({})", provider.keys.join(", ")),
         };
-        let current = used
-            .as_ref()
-            .filter(|used| used.provider.name == provider.name);
-        let mark = if current.is_some() { "*" } else { " " };
-        let model = current.map(|used| used.model.clone());
-        let model = model.or_else(|| provider.model.map(str::to_owned));
-        let shown = model.as_deref().unwrap_or("-");
+        let mark = if standing.used { "*" } else { " " };
+        let shown = standing.model.as_deref().unwrap_or("-");
         lines.push(format!("{mark} {:<12} {shown:<26} {key}", provider.name));
         rows.push(json!({
             "provider": provider.name,
-            "model": model,
-            "key": stored || found.is_some(),
+            "model": standing.model,
+            "key": standing.stored || found.is_some(),
             "local": provider.local,
-            "used": current.is_some(),
+            "used": standing.used,
         }));
     }
     lines.extend(ollama.iter().map(|model| format!("  ollama/{model}")));
@@ -117,22 +108,6 @@ async fn show(store: &dyn Store, name: Option<String>, out: &Out) -> Result<(), 
     let text = serde_json::to_string_pretty(&value).unwrap_or_default();
     out.result(&value, text);
     Ok(())
-}
-
-fn described(choice: &Choice, table: &PriceTable) -> Value {
-    let price = table.find(&choice.model);
-    json!({
-        "name": choice.name(),
-        "provider": choice.provider.name,
-        "model": choice.model,
-        "wire": choice.wire,
-        "baseUrl": choice.base_url,
-        "key": choice.key.as_ref().map(ToString::to_string),
-        "capabilities": choice.capabilities,
-        "why": choice.origin,
-        "price": price,
-        "pricesAsOf": price.map(|_| table.as_of()),
-    })
 }
 
 impl Set {

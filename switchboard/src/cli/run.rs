@@ -83,7 +83,7 @@ impl Run {
             let (policy, limits) = bench.governance(&talk.conversation().id).await?;
             talk.govern(policy, limits);
             match &prompt {
-                Some(prompt) => talk.ask(prompt).await?,
+                Some(prompt) => drop(talk.ask(prompt).await?),
                 None if talk.is_open() => {}
                 None => talk.proceed().await?,
             }

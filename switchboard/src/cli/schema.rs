@@ -1,14 +1,13 @@
 //! `switchboard schema`: a server's tools as a provider's models will see them.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use mcp_manager::NoopElicitation;
-use provider_adapters::{Adapter, Anthropic, Gemini, OpenAiChat, OpenAiResponses, ToolSpec};
 use serde_json::{Value, json};
 
 use crate::chat::clean;
 use crate::cli::Global;
-use crate::cli::tools::schema;
 use crate::exit::{Exit, Failure};
+use crate::models::Audience;
 use crate::out::{Out, Style};
 use crate::servers::{AdHoc, Link};
 
@@ -20,40 +19,12 @@ pub(crate) struct Schema {
     server: Option<String>,
     /// Whose models will see them
     #[arg(long = "for", value_enum, value_name = "PROVIDER")]
-    provider: Provider,
+    provider: Audience,
     /// This tool only
     #[arg(long, value_name = "NAME")]
     tool: Option<String>,
     #[command(flatten)]
     ad_hoc: AdHoc,
-}
-
-/// Whose models.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Provider {
-    /// OpenAI, by Chat Completions
-    #[value(alias = "openai-chat")]
-    Openai,
-    /// OpenAI, by Responses
-    OpenaiResponses,
-    /// Anthropic
-    Anthropic,
-    /// Gemini
-    Gemini,
-    /// Gemini, by Vertex AI
-    Vertex,
-}
-
-impl Provider {
-    fn adapter(self) -> Box<dyn Adapter> {
-        match self {
-            Self::Openai => Box::new(OpenAiChat::default()),
-            Self::OpenaiResponses => Box::new(OpenAiResponses::default()),
-            Self::Anthropic => Box::new(Anthropic::default()),
-            Self::Gemini => Box::new(Gemini::developer()),
-            Self::Vertex => Box::new(Gemini::vertex("project", "location")),
-        }
-    }
 }
 
 impl Schema {
@@ -62,7 +33,6 @@ impl Schema {
         if server.is_none() && !self.ad_hoc.has_command() {
             return Err(Failure::new(Exit::Other, "a server is needed"));
         }
-        let adapter = self.provider.adapter();
         Link::with(
             global,
             server,
@@ -75,49 +45,23 @@ impl Schema {
                 let entries: Vec<_> = catalog
                     .enabled_tools()
                     .filter(|entry| entry.server() == &server.name && wanted(entry.name()))
+                    .cloned()
                     .collect();
                 if let (Some(tool), true) = (&self.tool, entries.is_empty()) {
                     let text = format!("server {:?} offers no tool {tool:?}", server.name.as_str());
                     return Err(Failure::new(Exit::Other, text));
                 }
-                let specs: Vec<ToolSpec> = entries
-                    .iter()
-                    .map(|entry| {
-                        let mut spec = ToolSpec::new(
-                            entry.exposed_name().as_str(),
-                            entry.input_schema().clone(),
-                        );
-                        spec.description = entry.description().map(str::to_owned);
-                        spec
-                    })
+                let view = self.provider.view(&entries);
+                let left_out = view.left_out.iter();
+                let left_out: Vec<Value> = left_out
+                    .map(|(tool, reason)| json!({"tool": tool, "reason": reason}))
                     .collect();
-                let tools = adapter.tools(&specs);
-                let definitions = adapter.definitions(&tools);
-                let definitions: Value =
-                    serde_json::from_str(definitions.get()).unwrap_or_default();
-                let mut losses = Vec::new();
-                for entry in &entries {
-                    if let Ok(compiled) = tool_schema::compile(&schema(entry), adapter.target()) {
-                        losses.extend(compiled.losses.iter().map(|loss| {
-                            json!({
-                                "tool": entry.name(),
-                                "pointer": loss.pointer,
-                                "keyword": loss.keyword,
-                                "action": loss.action.as_str(),
-                                "lossy": loss.lossy,
-                            })
-                        }));
-                    }
-                }
-                let left_out = tools.left_out().iter();
-                let left_out = left_out.map(|it| json!({"tool": it.name, "reason": it.reason}));
-                let left_out: Vec<Value> = left_out.collect();
-                let mut text = format!("{definitions:#}");
-                for out_of in tools.left_out() {
-                    let line = format!("\n{} is left out: {}", out_of.name, out_of.reason);
+                let mut text = format!("{:#}", view.definitions);
+                for (tool, reason) in &view.left_out {
+                    let line = format!("\n{tool} is left out: {reason}");
                     text.push_str(&out.paint(Style::Bad, &line));
                 }
-                for loss in &losses {
+                for loss in &view.losses {
                     let part =
                         |name: &str| loss.get(name).and_then(Value::as_str).unwrap_or_default();
                     let lossy = match loss.get("lossy") {
@@ -134,9 +78,9 @@ impl Schema {
                 }
                 let value = json!({
                     "server": server.name,
-                    "for": adapter.wire().as_str(),
-                    "tools": definitions,
-                    "losses": losses,
+                    "for": view.wire,
+                    "tools": view.definitions,
+                    "losses": view.losses,
                     "left_out": left_out,
                 });
                 out.result(&value, clean(&text));

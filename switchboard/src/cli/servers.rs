@@ -14,7 +14,7 @@ use crate::chat::clean;
 use crate::cli::Global;
 use crate::exit::{Exit, Failure};
 use crate::out::Out;
-use crate::servers::{find, log_tail};
+use crate::servers::{ServerLog, find, log_out};
 use crate::store::{Change, Timestamp, Trust, UserId};
 
 /// Which servers there are.
@@ -42,7 +42,7 @@ enum Verb {
     Disable(Named),
     /// Connect to servers and say what they offer
     Test(test::Test),
-    /// Show what a server last wrote to standard error
+    /// Show what a server last wrote to standard error or logged, and why it could not be reached
     Logs(Logs),
     /// Log in to a remote server
     Login(login::Login),
@@ -94,7 +94,7 @@ impl Servers {
 async fn remove(global: &Global, out: &Out, name: &str) -> Result<Exit, Failure> {
     let (store, row) = find(global, name).await?;
     // A login that cannot be forgotten must not keep the server.
-    let forgotten = login::forget(&row).await;
+    let forgotten = log_out(&row).await;
     store
         .commit(vec![Change::DeleteServer(UserId::local(), row.id)])
         .await?;
@@ -125,12 +125,13 @@ async fn switch(global: &Global, out: &Out, name: &str, switch: Switch) -> Resul
 
 fn logs(out: &Out, verb: &Logs) -> Result<Exit, Failure> {
     let name = &verb.name;
-    let tail = log_tail(name, verb.lines).map_err(|error| {
+    let log = ServerLog::of(&UserId::local(), name);
+    let tail = log.tail(verb.lines).map_err(|error| {
         Failure::new(Exit::Other, format!("the log of {name} cannot be read")).caused_by(error)
     })?;
     let text = match &tail {
         Some(lines) => lines.join("\n"),
-        None => format!("{name} has no log: it was not started yet, or is remote."),
+        None => format!("{name} has no log: it was not started yet, or had nothing to say."),
     };
     out.result(
         &json!({"server": name, "lines": tail.unwrap_or_default()}),

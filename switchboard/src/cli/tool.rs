@@ -11,9 +11,9 @@ use crate::cli::Global;
 use crate::cli::tools::{describe, schema};
 use crate::exit::{Exit, Failure};
 use crate::out::Out;
-use crate::servers::{AdHoc, Link, find};
+use crate::servers::{self, AdHoc, Link, Switch, find};
 use crate::signature::signature;
-use crate::store::{Change, Decision, Rule, RuleScope, Server, Store, Timestamp, UserId};
+use crate::store::{Change, Decision, Server, Store};
 
 /// Shows a tool, switches it on or off, and says whether a model may call it unasked.
 #[derive(Args, Debug)]
@@ -163,13 +163,6 @@ fn hints(entry: &Entry) -> String {
     }
 }
 
-/// Whether a tool is offered.
-#[derive(Clone, Copy, Eq, PartialEq)]
-enum Switch {
-    On,
-    Off,
-}
-
 async fn switch(
     global: &Global,
     out: &Out,
@@ -178,12 +171,7 @@ async fn switch(
 ) -> Result<Exit, Failure> {
     let (store, mut row) = find(global, &which.server).await?;
     check(&*store, &row, &which.tool).await?;
-    row.disabled_tools.retain(|tool| *tool != which.tool);
-    if switch == Switch::Off {
-        row.disabled_tools.push(which.tool.clone());
-        row.disabled_tools.sort();
-    }
-    row.updated_at = Timestamp::now();
+    servers::switch(&mut row, &which.tool, switch);
     store.commit(vec![Change::PutServer(Box::new(row))]).await?;
     store.close().await?;
     let word = match switch {
@@ -219,22 +207,11 @@ async fn decide(
         Decision::Allow => Some(fingerprint(global, which).await?),
         _ => None,
     };
-    let (store, row) = find(global, &which.server).await?;
+    let (store, mut row) = find(global, &which.server).await?;
     check(&*store, &row, &which.tool).await?;
-    let user = UserId::local();
-    let mut rule = Rule::new(user.clone(), RuleScope::Tool, decision);
-    rule.server_id = Some(row.id.clone());
-    rule.server = row.name.clone();
-    rule.tool.clone_from(&which.tool);
-    rule.def_hash = hash;
-    let earlier = store.rules(&user).await?.into_iter().filter(|earlier| {
-        earlier.server == rule.server
-            && earlier.tool == rule.tool
-            && earlier.conversation_id.is_none()
-    });
-    let forget = earlier.map(|earlier| Change::DeleteRule(user.clone(), earlier.id));
-    let mut changes: Vec<Change> = forget.collect();
-    changes.push(Change::PutRule(rule));
+    let rules = store.rules(&row.user_id).await?;
+    let mut changes = servers::decide(&mut row, &rules, &which.tool, decision, hash);
+    changes.push(Change::PutServer(Box::new(row)));
     store.commit(changes).await?;
     store.close().await?;
     let text = match decision {

@@ -4,12 +4,14 @@ use std::convert::Infallible;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse as _, Response};
+use futures_util::StreamExt as _;
 use provider_adapters::testing::{Asked, failure};
 use provider_adapters::{
     Anthropic, Gemini, HttpModel, Model, ModelError, OpenAiChat, OpenAiResponses, PromptMode, Wire,
@@ -32,12 +34,17 @@ pub struct DemoModel {
 impl DemoModel {
     /// Serves on this port of 127.0.0.1; 0 is a free one.
     pub async fn start(script: DemoScript, port: u16) -> io::Result<Self> {
+        Self::paced(script, port, Duration::ZERO).await
+    }
+
+    /// As [`start`](Self::start), but takes so long before each piece of a reply.
+    pub async fn paced(script: DemoScript, port: u16, step: Duration) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
         let address = listener.local_addr()?;
         let router = Router::new()
             .fallback(answer)
             .layer(DefaultBodyLimit::max(BODY))
-            .with_state(Arc::new(script));
+            .with_state(Arc::new(Stage { script, step }));
         let task = tokio::spawn(async move {
             // It serves until the task is aborted; a connection's failure is its own.
             let _ = axum::serve(listener, router).await;
@@ -86,8 +93,14 @@ impl Drop for DemoModel {
     }
 }
 
+/// What is played, and how fast.
+struct Stage {
+    script: DemoScript,
+    step: Duration,
+}
+
 async fn answer(
-    State(script): State<Arc<DemoScript>>,
+    State(stage): State<Arc<Stage>>,
     method: Method,
     uri: Uri,
     body: Bytes,
@@ -106,14 +119,20 @@ async fn answer(
         Ok(asked) => asked,
         Err(error) => return refuse(Wire::OpenAiChat, StatusCode::NOT_FOUND, &error.to_string()),
     };
-    match script.play(&asked) {
+    match stage.script.play(&asked) {
         Played::Reply(played) => {
             // About four letters make a token.
             let whole = played.whole(asked.wire).len() as u64;
             let played = played.with_usage(body.len() as u64 / 4, whole / 8 + 1);
             let answer = asked.answer(&played);
-            let chunks = answer.chunks.into_iter().map(Ok::<_, Infallible>);
-            let body = Body::from_stream(futures_util::stream::iter(chunks));
+            let step = stage.step;
+            let chunks = futures_util::stream::iter(answer.chunks).then(move |chunk| async move {
+                if !step.is_zero() {
+                    tokio::time::sleep(step).await;
+                }
+                Ok::<_, Infallible>(chunk)
+            });
+            let body = Body::from_stream(chunks);
             reply(StatusCode::OK, answer.content_type, body)
         }
         Played::Failure { status, message } => {

@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
-use mcp_manager::{Endpoint, Manager, RemoteEndpoint, RemoteKind, ServerConfig};
+use mcp_manager::{
+    Endpoint, Listing, Manager, RemoteEndpoint, RemoteKind, ServerConfig, ServerName,
+};
 use serde_json::{Value, json};
 
 use super::finding::{Finding, Problem};
-use crate::servers::{Link, Linked};
+use crate::servers::transport;
 
 /// What was seen of a server.
 #[derive(Debug)]
@@ -24,6 +26,8 @@ pub(crate) struct Seen {
     /// What it calls itself, with its version.
     pub(crate) calls_itself: Option<String>,
     pub(crate) revision: Option<&'static str>,
+    /// How it is spoken to.
+    pub(crate) transport: Option<&'static str>,
     pub(crate) took: Duration,
     pub(crate) tools: usize,
     pub(crate) tokens: usize,
@@ -32,9 +36,16 @@ pub(crate) struct Seen {
 }
 
 /// Looks at a connected server. One that took longer than `slow` is told of.
-pub(crate) fn examine(link: &Link, server: &Linked, slow: Duration) -> Examination {
-    let listing = link.listing(&server.name);
-    let info = link.info(&server.name);
+pub(crate) fn examine(
+    manager: &Manager,
+    server: &ServerName,
+    took: Duration,
+    slow: Duration,
+) -> Examination {
+    let listing = manager.catalog().listing(server).cloned();
+    let listing = listing.unwrap_or_else(|| Listing::new(server.clone()).into());
+    let info = manager.server(server.as_str());
+    let client = manager.client(server.as_str());
     let facts = info
         .as_ref()
         .and_then(|info| info.facts.clone())
@@ -48,7 +59,8 @@ pub(crate) fn examine(link: &Link, server: &Linked, slow: Duration) -> Examinati
             .info
             .map(|info| format!("{} {}", info.name, info.version)),
         revision: facts.revision.map(|revision| revision.as_str()),
-        took: server.took,
+        transport: client.map(|client| transport(client.shape())),
+        took,
         tools: listing.tools().len(),
         tokens: listing.tools().iter().map(|tool| tool.tokens()).sum(),
         prompts: listing.prompts().len(),
@@ -83,7 +95,7 @@ pub(crate) fn examine(link: &Link, server: &Linked, slow: Duration) -> Examinati
         findings.extend(unknown_words(&config));
     }
     Examination {
-        name: server.name.to_string(),
+        name: server.to_string(),
         seen: Some(seen),
         findings,
     }

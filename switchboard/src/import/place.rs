@@ -23,7 +23,18 @@ pub(crate) enum Scope {
     UserForProject(String),
 }
 
+/// The biggest file that is read.
+const MOST: u64 = 16 << 20;
+
 impl Place {
+    /// What the file says.
+    pub(super) fn read(&self) -> std::io::Result<String> {
+        let mut text = String::new();
+        let file = std::fs::File::open(&self.path)?;
+        std::io::Read::read_to_string(&mut std::io::Read::take(file, MOST), &mut text)?;
+        Ok(text)
+    }
+
     fn new(path: impl Into<PathBuf>, dialect: Dialect, scope: Scope) -> Self {
         Self {
             path: path.into(),

@@ -1,6 +1,6 @@
 //! What an import would do: a pure comparison of what is there with what was read.
 
-use mcp_manager::{ConfigFile, ConfigProblem, Missing, ServerConfig, Variable};
+use mcp_manager::{ConfigFile, ConfigProblem, Dialect, Missing, ServerConfig, Variable};
 use serde_json::{Map, Value, json};
 
 use super::place::{Place, Scope};
@@ -8,8 +8,9 @@ use crate::servers::{CLAIMED, from_config, to_config};
 use crate::store::{EnvPolicy, Server, Trust, UserId};
 
 /// What an import would do.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Plan {
+    user: UserId,
     pub(crate) items: Vec<Item>,
     /// What could not be read, each with its file.
     pub(crate) problems: Vec<(String, String)>,
@@ -24,6 +25,19 @@ pub(crate) struct Item {
     pub(crate) state: State,
     /// What else there is to know.
     pub(crate) note: String,
+    /// What its file asks the user for.
+    pub(crate) asks: Vec<Question>,
+}
+
+/// Something a file asks the user for.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Question {
+    /// What `${input:…}` names it by.
+    pub(crate) id: String,
+    /// What to ask.
+    pub(crate) text: String,
+    /// Whether the answer is a secret.
+    pub(crate) secret: bool,
 }
 
 /// How a server compares with those that are there.
@@ -51,6 +65,31 @@ impl State {
 }
 
 impl Plan {
+    /// For a user, of nothing yet.
+    pub(crate) fn of(user: &UserId) -> Self {
+        Self {
+            user: user.clone(),
+            items: Vec::new(),
+            problems: Vec::new(),
+        }
+    }
+
+    /// Of the servers of these files.
+    pub(crate) fn read(user: &UserId, places: &[Place], stored: &[Server]) -> Self {
+        let mut plan = Self::of(user);
+        for place in places {
+            match place.read() {
+                Ok(text) => plan.add(place, &text, stored),
+                Err(error) => {
+                    let path = place.path.to_string_lossy().into_owned();
+                    let problem = format!("it cannot be read: {error}");
+                    plan.problems.push((path, problem));
+                }
+            }
+        }
+        plan
+    }
+
     /// Adds the servers of a file.
     pub(crate) fn add(&mut self, place: &Place, text: &str, stored: &[Server]) {
         let source = place.path.to_string_lossy().into_owned();
@@ -68,20 +107,61 @@ impl Plan {
         let problems = file.problems().iter().filter(told);
         self.problems
             .extend(problems.map(|problem| (source.clone(), problem.to_string())));
-        let open = open_inputs(&file);
+        self.add_all(&file, Some(&source), &place.scope, stored);
+    }
+
+    /// Adds the servers of a text that the user pasted: JSON of any program, with or without the
+    /// outermost braces, or Codex' TOML. Each problem is told with the server it is about.
+    pub(crate) fn paste(&mut self, text: &str, stored: &[Server]) {
+        let text = text.trim();
+        let read = match text.chars().next() {
+            Some('"') => ConfigFile::read(&format!("{{{text}}}"), Dialect::Plain),
+            Some('[' | 'm') if text.contains("mcp_servers") => {
+                ConfigFile::read(text, Dialect::Codex)
+            }
+            _ => ConfigFile::read(text, Dialect::Plain),
+        };
+        let told = |problem: &ConfigProblem| {
+            let server = problem.server.clone().unwrap_or_default();
+            (server, problem.to_string())
+        };
+        match read {
+            Ok(file) => {
+                self.problems.extend(file.problems().iter().map(told));
+                self.add_all(&file, None, &Scope::User, stored);
+            }
+            Err(problem) => self.problems.push(told(&problem)),
+        }
+    }
+
+    fn add_all(
+        &mut self,
+        file: &ConfigFile,
+        source: Option<&str>,
+        scope: &Scope,
+        stored: &[Server],
+    ) {
+        let open = open_inputs(file);
         for config in file.servers() {
-            let mut item = self.item(place, &source, config, stored);
+            let mut item = self.item(scope, source, config, stored);
             let missing = open.iter().find(|(name, _)| name == config.name().as_str());
             if let (State::New, Some((_, ids))) = (item.state, missing) {
                 item.state = State::NeedsInput;
                 item.note = join(&item.note, &format!("asks for {}", ids.join(", ")));
+                item.asks = ids.iter().map(|id| question(file, id)).collect();
             }
             self.items.push(item);
         }
     }
 
-    fn item(&self, place: &Place, source: &str, config: &ServerConfig, stored: &[Server]) -> Item {
-        let mut row = from_config(&UserId::local(), config);
+    fn item(
+        &self,
+        scope: &Scope,
+        source: Option<&str>,
+        config: &ServerConfig,
+        stored: &[Server],
+    ) -> Item {
+        let mut row = from_config(&self.user, config);
         if row.env_policy == EnvPolicy::Inherit {
             // No file says so: what a program needs is enough.
             row.env_policy = EnvPolicy::Safe;
@@ -97,11 +177,11 @@ impl Plan {
             extra.insert(CLAIMED.to_owned(), json!(claimed));
             row.extra = Value::Object(extra);
         }
-        if place.scope == Scope::Project {
+        if *scope == Scope::Project {
             row.trust = Trust::Pending;
             note = join(&note, "a project's: must be enabled before it starts");
         }
-        row.source = Some(source.to_owned());
+        row.source = source.map(str::to_owned);
         let mut here = self.items.iter().map(|item| &item.row).chain(stored);
         let state = match here.rfind(|other| other.name == row.name) {
             None => State::New,
@@ -117,7 +197,19 @@ impl Plan {
             endpoint: config.endpoint().to_string(),
             state,
             note,
+            asks: Vec::new(),
         }
+    }
+}
+
+/// What a file says about one of its questions. One that says nothing may be about a secret.
+fn question(file: &ConfigFile, id: &str) -> Question {
+    let input = file.inputs().iter().find(|input| input.id == id);
+    let text = input.and_then(|input| input.description.clone());
+    Question {
+        id: id.to_owned(),
+        text: text.unwrap_or_else(|| id.to_owned()),
+        secret: input.is_none_or(|input| input.password),
     }
 }
 
@@ -184,8 +276,6 @@ fn open_inputs(file: &ConfigFile) -> Vec<(String, Vec<String>)> {
 
 #[cfg(test)]
 mod tests {
-    use mcp_manager::Dialect;
-
     use super::*;
 
     fn place(scope: Scope) -> Place {
@@ -211,7 +301,7 @@ mod tests {
 
     #[test]
     fn one_broken_entry_stops_no_other() {
-        let mut plan = Plan::default();
+        let mut plan = Plan::of(&UserId::local());
         plan.add(&place(Scope::User), FILE, &[]);
         assert_eq!(states(&plan), [("a", State::NeedsInput), ("b", State::New)]);
         let [(file, problem)] = plan.problems.as_slice() else {
@@ -226,13 +316,13 @@ mod tests {
 
     #[test]
     fn what_is_there_already_is_the_same_and_what_differs_is_a_conflict() {
-        let mut plan = Plan::default();
+        let mut plan = Plan::of(&UserId::local());
         plan.add(&place(Scope::User), FILE, &[]);
         let stored: Vec<Server> = plan.items.into_iter().map(|item| item.row).collect();
-        let mut again = Plan::default();
+        let mut again = Plan::of(&UserId::local());
         again.add(&place(Scope::User), FILE, &stored);
         assert_eq!(states(&again), [("a", State::Same), ("b", State::Same)]);
-        let mut other = Plan::default();
+        let mut other = Plan::of(&UserId::local());
         other.add(
             &place(Scope::User),
             r#"{"b": {"command": "walk"}}"#,
@@ -243,12 +333,44 @@ mod tests {
 
     #[test]
     fn no_file_approves_tools_and_no_project_starts_programs() {
-        let mut plan = Plan::default();
+        let mut plan = Plan::of(&UserId::local());
         plan.add(&place(Scope::Project), FILE, &[]);
         for item in &plan.items {
             assert_eq!(item.row.trust, Trust::Pending);
             assert!(item.row.auto_approve_tools.is_empty());
         }
         assert_eq!(plan.items[1].row.extra[CLAIMED], json!(["wipe"]));
+    }
+
+    #[test]
+    fn what_is_pasted_may_be_a_file_a_piece_of_one_or_toml() {
+        let check = |text: &str, want: &[(&str, State)], problems: usize| {
+            let mut plan = Plan::of(&UserId::local());
+            plan.paste(text, &[]);
+            assert_eq!(states(&plan), want, "{text}");
+            assert_eq!(plan.problems.len(), problems, "{:?}", plan.problems);
+            for item in &plan.items {
+                assert_eq!((&item.row.source, item.row.trust), (&None, Trust::Trusted));
+            }
+        };
+        let both = [("a", State::NeedsInput), ("b", State::New)];
+        check(FILE, &both, 1);
+        check(
+            "\"files\": {\"command\": \"run\"}",
+            &[("files", State::New)],
+            0,
+        );
+        check(
+            "// mine\n{\"servers\": {\"web\": {\"url\": \"https://example.com/mcp\"}}}",
+            &[("web", State::New)],
+            0,
+        );
+        check(
+            "[mcp_servers.cx]\ncommand = \"run\"\n",
+            &[("cx", State::New)],
+            0,
+        );
+        check("nothing of the kind", &[], 1);
+        check("{\"mcpServers\": {", &[], 1);
     }
 }

@@ -48,6 +48,15 @@ pub(crate) fn is_url(text: &str) -> bool {
     text.starts_with("http://") || text.starts_with("https://")
 }
 
+/// An address for people: without user, password and query.
+pub(crate) fn shown_url(url: &str) -> String {
+    match url.contains("://") {
+        true => RemoteEndpoint::new(url).to_string(),
+        // A variable stands for it, or a part of it.
+        false => url.to_owned(),
+    }
+}
+
 impl AdHoc {
     /// Whether a program is given.
     pub(crate) fn has_command(&self) -> bool {

@@ -8,17 +8,26 @@ use mcp_client::Builder;
 use mcp_manager::{Connector, DefaultConnector, Endpoint, ServerConfig, ServerName};
 use mcp_transport::{AuthProvider, BoxError, LocalSpawner};
 
-use super::log::Logged;
+use super::log::{Logged, ServerLog};
 use super::tokens::tokens;
+use crate::store::UserId;
 
-/// The program's connector. Without an authorizer a needed login is an error.
-pub(crate) fn connector(authorizer: Option<Arc<dyn Authorizer>>) -> impl Connector {
-    let plain = DefaultConnector::new().with_auth(move |config| credentials(config, &authorizer));
-    Reach { plain }
+/// The program's connector to a user's servers. Without an authorizer a needed login is an error.
+pub(crate) fn connector(
+    user: &UserId,
+    authorizer: Option<Arc<dyn Authorizer>>,
+) -> impl Connector + use<> {
+    let whose = user.clone();
+    let auth = move |config: &ServerConfig| credentials(&whose, config, &authorizer);
+    Reach {
+        user: user.clone(),
+        plain: DefaultConnector::new().with_auth(auth),
+    }
 }
 
 #[derive(Debug)]
 struct Reach {
+    user: UserId,
     plain: DefaultConnector,
 }
 
@@ -26,7 +35,7 @@ struct Reach {
 impl Connector for Reach {
     fn builder(&self, config: &ServerConfig) -> Result<Builder, BoxError> {
         let spawner = Logged {
-            server: config.name().to_string(),
+            log: ServerLog::of(&self.user, config.name().as_str()),
             inner: Arc::new(LocalSpawner::new()),
         };
         // A clone shares what was started: the original waits for its end.
@@ -40,7 +49,8 @@ impl Connector for Reach {
 }
 
 /// The login of a remote server. One that has its own key in a header needs none.
-pub(super) fn credentials(
+fn credentials(
+    user: &UserId,
     config: &ServerConfig,
     authorizer: &Option<Arc<dyn Authorizer>>,
 ) -> Option<Arc<dyn AuthProvider>> {
@@ -53,7 +63,7 @@ pub(super) fn credentials(
     }
     let mut builder = OAuth::builder(remote.url().expose())
         .client_name("Switchboard")
-        .store(tokens());
+        .store(tokens(user));
     if let Some(authorizer) = authorizer {
         builder = builder.authorizer(Arc::clone(authorizer));
     }

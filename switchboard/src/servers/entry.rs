@@ -8,9 +8,32 @@ use serde_json::{Map, Value, json};
 use crate::store::{EnvPolicy, Server, ServerKind, StoredValue, Trust, UserId};
 
 /// The answers to a file's questions, among what else a server's entry says.
-pub(crate) const INPUTS: &str = "inputAnswers";
+const INPUTS: &str = "inputAnswers";
 /// The tools an imported file calls approved: shown, not believed.
 pub(crate) const CLAIMED: &str = "claimedAutoApprove";
+
+/// The answers that were given to the questions of a server's file.
+pub(crate) fn answers(row: &Server) -> impl Iterator<Item = (String, StoredValue)> {
+    let inputs = row.extra.get(INPUTS).and_then(Value::as_object);
+    inputs.into_iter().flatten().filter_map(|(id, value)| {
+        let value: StoredValue = value.as_str()?.parse().ok()?;
+        Some((id.clone(), value))
+    })
+}
+
+/// Keeps the answer to a question of a server's file.
+pub(crate) fn answer(row: &mut Server, id: &str, value: StoredValue) {
+    if !row.extra.is_object() {
+        row.extra = Value::Object(Map::new());
+    }
+    let inputs = row.extra.as_object_mut().map(|extra| {
+        let inputs = extra.entry(INPUTS);
+        inputs.or_insert_with(|| Value::Object(Map::new()))
+    });
+    if let Some(inputs) = inputs.and_then(Value::as_object_mut) {
+        inputs.insert(id.to_owned(), String::from(value).into());
+    }
+}
 
 /// A stored server as an entry of a file. Variables and references are written as `${…}`.
 pub(crate) fn to_entry(row: &Server) -> Map<String, Value> {

@@ -6,18 +6,20 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use mcp_manager::{
-    Catalog, ElicitationHandler, Limits, Listing, Manager, ManagerError, ServerConfig, ServerInfo,
-    ServerName,
+    Catalog, ElicitationHandler, Event, Events, Limits, Listing, Manager, ManagerError,
+    ServerConfig, ServerInfo, ServerName,
 };
 
 use super::ad_hoc::AdHoc;
 use super::connector::connector;
+use super::log::ServerLog;
+use super::seen::seen;
 use super::select::{Chosen, select};
 use crate::cli::Global;
 use crate::doctor::{Finding, diagnose};
 use crate::exit::{Exit, Failure};
 use crate::out::Out;
-use crate::store::{Change, Server, ServerTool, Store, Timestamp};
+use crate::store::{Server, Store, UserId};
 
 /// So many programs are started at once: people wait for them.
 const STARTS: usize = 8;
@@ -57,7 +59,8 @@ impl Link {
         work: impl AsyncFnOnce(&Self) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let chosen = select(global, name, ad_hoc).await?;
-        let manager = manager(forms);
+        let manager = one_off(&UserId::local(), forms);
+        tokio::spawn(keep_log(manager.events()));
         let done = interruptible(async {
             let link = Self::open(manager.clone(), chosen).await;
             let done = work(&link).await;
@@ -92,8 +95,10 @@ impl Link {
             let name = config.name().clone();
             let finding = result.err().map(|error| diagnose(&config, &error));
             if let Some(row) = &row {
-                let listing = link.manager.catalog().listing(&name).cloned();
-                changes.extend(seen(row, listing.as_deref(), finding.as_ref()));
+                if let Some(finding) = &finding {
+                    ServerLog::of(&row.user_id, &row.name).note(&finding.message);
+                }
+                changes.extend(seen(row, &link.manager, finding.as_ref()));
             }
             match finding {
                 None => link.servers.push(Linked { name, took, row }),
@@ -157,37 +162,25 @@ impl Link {
     }
 }
 
-fn manager(forms: impl ElicitationHandler + 'static) -> Manager {
+/// A manager of a user's servers for a short while.
+pub(crate) fn one_off(user: &UserId, forms: impl ElicitationHandler + 'static) -> Manager {
     let limits = Limits::default();
     // People see a failure at once, and try again themselves.
     let retry = limits.retry().clone().with_tries(0);
     Manager::builder()
-        .connector(connector(None))
+        .connector(connector(user, None))
         .elicitation(forms)
         .limits(limits.with_retry(retry).with_stdio_starts(STARTS))
         .build()
 }
 
-/// The changes that keep in mind how a server was seen.
-fn seen(row: &Server, listing: Option<&Listing>, finding: Option<&Finding>) -> Vec<Change> {
-    let mut changes = Vec::new();
-    let error = finding.map(|finding| finding.message.clone());
-    if row.last_error != error {
-        let mut row = row.clone();
-        row.last_error = error;
-        row.updated_at = Timestamp::now();
-        changes.push(Change::PutServer(Box::new(row)));
+/// Keeps what servers log, until they are gone.
+async fn keep_log(mut events: Events) {
+    while let Some(event) = events.next().await {
+        if let Event::Log { server, message } = event {
+            ServerLog::of(&UserId::local(), server.as_str()).logged(&message);
+        }
     }
-    if let (Some(listing), None) = (listing, finding) {
-        let tools = listing.tools().iter().map(|entry| {
-            let definition = serde_json::to_value(&**entry.tool()).unwrap_or_default();
-            let hash = entry.fingerprint().to_string();
-            let tokens = entry.tokens() as u64;
-            ServerTool::new(row.id.clone(), entry.name(), definition, hash, tokens)
-        });
-        changes.push(Change::PutServerTools(row.id.clone(), tools.collect()));
-    }
-    changes
 }
 
 /// Ends at Ctrl-C.

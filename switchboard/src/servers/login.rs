@@ -8,14 +8,18 @@ use mcp_manager::{Endpoint, Limits, Manager, ManagerError, ServerConfig};
 use tokio::sync::watch;
 
 use super::connector::connector;
+use super::lookup::reach;
 use super::tokens::tokens;
+use crate::exit::{Exit, Failure};
+use crate::store::{Server, UserId};
 
 /// How long a person has for a login.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// Connects to a server, and lets a person log in if it wants that: `show` brings the page before
+/// Connects to a user's server, and lets a person log in if it wants that: `show` brings the page before
 /// them. Gives back who issued the tokens; nothing if no login was needed.
 pub(crate) async fn log_in(
+    user: &UserId,
     config: ServerConfig,
     show: impl Fn(&LoginPrompt) -> Result<(), mcp_transport::BoxError> + Send + Sync + 'static,
 ) -> Result<Option<String>, ManagerError> {
@@ -26,7 +30,7 @@ pub(crate) async fn log_in(
     });
     let retry = Limits::default().retry().clone().with_tries(0);
     let manager = Manager::builder()
-        .connector(connector(Some(Arc::new(authorizer))))
+        .connector(connector(user, Some(Arc::new(authorizer))))
         .limits(Limits::default().with_retry(retry))
         .build();
     let config = config.with_connect_timeout(PATIENCE);
@@ -37,11 +41,22 @@ pub(crate) async fn log_in(
     Ok(issuer)
 }
 
-/// Forgets the tokens of a server.
-pub(crate) async fn log_out(config: &ServerConfig) -> Result<(), mcp_auth::AuthError> {
+/// Forgets a server's tokens, if it can have any.
+pub(crate) async fn log_out(row: &Server) -> Result<(), Failure> {
+    let Ok(config) = reach(row).await else {
+        // An address with a variable that has no value never had a login.
+        return Ok(());
+    };
+    forget(&row.user_id, &config).await.map_err(|error| {
+        let text = format!("the login to {} cannot be forgotten", row.name);
+        Failure::new(Exit::Other, text).caused_by(error)
+    })
+}
+
+async fn forget(user: &UserId, config: &ServerConfig) -> Result<(), mcp_auth::AuthError> {
     let Endpoint::Remote(remote) = config.endpoint() else {
         return Ok(());
     };
-    let oauth = OAuth::builder(remote.url().expose()).store(tokens());
+    let oauth = OAuth::builder(remote.url().expose()).store(tokens(user));
     oauth.build()?.log_out().await
 }

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use mcp_manager::{ConfigFile, Missing, ServerConfig, Variable, Variables};
-use serde_json::Value;
 
-use super::entry::{INPUTS, to_config};
+use super::entry::{answers, to_config};
 use crate::doctor::{Finding, Problem};
 use crate::home;
 use crate::models::find_key;
@@ -47,22 +46,13 @@ impl Lookup {
                 lookup.keyring.insert(id.clone(), secret);
             }
         }
-        for (id, value) in inputs(row) {
+        for (id, value) in answers(row) {
             if let Ok(secret) = find_key(&value, &home::environment).await {
                 lookup.inputs.insert(id, secret.expose().to_owned());
             }
         }
         lookup
     }
-}
-
-/// The answers kept with a server.
-fn inputs(row: &Server) -> impl Iterator<Item = (String, StoredValue)> {
-    let inputs = row.extra.get(INPUTS).and_then(Value::as_object);
-    inputs.into_iter().flatten().filter_map(|(id, value)| {
-        let value: StoredValue = value.as_str()?.parse().ok()?;
-        Some((id.clone(), value))
-    })
 }
 
 impl Variables for Lookup {

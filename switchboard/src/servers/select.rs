@@ -140,7 +140,8 @@ pub(crate) fn demo() -> Result<ServerConfig, Failure> {
     Ok(ServerConfig::stdio(name, endpoint).trusted())
 }
 
-fn pending(row: &Server) -> Finding {
+/// What is wrong with a server that nobody has agreed to yet.
+pub(crate) fn pending(row: &Server) -> Finding {
     let source = row.source.as_deref().unwrap_or("a project's file");
     Finding::new(
         Problem::Pending,

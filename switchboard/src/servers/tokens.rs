@@ -5,11 +5,12 @@ use std::sync::Arc;
 use mcp_auth::{FileStore, TokenStore};
 
 use crate::home;
+use crate::store::UserId;
 
-/// The tokens of all servers. With a keyring, new ones are sealed by it; without, they are in
+/// The tokens of a user's servers. With a keyring, new ones are sealed by it; without, they are in
 /// files that only their owner can read.
-pub(super) fn tokens() -> Arc<dyn TokenStore> {
-    let folder = home::folder().join("tokens");
+pub(super) fn tokens(user: &UserId) -> Arc<dyn TokenStore> {
+    let folder = home::folder_of(user).join("tokens");
     let plain = FileStore::new(folder.join("plain"));
     #[cfg(feature = "keyring")]
     if super::secret::keyring_allowed() {

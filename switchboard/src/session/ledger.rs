@@ -9,11 +9,12 @@ use provider_adapters::Wire;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
+use crate::session::announce::Announcer;
 use crate::session::error::SessionError;
-use crate::session::remembered;
+use crate::session::{media, remembered};
 use crate::store::{
     CallStatus, Change, Conversation, Message, Pending, PendingId, PendingKind, PendingState,
-    Run as RunRow, Server, ServerId, Store, Timestamp, ToolCall, Usage, UserId,
+    Run as RunRow, RunId, Server, ServerId, Store, Timestamp, ToolCall, Usage, UserId,
 };
 
 /// Writes a run down as it goes: everything an event tells is stored when [`keep`](Self::keep)
@@ -30,8 +31,10 @@ pub struct Ledger {
     pub(super) model: String,
     pub(super) wire: Wire,
     pub(super) calls: BTreeMap<CallNumber, ToolCall>,
-    pub(super) questions: BTreeMap<CallNumber, PendingId>,
+    pub(super) questions: BTreeMap<CallNumber, (PendingId, PendingKind)>,
     pub(super) rounds: u32,
+    /// Tells those who watch from elsewhere, if somebody might.
+    pub(super) announcer: Option<Announcer>,
 }
 
 impl Ledger {
@@ -43,6 +46,11 @@ impl Ledger {
     /// The answer as far as it was stored, without its calls.
     pub fn answer(&self) -> &Message {
         &self.answer
+    }
+
+    /// The run.
+    pub fn run_id(&self) -> &RunId {
+        &self.run.id
     }
 
     /// The calls of the answer, as they were stored.
@@ -78,7 +86,11 @@ impl Ledger {
             }
             Event::Elicitation { number, parked } => {
                 let payload = serde_json::to_value(parked).unwrap_or(Value::Null);
-                changes.extend(self.question(*number, PendingKind::Elicitation, payload));
+                let asked = self.question(*number, PendingKind::Elicitation, payload);
+                if let Some(Change::PutPending(question)) = &asked {
+                    changes.extend(self.asked(question));
+                }
+                changes.extend(asked);
             }
             Event::Granted(grant) => {
                 let row = remembered::granted(&self.user, grant, &self.servers);
@@ -90,19 +102,19 @@ impl Ledger {
             }
             Event::Usage {
                 usage, cost_micros, ..
-            } => changes.push(self.usage(usage, *cost_micros)),
+            } => {
+                let round = self.usage(usage, *cost_micros);
+                changes.extend(self.used(&round).await);
+                changes.push(Change::PutUsage(round));
+            }
             Event::Done { reason } => {
                 let finish = reason.to_string();
-                self.run.finish = Some(finish.clone());
-                self.answer.finish = Some(finish);
-                self.answer.provider_raw = turns(run);
-                self.conversation.updated_at = Timestamp::now();
-                changes.push(Change::PutConversation(self.conversation.clone()));
-                changes.extend(self.withdraw());
-                changes.push(self.answer_row());
+                changes.extend(self.end(finish, run));
             }
             _ => {}
         }
+        let told = self.announcements(event, run, !changes.is_empty());
+        changes.extend(told);
         if event.is_milestone() {
             changes.push(self.step(run)?);
         }
@@ -111,6 +123,20 @@ impl Ledger {
         }
         let stored = self.store.commit(changes).await.map(drop);
         Ok(stored?)
+    }
+
+    /// The answer is over.
+    pub(super) fn end(&mut self, finish: String, run: &Run) -> Vec<Change> {
+        self.run.finish = Some(finish.clone());
+        self.answer.finish = Some(finish);
+        self.answer.provider_raw = turns(run);
+        self.conversation.updated_at = Timestamp::now();
+        let mut changes = vec![Change::PutConversation(self.conversation.clone())];
+        for question in std::mem::take(&mut self.questions).into_values() {
+            changes.extend(self.withdraw(question));
+        }
+        changes.push(self.answer_row());
+        changes
     }
 
     /// Stores that a question was answered, and where the run stands with that.
@@ -123,20 +149,92 @@ impl Ledger {
         let decided = answer.get("answer").and_then(Value::as_str);
         let denied = matches!(decided, Some("deny" | "always_deny"));
         let mut changes = vec![self.step(run)?];
-        if let Some(id) = self.questions.remove(&number) {
+        if let Some((id, kind)) = self.questions.remove(&number) {
+            if kind == PendingKind::Elicitation {
+                changes.extend(self.resolved(&id));
+            }
             changes.push(settle(id, PendingState::Answered, Some(answer)));
+        }
+        // One question less waits.
+        if self.announcer.is_some() {
+            changes.push(self.conversation_updated());
         }
         if let Some(call) = self.calls.get_mut(&number).filter(|_| !denied) {
             call.approved_by = Some("user".to_owned());
             changes.push(Change::PutToolCall(Box::new(call.clone())));
+            changes.extend(self.call_updated(number, None));
         }
         Ok(self.store.commit(changes).await.map(drop)?)
+    }
+
+    /// Stores that one of several questions about a call was answered, and asks the next one.
+    pub(super) async fn answered_one(
+        &mut self,
+        number: CallNumber,
+        parked: &mcp_client::Parked,
+        run: &Run,
+    ) -> Result<(), SessionError> {
+        let mut changes = vec![self.step(run)?];
+        if let Some((id, _)) = self.questions.remove(&number) {
+            changes.extend(self.resolved(&id));
+            changes.push(settle(id, PendingState::Answered, Some(json!("supplied"))));
+        }
+        let payload = json_of(parked);
+        let asked = self.question(number, PendingKind::Elicitation, payload);
+        if let Some(Change::PutPending(question)) = &asked {
+            changes.extend(self.asked(question));
+        }
+        changes.extend(asked);
+        Ok(self.store.commit(changes).await.map(drop)?)
+    }
+
+    /// Changes the conversation's own fields.
+    pub(super) async fn edit(
+        &mut self,
+        edit: impl FnOnce(&mut Conversation),
+    ) -> Result<(), SessionError> {
+        let mut edited = self.conversation.clone();
+        edit(&mut edited);
+        let before = std::mem::replace(&mut self.conversation, edited);
+        let mut changes = vec![Change::PutConversation(self.conversation.clone())];
+        if self.announcer.is_some() {
+            changes.push(self.conversation_updated());
+        }
+        if let Err(error) = self.store.commit(changes).await {
+            self.conversation = before;
+            return Err(error.into());
+        }
+        Ok(())
+    }
+
+    /// A call as it will be stored next.
+    pub(crate) fn preview(&self, record: &ToolCallRecord) -> ToolCall {
+        self.call_row(record, self.calls.get(&record.number))
+    }
+
+    /// The call that a question is about.
+    pub(crate) fn asked_about(&self, question: &PendingId) -> Option<CallNumber> {
+        let mut open = self.questions.iter();
+        open.find(|(_, (id, _))| id == question)
+            .map(|(number, _)| *number)
+    }
+
+    /// How many questions wait for the user.
+    pub(crate) fn waiting(&self) -> usize {
+        self.questions.len()
     }
 
     /// Stores a run that was loaded: its calls as they are now, without those that were given up.
     pub(super) async fn reload(&mut self, run: &Run) -> Result<(), SessionError> {
         let records = run.records();
-        let mut changes: Vec<Change> = records.iter().flat_map(|it| self.call(it)).collect();
+        let mut changes = Vec::new();
+        for record in &records {
+            let changed = self.call(record);
+            if !changed.is_empty() {
+                changes.extend(self.call_updated(record.number, None));
+            }
+            changes.extend(changed);
+        }
         if changes.is_empty() {
             return Ok(());
         }
@@ -161,20 +259,27 @@ impl Ledger {
     }
 
     /// A call that changed, and its question if it waits for an answer no more.
-    fn call(&mut self, record: &ToolCallRecord) -> Vec<Change> {
+    pub(super) fn call(&mut self, record: &ToolCallRecord) -> Vec<Change> {
         let before = self.calls.get(&record.number);
-        let row = self.call_row(record, before);
+        let mut row = self.call_row(record, before);
         if before == Some(&row) {
             return Vec::new();
         }
-        let over = record.status != Status::Pending;
-        let question = over
-            .then(|| self.questions.remove(&record.number))
-            .flatten();
-        let withdrawn = question.map(|id| settle(id, PendingState::Withdrawn, None));
+        let mut changes = Vec::new();
+        if before.is_none_or(|before| before.response.is_none())
+            && let Some(response) = &mut row.response
+        {
+            let blobs = media::detach(response, &self.conversation.id);
+            changes.extend(blobs.into_iter().map(Change::PutBlob));
+        }
+        if record.status != Status::Pending
+            && let Some(question) = self.questions.remove(&record.number)
+        {
+            changes.extend(self.withdraw(question));
+        }
         self.calls.insert(record.number, row.clone());
-        let changed = Change::PutToolCall(Box::new(row));
-        withdrawn.into_iter().chain([changed]).collect()
+        changes.push(Change::PutToolCall(Box::new(row)));
+        changes
     }
 
     fn call_row(&self, record: &ToolCallRecord, before: Option<&ToolCall>) -> ToolCall {
@@ -184,6 +289,7 @@ impl Ledger {
         row.position = u32::try_from(record.number.get()).unwrap_or(u32::MAX);
         if before.is_none() {
             row.round = self.rounds;
+            row.text_offset = self.answer.content.chars().count() as u64;
         }
         row.server_id = Some(&record.server_id)
             .filter(|id| !id.is_empty())
@@ -200,7 +306,10 @@ impl Ledger {
             Status::Cancelled => CallStatus::Cancelled,
             _ => CallStatus::Error,
         };
-        row.response = record.response.as_ref().map(raw);
+        // An answer is stored once; what was taken out of it is not put back.
+        if row.response.is_none() {
+            row.response = record.response.as_ref().map(raw);
+        }
         row.is_error = record.is_error;
         if row.status == CallStatus::Invoking && row.started_at.is_none() {
             row.started_at = Some(Timestamp::now());
@@ -224,19 +333,21 @@ impl Ledger {
         let mut row = Pending::new(self.conversation.id.clone(), kind, payload);
         row.message_id = Some(self.answer.id.clone());
         row.call_id = Some(number.to_string());
-        self.questions.insert(number, row.id.clone());
+        self.questions.insert(number, (row.id.clone(), kind));
         Some(Change::PutPending(row))
     }
 
-    /// Nobody needs answers any more.
-    fn withdraw(&mut self) -> Vec<Change> {
-        let open = std::mem::take(&mut self.questions);
-        open.into_values()
-            .map(|id| settle(id, PendingState::Withdrawn, None))
-            .collect()
+    /// Nobody needs an answer any more.
+    fn withdraw(&self, (id, kind): (PendingId, PendingKind)) -> Vec<Change> {
+        let mut changes = match kind {
+            PendingKind::Elicitation => self.resolved(&id),
+            _ => Vec::new(),
+        };
+        changes.push(settle(id, PendingState::Withdrawn, None));
+        changes
     }
 
-    fn usage(&mut self, usage: &provider_adapters::Usage, cost: Option<u64>) -> Change {
+    fn usage(&mut self, usage: &provider_adapters::Usage, cost: Option<u64>) -> Usage {
         self.rounds += 1;
         let mut row = Usage::new(
             self.user.clone(),
@@ -251,7 +362,7 @@ impl Ledger {
         row.cache_read = usage.cache_read.unwrap_or(0);
         row.cache_write = usage.cache_write.unwrap_or(0);
         row.cost_micros = cost;
-        Change::PutUsage(row)
+        row
     }
 }
 

@@ -3,22 +3,27 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use agent_loop::{Agent, Limits, Policy, Run};
+use agent_loop::{Agent, Event, Limits, Policy, Reason, Run};
 use provider_adapters::{Conversation as Words, Wire};
-use serde_json::Value;
 
 use crate::session::error::SessionError;
 use crate::session::ledger::Ledger;
+use crate::session::shape::{INTERRUPTED, finish as finish_word};
 use crate::session::turn::Turn;
 use crate::store::{
-    Change, Conversation, ConversationId, Message, MessageId, Pending, Role, Run as RunRow, RunId,
-    Server, Span, Store, Timestamp, UserId,
+    Change, Conversation, ConversationId, Message, Pending, Role, Run as RunRow, Server, Span,
+    Store, Timestamp, UserId,
 };
 
 /// How much of the first message becomes the title.
 const TITLE: usize = 60;
-/// How many messages are read at a time.
-const PAGE: u32 = 500;
+
+/// Whether somebody may watch from elsewhere.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Watched {
+    Yes,
+    No,
+}
 
 /// A conversation and its latest run.
 #[derive(Debug)]
@@ -58,6 +63,28 @@ impl Talk {
         user: &UserId,
         id: &ConversationId,
     ) -> Result<Self, SessionError> {
+        Self::take_up(store, user, id, Watched::No).await
+    }
+
+    /// As [`load`](Self::load), and from then on everything is announced to those who watch: an
+    /// event with every change.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub async fn load_watched(
+        store: Arc<dyn Store>,
+        user: &UserId,
+        id: &ConversationId,
+    ) -> Result<Self, SessionError> {
+        Self::take_up(store, user, id, Watched::Yes).await
+    }
+
+    async fn take_up(
+        store: Arc<dyn Store>,
+        user: &UserId,
+        id: &ConversationId,
+        watched: Watched,
+    ) -> Result<Self, SessionError> {
         let found = store.conversation(user, id).await?;
         let conversation = found.ok_or_else(|| SessionError::NotFound(id.to_string()))?;
         let last = store.messages(id, Span::Last(1)).await?.pop();
@@ -65,12 +92,17 @@ impl Talk {
         let Some(row) = store.latest_run(id).await? else {
             let mut talk = Self::begin(store, conversation, None);
             (talk.stored, talk.next_seq) = (true, next_seq);
+            if watched == Watched::Yes {
+                talk.ledger.announce();
+            }
             return Ok(talk);
         };
         let run: Run = serde_json::from_str(&row.state).map_err(SessionError::Unreadable)?;
+        let nothing = || Message::new(id.clone(), 0, Role::Assistant);
         let answer = match &row.message_id {
-            Some(id) => store.message(id).await?,
-            None => last,
+            Some(message) => store.message(message).await?,
+            // Nothing was said yet, or nothing was answered.
+            None => Some(last.unwrap_or_else(nothing)),
         };
         let answer = answer.ok_or_else(|| SessionError::NotFound(id.to_string()))?;
         let questions = store.open_questions(id).await?;
@@ -82,9 +114,13 @@ impl Talk {
         for question in questions {
             let number = question.call_id.and_then(|id| id.parse::<u64>().ok());
             let number = number.map(Into::into);
+            let (id, kind) = (question.id, question.kind);
             ledger
                 .questions
-                .extend(number.map(|number| (number, question.id)));
+                .extend(number.map(|number| (number, (id, kind))));
+        }
+        if watched == Watched::Yes {
+            ledger.announce();
         }
         ledger.reload(&run).await?;
         Ok(Self {
@@ -112,7 +148,28 @@ impl Talk {
 
     /// Whether something is under way: questions to answer, or an answer that was cut off.
     pub fn is_open(&self) -> bool {
-        self.stored && self.ledger.run.finish.is_none()
+        self.has_run() && self.ledger.run.finish.is_none()
+    }
+
+    /// Whether anything was said.
+    pub fn has_run(&self) -> bool {
+        self.stored && self.ledger.run.revision > 0
+    }
+
+    /// Gives the model its instructions, if nothing was said yet.
+    pub fn instruct(&mut self, system: Option<&str>) {
+        if let (Some(system), false) = (system, self.has_run()) {
+            let words = Words::new().with_system(system);
+            self.run = Run::new(words).with_policy(self.run.policy().clone());
+        }
+    }
+
+    /// Changes the conversation's own fields.
+    ///
+    /// # Errors
+    /// If it cannot be stored.
+    pub async fn edit(&mut self, edit: impl FnOnce(&mut Conversation)) -> Result<(), SessionError> {
+        self.ledger.edit(edit).await
     }
 
     /// The questions that wait for the user.
@@ -139,7 +196,7 @@ impl Talk {
     ///
     /// # Errors
     /// If it cannot be stored: then it was not said.
-    pub async fn ask(&mut self, text: &str) -> Result<(), SessionError> {
+    pub async fn ask(&mut self, text: &str) -> Result<Message, SessionError> {
         let mut run = Run::new(self.run.conversation().clone())
             .with_policy(self.run.policy().clone())
             .with_limits(*self.run.limits());
@@ -150,7 +207,7 @@ impl Talk {
         let now = Timestamp::now();
         let ledger = &mut self.ledger;
         let id = ledger.conversation.id.clone();
-        if !self.stored {
+        if ledger.conversation.title.is_empty() {
             ledger.conversation.title = title(text);
         }
         ledger.conversation.updated_at = now;
@@ -164,7 +221,7 @@ impl Talk {
         row.revision = 0;
         let mut changes = vec![
             Change::PutConversation(ledger.conversation.clone()),
-            Change::PutMessage(Box::new(said)),
+            Change::PutMessage(Box::new(said.clone())),
             Change::PutMessage(Box::new(answer.clone())),
         ];
         // The run before this one is over, and its state is part of this one's.
@@ -177,6 +234,7 @@ impl Talk {
         }
         let old = std::mem::replace(&mut ledger.run, row);
         changes.push(ledger.step(&run)?);
+        changes.extend(ledger.created(&[&said, &answer]));
         if let Err(error) = ledger.store.commit(changes).await {
             ledger.run = old;
             return Err(error.into());
@@ -185,10 +243,13 @@ impl Talk {
         ledger.calls.clear();
         ledger.questions.clear();
         ledger.rounds = 0;
+        if ledger.announcer.is_some() {
+            ledger.announce();
+        }
         self.run = run;
         self.stored = true;
         self.next_seq += 2;
-        Ok(())
+        Ok(said)
     }
 
     /// Goes on after a limit or a cancellation, as if nothing had stopped it.
@@ -199,8 +260,67 @@ impl Talk {
         self.run.proceed();
         let ledger = &mut self.ledger;
         ledger.run.finish = None;
-        let step = ledger.step(&self.run)?;
-        Ok(ledger.store.commit(vec![step]).await.map(drop)?)
+        ledger.answer.finish = None;
+        let mut told = Vec::new();
+        if ledger.answer.role != Role::Assistant {
+            // The copy of a conversation that ends with a question: now it is answered.
+            let id = ledger.conversation.id.clone();
+            ledger.answer = Message::new(id, self.next_seq, Role::Assistant);
+            ledger.run.message_id = Some(ledger.answer.id.clone());
+            ledger.calls.clear();
+            self.next_seq += 1;
+            told = ledger.created(&[&ledger.answer]);
+        } else if ledger.announcer.is_some() {
+            told.push(ledger.conversation_updated());
+        }
+        let mut changes = vec![ledger.answer_row(), ledger.step(&self.run)?];
+        changes.extend(told);
+        Ok(ledger.store.commit(changes).await.map(drop)?)
+    }
+
+    /// Ends an answer that nobody drives: what is open gets a result that says so. It can be
+    /// continued.
+    ///
+    /// # Errors
+    /// If it cannot be stored.
+    pub async fn cancel(&mut self) -> Result<(), SessionError> {
+        self.give_up(Reason::Cancelled.to_string()).await
+    }
+
+    /// Ends an answer that was cut off by the end of the program. It can be continued.
+    ///
+    /// # Errors
+    /// If it cannot be stored.
+    pub async fn interrupt(&mut self) -> Result<(), SessionError> {
+        let finish = match self.run.reason() {
+            Some(reason) => reason.to_string(),
+            None => INTERRUPTED.to_owned(),
+        };
+        self.give_up(finish).await
+    }
+
+    /// Ends an answer because the model cannot be asked. It can be continued.
+    ///
+    /// # Errors
+    /// If it cannot be stored.
+    pub async fn fail(&mut self, message: String) -> Result<(), SessionError> {
+        self.give_up(Reason::Failed { message }.to_string()).await
+    }
+
+    async fn give_up(&mut self, finish: String) -> Result<(), SessionError> {
+        self.run.cancel("");
+        let ledger = &mut self.ledger;
+        let mut changes = Vec::new();
+        for event in self.run.take_events() {
+            if let Event::Call(record) = event {
+                changes.extend(ledger.call(&record));
+                changes.extend(ledger.call_updated(record.number, None));
+            }
+        }
+        changes.extend(ledger.end(finish.clone(), &self.run));
+        changes.extend(ledger.over(finish_word(&finish), &finish, None));
+        changes.push(ledger.step(&self.run)?);
+        Ok(ledger.store.commit(changes).await.map(drop)?)
     }
 
     /// Drives the answer with a model and tools.
@@ -244,6 +364,7 @@ fn ledger(
         calls: BTreeMap::new(),
         questions: BTreeMap::new(),
         rounds: 0,
+        announcer: None,
     }
 }
 
@@ -254,85 +375,4 @@ fn title(text: &str) -> String {
         Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default().trim_end()),
         None => line.to_owned(),
     }
-}
-
-/// All messages of a conversation, oldest first.
-///
-/// # Errors
-/// If the store fails.
-pub async fn transcript(
-    store: &dyn Store,
-    id: &ConversationId,
-) -> Result<Vec<Message>, SessionError> {
-    let mut all: Vec<Message> = Vec::new();
-    loop {
-        let from = all.last().map_or(0, |last| last.seq + 1);
-        let page = store.messages(id, Span::From(from, PAGE)).await?;
-        if page.is_empty() {
-            return Ok(all);
-        }
-        all.extend(page);
-    }
-}
-
-/// Copies a conversation, up to a message, into one of its own: all of it or nothing.
-///
-/// # Errors
-/// If there is none of this id, or it cannot be read or stored.
-pub async fn fork(
-    store: &Arc<dyn Store>,
-    user: &UserId,
-    id: &ConversationId,
-    upto: Option<u64>,
-) -> Result<Conversation, SessionError> {
-    let original = store.conversation(user, id).await?;
-    let original = original.ok_or_else(|| SessionError::NotFound(id.to_string()))?;
-    let mut copy = Conversation::new(user.clone(), original.title.clone());
-    copy.assistant_id = original.assistant_id;
-    copy.parent = Some(original.id);
-    copy.options = original.options;
-    let run = store.latest_run(id).await?;
-    let mut words: Words = match &run {
-        Some(run) => serde_json::from_str::<Run>(&run.state)
-            .map_err(SessionError::Unreadable)?
-            .conversation()
-            .clone(),
-        None => Words::new(),
-    };
-    words.truncate(0);
-    let mut changes = vec![Change::PutConversation(copy.clone())];
-    let mut last = None;
-    let messages = transcript(&**store, id).await?;
-    for mut message in messages {
-        if upto.is_some_and(|upto| message.seq > upto) {
-            break;
-        }
-        let Some(turns) = whole(&message) else { break };
-        for turn in turns {
-            words.push(turn);
-        }
-        message.id = MessageId::fresh();
-        message.conversation_id = copy.id.clone();
-        for call in &mut message.tool_calls {
-            call.message_id = message.id.clone();
-            call.result_blob = None;
-        }
-        last = Some(message.id.clone());
-        changes.push(Change::PutMessage(Box::new(message)));
-    }
-    let state = serde_json::to_string(&Run::new(words)).map_err(SessionError::Unreadable)?;
-    let mut row = RunRow::new(copy.id.clone(), state);
-    row.id = RunId::fresh();
-    row.message_id = last;
-    row.finish = Some("forked".to_owned());
-    changes.push(Change::PutRun(Box::new(row)));
-    store.commit(changes).await?;
-    Ok(copy)
-}
-
-/// A message's turns, if it was finished.
-fn whole(message: &Message) -> Option<Vec<provider_adapters::Turn>> {
-    let raw = message.provider_raw.as_deref()?;
-    let turns: Value = serde_json::from_str(raw).ok()?;
-    serde_json::from_value(turns).ok()
 }

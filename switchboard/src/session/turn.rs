@@ -2,11 +2,13 @@
 
 use agent_loop::{CallNumber, Decision, Event, Run, Session};
 use futures_util::FutureExt as _;
+use mcp_client::Parked;
 use mcp_jsonrpc::model::InputResponses;
 use serde_json::{Value, json};
 
 use crate::session::error::SessionError;
 use crate::session::ledger::Ledger;
+use crate::store::Conversation;
 
 /// Pieces of text are joined up to this length while they come faster than they are stored.
 const PIECE: usize = 4096;
@@ -28,6 +30,14 @@ impl<'t> Turn<'t> {
             session,
             ledger,
             next: None,
+        }
+    }
+
+    /// Waits until there is something for [`next`](Self::next), which then comes without waiting
+    /// for anything but the store. Cancel safe.
+    pub async fn ready(&mut self) {
+        if self.next.is_none() {
+            self.next = self.session.next().await;
         }
     }
 
@@ -73,6 +83,38 @@ impl<'t> Turn<'t> {
     /// What is stored of it.
     pub fn ledger(&self) -> &Ledger {
         self.ledger
+    }
+
+    /// Changes the conversation's own fields.
+    ///
+    /// # Errors
+    /// If it cannot be stored.
+    pub async fn edit(&mut self, edit: impl FnOnce(&mut Conversation)) -> Result<(), SessionError> {
+        self.ledger.edit(edit).await
+    }
+
+    /// Tells those who watch of something odd.
+    ///
+    /// # Errors
+    /// If it cannot be stored.
+    pub async fn notice(&mut self, message: &str) -> Result<(), SessionError> {
+        let message = message.to_owned();
+        let event = Event::Warning { message };
+        self.ledger.keep(&event, self.session.run()).await
+    }
+
+    /// Answers one of several things that a server asked about a call; the next one is asked then.
+    ///
+    /// # Errors
+    /// If it cannot be stored.
+    pub(crate) async fn supply_one(
+        &mut self,
+        number: CallNumber,
+        parked: &Parked,
+    ) -> Result<(), SessionError> {
+        self.ledger
+            .answered_one(number, parked, self.session.run())
+            .await
     }
 
     /// Answers whether a call may run. The answer is stored before the call starts.

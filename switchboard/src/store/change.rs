@@ -23,6 +23,16 @@ pub enum Change {
     /// Removes a server, its tools, its tokens, its rules and its place in assistants. Calls it
     /// answered stay.
     DeleteServer(UserId, ServerId),
+    /// How a server was seen: by which transport, if it was reached, and what went wrong, if
+    /// anything did. The rest of it stays; one that is gone is left alone.
+    SawServer {
+        /// The server.
+        id: ServerId,
+        /// The transport that worked.
+        transport: Option<String>,
+        /// What went wrong.
+        error: Option<String>,
+    },
     /// The tools a server is seen with now, in place of those it was seen with before.
     PutServerTools(ServerId, Vec<ServerTool>),
     /// Adds or replaces a reference to a token.

@@ -20,6 +20,7 @@ use crate::store::{Change, Store, StoreError, User, UserId};
 pub async fn check(fresh: impl AsyncFn() -> Arc<dyn Store>) -> Result<(), StoreError> {
     server::a_fresh_store_has_one_user(&*fresh().await).await?;
     server::a_server_keeps_every_field(&*fresh().await).await?;
+    server::a_sight_of_a_server_changes_nothing_else(&*fresh().await).await?;
     server::servers_come_in_the_users_order(&*fresh().await).await?;
     server::a_users_servers_have_different_names(&*fresh().await).await?;
     server::users_are_separated(&*fresh().await).await?;
@@ -39,6 +40,8 @@ pub async fn check(fresh: impl AsyncFn() -> Arc<dyn Store>) -> Result<(), StoreE
     run::a_run_that_was_overtaken_is_told(&*fresh().await).await?;
     run::usage_is_summed_by_model(&*fresh().await).await?;
     run::events_are_numbered_and_replayed(&*fresh().await).await?;
+    run::new_events_are_heard_of(&*fresh().await).await?;
+    run::a_conversation_tells_how_it_stands(&*fresh().await).await?;
     run::commits_at_once_are_all_made(fresh().await).await?;
     run::a_closed_store_says_so(&*fresh().await).await
 }

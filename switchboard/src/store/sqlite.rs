@@ -20,9 +20,10 @@ use crate::store::error::StoreError;
 use crate::store::id::{
     AssistantId, BlobId, ConversationId, MessageId, PendingId, ServerId, UserId,
 };
+use crate::store::mark::{Marker, Marks};
 use crate::store::row::{
-    Assistant, Blob, Conversation, Event, Message, Pending, Rule, Run, Server, ServerTool, Setting,
-    TokenRef, UsageTotal, User,
+    Assistant, Blob, Conversation, Event, EventBounds, Message, Pending, Rule, Run, Server,
+    ServerTool, Setting, Standing, TokenRef, UsageTotal, User,
 };
 use crate::store::timestamp::Timestamp;
 use crate::store::{Span, Store};
@@ -100,6 +101,7 @@ pub struct SqliteStore {
     orders: mpsc::Sender<Order>,
     path: Option<PathBuf>,
     limits: Limits,
+    marker: Marker,
 }
 
 enum Order {
@@ -178,6 +180,7 @@ impl SqliteStore {
             orders,
             path,
             limits,
+            marker: Marker::default(),
         })
     }
 
@@ -221,8 +224,13 @@ fn serve(mut connection: Connection, mut queue: mpsc::Receiver<Order>) {
 impl Store for SqliteStore {
     async fn commit(&self, changes: Vec<Change>) -> Result<Vec<u64>, StoreError> {
         let row_bytes = self.limits.row_bytes;
-        self.ask(move |connection| write::commit(connection, &changes, row_bytes))
-            .await
+        let marker = self.marker.clone();
+        self.ask(move |connection| {
+            let made = write::commit(connection, &changes, row_bytes)?;
+            marker.tell(&changes);
+            Ok(made)
+        })
+        .await
     }
 
     async fn users(&self) -> Result<Vec<User>, StoreError> {
@@ -349,9 +357,18 @@ impl Store for SqliteStore {
             .await
     }
 
-    async fn unfinished_runs(&self, user: &UserId) -> Result<Vec<Run>, StoreError> {
+    async fn unfinished(&self, user: &UserId) -> Result<Vec<ConversationId>, StoreError> {
         let user = user.clone();
-        self.ask(move |connection| read::unfinished_runs(connection, &user))
+        self.ask(move |connection| read::unfinished(connection, &user))
+            .await
+    }
+
+    async fn standings(
+        &self,
+        conversations: &[ConversationId],
+    ) -> Result<Vec<Standing>, StoreError> {
+        let conversations = conversations.to_vec();
+        self.ask(move |connection| read::standings(connection, &conversations))
             .await
     }
 
@@ -377,6 +394,16 @@ impl Store for SqliteStore {
         let limit = self.page(limit);
         self.ask(move |connection| read::events(connection, &user, conversation, after, limit))
             .await
+    }
+
+    async fn event_bounds(&self, user: &UserId) -> Result<EventBounds, StoreError> {
+        let user = user.clone();
+        self.ask(move |connection| read::event_bounds(connection, &user))
+            .await
+    }
+
+    fn marks(&self) -> Marks {
+        self.marker.marks()
     }
 
     async fn settings(&self, user: &UserId) -> Result<Vec<Setting>, StoreError> {

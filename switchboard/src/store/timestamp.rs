@@ -29,6 +29,35 @@ impl Timestamp {
         self.0
     }
 
+    /// As in `2026-07-28T09:30:00.125Z`.
+    pub fn rfc3339(self) -> String {
+        let text = self.to_string().replace(' ', "T");
+        format!("{text}.{:03}Z", self.0 % 1000)
+    }
+
+    /// Reads what [`rfc3339`](Self::rfc3339) writes; the time, or a part of it, may be left out.
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.strip_suffix('Z').unwrap_or(text);
+        let (date, time) = text.split_once('T').unwrap_or((text, "00:00:00"));
+        let numbers = |text: &str, sign: char| -> Option<Vec<u64>> {
+            let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+            let number = |part: &str| part.parse().ok().filter(|_| digits(part));
+            text.split(sign).map(number).collect()
+        };
+        let (time, fraction) = time.split_once('.').unwrap_or((time, "0"));
+        let millis: u64 = format!("{fraction:0<3}").get(..3)?.parse().ok()?;
+        let (date, mut time) = (numbers(date, '-')?, numbers(time, ':')?);
+        time.resize(3, 0);
+        let ([year, month, day], [hour, minute, second]) = (date.as_slice(), time.as_slice())
+        else {
+            return None;
+        };
+        let days = days(*year, *month, *day)?;
+        let fits = *hour < 24 && *minute < 60 && *second < 61;
+        let seconds = days * 86_400 + hour * 3600 + minute * 60 + second;
+        fits.then(|| Self(seconds * 1000 + millis))
+    }
+
     /// How long after `earlier` this is; nothing if it is not.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(self.0.saturating_sub(earlier.0))
@@ -72,6 +101,20 @@ fn civil(days: u64) -> (u64, u64, u64) {
     (era * 400 + year_of_era + u64::from(month <= 2), month, day)
 }
 
+/// The number of days from 1970-01-01 to a day; `None` if there is no such day.
+fn days(year: u64, month: u64, day: u64) -> Option<u64> {
+    if !(1970..=9999).contains(&year) || !(1..=12).contains(&month) {
+        return None;
+    }
+    let shifted_year = year - u64::from(month <= 2);
+    let (era, year_of_era) = (shifted_year / 400, shifted_year % 400);
+    let shifted = (month + 9) % 12;
+    let day_of_year = (153 * shifted + 2) / 5 + day.checked_sub(1)?;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    let days = (era * 146_097 + day_of_era).checked_sub(719_468)?;
+    (civil(days) == (year, month, day)).then_some(days)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,5 +126,37 @@ mod tests {
         assert_eq!(show(951_782_400), "2000-02-29 00:00:00");
         assert_eq!(show(1_709_251_199), "2024-02-29 23:59:59");
         assert_eq!(show(1_785_231_000), "2026-07-28 09:30:00");
+        let moment = Timestamp::from_millis(1_785_231_000_125);
+        assert_eq!(moment.rfc3339(), "2026-07-28T09:30:00.125Z");
+    }
+
+    #[test]
+    fn what_is_written_can_be_read() {
+        for millis in [
+            0,
+            1,
+            951_782_400_000,
+            1_785_230_999_125,
+            253_402_300_799_999,
+        ] {
+            let moment = Timestamp::from_millis(millis);
+            assert_eq!(Timestamp::parse(&moment.rfc3339()), Some(moment));
+        }
+        let day = Timestamp::parse("2026-02-28").map(Timestamp::rfc3339);
+        assert_eq!(day.as_deref(), Some("2026-02-28T00:00:00.000Z"));
+        let minute = Timestamp::parse("2024-02-29T09:30Z").map(Timestamp::rfc3339);
+        assert_eq!(minute.as_deref(), Some("2024-02-29T09:30:00.000Z"));
+        for odd in [
+            "",
+            "now",
+            "2026-02-29",
+            "2026-13-01",
+            "2026-01-01T24:00:00Z",
+            "1969-12-31",
+            "2026-01-+1",
+            "é",
+        ] {
+            assert_eq!(Timestamp::parse(odd), None, "{odd}");
+        }
     }
 }

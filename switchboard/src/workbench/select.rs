@@ -12,11 +12,13 @@ use crate::store::{Assistant, McpMode, Server, Store, Trust, UserId};
 use crate::workbench::Wishes;
 
 /// The servers that take part.
-pub(super) struct Selected {
-    pub(super) configs: Vec<ServerConfig>,
+#[derive(Debug, Default)]
+pub(crate) struct Selected {
+    pub(crate) configs: Vec<ServerConfig>,
     /// All stored servers.
-    pub(super) rows: Vec<Server>,
-    pub(super) notices: Vec<String>,
+    pub(crate) rows: Vec<Server>,
+    /// What people should know.
+    pub(crate) notices: Vec<String>,
 }
 
 /// The assistant of this name or id.
@@ -46,11 +48,12 @@ pub(super) async fn servers(
     assistant: Option<&Assistant>,
     choice: &Choice,
 ) -> Result<Selected, Failure> {
-    let rows = store.servers(user).await?;
+    if wishes.config.is_none() && wishes.servers.is_empty() {
+        return of_assistant(store, user, assistant, choice).await;
+    }
     let mut selected = Selected {
-        configs: Vec::new(),
-        rows: Vec::new(),
-        notices: Vec::new(),
+        rows: store.servers(user).await?,
+        ..Selected::default()
     };
     if let Some(file) = &wishes.config {
         of_file(file, &mut selected)?;
@@ -61,33 +64,44 @@ pub(super) async fn servers(
             };
             selected.configs.retain(named);
         }
-    } else if wishes.servers.is_empty() {
-        let chosen = match assistant.map(|assistant| (assistant.mcp_mode, assistant)) {
-            Some((McpMode::Off, _)) => Some(Vec::new()),
-            Some((McpMode::Manual, it)) => Some(store.assistant_servers(&it.id).await?),
-            _ => None,
-        };
-        for row in rows.iter().filter(|row| row.is_active) {
-            if chosen
-                .as_ref()
-                .is_some_and(|chosen| !chosen.contains(&row.id))
-            {
-                continue;
-            }
-            add(row, &mut selected).await;
-        }
-        if rows.is_empty() && choice.provider.is_demo() {
-            selected.configs.push(demo()?);
-        }
     } else {
         for name in &wishes.servers {
-            let row = rows.iter().find(|row| row.name == *name);
-            match row {
-                Some(row) => add(row, &mut selected).await,
+            let row = selected.rows.iter().find(|row| row.name == *name);
+            match row.cloned() {
+                Some(row) => add(&row, &mut selected).await,
                 None if name == "demo" => selected.configs.push(demo()?),
                 None => selected.configs.push(remote(name)?),
             }
         }
+    }
+    Ok(selected)
+}
+
+/// The servers of an assistant, or all that are active; with the demo model and nothing else, the
+/// demo server.
+pub(crate) async fn of_assistant(
+    store: &dyn Store,
+    user: &UserId,
+    assistant: Option<&Assistant>,
+    choice: &Choice,
+) -> Result<Selected, Failure> {
+    let mut selected = Selected::default();
+    let rows = store.servers(user).await?;
+    let chosen = match assistant.map(|assistant| (assistant.mcp_mode, assistant)) {
+        Some((McpMode::Off, _)) => Some(Vec::new()),
+        Some((McpMode::Manual, it)) => Some(store.assistant_servers(&it.id).await?),
+        _ => None,
+    };
+    let is_chosen = |row: &&Server| {
+        chosen
+            .as_ref()
+            .is_none_or(|chosen| chosen.contains(&row.id))
+    };
+    for row in rows.iter().filter(|row| row.is_active).filter(is_chosen) {
+        add(row, &mut selected).await;
+    }
+    if rows.is_empty() && chosen.is_none() && choice.provider.is_demo() {
+        selected.configs.push(demo()?);
     }
     selected.rows = rows;
     Ok(selected)

@@ -8,11 +8,17 @@
     reason = "tests"
 )]
 
+#[path = "../../../agent-loop/tests/it/accepted.rs"]
+mod accepted;
 mod demo;
 mod demo_model;
 mod demo_server;
 mod models;
+#[path = "../../../agent-loop/tests/interop/pairing.rs"]
+mod pairing;
 mod program;
+mod rest;
+mod serve;
 mod servers;
 mod session;
 mod store;

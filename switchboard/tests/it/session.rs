@@ -143,7 +143,7 @@ proptest! {
             let turns: Vec<Said> = serde_json::from_str(answer.provider_raw.as_deref().unwrap()).unwrap();
             assert_eq!(turns.len(), rounds.len() + 1);
             assert!(store.open_questions(&id).await.unwrap().is_empty());
-            assert!(store.unfinished_runs(&UserId::local()).await.unwrap().is_empty());
+            assert!(store.unfinished(&UserId::local()).await.unwrap().is_empty());
         });
     }
 }

@@ -19,21 +19,32 @@ const WORDS: [&str; 9] = [
     "header",
 ];
 
-/// The command line, with `…` in place of what may be secret: values of options that are named so,
-/// passwords in URLs, headers.
-impl fmt::Display for ServerCommand {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut line = self.program.clone();
+impl ServerCommand {
+    /// The arguments, with `…` in place of what may be secret: values of options that are named
+    /// so, passwords in URLs, headers.
+    pub fn shown_args(&self) -> Vec<String> {
         let mut value_is_secret = false;
+        let mut shown = Vec::new();
         for arg in self.args() {
-            line.push(' ');
             if value_is_secret && !arg.starts_with("--") {
-                line.push('…');
+                shown.push("…".to_owned());
                 value_is_secret = false;
                 continue;
             }
-            line += &redact(arg);
+            shown.push(redact(arg));
             value_is_secret = arg.starts_with('-') && !arg.contains('=') && names_secret(arg);
+        }
+        shown
+    }
+}
+
+/// The command line, with the arguments as [`ServerCommand::shown_args`] tells them.
+impl fmt::Display for ServerCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut line = self.program.clone();
+        for arg in self.shown_args() {
+            line.push(' ');
+            line += &arg;
         }
         let line = line.replace(char::is_control, " ");
         match line.char_indices().nth(MAX_CHARS) {

@@ -1,7 +1,6 @@
 //! `switchboard servers add`.
 
 use clap::Args;
-use mcp_manager::ServerName;
 use serde_json::json;
 
 use super::settings::Settings;
@@ -9,7 +8,7 @@ use crate::cli::Global;
 use crate::exit::{Exit, Failure};
 use crate::home;
 use crate::out::Out;
-use crate::servers::{is_url, to_config};
+use crate::servers::{check_name, is_url, next_place, to_config};
 use crate::store::{Change, Server, ServerKind, UserId};
 
 #[derive(Args, Debug)]
@@ -59,11 +58,7 @@ impl Add {
             let hint = "Change it with `switchboard servers edit`, or take another name.";
             return Err(Failure::new(Exit::Other, text).with_hint(hint));
         }
-        row.sort = rows
-            .iter()
-            .map(|row| row.sort + 1)
-            .max()
-            .unwrap_or_default();
+        row.sort = next_place(&rows);
         let value = json!({"added": row.name, "endpoint": config.endpoint().to_string()});
         let text = format!(
             "Added {0}: {1}\nTry it with `switchboard servers test {0}`.",
@@ -75,15 +70,4 @@ impl Add {
         out.result(&value, text);
         Ok(Exit::Done)
     }
-}
-
-/// Whether a server can be called so.
-pub(super) fn check_name(name: &str) -> Result<(), Failure> {
-    let checked = ServerName::new(name);
-    checked.map_err(|error| Failure::new(Exit::Other, error.to_string()))?;
-    if is_url(name) {
-        let text = "a server's name is not its URL: the name comes first";
-        return Err(Failure::new(Exit::Other, text));
-    }
-    Ok(())
 }

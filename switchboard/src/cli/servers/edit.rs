@@ -3,12 +3,11 @@
 use clap::Args;
 use serde_json::json;
 
-use super::add::check_name;
 use super::settings::Settings;
 use crate::cli::Global;
 use crate::exit::{Exit, Failure};
 use crate::out::Out;
-use crate::servers::{find, is_url, to_config};
+use crate::servers::{check_name, find, is_url, to_config};
 use crate::store::{Change, ServerKind, Timestamp, UserId};
 
 #[derive(Args, Debug)]

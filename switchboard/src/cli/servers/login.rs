@@ -9,7 +9,7 @@ use crate::doctor::diagnose;
 use crate::exit::{Exit, Failure};
 use crate::out::Out;
 use crate::servers::{self, find, reach};
-use crate::store::{Change, Server, ServerKind, TokenRef};
+use crate::store::{Change, ServerKind, TokenRef};
 
 #[derive(Args, Debug)]
 pub(super) struct Login {
@@ -44,7 +44,7 @@ impl Login {
             Ok(())
         };
         let done = tokio::select! {
-            done = servers::log_in(config.clone(), show) => done,
+            done = servers::log_in(&row.user_id, config.clone(), show) => done,
             _ = tokio::signal::ctrl_c() => {
                 return Err(Failure::new(Exit::Cancelled, "cancelled"));
             }
@@ -66,7 +66,7 @@ impl Login {
 
 pub(super) async fn log_out(global: &Global, out: &Out, name: &str) -> Result<Exit, Failure> {
     let (store, row) = find(global, name).await?;
-    forget(&row).await?;
+    servers::log_out(&row).await?;
     store.commit(vec![Change::DeleteTokens(row.id)]).await?;
     store.close().await?;
     out.result(
@@ -74,16 +74,4 @@ pub(super) async fn log_out(global: &Global, out: &Out, name: &str) -> Result<Ex
         format!("Forgot the login to {name}."),
     );
     Ok(Exit::Done)
-}
-
-/// Forgets a server's tokens, if it can have any.
-pub(super) async fn forget(row: &Server) -> Result<(), Failure> {
-    let Ok(config) = reach(row).await else {
-        // An address with a variable that has no value never had a login.
-        return Ok(());
-    };
-    servers::log_out(&config).await.map_err(|error| {
-        let text = format!("the login to {} cannot be forgotten", row.name);
-        Failure::new(Exit::Other, text).caused_by(error)
-    })
 }

@@ -1,10 +1,9 @@
 //! What can be said about a server when it is added, and later.
 
 use clap::{Args, ValueEnum};
-use serde_json::{Map, Value};
 
 use crate::exit::{Exit, Failure};
-use crate::servers::{INPUTS, Keeping, Kind, keep, split_header, stored_value};
+use crate::servers::{Keeping, Kind, answer, keep, split_header, stored_value};
 use crate::store::{EnvPolicy, Server, ServerKind, StoredValue};
 
 /// What can be said about a server.
@@ -121,17 +120,7 @@ impl Settings {
         };
         let value = stored_value(value);
         let value = keep(&row.id, &format!("input/{id}"), value, keeping).await?;
-        if !row.extra.is_object() {
-            row.extra = Value::Object(Map::new());
-        }
-        if let Some(extra) = row.extra.as_object_mut() {
-            let inputs = extra
-                .entry(INPUTS)
-                .or_insert_with(|| Value::Object(Map::new()));
-            if let Some(inputs) = inputs.as_object_mut() {
-                inputs.insert(id.to_owned(), String::from(value).into());
-            }
-        }
+        answer(row, id, value);
         Ok(())
     }
 }

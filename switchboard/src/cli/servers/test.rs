@@ -36,7 +36,7 @@ impl Test {
                 }
                 let (mut values, mut rows) = (Vec::new(), Vec::new());
                 for server in &link.servers {
-                    let report = examine(link, server, Duration::MAX);
+                    let report = examine(&link.manager, &server.name, server.took, Duration::MAX);
                     if let Some(seen) = &report.seen {
                         rows.push(vec![
                             report.name.clone(),

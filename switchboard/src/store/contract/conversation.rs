@@ -198,7 +198,7 @@ pub(super) async fn a_conversation_goes_whole_but_its_usage_stays(store: &dyn St
     assert_eq!(store.question(&question.id).await?, None);
     assert_eq!(store.rules(&user).await?, []);
     assert_eq!(store.latest_run(&talk.id).await?, None);
-    assert_eq!(store.unfinished_runs(&user).await?, []);
+    assert_eq!(store.unfinished(&user).await?, []);
     assert_eq!(store.events(&user, None, 0, 9).await?, []);
     assert_eq!(store.usage(&user, Some(&talk.id), None).await?.len(), 1);
     fork.parent = None;

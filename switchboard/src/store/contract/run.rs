@@ -6,8 +6,8 @@ use serde_json::json;
 
 use super::{fails, other_user};
 use crate::store::{
-    Change, Conversation, NewEvent, Pending, PendingKind, PendingState, Run, RunId, Store,
-    StoreError, Timestamp, Usage, UserId,
+    Change, Conversation, EventBounds, NewEvent, Pending, PendingKind, PendingState, Run, RunId,
+    Standing, Store, StoreError, Timestamp, Usage, UserId,
 };
 
 type Outcome = Result<(), StoreError>;
@@ -65,7 +65,10 @@ pub(super) async fn a_run_that_was_overtaken_is_told(store: &dyn Store) -> Outco
     run.created_at = Timestamp::from_millis(1);
     let put = |run: &Run| vec![Change::PutRun(Box::new(run.clone()))];
     store.commit(put(&run)).await?;
-    assert_eq!(store.unfinished_runs(&user).await?, [run.clone()]);
+    assert_eq!(
+        store.unfinished(&user).await?,
+        std::slice::from_ref(&talk.id)
+    );
     fails!(store, put(&run), StoreError::Conflict { .. });
     run.revision = 2;
     run.state = r#"{"step": 2}"#.to_owned();
@@ -81,7 +84,7 @@ pub(super) async fn a_run_that_was_overtaken_is_told(store: &dyn Store) -> Outco
     let next = Run::new(talk.id.clone(), "{}");
     store.commit([put(&run), put(&next)].concat()).await?;
     assert_eq!(store.latest_run(&talk.id).await?, Some(next.clone()));
-    assert_eq!(store.unfinished_runs(&user).await?, [next]);
+    assert_eq!(store.unfinished(&user).await?, [talk.id]);
     Ok(())
 }
 
@@ -173,22 +176,111 @@ pub(super) async fn events_are_numbered_and_replayed(store: &dyn Store) -> Outco
     assert_eq!(texts(&store.events(&user, None, second.seq, 1).await?), "c");
     assert_eq!(
         texts(&store.events(&user, Some(&one.id), 0, 9).await?),
-        "ad"
+        "acd",
+        "a conversation's events come with those of none"
     );
-    assert_eq!(store.events(&other, Some(&one.id), 0, 9).await?, []);
+    assert_eq!(
+        texts(&store.events(&user, Some(&one.id), 0, 2).await?),
+        "ac"
+    );
+    assert_eq!(
+        texts(&store.events(&other, Some(&one.id), 0, 9).await?),
+        "theirs"
+    );
+    let last = numbers.last().copied().unwrap_or_default();
+    let bounds = store.event_bounds(&user).await?;
+    assert_eq!(
+        bounds,
+        EventBounds::new(0, last),
+        "nothing is forgotten yet"
+    );
     store
         .commit(vec![Change::PruneEvents(user.clone(), 1)])
         .await?;
     assert_eq!(texts(&store.events(&user, None, 0, 9).await?), "d");
+    let bounds = store.event_bounds(&user).await?;
+    let forgotten = all.get(2).map_or(0, |third| third.seq);
+    assert_eq!(bounds, EventBounds::new(forgotten, last));
+    assert_eq!(store.event_bounds(&other).await?.forgotten, 0);
     assert_eq!(texts(&store.events(&other, None, 0, 9).await?), "theirs");
     store
         .commit(vec![Change::PruneEvents(user.clone(), 0)])
         .await?;
+    assert_eq!(
+        store.event_bounds(&user).await?,
+        EventBounds::new(last, last)
+    );
     let after = store.commit(vec![event(&user, None, "e")]).await?;
     assert!(
         after.first() > numbers.last(),
         "a number is never used twice"
     );
+    Ok(())
+}
+
+/// Whoever hears a mark finds the event; other users' events and other conversations' are not
+/// heard.
+pub(super) async fn new_events_are_heard_of(store: &dyn Store) -> Outcome {
+    let (user, other) = (UserId::local(), other_user(store).await?);
+    let (one, two) = (talk(store).await?, talk(store).await?);
+    let event = |user: &UserId, talk: Option<&Conversation>| {
+        let talk = talk.map(|talk| talk.id.clone());
+        Change::AppendEvent(NewEvent::new(user.clone(), talk, "message.delta", json!(1)))
+    };
+    let (mut all, mut here, mut idle) = (store.marks(), store.marks(), store.marks());
+    store
+        .commit(vec![event(&other, None), event(&user, Some(&two))])
+        .await?;
+    assert!(all.heard(&user, None).await);
+    assert_eq!(store.events(&user, None, 0, 9).await?.len(), 1);
+    store.commit(vec![event(&user, Some(&one))]).await?;
+    assert!(here.heard(&user, Some(&one.id)).await);
+    assert_eq!(store.events(&user, Some(&one.id), 0, 9).await?.len(), 1);
+    store.commit(vec![event(&user, None)]).await?;
+    assert!(here.heard(&user, Some(&one.id)).await);
+    assert_eq!(store.events(&user, Some(&one.id), 0, 9).await?.len(), 2);
+    for _ in 0..3 {
+        let many = (0..1000).map(|_| event(&user, None)).collect();
+        store.commit(many).await?;
+    }
+    assert!(
+        idle.heard(&other, None).await,
+        "who was too slow is told to look"
+    );
+    Ok(())
+}
+
+pub(super) async fn a_conversation_tells_how_it_stands(store: &dyn Store) -> Outcome {
+    let (fresh, open, done) = (talk(store).await?, talk(store).await?, talk(store).await?);
+    let put = |run: &Run| Change::PutRun(Box::new(run.clone()));
+    let mut past = Run::new(open.id.clone(), "");
+    past.created_at = Timestamp::from_millis(1);
+    past.finish = Some("finished".to_owned());
+    let mut ended = Run::new(done.id.clone(), "");
+    ended.finish = Some("cancelled".to_owned());
+    let question = || {
+        let asked = Pending::new(open.id.clone(), PendingKind::Approval, json!({}));
+        (asked.id.clone(), Change::PutPending(asked))
+    };
+    let ((settled, first), (_, second)) = (question(), question());
+    let going = Run::new(open.id.clone(), "{}");
+    let changes = vec![put(&past), put(&going), put(&ended), first, second];
+    store.commit(changes).await?;
+    let settle = Change::Settle {
+        id: settled,
+        state: PendingState::Answered,
+        answer: None,
+        at: Timestamp::from_millis(7),
+    };
+    store.commit(vec![settle]).await?;
+    let nowhere = crate::store::ConversationId::new("nowhere");
+    let asked = [done.id.clone(), nowhere, open.id.clone(), fresh.id.clone()];
+    let told = store.standings(&asked).await?;
+    let mut of_done = Standing::new(done.id);
+    of_done.finish = Some("cancelled".to_owned());
+    let mut of_open = Standing::new(open.id);
+    (of_open.open, of_open.waiting) = (true, 1);
+    assert_eq!(told, [of_done, of_open, Standing::new(fresh.id)]);
     Ok(())
 }
 

@@ -70,6 +70,28 @@ pub(super) async fn a_server_keeps_every_field(store: &dyn Store) -> Outcome {
     Ok(())
 }
 
+pub(super) async fn a_sight_of_a_server_changes_nothing_else(store: &dyn Store) -> Outcome {
+    let mut files = server("files");
+    store.commit(put(&files)).await?;
+    let saw = |transport: Option<&str>, error: Option<&str>| Change::SawServer {
+        id: files.id.clone(),
+        transport: transport.map(str::to_owned),
+        error: error.map(str::to_owned),
+    };
+    let (reached, lost) = (saw(Some("sse"), None), saw(None, Some("exit 1")));
+    store.commit(vec![reached, lost]).await?;
+    let gone = Change::SawServer {
+        id: ServerId::fresh(),
+        transport: None,
+        error: None,
+    };
+    store.commit(vec![gone]).await?;
+    files.transport_seen = Some("sse".to_owned());
+    files.last_error = Some("exit 1".to_owned());
+    assert_eq!(store.servers(&UserId::local()).await?, [files]);
+    Ok(())
+}
+
 pub(super) async fn servers_come_in_the_users_order(store: &dyn Store) -> Outcome {
     for (name, sort) in [("b", 1), ("c", 0), ("a", 1)] {
         let mut server = server(name);

@@ -20,6 +20,9 @@ pub struct ToolCall {
     pub position: u32,
     /// The round it was made in.
     pub round: u32,
+    /// How many characters of the answer's text stand before it.
+    #[serde(default)]
+    pub text_offset: u64,
     /// The server it goes to. The call outlives the server's row.
     pub server_id: Option<ServerId>,
     /// The server's name at that time.
@@ -57,6 +60,7 @@ impl ToolCall {
             call_id: call_id.into(),
             position: 0,
             round: 0,
+            text_offset: 0,
             server_id: None,
             server_name: String::new(),
             display_name: tool.clone(),

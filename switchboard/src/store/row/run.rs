@@ -178,3 +178,46 @@ impl NewEvent {
         }
     }
 }
+
+/// Which of a user's events there are.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct EventBounds {
+    /// Events up to this number may have been forgotten.
+    pub forgotten: u64,
+    /// The number of the latest event; that of the last forgotten one if there is none.
+    pub latest: u64,
+}
+
+impl EventBounds {
+    /// Bounds.
+    pub fn new(forgotten: u64, latest: u64) -> Self {
+        Self { forgotten, latest }
+    }
+}
+
+/// How a conversation stands.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Standing {
+    /// The conversation.
+    pub conversation_id: ConversationId,
+    /// How many questions wait for the user.
+    pub waiting: u64,
+    /// Whether its latest run goes on, or was cut off.
+    pub open: bool,
+    /// How its latest run ended, if it has.
+    pub finish: Option<String>,
+}
+
+impl Standing {
+    /// Nothing has happened in it.
+    pub fn new(conversation: ConversationId) -> Self {
+        Self {
+            conversation_id: conversation,
+            waiting: 0,
+            open: false,
+            finish: None,
+        }
+    }
+}

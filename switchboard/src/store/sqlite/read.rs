@@ -8,8 +8,8 @@ use crate::store::id::{
     AssistantId, BlobId, ConversationId, MessageId, PendingId, ServerId, UserId,
 };
 use crate::store::row::{
-    Assistant, Blob, Conversation, Event, Message, Pending, Rule, Run, Server, ServerTool, Setting,
-    TokenRef, UsageTotal, User,
+    Assistant, Blob, Conversation, Event, EventBounds, Message, Pending, Rule, Run, Server,
+    ServerTool, Setting, Standing, TokenRef, UsageTotal, User,
 };
 use crate::store::sqlite::table::{self, failed};
 use crate::store::timestamp::Timestamp;
@@ -203,10 +203,49 @@ pub(super) fn latest_run(
         .map(first)
 }
 
-pub(super) fn unfinished_runs(connection: &Connection, user: &UserId) -> Found<Vec<Run>> {
-    let sql = "SELECT r.* FROM runs r JOIN conversations c ON c.id = r.conversation_id
+pub(super) fn unfinished(connection: &Connection, user: &UserId) -> Found<Vec<ConversationId>> {
+    let sql =
+        "SELECT r.conversation_id FROM runs r JOIN conversations c ON c.id = r.conversation_id
          WHERE c.user_id = ? AND r.finish IS NULL ORDER BY r.created_at, r.id";
-    table::RUNS.rows(connection, sql, [user.as_str()])
+    let mut found: Vec<ConversationId> = connection
+        .prepare_cached(sql)
+        .and_then(|mut statement| {
+            let rows = statement.query_map([user.as_str()], |row| {
+                row.get::<_, String>(0).map(ConversationId::new)
+            })?;
+            rows.collect()
+        })
+        .map_err(failed)?;
+    found.dedup();
+    Ok(found)
+}
+
+pub(super) fn standings(
+    connection: &Connection,
+    conversations: &[ConversationId],
+) -> Found<Vec<Standing>> {
+    let sql = "SELECT
+             (SELECT COUNT(*) FROM pending_interactions
+              WHERE conversation_id = c.id AND state = 'open'),
+             r.id IS NOT NULL AND r.finish IS NULL,
+             r.finish
+         FROM conversations c LEFT JOIN runs r ON r.id =
+             (SELECT id FROM runs WHERE conversation_id = c.id
+              ORDER BY created_at DESC, id DESC LIMIT 1)
+         WHERE c.id = ?";
+    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
+    let mut found = Vec::new();
+    for id in conversations {
+        let standing = statement.query_row([id.as_str()], |row| {
+            let mut standing = Standing::new(id.clone());
+            standing.waiting = row.get::<_, i64>(0)? as u64;
+            standing.open = row.get(1)?;
+            standing.finish = row.get(2)?;
+            Ok(standing)
+        });
+        found.extend(standing.optional().map_err(failed)?);
+    }
+    Ok(found)
 }
 
 pub(super) fn usage(
@@ -243,11 +282,30 @@ pub(super) fn events(
         ),
         Some(conversation) => table::EVENTS.rows(
             connection,
-            "SELECT * FROM events WHERE conversation_id = ? AND user_id = ? AND seq > ?
-             ORDER BY seq LIMIT ?",
+            "SELECT * FROM (SELECT * FROM events
+                 WHERE conversation_id = ?1 AND user_id = ?2 AND seq > ?3 ORDER BY seq LIMIT ?4)
+             UNION ALL SELECT * FROM (SELECT * FROM events
+                 WHERE conversation_id IS NULL AND user_id = ?2 AND seq > ?3 ORDER BY seq LIMIT ?4)
+             ORDER BY seq LIMIT ?4",
             params![conversation.as_str(), user.as_str(), after, limit],
         ),
     }
+}
+
+pub(super) fn event_bounds(connection: &Connection, user: &UserId) -> Found<EventBounds> {
+    let sql = "SELECT
+             COALESCE((SELECT seq FROM forgotten_events WHERE user_id = ?1), 0),
+             COALESCE((SELECT MAX(seq) FROM events WHERE user_id = ?1), 0)";
+    connection
+        .prepare_cached(sql)
+        .and_then(|mut statement| {
+            statement.query_row([user.as_str()], |row| {
+                let (forgotten, latest) = (row.get::<_, i64>(0)?, row.get::<_, i64>(1)?);
+                let forgotten = forgotten as u64;
+                Ok(EventBounds::new(forgotten, forgotten.max(latest as u64)))
+            })
+        })
+        .map_err(failed)
 }
 
 pub(super) fn settings(connection: &Connection, user: &UserId) -> Found<Vec<Setting>> {

@@ -61,6 +61,18 @@ fn apply(
                 )?;
             }
         }
+        Change::SawServer {
+            id,
+            transport,
+            error,
+        } => {
+            execute(
+                connection,
+                "UPDATE mcp_servers SET transport_seen = coalesce(?2, transport_seen),
+                 last_error = ?3 WHERE id = ?1",
+                params![id.as_str(), transport, error],
+            )?;
+        }
         Change::PutServerTools(server, tools) => {
             execute(
                 connection,
@@ -168,11 +180,19 @@ fn apply(
             return table::EVENTS.append(connection, event, row_bytes).map(Some);
         }
         Change::PruneEvents(user, keep) => {
+            let kept = params![user.as_str(), keep];
+            execute(
+                connection,
+                "INSERT INTO forgotten_events (user_id, seq) SELECT user_id, seq FROM events
+                 WHERE user_id = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2
+                 ON CONFLICT (user_id) DO UPDATE SET seq = excluded.seq",
+                kept,
+            )?;
             execute(
                 connection,
                 "DELETE FROM events WHERE user_id = ?1 AND seq <= (SELECT seq FROM events
                  WHERE user_id = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)",
-                params![user.as_str(), keep],
+                kept,
             )?;
         }
         Change::PutSetting(setting) => {

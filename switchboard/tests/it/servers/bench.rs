@@ -8,28 +8,28 @@ use serde_json::{Value, json};
 use crate::program::{path, program};
 
 /// What the clock of the demo server always shows: 2023-05-23.
-pub(super) const CLOCK: &str = "1684800000000";
+pub(crate) const CLOCK: &str = "1684800000000";
 
 /// A folder that is home to one user. Everything that is started for it is started in it.
-pub(super) struct Bench {
+pub(crate) struct Bench {
     folder: tempfile::TempDir,
 }
 
 /// How a run ended.
-pub(super) struct Ran {
-    pub(super) exit: i32,
-    pub(super) stdout: String,
-    pub(super) stderr: String,
+pub(crate) struct Ran {
+    pub(crate) exit: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl Bench {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         Self { folder }
     }
 
     /// One with the demo server in it.
-    pub(super) fn with_demo() -> Self {
+    pub(crate) fn with_demo() -> Self {
         let bench = Self::new();
         let ran = bench.run(&[
             "servers",
@@ -45,19 +45,19 @@ impl Bench {
         bench
     }
 
-    pub(super) fn path(&self) -> PathBuf {
+    pub(crate) fn path(&self) -> PathBuf {
         self.folder.path().canonicalize().unwrap()
     }
 
     /// Puts a file there.
-    pub(super) fn write(&self, name: &str, text: &str) -> PathBuf {
+    pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
         let file = self.path().join(name);
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         std::fs::write(&file, text).unwrap();
         file
     }
 
-    pub(super) fn command(&self, arguments: &[&str]) -> std::process::Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> std::process::Command {
         let mut command = program(arguments);
         command
             .current_dir(self.path())
@@ -73,7 +73,7 @@ impl Bench {
 
     /// Runs the program to its end. No process may be left then.
     #[track_caller]
-    pub(super) fn run(&self, arguments: &[&str]) -> Ran {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
         let output = self.command(arguments).output().unwrap();
         assert_eq!(self.left(), Vec::<String>::new(), "left by {arguments:?}");
         Ran {
@@ -85,7 +85,7 @@ impl Bench {
 
     /// Runs the program with `--json` and gives back all of it, fit for a snapshot.
     #[track_caller]
-    pub(super) fn json(&self, arguments: &[&str]) -> Value {
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         let ran = self.run(&[arguments, &["--json"]].concat_before_dashes());
         let lines = ran.stderr.lines();
         let stderr: Vec<Value> = lines.map(|line| self.parse(line)).collect();
@@ -105,7 +105,7 @@ impl Bench {
         value
     }
 
-    fn redact(&self, value: &mut Value) {
+    pub(crate) fn redact(&self, value: &mut Value) {
         match value {
             Value::String(text) => {
                 let folder = self.path().to_string_lossy().into_owned();
@@ -132,7 +132,7 @@ impl Bench {
     }
 
     /// The command lines of processes that run in this folder. Only Linux shows them.
-    fn left(&self) -> Vec<String> {
+    pub(crate) fn left(&self) -> Vec<String> {
         let mut left = Vec::new();
         for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
             let folder = std::fs::read_link(entry.path().join("cwd"));
@@ -175,12 +175,12 @@ impl<'a> ConcatBeforeDashes<'a> for [&[&'a str]; 2] {
 }
 
 /// A file of the program's data.
-pub(super) fn data(bench: &Bench, name: &str) -> PathBuf {
+pub(crate) fn data(bench: &Bench, name: &str) -> PathBuf {
     bench.path().join("data").join(name)
 }
 
 /// The permissions of a file.
 #[cfg(unix)]
-pub(super) fn mode(file: &Path) -> u32 {
+pub(crate) fn mode(file: &Path) -> u32 {
     std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(file).unwrap().permissions()) & 0o777
 }

@@ -137,5 +137,12 @@ fn a_servers_last_words_are_in_its_log() {
     assert_eq!(bench.run(&["servers", "test", "dying"]).exit, 4);
     let log = bench.json(&["servers", "logs", "dying"]);
     let lines = log["stdout"]["lines"].as_array().unwrap();
-    assert_eq!(lines[lines.len() - 2..], ["one", "two"], "{lines:?}");
+    let [_, one, two, why] = lines.as_slice() else {
+        panic!("{lines:?}");
+    };
+    assert_eq!((one, two), (&"one".into(), &"two".into()));
+    assert!(
+        why.as_str().unwrap().contains("exited with code 3"),
+        "{why}"
+    );
 }

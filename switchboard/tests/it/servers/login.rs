@@ -24,7 +24,7 @@ fn fetch(url: &str) -> String {
 }
 
 /// Plays the person with the browser: follows the login's address to its end.
-fn visit(note: &str) {
+pub(crate) fn visit(note: &str) {
     let url = note.split_whitespace().last().unwrap();
     let answer = fetch(url);
     let lines = answer.lines().filter_map(|line| line.split_once(": "));

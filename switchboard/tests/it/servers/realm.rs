@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 const TOKEN: &str = "geheim-7";
 
 /// Starts it; gives back its address, without a path.
-pub(super) async fn start() -> String {
+pub(crate) async fn start() -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     let base = address.clone();

@@ -49,3 +49,27 @@ fn an_import_is_one_yes() {
             .contains("untried")
     );
 }
+
+#[test]
+fn what_an_imported_file_asks_for_is_asked_once() {
+    let bench = Bench::new();
+    bench.write(
+        ".config/Code/User/mcp.json",
+        r#"{
+            "inputs": [
+                {"id": "team", "type": "promptString", "description": "The team"}
+            ],
+            "servers": {"a": {"command": "sh", "args": ["-c", "true"], "env": {"T": "${input:team}"}}}
+        }"#,
+    );
+    let mut terminal = Terminal::of(bench.command(&["import"]));
+    terminal.until("[y/N]");
+    terminal.type_in("y\r");
+    terminal.until("a asks: The team (");
+    terminal.type_in("red\r");
+    terminal.until("Took over 1 server.");
+    assert_eq!(terminal.end(), Some(0));
+    // Nothing is missing any more: it is the program that is no server.
+    let tested = bench.run(&["servers", "test", "a", "--json"]);
+    assert_eq!(tested.exit, 4, "{}", tested.stderr);
+}

@@ -114,7 +114,7 @@ async fn dump(store: &SqliteStore) -> Value {
         "talks": talks,
         "inner": inner,
         "rules": store.rules(&user).await.unwrap(),
-        "runs": store.unfinished_runs(&user).await.unwrap(),
+        "runs": store.unfinished(&user).await.unwrap(),
         "usage": store.usage(&user, None, None).await.unwrap(),
         "events": store.events(&user, None, 0, 99).await.unwrap(),
         "settings": store.settings(&user).await.unwrap(),

@@ -45,6 +45,13 @@ impl Desk {
 
     /// The program with these lines on its standard input.
     pub(crate) fn say(&self, arguments: &[&str], lines: &str) -> Output {
+        let output = self.say_beside(arguments, lines);
+        self.assert_nothing_left();
+        output
+    }
+
+    /// As [`say`](Self::say), while another program is at this desk.
+    pub(crate) fn say_beside(&self, arguments: &[&str], lines: &str) -> Output {
         let mut command = self.command(arguments);
         command
             .stdin(Stdio::piped())
@@ -57,9 +64,7 @@ impl Desk {
             .unwrap()
             .write_all(lines.as_bytes())
             .unwrap();
-        let output = child.wait_with_output().unwrap();
-        self.assert_nothing_left();
-        output
+        child.wait_with_output().unwrap()
     }
 
     /// What the program prints with `--json`.

@@ -1,0 +1,97 @@
+// The program under test: `switchboard serve` with a folder of its own.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+/** A fresh home for the program; `end()` takes everything away. */
+export class Program {
+  static async start({ env = {}, args = [] } = {}) {
+    const program = new Program();
+    program.folder = await mkdtemp(join(tmpdir(), 'switchboard-browser-'));
+    program.env = env;
+    program.args = args;
+    program.port = 0;
+    // Its servers find it by name, as those of a user do.
+    await mkdir(join(program.folder, 'bin'));
+    await symlink(process.env.SWITCHBOARD, join(program.folder, 'bin', 'switchboard'));
+    await program.begin();
+    return program;
+  }
+
+  /** Starts it, on the port it had before. */
+  async begin() {
+    const { folder } = this;
+    const keep = ['LANG', 'TMPDIR']
+      .filter((name) => name in process.env)
+      .map((name) => [name, process.env[name]]);
+    const env = {
+      ...Object.fromEntries(keep),
+      PATH: `${join(folder, 'bin')}:${process.env.PATH}`,
+      HOME: folder,
+      XDG_CONFIG_HOME: join(folder, 'config'),
+      SWITCHBOARD_HOME: folder,
+      SWITCHBOARD_KEYRING: 'off',
+      ...this.env,
+    };
+    const args = [
+      '--json',
+      '--database',
+      join(folder, 'test.db'),
+      'serve',
+      '--port',
+      String(this.port),
+      ...this.args,
+    ];
+    this.child = spawn(process.env.SWITCHBOARD, args, {
+      env,
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.ended = once(this.child, 'exit');
+    this.errors = '';
+    this.child.stderr.on('data', (bytes) => {
+      this.errors += bytes;
+    });
+    const [line] = await Promise.race([
+      once(createInterface({ input: this.child.stdout }), 'line'),
+      this.ended.then(() => [null]),
+    ]);
+    if (line === null) throw new Error(`switchboard serve ended: ${this.errors}`);
+    const ready = JSON.parse(line);
+    this.url = ready.url.replace(/\/$/, '');
+    this.link = ready.links[0].url;
+    this.token = /token=(.+)$/.exec(this.link)[1];
+    this.port = Number(new URL(this.url).port);
+  }
+
+  /** A request to the API, with the token. */
+  async api(method, path, body) {
+    const options = { method, headers: { Authorization: `Bearer ${this.token}` } };
+    if (body !== undefined) {
+      options.headers['Content-Type'] = 'application/json';
+      options.body = JSON.stringify(body);
+    }
+    const response = await fetch(`${this.url}/api/${path}`, options);
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return text ? JSON.parse(text) : null;
+  }
+
+  /** As `kill -9`. */
+  async kill() {
+    this.child.kill('SIGKILL');
+    await this.ended;
+  }
+
+  async end() {
+    if (this.child.exitCode === null && this.child.signalCode === null) {
+      this.child.kill('SIGTERM');
+      await this.ended;
+    }
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}

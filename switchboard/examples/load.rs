@@ -1,0 +1,321 @@
+//! Many conversations at once with `switchboard serve`, each with an approval: none may be lost,
+//! none doubled, and the memory is to be as flat after the last wave as after the first.
+//! `cargo xtask load` builds and runs it.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    clippy::panic,
+    reason = "an example that measures"
+)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use switchboard::store::{
+    Change, Conversation, Limits, Message, Role, SqliteStore, Store as _, UserId,
+};
+
+const WAVES: usize = 3;
+const AT_ONCE: usize = 200;
+const MESSAGES: u64 = 10_000;
+/// Clients that send requests side by side.
+const CLIENTS: usize = 16;
+
+fn main() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path());
+    let mut memory = Vec::new();
+    for wave in 1..=WAVES {
+        let began = Instant::now();
+        let waits = server.wave();
+        let took = began.elapsed();
+        server.settle();
+        memory.push(server.memory());
+        let (median, last) = (waits[waits.len() / 2], waits[waits.len() - 1]);
+        println!(
+            "wave {wave}: {AT_ONCE} conversations with an approval each in {took:.2?}; said to \
+             answered: median {median:.2?}, slowest {last:.2?}; memory after it {} KiB",
+            memory[wave - 1]
+        );
+    }
+    let bound = memory[0] + memory[0] / 10 + 4096;
+    assert!(
+        memory.iter().all(|size| *size <= bound),
+        "the memory grows: {memory:?} KiB"
+    );
+    server.long_conversation(folder.path());
+}
+
+struct Server {
+    child: Child,
+    port: u16,
+    token: String,
+}
+
+impl Server {
+    /// The program beside this example's folder, in a home of its own.
+    fn start(home: &std::path::Path) -> Self {
+        let example = std::env::current_exe().unwrap();
+        let program = example
+            .parent()
+            .unwrap()
+            .parent()
+            .unwrap()
+            .join("switchboard");
+        let mut child = Command::new(program)
+            .args(["serve", "--json", "--port", "0"])
+            .env("SWITCHBOARD_HOME", home)
+            .env("OLLAMA_HOST", "127.0.0.1:9")
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let told: Value = serde_json::from_str(&line).unwrap();
+        let link = told["links"][0]["url"].as_str().unwrap();
+        let (page, token) = link.split_once("/#token=").unwrap();
+        Self {
+            child,
+            port: page.rsplit(':').next().unwrap().parse().unwrap(),
+            token: token.to_owned(),
+        }
+    }
+
+    /// How much memory the program has in use, in KiB; 0 where the system does not tell.
+    fn memory(&self) -> u64 {
+        let file = format!("/proc/{}/status", self.child.id());
+        let status = std::fs::read_to_string(file).unwrap_or_default();
+        let line = status.lines().find(|line| line.starts_with("VmRSS:"));
+        let number = line.and_then(|line| line.split_whitespace().nth(1));
+        number.and_then(|number| number.parse().ok()).unwrap_or(0)
+    }
+
+    /// Waits until the program has nothing to do any more.
+    fn settle(&self) {
+        std::thread::sleep(Duration::from_secs(2));
+    }
+
+    fn connect(&self, request: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        stream
+    }
+
+    fn ask(&self, method: &str, path: &str, body: Option<&Value>) -> (u16, Value) {
+        let body = body.map(Value::to_string).unwrap_or_default();
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nAuthorization: Bearer {}\r\n\
+             Connection: close\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            self.port,
+            self.token,
+            body.len()
+        );
+        let mut reply = String::new();
+        self.connect(&request).read_to_string(&mut reply).unwrap();
+        let (head, body) = reply.split_once("\r\n\r\n").unwrap();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        (status, serde_json::from_str(body).unwrap_or(Value::Null))
+    }
+
+    fn done(&self, method: &str, path: &str, body: Option<&Value>) -> Value {
+        let (status, value) = self.ask(method, path, body);
+        assert!(status < 300, "{method} {path}: {status} {value}");
+        value
+    }
+
+    /// Live events from now on, in a channel.
+    fn events(&self) -> mpsc::Receiver<(String, Value)> {
+        let request = format!(
+            "GET /api/events HTTP/1.0\r\nHost: 127.0.0.1:{}\r\nAuthorization: Bearer {}\r\n\r\n",
+            self.port, self.token
+        );
+        let mut lines = BufReader::new(self.connect(&request));
+        let mut line = String::new();
+        while !line.starts_with(": open") {
+            line.clear();
+            lines.read_line(&mut line).unwrap();
+        }
+        let (send, events) = mpsc::sync_channel(1 << 16);
+        std::thread::spawn(move || {
+            let (mut kind, mut line) = (String::new(), String::new());
+            while lines.read_line(&mut line).is_ok_and(|read| read > 0) {
+                if let Some(named) = line.strip_prefix("event: ") {
+                    kind = named.trim().to_owned();
+                } else if let Some(data) = line.strip_prefix("data: ") {
+                    let data = serde_json::from_str(data).unwrap();
+                    if send.send((kind.clone(), data)).is_err() {
+                        return;
+                    }
+                }
+                line.clear();
+            }
+        });
+        events
+    }
+
+    /// All conversations of a wave, from the first word to the last answer; how long each took.
+    fn wave(&self) -> Vec<Duration> {
+        let events = self.events();
+        let (begin, confirm) = (queue(0..AT_ONCE), shared_channel());
+        let mut begun: BTreeMap<String, Instant> = BTreeMap::new();
+        let mut started: BTreeMap<String, usize> = BTreeMap::new();
+        let mut ended: BTreeSet<String> = BTreeSet::new();
+        let mut waits = Vec::new();
+        std::thread::scope(|scope| {
+            for _ in 0..CLIENTS {
+                scope.spawn(|| {
+                    while begin.lock().next().is_some() {
+                        let talk = self.done("POST", "/api/conversations", Some(&json!({})));
+                        let path = format!(
+                            "/api/conversations/{}/messages",
+                            talk["id"].as_str().unwrap()
+                        );
+                        self.done("POST", &path, Some(&json!({"content": "write a note"})));
+                    }
+                    loop {
+                        let next = confirm.1.lock().recv();
+                        let Ok(call) = next else { return };
+                        self.approve(&call);
+                    }
+                });
+            }
+            while ended.len() < AT_ONCE {
+                let (kind, data) = events.recv_timeout(Duration::from_secs(300)).unwrap();
+                let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+                match kind.as_str() {
+                    "message.created" if data["message"]["role"] == "user" => {
+                        begun.insert(text(&data["message"]["conversationId"]), Instant::now());
+                    }
+                    "assistant.toolCall.updated" if data["approval"].is_object() => {
+                        confirm.0.lock().as_ref().unwrap().send(data).unwrap();
+                    }
+                    "assistant.toolCall.updated" if data["status"] == "invoking" => {
+                        *started.entry(text(&data["messageId"])).or_default() += 1;
+                    }
+                    "run.finished" => {
+                        assert_eq!(data["reason"], "done", "{data}");
+                        let id = text(&data["conversationId"]);
+                        waits.push(begun[&id].elapsed());
+                        assert!(ended.insert(id), "ended twice: {data}");
+                    }
+                    _ => {}
+                }
+            }
+            // No more calls come: the clients may go.
+            drop(confirm.0.lock().take());
+        });
+        assert_eq!(begun.len(), AT_ONCE, "conversations were lost");
+        assert_eq!(started.len(), AT_ONCE, "calls were lost");
+        assert!(
+            started.values().all(|times| *times == 1),
+            "calls were doubled"
+        );
+        for id in &ended {
+            let page = self.done("GET", &format!("/api/conversations/{id}/messages"), None);
+            let messages = page["items"].as_array().unwrap();
+            assert_eq!(messages.len(), 2);
+            let calls = messages[1]["toolCalls"].as_array().unwrap();
+            assert!(calls.len() == 1 && calls[0]["status"] == "done", "{page}");
+        }
+        waits.sort();
+        waits
+    }
+
+    fn approve(&self, call: &Value) {
+        let path = format!(
+            "/api/messages/{}/tool-confirm",
+            call["messageId"].as_str().unwrap()
+        );
+        let body = json!({
+            "position": call["position"],
+            "decision": "approve",
+            "argsHash": call["argsHash"],
+        });
+        // Twice, as two tabs would: one counts.
+        let statuses = [0, 1].map(|_| self.ask("POST", &path, Some(&body)).0);
+        assert_eq!(statuses, [200, 409]);
+    }
+
+    /// A conversation of very many messages, read page by page.
+    fn long_conversation(&self, home: &std::path::Path) {
+        let talk = Conversation::new(UserId::local(), "long");
+        let id = talk.id.clone();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let file = home.join("switchboard.db");
+            let store = SqliteStore::open(file, Limits::default()).await.unwrap();
+            let mut changes = vec![Change::PutConversation(talk)];
+            for seq in 1..=MESSAGES {
+                let role = if seq % 2 == 1 {
+                    Role::User
+                } else {
+                    Role::Assistant
+                };
+                let mut message = Message::new(id.clone(), seq, role);
+                message.content = format!("Message {seq}. {}", "Some words. ".repeat(20));
+                changes.push(Change::PutMessage(Box::new(message)));
+            }
+            store.commit(changes).await.unwrap();
+            store.close().await.unwrap();
+        });
+        let (mut before, mut times, mut read) = (String::new(), Vec::new(), 0);
+        loop {
+            let path = format!("/api/conversations/{id}/messages?limit=50{before}");
+            let began = Instant::now();
+            let page = self.done("GET", &path, None);
+            times.push(began.elapsed());
+            read += page["items"].as_array().unwrap().len();
+            match page["next"].as_u64() {
+                Some(next) => before = format!("&before={next}"),
+                None => break,
+            }
+        }
+        assert_eq!(read as u64, MESSAGES);
+        let opened = times[0];
+        times.sort();
+        println!(
+            "{MESSAGES} messages: opened in {opened:.2?}; {} pages of 50, median {:.2?}, slowest \
+             {:.2?}; memory {} KiB",
+            times.len(),
+            times[times.len() / 2],
+            times[times.len() - 1],
+            self.memory()
+        );
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn queue(numbers: std::ops::Range<usize>) -> parking_lot::Mutex<std::ops::Range<usize>> {
+    parking_lot::Mutex::new(numbers)
+}
+
+/// A channel whose ends are shared.
+type Shared = (
+    parking_lot::Mutex<Option<mpsc::SyncSender<Value>>>,
+    parking_lot::Mutex<mpsc::Receiver<Value>>,
+);
+
+fn shared_channel() -> Shared {
+    let (send, receive) = mpsc::sync_channel(AT_ONCE);
+    (
+        parking_lot::Mutex::new(Some(send)),
+        parking_lot::Mutex::new(receive),
+    )
+}

@@ -1,0 +1,66 @@
+//! What can be said about an assistant.
+
+use serde::Deserialize;
+
+use crate::exit::{Exit, Failure};
+use crate::serve::present;
+use crate::store::{Assistant, Change, McpMode, ServerId};
+use crate::workbench::parse_mode;
+
+/// The longest name, in characters.
+const NAME: usize = 200;
+
+/// What is said about an assistant. What is not said stays.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Draft {
+    pub(crate) name: Option<String>,
+    #[serde(deserialize_with = "present")]
+    pub(crate) model: Option<Option<String>>,
+    #[serde(deserialize_with = "present")]
+    pub(crate) system: Option<Option<String>>,
+    pub(crate) mcp_mode: Option<McpMode>,
+    pub(crate) server_ids: Option<Vec<ServerId>>,
+    #[serde(deserialize_with = "present")]
+    pub(crate) max_rounds: Option<Option<u32>>,
+    #[serde(deserialize_with = "present")]
+    pub(crate) approval_mode: Option<Option<String>>,
+}
+
+impl Draft {
+    /// Makes an assistant what is said about it; the changes that store it.
+    pub(crate) fn apply(self, row: &mut Assistant) -> Result<Vec<Change>, Failure> {
+        if let Some(name) = self.name {
+            name.trim().clone_into(&mut row.name);
+        }
+        if row.name.is_empty() || row.name.chars().count() > NAME {
+            let text = "an assistant needs a name, and a short one";
+            return Err(Failure::new(Exit::Other, text));
+        }
+        let text = |said: Option<String>| said.filter(|text| !text.trim().is_empty());
+        if let Some(model) = self.model {
+            row.model = text(model);
+        }
+        if let Some(system) = self.system {
+            row.system = text(system);
+        }
+        row.mcp_mode = self.mcp_mode.unwrap_or(row.mcp_mode);
+        row.max_rounds = self.max_rounds.unwrap_or(row.max_rounds);
+        if let Some(mode) = self.approval_mode {
+            let mode = text(mode);
+            if mode
+                .as_deref()
+                .is_some_and(|mode| parse_mode(mode).is_none())
+            {
+                let failure = Failure::new(Exit::Other, "there is no such approval mode");
+                return Err(failure.with_hint("There are ask, auto-read, auto and plan."));
+            }
+            row.approval_mode = mode;
+        }
+        let mut changes = vec![Change::PutAssistant(row.clone())];
+        if let Some(ids) = self.server_ids {
+            changes.push(Change::SetAssistantServers(row.id.clone(), ids));
+        }
+        Ok(changes)
+    }
+}

@@ -1,0 +1,205 @@
+//! `switchboard assistants`: models with instructions and servers of their own.
+
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+use crate::assistants::Draft;
+use crate::cli::Global;
+use crate::cli::text::{brief, table};
+use crate::exit::{Exit, Failure};
+use crate::home;
+use crate::out::Out;
+use crate::store::{Assistant, Change, McpMode, Server, ServerId, Store, UserId};
+
+/// Models with instructions and servers of their own; `chat --assistant NAME` talks with one.
+#[derive(Args, Debug)]
+pub(crate) struct Assistants {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// List assistants
+    List,
+    /// Add an assistant
+    Add(Said),
+    /// Change an assistant
+    Edit {
+        #[command(flatten)]
+        said: Said,
+        /// Call it so from now on
+        #[arg(long, value_name = "NAME")]
+        rename: Option<String>,
+    },
+    /// Forget an assistant; its conversations stay
+    Remove {
+        /// Its name
+        name: String,
+    },
+}
+
+/// What is said about an assistant.
+#[derive(Args, Debug)]
+struct Said {
+    /// Its name
+    name: String,
+    /// Its model; nothing for the usual one
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+    /// Its instructions; nothing for none
+    #[arg(long, value_name = "TEXT")]
+    system: Option<String>,
+    /// Let it use this server; may be repeated
+    #[arg(long = "server", value_name = "NAME")]
+    servers: Vec<String>,
+    /// Let it use all servers that are switched on
+    #[arg(long, conflicts_with_all = ["servers", "no_servers"])]
+    all_servers: bool,
+    /// Let it use no server
+    #[arg(long, conflicts_with = "servers")]
+    no_servers: bool,
+    /// Let it take so many rounds; 0 is no limit
+    #[arg(long, value_name = "N")]
+    max_rounds: Option<u32>,
+    /// Which calls are asked about: ask, auto-read, auto or plan
+    #[arg(long, value_name = "MODE")]
+    approve: Option<String>,
+}
+
+impl Assistants {
+    pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
+        let store = home::store(global.database.as_deref()).await?;
+        let user = UserId::local();
+        let rows = store.assistants(&user).await?;
+        match self.verb.unwrap_or(Verb::List) {
+            Verb::List => list(&*store, &rows, out).await?,
+            Verb::Add(said) => {
+                free(&rows, &said.name)?;
+                let mut row = Assistant::new(user.clone(), said.name.clone());
+                let changes = said.draft(&store.servers(&user).await?)?.apply(&mut row)?;
+                store.commit(changes).await?;
+                told(&*store, &row, out).await?;
+            }
+            Verb::Edit { said, rename } => {
+                let mut row = find(&rows, &said.name)?.clone();
+                let mut draft = said.draft(&store.servers(&user).await?)?;
+                if let Some(name) = rename.filter(|name| *name != row.name) {
+                    free(&rows, &name)?;
+                    draft.name = Some(name);
+                }
+                store.commit(draft.apply(&mut row)?).await?;
+                told(&*store, &row, out).await?;
+            }
+            Verb::Remove { name } => {
+                let row = find(&rows, &name)?;
+                let gone = Change::DeleteAssistant(user, row.id.clone());
+                store.commit(vec![gone]).await?;
+                out.result(&json!({ "removed": name }), format!("Removed {name}."));
+            }
+        }
+        store.close().await?;
+        Ok(Exit::Done)
+    }
+}
+
+impl Said {
+    fn draft(&self, servers: &[Server]) -> Result<Draft, Failure> {
+        let id = |name: &String| -> Result<ServerId, Failure> {
+            let row = servers.iter().find(|row| row.name == *name);
+            let row = row.ok_or_else(|| {
+                let failure = Failure::new(Exit::Other, format!("there is no server {name:?}"));
+                failure.with_hint("`switchboard servers list` names them.")
+            })?;
+            Ok(row.id.clone())
+        };
+        let chosen: Vec<ServerId> = self.servers.iter().map(id).collect::<Result<_, _>>()?;
+        let mode = match (self.no_servers, self.all_servers, chosen.is_empty()) {
+            (true, ..) => Some(McpMode::Off),
+            (_, true, _) => Some(McpMode::Auto),
+            (.., false) => Some(McpMode::Manual),
+            _ => None,
+        };
+        Ok(Draft {
+            name: None,
+            model: self.model.clone().map(Some),
+            system: self.system.clone().map(Some),
+            mcp_mode: mode,
+            server_ids: mode.map(|_| chosen),
+            max_rounds: self.max_rounds.map(Some),
+            approval_mode: self.approve.clone().map(Some),
+        })
+    }
+}
+
+fn find<'a>(rows: &'a [Assistant], name: &str) -> Result<&'a Assistant, Failure> {
+    rows.iter().find(|row| row.name == name).ok_or_else(|| {
+        let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
+        let failure = Failure::new(Exit::Other, format!("there is no assistant {name:?}"));
+        match names.is_empty() {
+            true => failure.with_hint("`switchboard assistants add NAME` makes one."),
+            false => failure.with_hint(format!("There are: {}.", names.join(", "))),
+        }
+    })
+}
+
+fn free(rows: &[Assistant], name: &str) -> Result<(), Failure> {
+    match rows.iter().any(|row| row.name == name) {
+        true => Err(Failure::new(
+            Exit::Other,
+            format!("there is an assistant {name:?} already"),
+        )),
+        false => Ok(()),
+    }
+}
+
+async fn described(store: &dyn Store, row: &Assistant) -> Result<Value, Failure> {
+    let ids = store.assistant_servers(&row.id).await?;
+    let servers = store.servers(&row.user_id).await?;
+    let names = servers.iter().filter(|server| ids.contains(&server.id));
+    Ok(json!({
+        "name": row.name,
+        "model": row.model,
+        "system": row.system,
+        "servers": row.mcp_mode,
+        "chosen": names.map(|server| server.name.as_str()).collect::<Vec<_>>(),
+        "max_rounds": row.max_rounds,
+        "approve": row.approval_mode,
+    }))
+}
+
+/// An assistant in the columns of a list.
+fn line(value: &Value) -> Vec<String> {
+    let text = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default();
+    let chosen = value.get("chosen").and_then(Value::as_array);
+    let chosen = chosen.into_iter().flatten().filter_map(Value::as_str);
+    let servers = match text("servers") {
+        "off" => "no servers".to_owned(),
+        "manual" => chosen.collect::<Vec<_>>().join(", "),
+        _ => "all servers".to_owned(),
+    };
+    let columns = ["name", "model", "approve", "system"].map(text);
+    let [name, model, approve, system] = columns.map(str::to_owned);
+    vec![name, model, servers, approve, brief(&system, 60)]
+}
+
+async fn list(store: &dyn Store, rows: &[Assistant], out: &Out) -> Result<(), Failure> {
+    let mut values = Vec::new();
+    for row in rows {
+        values.push(described(store, row).await?);
+    }
+    let lines: Vec<Vec<String>> = values.iter().map(line).collect();
+    let text = match lines.is_empty() {
+        true => "No assistants yet: `switchboard assistants add NAME` makes one.".to_owned(),
+        false => table(&lines),
+    };
+    out.result(&json!({ "assistants": values }), text);
+    Ok(())
+}
+
+async fn told(store: &dyn Store, row: &Assistant, out: &Out) -> Result<(), Failure> {
+    let value = described(store, row).await?;
+    let text = table(&[line(&value)]);
+    out.result(&value, text);
+    Ok(())
+}

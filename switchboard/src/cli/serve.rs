@@ -1,0 +1,101 @@
+//! `switchboard serve`.
+
+use std::time::Duration;
+
+use clap::Args;
+use serde_json::json;
+
+use crate::cli::Global;
+use crate::exit::{Exit, Failure};
+use crate::home;
+use crate::out::Out;
+use crate::serve::{Options, Serve as Server};
+
+/// Serves the web page and the API to this machine, until Ctrl-C ends it.
+#[derive(Args, Debug)]
+pub(crate) struct Serve {
+    /// Listen on this port of 127.0.0.1; 0 is a free one
+    #[arg(long, default_value_t = 7080, value_name = "PORT")]
+    port: u16,
+    /// Open the page in the browser
+    #[arg(long)]
+    open: bool,
+    /// Serve this user, with servers and conversations of their own; may be given several times
+    #[arg(long = "user", value_name = "NAME")]
+    users: Vec<String>,
+    /// Let the demo model take so many milliseconds for each piece of what it says
+    #[arg(long, default_value_t = 0, value_name = "MS")]
+    demo_step: u64,
+}
+
+impl Serve {
+    pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
+        let database = home::database(global.database.as_deref());
+        let store = home::store(global.database.as_deref()).await?;
+        let options = Options::beside(&database)
+            .with_port(self.port)
+            .with_users(self.users)
+            .with_demo_step(Duration::from_millis(self.demo_step));
+        let mut signals = Signals::new();
+        let server = Server::start(store, options).await?;
+        let links = server.links();
+        let url = format!("http://{}/", server.address());
+        let told: Vec<_> = links
+            .iter()
+            .map(|link| json!({ "user": link.user, "url": link.url }))
+            .collect();
+        let text = match links {
+            [link] => format!("Open {}", link.url),
+            links => {
+                let line = |link: &crate::serve::Link| format!("{}: {}", link.user, link.url);
+                let lines: Vec<String> = links.iter().map(line).collect();
+                lines.join("\n")
+            }
+        };
+        out.result(&json!({ "url": url, "links": told }), text);
+        out.note("The link holds the key to everything: share it with nobody. Ctrl-C stops.");
+        if let (true, Some(link)) = (self.open, links.first())
+            && let Err(error) = open::that_detached(&link.url)
+        {
+            out.note(format!("The browser cannot be opened: {error}"));
+        }
+        signals.next().await;
+        out.note("Stopping. Ctrl-C again stops at once.");
+        tokio::select! {
+            () = server.stop() => {}
+            () = signals.next() => {}
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// Ctrl-C, and what asks a service to end.
+struct Signals {
+    interrupts: crate::chat::Interrupts,
+    #[cfg(unix)]
+    terminate: Option<tokio::signal::unix::Signal>,
+}
+
+impl Signals {
+    fn new() -> Self {
+        Self {
+            interrupts: crate::chat::Interrupts::new(),
+            #[cfg(unix)]
+            terminate: {
+                use tokio::signal::unix::{SignalKind, signal};
+                signal(SignalKind::terminate()).ok()
+            },
+        }
+    }
+
+    async fn next(&mut self) {
+        #[cfg(unix)]
+        if let Some(terminate) = &mut self.terminate {
+            tokio::select! {
+                () = self.interrupts.next() => return,
+                _ = terminate.recv() => return,
+            }
+        }
+        self.interrupts.next().await;
+    }
+}

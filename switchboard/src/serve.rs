@@ -1,0 +1,226 @@
+//! `switchboard serve`: the REST API, live events and the web page, for this machine only.
+//!
+//! Everything goes through the [`Store`]: a request changes it, a run changes it, and whoever
+//! listens is woken and reads it. Nothing is shown that could be lost.
+
+mod access;
+mod api;
+mod app;
+mod error;
+mod events;
+mod fleet;
+mod guard;
+mod input;
+mod openapi;
+mod page;
+mod parking;
+mod questions;
+mod rate;
+mod routes;
+mod runs;
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::demo::{DemoModel, DemoScript};
+use crate::exit::{Exit, Failure};
+use crate::store::{Change, Store, User, UserId};
+pub(crate) use input::present;
+
+use access::Access;
+use app::App;
+
+/// How long open requests may take to end before they are cut off.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How to serve.
+#[derive(Clone, Debug)]
+pub struct Options {
+    tokens: PathBuf,
+    port: u16,
+    users: Vec<String>,
+    demo_step: Duration,
+}
+
+impl Options {
+    /// Serves the local user on a free port. The tokens are kept in this file.
+    pub fn new(tokens: impl Into<PathBuf>) -> Self {
+        Self {
+            tokens: tokens.into(),
+            port: 0,
+            users: Vec::new(),
+            demo_step: Duration::ZERO,
+        }
+    }
+
+    /// As [`new`](Self::new), with the tokens beside the database.
+    pub fn beside(database: &Path) -> Self {
+        let mut file = database.as_os_str().to_owned();
+        file.push(".tokens.json");
+        Self::new(PathBuf::from(file))
+    }
+
+    /// On this port; 0 is a free one.
+    #[must_use]
+    pub fn with_port(mut self, port: u16) -> Self {
+        self.port = port;
+        self
+    }
+
+    /// For these users in place of the local one. Each has servers and conversations of their own.
+    #[must_use]
+    pub fn with_users(mut self, users: impl IntoIterator<Item = String>) -> Self {
+        self.users = users.into_iter().collect();
+        self
+    }
+
+    /// With a demo model that takes so long for each piece of what it says.
+    #[must_use]
+    pub fn with_demo_step(mut self, step: Duration) -> Self {
+        self.demo_step = step;
+        self
+    }
+}
+
+/// A server that runs. Dropping it ends it as a crash would: nothing that was shown is lost.
+#[derive(Debug)]
+pub struct Serve {
+    address: SocketAddr,
+    links: Vec<Link>,
+    app: App,
+    closing: watch::Sender<bool>,
+    task: JoinHandle<()>,
+}
+
+/// The way in for a user.
+#[derive(Clone, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Link {
+    /// The user.
+    pub user: String,
+    /// The page's address, with the user's token.
+    pub url: String,
+}
+
+impl std::fmt::Debug for Link {
+    /// Without the token.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Link")
+            .field("user", &self.user)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Serve {
+    /// Serves on 127.0.0.1, and takes up what was under way when the store was last used.
+    ///
+    /// # Errors
+    /// If the port is taken, or the store or the file of tokens cannot be used.
+    pub async fn start(store: Arc<dyn Store>, options: Options) -> Result<Self, Failure> {
+        let users = users(&*store, &options.users).await?;
+        let access = Access::open(&options.tokens, &users)?;
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, options.port))
+            .await
+            .map_err(|error| {
+                let text = format!("port {} cannot be used", options.port);
+                let failure = Failure::new(Exit::Other, text).caused_by(error);
+                failure.with_hint("Choose another one with --port; 0 is a free one.")
+            })?;
+        let failed =
+            |error: std::io::Error| Failure::new(Exit::Other, "cannot serve").caused_by(error);
+        let address = listener.local_addr().map_err(failed)?;
+        let demo = DemoModel::paced(DemoScript::default(), 0, options.demo_step);
+        let demo = demo.await.map_err(|error| {
+            Failure::new(Exit::Model, "the demo model did not start").caused_by(error)
+        })?;
+        let links = users
+            .iter()
+            .filter_map(|user| {
+                let token = access.token(user)?;
+                let url = format!("http://{address}/#token={token}");
+                let user = user.to_string();
+                Some(Link { user, url })
+            })
+            .collect();
+        let (closing, closed) = watch::channel(false);
+        let app = App::new(store, access, demo, address.port(), closed.clone());
+        for user in &users {
+            app.runs.recover(user).await?;
+        }
+        let router = api::router(app.clone());
+        let task = tokio::spawn(async move {
+            let mut closing = closed;
+            let served = axum::serve(listener, router)
+                .with_graceful_shutdown(async move { app::closed(&mut closing).await });
+            // A connection's failure is its own.
+            let _ = served.await;
+        });
+        Ok(Self {
+            address,
+            links,
+            app,
+            closing,
+            task,
+        })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The ways in, one for each user.
+    pub fn links(&self) -> &[Link] {
+        &self.links
+    }
+
+    /// Stops: no new requests, running calls settled, every process of a server gone.
+    pub async fn stop(mut self) {
+        let _ = self.closing.send(true);
+        self.app.runs.stop().await;
+        let _ = tokio::time::timeout(PATIENCE, &mut self.task).await;
+        self.task.abort();
+        self.app.fleet.close().await;
+        // What was committed is safe either way.
+        let _ = self.app.store.close().await;
+    }
+}
+
+impl Drop for Serve {
+    fn drop(&mut self) {
+        self.task.abort();
+        self.app.runs.abandon();
+    }
+}
+
+/// The users to serve, each in the store.
+async fn users(store: &dyn Store, names: &[String]) -> Result<Vec<UserId>, Failure> {
+    if names.is_empty() {
+        return Ok(vec![UserId::local()]);
+    }
+    let known = store.users().await?;
+    let mut users = Vec::new();
+    for name in names {
+        let sign = |sign: char| sign.is_ascii_alphanumeric() || "-_.".contains(sign);
+        if name.is_empty() || name.len() > 64 || !name.chars().all(sign) {
+            let text = format!("{name:?} cannot be a user's name");
+            let failure = Failure::new(Exit::Other, text);
+            return Err(failure.with_hint("Use letters, digits, `-`, `_` and `.`."));
+        }
+        let id = UserId::new(name.clone());
+        if !known.iter().any(|user| user.id == id) {
+            let user = User::new(id.clone(), name);
+            store.commit(vec![Change::PutUser(user)]).await?;
+        }
+        if !users.contains(&id) {
+            users.push(id);
+        }
+    }
+    Ok(users)
+}

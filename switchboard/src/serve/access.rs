@@ -1,0 +1,140 @@
+//! Who may come in: a token for each user, in a file for its owner only.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use ring::rand::{SecureRandom as _, SystemRandom};
+use sha2::{Digest as _, Sha256};
+
+use crate::exit::{Exit, Failure};
+use crate::store::UserId;
+
+/// The bytes of a token.
+const BYTES: usize = 32;
+
+/// The users' tokens.
+pub(crate) struct Access {
+    tokens: BTreeMap<String, String>,
+    /// Found by hash: how long that takes tells nothing about a token.
+    users: BTreeMap<[u8; BYTES], UserId>,
+}
+
+impl Access {
+    /// Reads the file, and adds a token for each user who has none.
+    pub(crate) fn open(file: &Path, users: &[UserId]) -> Result<Self, Failure> {
+        let failed = |error: Box<dyn std::error::Error + Send + Sync>| {
+            let text = format!("{} cannot be used", file.display());
+            Failure::new(Exit::Other, text)
+                .caused_by(error)
+                .with_hint("It holds the tokens of the web page. Removed, it is made anew.")
+        };
+        let mut tokens: BTreeMap<String, String> = match std::fs::read(file) {
+            Ok(text) => serde_json::from_slice(&text).map_err(|error| failed(error.into()))?,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => BTreeMap::new(),
+            Err(error) => return Err(failed(error.into())),
+        };
+        let known = tokens.len();
+        for user in users {
+            if !tokens.contains_key(user.as_str()) {
+                let token = fresh().map_err(|error| failed(error.into()))?;
+                tokens.insert(user.to_string(), token);
+            }
+        }
+        if tokens.len() > known {
+            write(file, &tokens).map_err(|error| failed(error.into()))?;
+        }
+        tokens.retain(|name, _| users.iter().any(|user| user.as_str() == name));
+        let users = tokens
+            .iter()
+            .map(|(name, token)| (hash(token), UserId::new(name.clone())))
+            .collect();
+        Ok(Self { tokens, users })
+    }
+
+    /// The token of a user.
+    pub(crate) fn token(&self, user: &UserId) -> Option<&str> {
+        self.tokens.get(user.as_str()).map(String::as_str)
+    }
+
+    /// Whose token this is.
+    pub(crate) fn user(&self, token: &str) -> Option<&UserId> {
+        self.users.get(&hash(token))
+    }
+}
+
+impl fmt::Debug for Access {
+    /// Without the tokens.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Access")
+            .field("users", &self.tokens.len())
+            .finish_non_exhaustive()
+    }
+}
+
+fn hash(token: &str) -> [u8; BYTES] {
+    Sha256::digest(token).into()
+}
+
+fn fresh() -> Result<String, std::io::Error> {
+    let mut bytes = [0; BYTES];
+    SystemRandom::new()
+        .fill(&mut bytes)
+        .map_err(|_| std::io::Error::other("the system gives no random numbers"))?;
+    Ok(URL_SAFE_NO_PAD.encode(bytes))
+}
+
+/// Replaces the file whole, closed to others from the beginning.
+fn write(file: &Path, tokens: &BTreeMap<String, String>) -> std::io::Result<()> {
+    let mut new = file.as_os_str().to_owned();
+    new.push(".new");
+    let _ = std::fs::remove_file(&new);
+    let mut open = OpenOptions::new();
+    open.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        open.mode(0o600);
+    }
+    let mut out = open.open(&new)?;
+    out.write_all(&serde_json::to_vec_pretty(tokens)?)?;
+    out.sync_all()?;
+    std::fs::rename(&new, file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_stays_the_same_and_belongs_to_one_user() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("tokens.json");
+        let (ann, bob) = (UserId::new("ann"), UserId::new("bob"));
+        let first = Access::open(&file, std::slice::from_ref(&ann)).unwrap();
+        let both = Access::open(&file, &[ann.clone(), bob.clone()]).unwrap();
+        let token = first.token(&ann).unwrap();
+        assert_eq!(both.token(&ann), Some(token));
+        assert_eq!(both.user(token), Some(&ann));
+        assert_ne!(both.token(&bob), Some(token));
+        assert_eq!(both.user("guess"), None);
+        let only = Access::open(&file, std::slice::from_ref(&bob)).unwrap();
+        assert_eq!(only.user(token), None, "ann is not served now");
+        assert!(!format!("{both:?}").contains(token));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_file_is_for_its_owner_only() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("tokens.json");
+        Access::open(&file, &[UserId::local()]).unwrap();
+        let mode = std::fs::metadata(&file).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+}

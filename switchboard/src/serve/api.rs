@@ -1,0 +1,51 @@
+//! The REST API: a file a resource.
+
+mod approvals;
+mod assistants;
+mod connection;
+mod conversations;
+mod elicitations;
+mod health;
+mod import;
+mod messages;
+mod resources;
+mod servers;
+mod settings;
+mod tools;
+mod usage;
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+
+use crate::serve::app::App;
+use crate::serve::routes::Routes;
+use crate::serve::{events, guard, openapi, page};
+
+/// Everything that is served, behind the guard.
+pub(crate) fn router(app: App) -> Router {
+    routes()
+        .into_router()
+        .fallback_service(axum::routing::get(page::file).with_state(()))
+        .layer(from_fn_with_state(app.clone(), guard::guard))
+        .with_state(app)
+}
+
+/// The routes of all resources.
+pub(crate) fn routes() -> Routes {
+    Routes::new()
+        .get("/api/openapi.json", openapi::document)
+        .get("/api/events", events::events)
+        .merge(health::routes())
+        .merge(servers::routes())
+        .merge(connection::routes())
+        .merge(tools::routes())
+        .merge(resources::routes())
+        .merge(import::routes())
+        .merge(assistants::routes())
+        .merge(settings::routes())
+        .merge(usage::routes())
+        .merge(approvals::routes())
+        .merge(conversations::routes())
+        .merge(messages::routes())
+        .merge(elicitations::routes())
+}

@@ -1,0 +1,54 @@
+//! What was decided for good about tools.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::serve::app::App;
+use crate::serve::error::ApiError;
+use crate::serve::fleet::tools_event;
+use crate::serve::input::User;
+use crate::serve::routes::Routes;
+use crate::store::{Change, Rule};
+
+pub(super) fn routes() -> Routes {
+    Routes::new()
+        .get("/api/approvals", list)
+        .delete("/api/approvals/{id}", forget)
+}
+
+async fn list(State(app): State<App>, User(user): User) -> Result<Json<Value>, ApiError> {
+    let rules = app.store.rules(&user).await?;
+    let items: Vec<Value> = rules.iter().map(shown).collect();
+    Ok(Json(json!({ "items": items, "next": null })))
+}
+
+fn shown(rule: &Rule) -> Value {
+    json!({
+        "id": rule.id,
+        "scope": rule.scope,
+        "decision": rule.decision,
+        "serverId": rule.server_id,
+        "server": rule.server,
+        "tool": rule.tool,
+        "hash": rule.def_hash,
+        "tools": rule.read_only_hashes.keys().collect::<Vec<_>>(),
+        "conversationId": rule.conversation_id,
+        "createdAt": rule.created_at.rfc3339(),
+    })
+}
+
+async fn forget(
+    State(app): State<App>,
+    User(user): User,
+    Path(id): Path<String>,
+) -> Result<StatusCode, ApiError> {
+    let rules = app.store.rules(&user).await?;
+    let rule = rules.into_iter().find(|rule| rule.id.as_str() == id);
+    let rule = rule.ok_or_else(|| ApiError::not_found("approval"))?;
+    let mut changes = vec![Change::DeleteRule(user.clone(), rule.id)];
+    changes.extend(rule.server_id.map(|server| tools_event(&user, &server)));
+    app.store.commit(changes).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

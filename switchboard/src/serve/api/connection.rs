@@ -1,0 +1,148 @@
+//! Bringing a server up and down, trying it out, logging in to it, and reading its log.
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use mcp_manager::NoopElicitation;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::doctor::{Examination, Finding, Problem, trial};
+use crate::exit::{Exit, Failure};
+use crate::serve::api::servers::{find, refusal};
+use crate::serve::app::App;
+use crate::serve::error::ApiError;
+use crate::serve::input::{Params, User};
+use crate::serve::routes::Routes;
+use crate::servers::{ServerLog, one_off, pending, reach};
+use crate::store::{Server, ServerKind, Trust};
+
+/// A start that takes longer is told of.
+const SLOW: Duration = Duration::from_secs(5);
+/// How many lines of a log are shown, unless another number is asked for.
+const LINES: usize = 200;
+/// The most lines of a log that are shown.
+const MOST_LINES: usize = 5000;
+
+pub(super) fn routes() -> Routes {
+    Routes::new()
+        .post("/api/mcp-servers/{id}/connect", connect)
+        .post("/api/mcp-servers/{id}/disconnect", disconnect)
+        .post("/api/mcp-servers/{id}/test", test)
+        .post("/api/mcp-servers/{id}/login", log_in)
+        .post("/api/mcp-servers/{id}/logout", log_out)
+        .get("/api/mcp-servers/{id}/logs", logs)
+}
+
+/// Gives back the server as it is then, connected or not.
+async fn connect(
+    State(app): State<App>,
+    User(user): User,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, ApiError> {
+    let (crew, row) = find(&app, &user, &id).await?;
+    match crew.connect(&row).await {
+        Err(finding) if matches!(finding.problem, Problem::Pending | Problem::Disabled) => {
+            Err(refusal(&row, &finding))
+        }
+        // The server itself tells why.
+        _ => Ok(Json(crew.shown(&row).await?)),
+    }
+}
+
+async fn disconnect(
+    State(app): State<App>,
+    User(user): User,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, ApiError> {
+    let (crew, row) = find(&app, &user, &id).await?;
+    crew.disconnect(&row).await;
+    Ok(Json(crew.shown(&row).await?))
+}
+
+/// Tries a server out, beside whatever uses it. One that is switched off may be tried; one that
+/// nobody has agreed to may not.
+async fn test(
+    State(app): State<App>,
+    User(user): User,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, ApiError> {
+    let (_, row) = find(&app, &user, &id).await?;
+    if row.trust == Trust::Pending {
+        return Err(refusal(&row, &pending(&row)));
+    }
+    let examination = match reach(&row).await {
+        Ok(config) => trial(one_off(&user, NoopElicitation), config.enabled(), SLOW).await,
+        Err(finding) => Examination::failed(&row.name, finding),
+    };
+    Ok(Json(tested(&row, &examination)))
+}
+
+fn tested(row: &Server, examination: &Examination) -> Value {
+    let seen = examination.seen.as_ref();
+    let findings = examination.findings.iter().map(Finding::to_json);
+    json!({
+        "ok": seen.is_some(),
+        "server": row.name,
+        "findings": findings.collect::<Vec<_>>(),
+        "tools": seen.map(|seen| seen.tools),
+        "prompts": seen.map(|seen| seen.prompts),
+        "resources": seen.map(|seen| seen.resources),
+        "tokens": seen.map(|seen| seen.tokens),
+        "callsItself": seen.and_then(|seen| seen.calls_itself.as_deref()),
+        "era": seen.and_then(|seen| seen.revision),
+        "transport": seen.and_then(|seen| seen.transport),
+        "tookMs": seen.map(|seen| seen.took.as_millis() as u64),
+    })
+}
+
+/// Gives back the page to log in at; `null` if no login is needed. The server is connected once
+/// the login is done.
+async fn log_in(
+    State(app): State<App>,
+    User(user): User,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, ApiError> {
+    let (crew, row) = find(&app, &user, &id).await?;
+    if row.kind == ServerKind::Stdio {
+        let message = format!("server {:?} is a program: it has no login", row.name);
+        return Err(ApiError::unfit(message).with_hint("Programs get their keys by variables."));
+    }
+    let url = crew.log_in(&row).await;
+    let url = url.map_err(|finding| refusal(&row, &finding))?;
+    Ok(Json(json!({ "url": url })))
+}
+
+async fn log_out(
+    State(app): State<App>,
+    User(user): User,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, ApiError> {
+    let (crew, row) = find(&app, &user, &id).await?;
+    crew.log_out(&row).await?;
+    Ok(Json(crew.shown(&row).await?))
+}
+
+#[derive(Debug, Deserialize)]
+struct Wanted {
+    lines: Option<usize>,
+}
+
+async fn logs(
+    State(app): State<App>,
+    User(user): User,
+    Path(id): Path<String>,
+    Params(wanted): Params<Wanted>,
+) -> Result<Json<Value>, ApiError> {
+    let (_, row) = find(&app, &user, &id).await?;
+    let lines = wanted.lines.unwrap_or(LINES).min(MOST_LINES);
+    let log = ServerLog::of(&user, &row.name);
+    let read = tokio::task::spawn_blocking(move || log.tail(lines)).await;
+    let read = read.unwrap_or_else(|error| Err(std::io::Error::other(error)));
+    let read = read.map_err(|error| {
+        let text = format!("the log of {} cannot be read", row.name);
+        Failure::new(Exit::Other, text).caused_by(error)
+    })?;
+    Ok(Json(json!({ "lines": read.unwrap_or_default() })))
+}

@@ -1,0 +1,358 @@
+//! Conversations: listed, begun, changed, forked, exported.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::chat::{export_json, export_markdown};
+use crate::serve::app::App;
+use crate::serve::error::ApiError;
+use crate::serve::input::{Body, Params, User, present};
+use crate::serve::routes::Routes;
+use crate::serve::runs::{Edit, Order};
+use crate::session::{fork, shape, transcript};
+use crate::store::{
+    AssistantId, BlobId, Change, Conversation, ConversationId, NewEvent, Standing, UserId,
+};
+use crate::workbench::parse_mode;
+
+/// The most conversations on a page.
+const PAGE: u32 = 200;
+/// How many pages are looked through for words at a time.
+const SEARCHED: usize = 50;
+/// The longest title.
+const TITLE: usize = 500;
+
+pub(super) fn routes() -> Routes {
+    Routes::new()
+        .get("/api/conversations", list)
+        .post("/api/conversations", begin)
+        .get("/api/conversations/{id}", show)
+        .patch("/api/conversations/{id}", change)
+        .delete("/api/conversations/{id}", remove)
+        .post("/api/conversations/{id}/cancel", cancel)
+        .post("/api/conversations/{id}/continue", proceed)
+        .post("/api/conversations/{id}/fork", copy)
+        .get("/api/conversations/{id}/export", export)
+        .get("/api/conversations/{id}/questions", questions)
+        .get("/api/conversations/{id}/blobs/{blob}", blob)
+}
+
+/// One of the user's conversations.
+pub(super) async fn find(app: &App, user: &UserId, id: &str) -> Result<Conversation, ApiError> {
+    let found = app
+        .store
+        .conversation(user, &ConversationId::new(id))
+        .await?;
+    found.ok_or_else(|| ApiError::not_found("conversation"))
+}
+
+/// A conversation as it stands.
+async fn told(app: &App, row: &Conversation) -> Result<Value, ApiError> {
+    let standings = app.store.standings(std::slice::from_ref(&row.id)).await?;
+    let standing = standings.into_iter().next();
+    let standing = standing.unwrap_or_else(|| Standing::new(row.id.clone()));
+    Ok(shape::conversation(row, &standing))
+}
+
+#[derive(Deserialize)]
+struct Page {
+    limit: Option<u32>,
+    after: Option<String>,
+    /// What stands in the title, in any case.
+    q: Option<String>,
+}
+
+async fn list(
+    State(app): State<App>,
+    User(user): User,
+    Params(page): Params<Page>,
+) -> Result<Json<Value>, ApiError> {
+    let after = match &page.after {
+        Some(id) => Some(find(&app, &user, id).await?),
+        None => None,
+    };
+    let words = page.q.unwrap_or_default().trim().to_lowercase();
+    let limit = page.limit.unwrap_or(50).clamp(1, PAGE);
+    let (rows, next) = search(&app, &user, after, &words, limit).await?;
+    let ids: Vec<ConversationId> = rows.iter().map(|row| row.id.clone()).collect();
+    let standings = app.store.standings(&ids).await?;
+    let items: Vec<Value> = rows
+        .iter()
+        .filter_map(|row| {
+            let standing = standings.iter().find(|it| it.conversation_id == row.id)?;
+            Some(shape::conversation(row, standing))
+        })
+        .collect();
+    Ok(Json(json!({ "items": items, "next": next })))
+}
+
+/// The next conversations whose titles have these words, and where to go on.
+async fn search(
+    app: &App,
+    user: &UserId,
+    mut after: Option<Conversation>,
+    words: &str,
+    limit: u32,
+) -> Result<(Vec<Conversation>, Option<ConversationId>), ApiError> {
+    let size = match words.is_empty() {
+        true => limit,
+        false => PAGE,
+    };
+    let mut found = Vec::new();
+    for _ in 0..SEARCHED {
+        let rows = app.store.conversations(user, after.as_ref(), size).await?;
+        let is_last = rows.len() < size as usize;
+        for row in rows {
+            after = Some(row.clone());
+            if row.title.to_lowercase().contains(words) {
+                found.push(row);
+            }
+            if found.len() == limit as usize {
+                return Ok((found, after.map(|row| row.id)));
+            }
+        }
+        if is_last {
+            return Ok((found, None));
+        }
+    }
+    Ok((found, after.map(|row| row.id)))
+}
+
+/// What can be said of a conversation. An absent member stays as it is; `null` takes it back.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Wish {
+    #[serde(default)]
+    title: Option<String>,
+    #[serde(default, deserialize_with = "present")]
+    assistant_id: Option<Option<AssistantId>>,
+    #[serde(default, deserialize_with = "present")]
+    model: Option<Option<String>>,
+    #[serde(default, deserialize_with = "present")]
+    approval_mode: Option<Option<String>>,
+}
+
+impl Wish {
+    /// The change it means, if it makes sense.
+    async fn edit(self, app: &App, user: &UserId) -> Result<Edit, ApiError> {
+        if let Some(Some(id)) = &self.assistant_id {
+            let all = app.store.assistants(user).await?;
+            if !all.iter().any(|assistant| assistant.id == *id) {
+                return Err(ApiError::not_found("assistant"));
+            }
+        }
+        if let Some(Some(mode)) = &self.approval_mode
+            && parse_mode(mode).is_none()
+        {
+            let error = ApiError::unfit(format!("{mode:?} is no approval mode"));
+            return Err(error.with_hint("There are ask, auto-read, auto and plan."));
+        }
+        if self.title.as_ref().is_some_and(|title| title.len() > TITLE) {
+            return Err(ApiError::unfit("the title is too long"));
+        }
+        Ok(Edit {
+            title: self.title,
+            assistant: self.assistant_id,
+            model: self.model,
+            approval_mode: self.approval_mode,
+        })
+    }
+}
+
+async fn begin(
+    State(app): State<App>,
+    User(user): User,
+    Body(wish): Body<Wish>,
+) -> Result<(StatusCode, Json<Value>), ApiError> {
+    let edit = wish.edit(&app, &user).await?;
+    let mut row = Conversation::new(user, "");
+    edit.make(&mut row);
+    let told = put(&app, row).await?;
+    Ok((StatusCode::CREATED, Json(told)))
+}
+
+/// Stores a new conversation, and tells of it.
+async fn put(app: &App, row: Conversation) -> Result<Value, ApiError> {
+    let told = shape::conversation(&row, &Standing::new(row.id.clone()));
+    let (user, id) = (row.user_id.clone(), row.id.clone());
+    let data = json!({ "conversation": told });
+    let event = NewEvent::new(user, Some(id), "conversation.updated", data);
+    let changes = vec![Change::PutConversation(row), Change::AppendEvent(event)];
+    app.store.commit(changes).await?;
+    Ok(told)
+}
+
+async fn show(
+    State(app): State<App>,
+    User(user): User,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, ApiError> {
+    let row = find(&app, &user, &id).await?;
+    Ok(Json(told(&app, &row).await?))
+}
+
+async fn change(
+    State(app): State<App>,
+    User(user): User,
+    Path(id): Path<String>,
+    Body(wish): Body<Wish>,
+) -> Result<Json<Value>, ApiError> {
+    let row = find(&app, &user, &id).await?;
+    let edit = wish.edit(&app, &user).await?;
+    let order = |reply| Order::Edit { edit, reply };
+    let row = app.runs.order(&user, &row.id, order).await?;
+    Ok(Json(told(&app, &row).await?))
+}
+
+async fn remove(
+    State(app): State<App>,
+    User(user): User,
+    Path(id): Path<String>,
+) -> Result<StatusCode, ApiError> {
+    let row = find(&app, &user, &id).await?;
+    let order = |reply| Order::Cancel { reply };
+    // One that cannot be stopped because it cannot be read can be removed all the same.
+    let _ = app.runs.order(&user, &row.id, order).await;
+    let data = json!({ "id": row.id });
+    let event = NewEvent::new(user.clone(), None, "conversation.deleted", data);
+    let removed = Change::DeleteConversation(user, row.id);
+    let changes = vec![removed, Change::AppendEvent(event)];
+    app.store.commit(changes).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn cancel(
+    State(app): State<App>,
+    User(user): User,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, ApiError> {
+    let row = find(&app, &user, &id).await?;
+    let order = |reply| Order::Cancel { reply };
+    app.runs.order(&user, &row.id, order).await?;
+    show(State(app), User(user), Path(id)).await
+}
+
+async fn proceed(
+    State(app): State<App>,
+    User(user): User,
+    Path(id): Path<String>,
+) -> Result<(StatusCode, Json<Value>), ApiError> {
+    let row = find(&app, &user, &id).await?;
+    let order = |reply| Order::Continue { reply };
+    app.runs.order(&user, &row.id, order).await?;
+    Ok((StatusCode::ACCEPTED, Json(told(&app, &row).await?)))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Fork {
+    /// The number of the last message to copy.
+    upto: Option<u64>,
+}
+
+async fn copy(
+    State(app): State<App>,
+    User(user): User,
+    Path(id): Path<String>,
+    Body(Fork { upto }): Body<Fork>,
+) -> Result<(StatusCode, Json<Value>), ApiError> {
+    let row = find(&app, &user, &id).await?;
+    let copy = fork(&app.store, &user, &row.id, upto).await?;
+    let told = told(&app, &copy).await?;
+    let data = json!({ "conversation": told });
+    let event = NewEvent::new(user, Some(copy.id), "conversation.updated", data);
+    app.store.commit(vec![Change::AppendEvent(event)]).await?;
+    Ok((StatusCode::CREATED, Json(told)))
+}
+
+#[derive(Deserialize)]
+struct Format {
+    #[serde(default)]
+    format: FormatName,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum FormatName {
+    #[default]
+    Md,
+    Json,
+}
+
+async fn export(
+    State(app): State<App>,
+    User(user): User,
+    Path(id): Path<String>,
+    Params(Format { format }): Params<Format>,
+) -> Result<Response, ApiError> {
+    let row = find(&app, &user, &id).await?;
+    let messages = transcript(&*app.store, &row.id).await?;
+    let (kind, ending, text) = match format {
+        FormatName::Md => {
+            let text = export_markdown(&row, &messages);
+            ("text/markdown; charset=utf-8", "md", text)
+        }
+        FormatName::Json => {
+            let text = format!("{:#}", export_json(&row, &messages));
+            ("application/json", "json", text)
+        }
+    };
+    let name = format!("attachment; filename=\"conversation-{}.{ending}\"", row.id);
+    let headers = [
+        (header::CONTENT_TYPE, kind.to_owned()),
+        (header::CONTENT_DISPOSITION, name),
+    ];
+    Ok((headers, text).into_response())
+}
+
+async fn questions(
+    State(app): State<App>,
+    User(user): User,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, ApiError> {
+    let row = find(&app, &user, &id).await?;
+    let open = app.store.open_questions(&row.id).await?;
+    let mut items: Vec<Value> = open.iter().map(shape::question).collect();
+    // What a server asks while its call waits belongs to whichever conversation is open.
+    items.extend(app.questions.open(&user).into_iter().map(|payload| {
+        json!({
+            "id": payload.get("id"),
+            "kind": "elicitation",
+            "conversationId": null,
+            "messageId": null,
+            "callId": null,
+            "payload": payload,
+            "createdAt": null,
+        })
+    }));
+    Ok(Json(json!({ "items": items, "next": null })))
+}
+
+async fn blob(
+    State(app): State<App>,
+    User(user): User,
+    Path((id, blob)): Path<(String, String)>,
+) -> Result<Response, ApiError> {
+    let row = find(&app, &user, &id).await?;
+    let found = app.store.blob(&row.id, &BlobId::new(blob)).await?;
+    let blob = found.ok_or_else(|| ApiError::not_found("blob"))?;
+    let unknown = HeaderValue::from_static("application/octet-stream");
+    let kind = HeaderValue::from_str(&blob.mime).unwrap_or(unknown);
+    // Whatever it is, it is nothing that runs.
+    let headers = [
+        (header::CONTENT_TYPE, kind),
+        (
+            header::CONTENT_DISPOSITION,
+            HeaderValue::from_static("attachment"),
+        ),
+        (
+            header::CONTENT_SECURITY_POLICY,
+            HeaderValue::from_static("sandbox; default-src 'none'"),
+        ),
+    ];
+    Ok((headers, blob.bytes).into_response())
+}

@@ -1,0 +1,29 @@
+//! Whether it is there.
+
+use axum::Json;
+use axum::extract::State;
+use serde_json::{Value, json};
+
+use crate::home;
+use crate::models::Wanted;
+use crate::serve::app::App;
+use crate::serve::error::ApiError;
+use crate::serve::input::User;
+use crate::serve::routes::Routes;
+use crate::workbench;
+
+pub(super) fn routes() -> Routes {
+    Routes::new().get("/api/health", health)
+}
+
+async fn health(State(app): State<App>, User(user): User) -> Result<Json<Value>, ApiError> {
+    let settings = home::settings(&*app.store, &user).await?;
+    let choice = workbench::choice(&Wanted::default(), &settings).await;
+    let demo = choice.is_ok_and(|choice| choice.provider.is_demo());
+    Ok(Json(json!({
+        "ok": true,
+        "version": env!("CARGO_PKG_VERSION"),
+        "demo": demo,
+        "user": user,
+    })))
+}

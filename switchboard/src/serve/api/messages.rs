@@ -1,0 +1,160 @@
+//! Messages: read page by page, said, and their calls confirmed.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use mcp_jsonrpc::RawObject;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::conversations::find;
+use crate::serve::app::App;
+use crate::serve::error::ApiError;
+use crate::serve::input::{Body, Params, User};
+use crate::serve::routes::Routes;
+use crate::serve::runs::{Confirm, Order, Scope, Verdict};
+use crate::session::shape;
+use crate::store::{CallStatus, Message, MessageId, Span, ToolCall};
+
+/// The most messages on a page.
+const PAGE: u32 = 200;
+
+pub(super) fn routes() -> Routes {
+    Routes::new()
+        .get("/api/conversations/{id}/messages", list)
+        .post("/api/conversations/{id}/messages", say)
+        .post("/api/messages/{id}/tool-confirm", confirm)
+}
+
+#[derive(Deserialize)]
+struct Page {
+    before: Option<u64>,
+    limit: Option<u32>,
+}
+
+async fn list(
+    State(app): State<App>,
+    User(user): User,
+    Path(id): Path<String>,
+    Params(page): Params<Page>,
+) -> Result<Json<Value>, ApiError> {
+    let row = find(&app, &user, &id).await?;
+    let limit = page.limit.unwrap_or(50).clamp(1, PAGE);
+    // Read first: whatever happens after this is told by an event with a greater number.
+    let latest = app.store.event_bounds(&user).await?.latest;
+    let span = match page.before {
+        Some(seq) => Span::Before(seq, limit),
+        None => Span::Last(limit),
+    };
+    let messages = app.store.messages(&row.id, span).await?;
+    let questions = app.store.open_questions(&row.id).await?;
+    let next = messages
+        .first()
+        .map(|first| first.seq)
+        .filter(|seq| *seq > 1 && messages.len() == limit as usize);
+    let items: Vec<Value> = messages
+        .iter()
+        .map(|row| shape::message(row, &questions))
+        .collect();
+    let told = json!({ "items": items, "next": next, "lastEventId": latest });
+    Ok(Json(told))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Words {
+    content: String,
+}
+
+async fn say(
+    State(app): State<App>,
+    User(user): User,
+    Path(id): Path<String>,
+    Body(Words { content }): Body<Words>,
+) -> Result<(StatusCode, Json<Value>), ApiError> {
+    let row = find(&app, &user, &id).await?;
+    if content.trim().is_empty() {
+        return Err(ApiError::unfit("nothing was said"));
+    }
+    let order = |reply| Order::Say { content, reply };
+    let said = app.runs.order(&user, &row.id, order).await?;
+    let told = json!({
+        "userMessage": shape::message(&said.said, &[]),
+        "assistantMessage": shape::message(&said.answer, &[]),
+        "runId": said.run,
+    });
+    Ok((StatusCode::ACCEPTED, Json(told)))
+}
+
+/// An answer to whether a call may run.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Answer {
+    /// The model's name for the call, or its position.
+    #[serde(default)]
+    tool_call_id: Option<Value>,
+    /// Its position in the message.
+    #[serde(default)]
+    position: Option<u32>,
+    decision: Verdict,
+    #[serde(default)]
+    scope: Scope,
+    #[serde(default)]
+    args: Option<RawObject>,
+    args_hash: String,
+    #[serde(default)]
+    reason: Option<String>,
+}
+
+async fn confirm(
+    State(app): State<App>,
+    User(user): User,
+    Path(id): Path<String>,
+    Body(answer): Body<Answer>,
+) -> Result<Json<Value>, ApiError> {
+    let found = app.store.message(&MessageId::new(id)).await?;
+    let message = found.ok_or_else(|| ApiError::not_found("message"))?;
+    let conversation = app
+        .store
+        .conversation(&user, &message.conversation_id)
+        .await?;
+    let conversation = conversation.ok_or_else(|| ApiError::not_found("message"))?;
+    let call = answer.call(&message)?;
+    if call.status != CallStatus::Pending {
+        let message = "this call does not wait for an answer any more";
+        return Err(ApiError::conflict("already_answered", message));
+    }
+    let confirm = Confirm {
+        message: message.id.clone(),
+        number: u64::from(call.position).into(),
+        verdict: answer.decision,
+        scope: answer.scope,
+        arguments: answer.args,
+        hash: answer.args_hash,
+        reason: answer.reason,
+    };
+    let order = |reply| Order::Confirm {
+        confirm: Box::new(confirm),
+        reply,
+    };
+    Ok(Json(app.runs.order(&user, &conversation.id, order).await?))
+}
+
+impl Answer {
+    /// The call it is about. A model may use a name twice: then the latest is meant.
+    fn call<'m>(&self, message: &'m Message) -> Result<&'m ToolCall, ApiError> {
+        let mut calls = message.tool_calls.iter().rev();
+        let found = match (self.position, &self.tool_call_id) {
+            (Some(position), _) => calls.find(|call| call.position == position),
+            (None, Some(Value::Number(number))) => {
+                calls.find(|call| number.as_u64() == Some(call.position.into()))
+            }
+            (None, Some(Value::String(id))) => calls.find(|call| call.call_id == *id),
+            _ => {
+                let message = "the call is not named: send `toolCallId` or `position`";
+                return Err(ApiError::bad_request(message));
+            }
+        };
+        found.ok_or_else(|| ApiError::not_found("tool call"))
+    }
+}

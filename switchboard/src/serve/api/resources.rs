@@ -1,0 +1,111 @@
+//! What servers have to read, and the prompts they have ready.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use mcp_manager::Listing;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::serve::api::servers::{find, refusal};
+use crate::serve::app::App;
+use crate::serve::error::ApiError;
+use crate::serve::fleet::Crew;
+use crate::serve::input::{Body, Params, User};
+use crate::serve::routes::Routes;
+use crate::store::{Server, UserId};
+
+pub(super) fn routes() -> Routes {
+    Routes::new()
+        .get("/api/mcp-servers/{id}/resources", resources)
+        .get("/api/mcp-servers/{id}/resources/read", read)
+        .get("/api/mcp-servers/{id}/prompts", prompts)
+        .post("/api/mcp-servers/{id}/prompts/{name}", prompt)
+}
+
+/// A server that is connected.
+async fn ready(app: &App, user: &UserId, id: &str) -> Result<(Arc<Crew>, Server), ApiError> {
+    let (crew, row) = find(app, user, id).await?;
+    let ready = crew.ready(&row).await;
+    ready.map_err(|finding| refusal(&row, &finding))?;
+    Ok((crew, row))
+}
+
+fn listing(crew: &Crew, row: &Server) -> Option<Arc<Listing>> {
+    let catalog = crew.manager().catalog();
+    let mut listings = catalog.listings();
+    let its = listings.find(|listing| listing.server().as_str() == row.name);
+    its.cloned()
+}
+
+fn bare<T>(items: Option<&[Arc<T>]>) -> Vec<&T> {
+    let items = items.unwrap_or_default();
+    items.iter().map(AsRef::as_ref).collect()
+}
+
+async fn resources(
+    State(app): State<App>,
+    User(user): User,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, ApiError> {
+    let (crew, row) = ready(&app, &user, &id).await?;
+    let listing = listing(&crew, &row);
+    let listing = listing.as_deref();
+    Ok(Json(json!({
+        "items": bare(listing.map(Listing::resources)),
+        "templates": bare(listing.map(Listing::resource_templates)),
+        "next": null,
+    })))
+}
+
+#[derive(Debug, Deserialize)]
+struct Which {
+    uri: String,
+}
+
+async fn read(
+    State(app): State<App>,
+    User(user): User,
+    Path(id): Path<String>,
+    Params(which): Params<Which>,
+) -> Result<Json<Value>, ApiError> {
+    let (crew, row) = ready(&app, &user, &id).await?;
+    let read = crew.manager().read_resource(&row.name, &which.uri).await;
+    let read = read.map_err(|error| refusal(&row, &crew.diagnose(&row, &error)))?;
+    Ok(Json(json!({ "uri": which.uri, "contents": read.contents })))
+}
+
+async fn prompts(
+    State(app): State<App>,
+    User(user): User,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, ApiError> {
+    let (crew, row) = ready(&app, &user, &id).await?;
+    let listing = listing(&crew, &row);
+    let items = bare(listing.as_deref().map(Listing::prompts));
+    Ok(Json(json!({ "items": items, "next": null })))
+}
+
+#[derive(Debug, Deserialize)]
+struct Filled {
+    #[serde(default)]
+    arguments: BTreeMap<String, String>,
+}
+
+async fn prompt(
+    State(app): State<App>,
+    User(user): User,
+    Path((id, name)): Path<(String, String)>,
+    Body(filled): Body<Filled>,
+) -> Result<Json<Value>, ApiError> {
+    let (crew, row) = ready(&app, &user, &id).await?;
+    let arguments: Vec<(String, String)> = filled.arguments.into_iter().collect();
+    let result = crew
+        .manager()
+        .get_prompt(&row.name, &name, &arguments)
+        .await;
+    let result = result.map_err(|error| refusal(&row, &crew.diagnose(&row, &error)))?;
+    Ok(Json(json!(result)))
+}

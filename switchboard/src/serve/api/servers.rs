@@ -1,0 +1,192 @@
+//! A user's servers (seeds H1, H3).
+
+mod draft;
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::doctor::{Finding, Problem};
+use crate::import::{Plan, State as Compared, take_over};
+use crate::serve::app::App;
+use crate::serve::error::ApiError;
+use crate::serve::fleet::{Crew, event};
+use crate::serve::input::{Body, User};
+use crate::serve::routes::Routes;
+use crate::servers::{log_out, next_place};
+use crate::store::{Change, Server, ServerId, ServerKind, StoreError, UserId};
+use draft::Draft;
+
+/// The largest text that can be pasted.
+const PASTED: usize = 4 << 20;
+
+pub(super) fn routes() -> Routes {
+    Routes::new()
+        .get("/api/mcp-servers", list)
+        .post_up_to(PASTED, "/api/mcp-servers", add)
+        .get("/api/mcp-servers/{id}", show)
+        .put("/api/mcp-servers/{id}", change)
+        .delete("/api/mcp-servers/{id}", remove)
+}
+
+/// One of the user's servers, and all of them at work.
+pub(super) async fn find(
+    app: &App,
+    user: &UserId,
+    id: &str,
+) -> Result<(Arc<Crew>, Server), ApiError> {
+    let row = app.store.server(user, &ServerId::new(id)).await?;
+    let row = row.ok_or_else(|| ApiError::not_found("server"))?;
+    Ok((app.fleet.crew(user), row))
+}
+
+/// What is wrong with a server, as the reason why something was not done.
+pub(super) fn refusal(row: &Server, finding: &Finding) -> ApiError {
+    let message = format!("server {:?}: {}", row.name, finding.message);
+    let (status, code, hint) = match finding.problem {
+        Problem::Pending => {
+            let hint = "See what it runs, then agree to it.";
+            (StatusCode::CONFLICT, "pending_trust", hint)
+        }
+        Problem::Disabled => (StatusCode::CONFLICT, "disabled", "Switch it on first."),
+        Problem::BadConfig => (StatusCode::CONFLICT, "bad_config", &*finding.advice),
+        Problem::MissingValue => (StatusCode::CONFLICT, "missing_value", &*finding.advice),
+        Problem::AuthNeeded | Problem::WrongKey => {
+            (StatusCode::CONFLICT, "needs_auth", &*finding.advice)
+        }
+        Problem::Refused => (StatusCode::BAD_GATEWAY, "refused", &*finding.advice),
+        _ => (StatusCode::BAD_GATEWAY, "unreachable", &*finding.advice),
+    };
+    let details = json!({ "problem": finding.problem.as_str() });
+    let error = ApiError::new(status, code, message).with_hint(hint);
+    error.with_details(details)
+}
+
+async fn list(State(app): State<App>, User(user): User) -> Result<Json<Value>, ApiError> {
+    let crew = app.fleet.crew(&user);
+    let mut items = Vec::new();
+    for row in app.store.servers(&user).await? {
+        items.push(crew.shown(&row).await?);
+    }
+    Ok(Json(json!({ "items": items, "next": null })))
+}
+
+async fn show(
+    State(app): State<App>,
+    User(user): User,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, ApiError> {
+    let (crew, row) = find(&app, &user, &id).await?;
+    Ok(Json(crew.shown(&row).await?))
+}
+
+async fn add(
+    State(app): State<App>,
+    User(user): User,
+    Body(new): Body<Value>,
+) -> Result<(StatusCode, Json<Value>), ApiError> {
+    if let Some(text) = new.get("paste") {
+        let text = text.as_str();
+        let text = text.ok_or_else(|| ApiError::bad_request("what is pasted must be text"))?;
+        return pasted(&app, &user, text).await;
+    }
+    let draft: Draft = serde_json::from_value(new)
+        .map_err(|error| ApiError::bad_request(format!("the body cannot be read: {error}")))?;
+    let rows = app.store.servers(&user).await?;
+    // The draft says what it is.
+    let mut row = Server::new(user.clone(), "", ServerKind::Auto);
+    row.sort = next_place(&rows);
+    draft.apply(&mut row).await?;
+    let crew = app.fleet.crew(&user);
+    store(&crew, &row, &rows).await?;
+    Ok((StatusCode::CREATED, Json(crew.shown(&row).await?)))
+}
+
+/// Takes over what is good of a pasted text. What is not stops nothing else.
+async fn pasted(
+    app: &App,
+    user: &UserId,
+    text: &str,
+) -> Result<(StatusCode, Json<Value>), ApiError> {
+    let rows = app.store.servers(user).await?;
+    let mut plan = Plan::of(user);
+    plan.paste(text, &rows);
+    let fresh = |state| matches!(state, Compared::New | Compared::NeedsInput);
+    let taken = plan.items.iter().filter(|item| fresh(item.state));
+    let taken = take_over(taken, &rows).await?;
+    let crew = app.fleet.crew(user);
+    let problem = |name: &str, message: &str| json!({ "name": name, "message": message });
+    let problems = plan.problems.iter();
+    let mut problems: Vec<Value> = problems.map(|(name, text)| problem(name, text)).collect();
+    let mut items = Vec::new();
+    for row in &taken.rows {
+        let put = vec![Change::PutServer(Box::new(row.clone()))];
+        match crew.commit(row, put).await {
+            Ok(()) => items.push(crew.shown(row).await?),
+            Err(error) => problems.push(problem(&row.name, &error.to_string())),
+        }
+    }
+    for item in plan.items.iter().filter(|item| !fresh(item.state)) {
+        let message = match item.state {
+            Compared::Same => "it is there already",
+            _ => "there is another server of this name: rename or remove one of them",
+        };
+        problems.push(problem(&item.row.name, message));
+    }
+    let told = json!({ "items": items, "problems": problems, "notices": taken.notices });
+    Ok((StatusCode::OK, Json(told)))
+}
+
+async fn change(
+    State(app): State<App>,
+    User(user): User,
+    Path(id): Path<String>,
+    Body(draft): Body<Draft>,
+) -> Result<Json<Value>, ApiError> {
+    let (crew, mut row) = find(&app, &user, &id).await?;
+    let old = row.name.clone();
+    draft.apply(&mut row).await?;
+    store(&crew, &row, &app.store.servers(&user).await?).await?;
+    crew.changed(&old, &row).await;
+    Ok(Json(crew.shown(&row).await?))
+}
+
+/// Stores a server whose name is free, and tells of it.
+async fn store(crew: &Crew, row: &Server, rows: &[Server]) -> Result<(), ApiError> {
+    let taken = || {
+        let message = format!("there is a server {:?} already", row.name);
+        ApiError::conflict("name_taken", message).with_hint("Take another name.")
+    };
+    let same = |other: &Server| other.name == row.name && other.id != row.id;
+    if rows.iter().any(same) {
+        return Err(taken());
+    }
+    let put = vec![Change::PutServer(Box::new(row.clone()))];
+    match crew.commit(row, put).await {
+        Ok(()) => Ok(()),
+        // Somebody else was a moment earlier.
+        Err(StoreError::Conflict { .. }) => Err(taken()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn remove(
+    State(app): State<App>,
+    User(user): User,
+    Path(id): Path<String>,
+) -> Result<StatusCode, ApiError> {
+    let (crew, row) = find(&app, &user, &id).await?;
+    crew.disconnect(&row).await;
+    // A login that cannot be forgotten must not keep the server.
+    let forgotten = log_out(&row).await;
+    let changes = vec![
+        Change::DeleteServer(user.clone(), row.id.clone()),
+        event(&user, "server.deleted", json!({ "id": row.id })),
+    ];
+    app.store.commit(changes).await?;
+    forgotten?;
+    Ok(StatusCode::NO_CONTENT)
+}

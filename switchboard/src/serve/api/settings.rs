@@ -1,0 +1,118 @@
+//! A user's settings, and the models they choose among.
+
+use axum::Json;
+use axum::extract::State;
+use serde_json::{Map, Value, json};
+
+use crate::exit::Failure;
+use crate::home;
+use crate::models::{PriceTable, Wanted, described, ollama_models, overview};
+use crate::serve::app::App;
+use crate::serve::error::ApiError;
+use crate::serve::input::{Body, User};
+use crate::serve::routes::Routes;
+use crate::settings::{Keeping, check, hidden, setting};
+use crate::store::{Change, UserId};
+use crate::workbench::choice;
+
+pub(super) fn routes() -> Routes {
+    Routes::new()
+        .get("/api/settings", show)
+        .put("/api/settings", change)
+        .get("/api/models", models)
+}
+
+async fn shown(app: &App, user: &UserId) -> Result<Json<Value>, ApiError> {
+    let settings = home::settings(&*app.store, user).await?;
+    let shown = settings.iter();
+    let shown = shown.map(|(key, value)| (key.clone(), hidden(value)));
+    Ok(Json(Value::Object(shown.collect())))
+}
+
+async fn show(State(app): State<App>, User(user): User) -> Result<Json<Value>, ApiError> {
+    shown(&app, &user).await
+}
+
+/// Sets what is named; `null` forgets it. All of it or nothing.
+async fn change(
+    State(app): State<App>,
+    User(user): User,
+    Body(said): Body<Map<String, Value>>,
+) -> Result<Json<Value>, ApiError> {
+    let mut wanted = home::settings(&*app.store, &user).await?;
+    let mut changes = Vec::new();
+    for (key, value) in said {
+        let change = match value {
+            Value::Null => {
+                check(&key).map_err(unfit)?;
+                wanted.remove(&key);
+                Change::DeleteSetting(user.clone(), key)
+            }
+            // What is sent back as it was shown stays.
+            value if wanted.get(&key).map(hidden) == Some(value.clone()) => continue,
+            value => {
+                let setting = setting(&user, &key, value, Keeping::Reference).map_err(unfit)?;
+                wanted.insert(key, setting.value.clone());
+                Change::PutSetting(setting)
+            }
+        };
+        changes.push(change);
+    }
+    // What is stored can be used, or is not stored.
+    if wanted.contains_key("model") {
+        let choice = choice(&Wanted::default(), &wanted).await;
+        choice.map_err(unfit)?;
+    }
+    PriceTable::new(&wanted).map_err(|error| ApiError::unfit(error.to_string()))?;
+    app.store.commit(changes).await?;
+    shown(&app, &user).await
+}
+
+fn unfit(failure: Failure) -> ApiError {
+    let error = ApiError::unfit(failure.chain());
+    match failure.hint() {
+        Some(hint) => error.with_hint(hint),
+        None => error,
+    }
+}
+
+/// The model that answers, who else could, and what is known of their models.
+async fn models(State(app): State<App>, User(user): User) -> Result<Json<Value>, ApiError> {
+    let settings = home::settings(&*app.store, &user).await?;
+    let current = choice(&Wanted::default(), &settings).await;
+    let table = PriceTable::new(&settings).map_err(Failure::from)?;
+    let host = home::environment("OLLAMA_HOST");
+    let ollama = ollama_models(host.as_deref()).await;
+    let mut known = Vec::new();
+    let mut providers = Vec::new();
+    for standing in overview(&settings, home::environment, current.as_ref().ok()) {
+        let provider = standing.provider;
+        let usable = standing.stored || standing.found.is_some() || provider.is_demo();
+        if let (true, Some(model)) = (usable, &standing.model) {
+            known.push(match provider.is_demo() {
+                true => "demo".to_owned(),
+                false => format!("{}/{model}", provider.name),
+            });
+        }
+        providers.push(json!({
+            "name": provider.name,
+            "model": standing.model,
+            "keyFound": standing.stored || standing.found.is_some(),
+            "keyNames": provider.keys,
+            "local": provider.local,
+            "demo": provider.is_demo(),
+            "used": standing.used,
+        }));
+    }
+    known.extend(ollama.iter().map(|model| format!("ollama/{model}")));
+    let (current, problem) = match current {
+        Ok(choice) => (Some(described(&choice, &table)), None),
+        Err(failure) => (None, Some(failure.chain())),
+    };
+    Ok(Json(json!({
+        "current": current,
+        "problem": problem,
+        "providers": providers,
+        "models": known,
+    })))
+}

@@ -1,0 +1,217 @@
+//! The tools of a server: what they are, whether models may call them, and a try (seeds N4).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use mcp_manager::{CallOptions, Entry};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::models::Audience;
+use crate::serve::api::servers::{find, refusal};
+use crate::serve::app::App;
+use crate::serve::error::ApiError;
+use crate::serve::fleet::{Crew, Wanted, tools_event};
+use crate::serve::input::{Body, Params, User};
+use crate::serve::routes::Routes;
+use crate::servers::{Approval, Switch, ToolPolicy, decide, switch};
+use crate::store::{Change, Server};
+
+pub(super) fn routes() -> Routes {
+    Routes::new()
+        .get("/api/mcp-servers/{id}/tools", list)
+        .patch("/api/mcp-servers/{id}/tools/{name}", govern)
+        .post("/api/mcp-servers/{id}/tools/{name}/call", call)
+        .get("/api/mcp-servers/{id}/tools/{name}/schema", schema)
+}
+
+#[derive(Debug, Deserialize)]
+struct Asked {
+    refresh: Option<String>,
+}
+
+async fn list(
+    State(app): State<App>,
+    User(user): User,
+    Path(id): Path<String>,
+    Params(asked): Params<Asked>,
+) -> Result<Json<Value>, ApiError> {
+    let (crew, row) = find(&app, &user, &id).await?;
+    let wanted = match asked.refresh.as_deref() {
+        None | Some("0" | "false" | "") => Wanted::Known,
+        Some(_) => Wanted::Newest,
+    };
+    let tools = crew.tools(&row, wanted).await?;
+    if let (Some(finding), true) = (&tools.problem, tools.entries.is_empty()) {
+        return Err(refusal(&row, finding));
+    }
+    let policy = ToolPolicy::new(&row, &app.store.rules(&user).await?);
+    let out = left_out(&tools.entries);
+    let items = tools.entries.iter();
+    let items = items.map(|tool| shown(&row, tool, &policy, &out));
+    Ok(Json(json!({
+        "items": items.collect::<Vec<_>>(),
+        "next": null,
+        "live": tools.live,
+        "problem": tools.problem.map(|finding| finding.to_json()),
+    })))
+}
+
+/// A tool with its server (N4), and what may be done with it.
+fn shown(row: &Server, tool: &Entry, policy: &ToolPolicy, out: &LeftOut) -> Value {
+    let approval = policy.approval(tool);
+    let enabled = !row.disabled_tools.iter().any(|name| name == tool.name());
+    let mut told = json!({
+        "serverId": row.id,
+        "serverName": row.name,
+        "name": tool.name(),
+        "displayName": tool.exposed_name(),
+        "title": tool.tool().title,
+        "description": tool.description(),
+        "inputSchema": tool.input_schema(),
+        "outputSchema": tool.tool().output_schema,
+        "annotations": tool.annotations(),
+        "enabled": enabled,
+        "isEnabled": enabled,
+        "approval": approval,
+        "isAutoApprove": approval == Approval::Auto,
+        "tokens": tool.tokens(),
+        "hash": tool.fingerprint(),
+    });
+    let reasons = out.get(tool.exposed_name().as_str());
+    if let (Some(reasons), Some(members)) = (reasons, told.as_object_mut()) {
+        members.insert("quarantined".to_owned(), json!(reasons));
+    }
+    told
+}
+
+/// Why tools cannot be told to some models, by the tools' names and the models' makers.
+type LeftOut = BTreeMap<String, BTreeMap<&'static str, String>>;
+
+fn left_out(tools: &[Arc<Entry>]) -> LeftOut {
+    let mut out = LeftOut::new();
+    for audience in Audience::ALL {
+        for (tool, reason) in audience.left_out(tools) {
+            out.entry(tool)
+                .or_default()
+                .insert(audience.as_str(), reason);
+        }
+    }
+    out
+}
+
+/// A tool of a server, as it is or was last seen.
+async fn tool(crew: &Crew, row: &Server, name: &str) -> Result<Arc<Entry>, ApiError> {
+    let tools = crew.tools(row, Wanted::Known).await?;
+    let found = tools.entries.iter().find(|tool| tool.name() == name);
+    match (found, &tools.problem) {
+        (Some(tool), _) => Ok(Arc::clone(tool)),
+        (None, Some(finding)) => Err(refusal(row, finding)),
+        (None, None) => Err(ApiError::not_found("tool")),
+    }
+}
+
+#[derive(Debug, Deserialize)]
+struct Governed {
+    enabled: Option<bool>,
+    approval: Option<Approval>,
+}
+
+/// Says what may be done with a tool, from now on.
+async fn govern(
+    State(app): State<App>,
+    User(user): User,
+    Path((id, name)): Path<(String, String)>,
+    Body(said): Body<Governed>,
+) -> Result<Json<Value>, ApiError> {
+    let (crew, mut row) = find(&app, &user, &id).await?;
+    let tool = tool(&crew, &row, &name).await?;
+    let mut changes = Vec::new();
+    if let Some(enabled) = said.enabled {
+        let to = match enabled {
+            true => Switch::On,
+            false => Switch::Off,
+        };
+        switch(&mut row, &name, to);
+    }
+    if let Some(approval) = said.approval {
+        let rules = app.store.rules(&user).await?;
+        let hash = tool.fingerprint().to_string();
+        let hash = (approval == Approval::Auto).then_some(hash);
+        changes = decide(&mut row, &rules, &name, approval.decision(), hash);
+    }
+    changes.push(Change::PutServer(Box::new(row.clone())));
+    changes.push(tools_event(&user, &row.id));
+    crew.commit(&row, changes).await?;
+    crew.changed(&row.name, &row).await;
+    let policy = ToolPolicy::new(&row, &app.store.rules(&user).await?);
+    let out = left_out(std::slice::from_ref(&tool));
+    Ok(Json(shown(&row, &tool, &policy, &out)))
+}
+
+#[derive(Debug, Deserialize)]
+struct Call {
+    #[serde(default)]
+    arguments: Map<String, Value>,
+}
+
+/// Calls a tool for a person who wants to see what it does.
+async fn call(
+    State(app): State<App>,
+    User(user): User,
+    Path((id, name)): Path<(String, String)>,
+    Body(call): Body<Call>,
+) -> Result<Json<Value>, ApiError> {
+    let (crew, row) = find(&app, &user, &id).await?;
+    let ready = crew.ready(&row).await;
+    ready.map_err(|finding| refusal(&row, &finding))?;
+    let tool = tool(&crew, &row, &name).await?;
+    let rules = app.store.rules(&user).await?;
+    // Even a person is held to their own no.
+    if ToolPolicy::new(&row, &rules).approval(&tool) == Approval::Deny {
+        let message = format!("you denied tool {name:?} of server {:?}", row.name);
+        let error = ApiError::new(StatusCode::FORBIDDEN, "denied", message);
+        return Err(error.with_hint("Set it to ask first."));
+    }
+    let began = Instant::now();
+    let options = CallOptions::default();
+    let manager = crew.manager();
+    let called = manager.call_tool_with(&row.name, &name, &call.arguments, options);
+    let result = called.await;
+    let result = result.map_err(|error| refusal(&row, &crew.diagnose(&row, &error)))?;
+    Ok(Json(json!({
+        "isError": result.failed(),
+        "tookMs": began.elapsed().as_millis() as u64,
+        "result": result,
+    })))
+}
+
+#[derive(Debug, Deserialize)]
+struct Shown {
+    r#for: Audience,
+}
+
+/// A tool as a provider's models will see it, and what gets lost on the way.
+async fn schema(
+    State(app): State<App>,
+    User(user): User,
+    Path((id, name)): Path<(String, String)>,
+    Params(asked): Params<Shown>,
+) -> Result<Json<Value>, ApiError> {
+    let (crew, row) = find(&app, &user, &id).await?;
+    let tool = tool(&crew, &row, &name).await?;
+    let view = asked.r#for.view(&[tool]);
+    let left_out = view.left_out.first().map(|(_, reason)| reason);
+    Ok(Json(json!({
+        "tool": name,
+        "for": asked.r#for.as_str(),
+        "wire": view.wire,
+        "definitions": view.definitions,
+        "losses": view.losses,
+        "leftOut": left_out,
+    })))
+}

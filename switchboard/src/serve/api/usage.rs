@@ -1,0 +1,56 @@
+//! Tokens and cost.
+
+use axum::Json;
+use axum::extract::State;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::exit::Failure;
+use crate::home;
+use crate::models::PriceTable;
+use crate::serve::app::App;
+use crate::serve::error::ApiError;
+use crate::serve::input::{Params, User};
+use crate::serve::routes::Routes;
+use crate::session::shape;
+use crate::store::{ConversationId, Timestamp};
+
+pub(super) fn routes() -> Routes {
+    Routes::new().get("/api/usage", usage)
+}
+
+#[derive(Debug, Deserialize)]
+struct Asked {
+    conversation: Option<String>,
+    since: Option<String>,
+}
+
+async fn usage(
+    State(app): State<App>,
+    User(user): User,
+    Params(asked): Params<Asked>,
+) -> Result<Json<Value>, ApiError> {
+    let conversation = asked.conversation.map(ConversationId::new);
+    if let Some(id) = &conversation
+        && app.store.conversation(&user, id).await?.is_none()
+    {
+        return Err(ApiError::not_found("conversation"));
+    }
+    let since = match asked.since.as_deref() {
+        None => None,
+        Some(text) => Some(Timestamp::parse(text).ok_or_else(|| {
+            ApiError::bad_request("`since` is a moment like 2026-01-31T12:00:00Z")
+        })?),
+    };
+    let totals = app.store.usage(&user, conversation.as_ref(), since).await?;
+    let settings = home::settings(&*app.store, &user).await?;
+    let mut told = shape::usage(&totals);
+    if let Some(members) = told.as_object_mut() {
+        let as_of = PriceTable::new(&settings)
+            .map_err(Failure::from)?
+            .as_of()
+            .to_owned();
+        members.insert("pricesAsOf".to_owned(), json!(as_of));
+    }
+    Ok(Json(told))
+}

@@ -1,0 +1,186 @@
+//! The one shape of everything that goes wrong.
+
+use std::fmt;
+
+use agent_loop::AnswerError;
+use axum::Json;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+
+use crate::exit::{Exit, Failure};
+use crate::session::SessionError;
+use crate::store::StoreError;
+
+/// Why a request was not done: `{"error": {"code", "message", "hint", "details"}}`.
+#[derive(Clone, Debug)]
+pub(crate) struct ApiError {
+    pub(crate) status: StatusCode,
+    code: &'static str,
+    message: Box<str>,
+    hint: Option<Box<str>>,
+    details: Option<Box<Value>>,
+    retry_after: Option<u64>,
+}
+
+impl ApiError {
+    /// An error of this status, told in a word for programs and a sentence for people.
+    pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            status,
+            code,
+            message: message.into().into(),
+            hint: None,
+            details: None,
+            retry_after: None,
+        }
+    }
+
+    /// There is nothing of this name, or it is somebody else's.
+    pub(crate) fn not_found(what: &str) -> Self {
+        let message = format!("there is no such {what}");
+        Self::new(StatusCode::NOT_FOUND, "not_found", message)
+    }
+
+    /// The request makes no sense.
+    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "bad_request", message)
+    }
+
+    /// Things are not as the request supposes.
+    pub(crate) fn conflict(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(StatusCode::CONFLICT, code, message)
+    }
+
+    /// The request can be read, but what it says does not fit.
+    pub(crate) fn unfit(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, "unfit", message)
+    }
+
+    /// Too many requests: try again after so many seconds.
+    pub(crate) fn rate_limited(seconds: u64) -> Self {
+        let message = "too many requests";
+        let mut error = Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message);
+        error.retry_after = Some(seconds);
+        error
+    }
+
+    /// What a status says by itself.
+    pub(crate) fn of_status(status: StatusCode) -> Self {
+        let code = match status {
+            StatusCode::NOT_FOUND => "not_found",
+            StatusCode::PAYLOAD_TOO_LARGE => "too_large",
+            StatusCode::METHOD_NOT_ALLOWED => "method_not_allowed",
+            StatusCode::UNSUPPORTED_MEDIA_TYPE => "not_json",
+            status if status.is_server_error() => "internal",
+            _ => "bad_request",
+        };
+        let message = status.canonical_reason().unwrap_or("it failed");
+        Self::new(status, code, message.to_lowercase())
+    }
+
+    /// Whether somebody else has moved a conversation on.
+    pub(crate) fn is_overtaken(&self) -> bool {
+        self.code == "overtaken"
+    }
+
+    /// With what to do about it.
+    #[must_use]
+    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into().into());
+        self
+    }
+
+    /// With more for programs.
+    #[must_use]
+    pub(crate) fn with_details(mut self, details: Value) -> Self {
+        self.details = Some(Box::new(details));
+        self
+    }
+}
+
+impl fmt::Display for ApiError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let mut error = json!({ "code": self.code, "message": self.message });
+        if let Some(members) = error.as_object_mut() {
+            let hint = self
+                .hint
+                .map(|hint| ("hint".to_owned(), Value::from(&*hint)));
+            let details = self.details.map(|told| ("details".to_owned(), *told));
+            members.extend(hint.into_iter().chain(details));
+        }
+        let mut response = (self.status, Json(json!({ "error": error }))).into_response();
+        if let Some(seconds) = self.retry_after {
+            let headers = response.headers_mut();
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        let message = error.to_string();
+        match error {
+            StoreError::Conflict { .. } => Self::conflict("conflict", message),
+            StoreError::Missing { .. } => Self::new(StatusCode::NOT_FOUND, "not_found", message),
+            StoreError::PlainSecret { .. } => {
+                Self::new(StatusCode::UNPROCESSABLE_ENTITY, "plain_secret", message)
+            }
+            StoreError::TooBig { .. } => {
+                Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
+            }
+            StoreError::Closed => Self::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "closing",
+                "switchboard is being stopped",
+            ),
+            _ => Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message),
+        }
+    }
+}
+
+impl From<SessionError> for ApiError {
+    fn from(error: SessionError) -> Self {
+        let message = error.to_string();
+        match error {
+            SessionError::NotFound(_) => Self::not_found("conversation"),
+            SessionError::Overtaken => Self::conflict("overtaken", message),
+            SessionError::Answer(AnswerError::NotAsked(_)) => {
+                Self::conflict("already_answered", message)
+            }
+            SessionError::Answer(AnswerError::Arguments(why)) => {
+                Self::unfit("the arguments do not fit the tool's schema")
+                    .with_details(json!({ "arguments": why }))
+            }
+            SessionError::Answer(_) => Self::rate_limited(1),
+            SessionError::Store(error) => error.into(),
+            SessionError::Unreadable(_) => {
+                Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
+            }
+        }
+    }
+}
+
+impl From<Failure> for ApiError {
+    fn from(failure: Failure) -> Self {
+        let (status, code) = match failure.exit() {
+            Exit::Model => (StatusCode::BAD_GATEWAY, "model"),
+            Exit::Auth => (StatusCode::CONFLICT, "needs_auth"),
+            Exit::Unreachable => (StatusCode::BAD_GATEWAY, "unreachable"),
+            Exit::Tool => (StatusCode::BAD_GATEWAY, "tool"),
+            _ => (StatusCode::BAD_REQUEST, "bad_request"),
+        };
+        let error = Self::new(status, code, failure.chain());
+        match failure.hint() {
+            Some(hint) => error.with_hint(hint),
+            None => error,
+        }
+    }
+}

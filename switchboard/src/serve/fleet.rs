@@ -1,0 +1,128 @@
+//! The users' servers: each user's own, shared by all of that user's conversations.
+
+mod connection;
+mod crew;
+mod login;
+mod shown;
+mod status;
+mod watch;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use agent_loop::{Selection, Toolbox};
+use futures_util::future::join_all;
+use mcp_manager::{Lease, Manager, Pool};
+use parking_lot::Mutex;
+
+use crate::exit::{Exit, Failure};
+use crate::models::Choice;
+use crate::serve::questions::Questions;
+use crate::servers::connector;
+use crate::store::{Assistant, Server, Store, UserId};
+use crate::workbench::select_servers;
+
+pub(crate) use connection::Wanted;
+pub(crate) use crew::Crew;
+pub(crate) use shown::{HIDDEN, args, event, tools_event, value_shown};
+
+/// How long a conversation waits for a server before it begins without it.
+const START: Duration = Duration::from_secs(10);
+
+/// The users' servers: a cheap clone.
+///
+/// Each user has one manager (seeds M7), so nothing of one user's reaches another. A server is
+/// connected when somebody needs it, stays while a run holds a lease on it, and rests after 30
+/// minutes without use. What it offers is kept until it says that it changed, or for 5 minutes.
+#[derive(Clone)]
+pub(crate) struct Fleet {
+    store: Arc<dyn Store>,
+    pool: Pool,
+    crews: Arc<Mutex<BTreeMap<UserId, Arc<Crew>>>>,
+}
+
+/// The tools of a run, there for as long as this is.
+pub(crate) struct Equipment {
+    pub(crate) tools: Arc<dyn Toolbox>,
+    /// Which of them the run may use.
+    pub(crate) selection: Selection,
+    /// All stored servers of the user.
+    pub(crate) servers: Vec<Server>,
+    /// What people should know.
+    pub(crate) notices: Vec<String>,
+    _leases: Vec<Lease>,
+}
+
+impl Fleet {
+    pub(crate) fn new(store: Arc<dyn Store>, questions: Questions) -> Self {
+        let make = move |user: &str| {
+            let user = UserId::new(user);
+            Manager::builder()
+                .connector(connector(&user, None))
+                .elicitation(questions.asker(&user))
+        };
+        Self {
+            store,
+            pool: Pool::new(make),
+            crews: Arc::default(),
+        }
+    }
+
+    /// A user's servers. Must be called within a tokio runtime.
+    pub(crate) fn crew(&self, user: &UserId) -> Arc<Crew> {
+        let mut crews = self.crews.lock();
+        let made = || Crew::new(user, &self.store, self.pool.manager(user.as_str()));
+        Arc::clone(crews.entry(user.clone()).or_insert_with(made))
+    }
+
+    /// The tools an assistant may use, connected.
+    pub(crate) async fn equip(
+        &self,
+        user: &UserId,
+        assistant: Option<&Assistant>,
+        choice: &Choice,
+    ) -> Result<Equipment, Failure> {
+        let selected = select_servers(&*self.store, user, assistant, choice).await?;
+        let tools = self.crew(user).toolbox();
+        let mut notices = selected.notices;
+        let leases = selected.configs.into_iter().map(|config| async move {
+            let name = config.name().to_string();
+            let lease = self.pool.lease(user.as_str(), config);
+            (name, tokio::time::timeout(START, lease).await)
+        });
+        let (mut names, mut held) = (Vec::new(), Vec::new());
+        for (name, lease) in join_all(leases).await {
+            match lease {
+                Ok(Ok(lease)) => held.push(lease),
+                Ok(Err(error)) => {
+                    let failure = Failure::new(Exit::Unreachable, format!("{name} is not there"));
+                    notices.push(failure.caused_by(error).chain());
+                }
+                Err(_) => notices.push(format!("{name} is still starting; its tools come later")),
+            }
+            names.push(name);
+        }
+        Ok(Equipment {
+            tools,
+            selection: Selection::only(names),
+            servers: selected.rows,
+            notices,
+            _leases: held,
+        })
+    }
+
+    /// Ends everything, and returns when no process is left.
+    pub(crate) async fn close(&self) {
+        self.crews.lock().clear();
+        self.pool.shutdown().await;
+    }
+}
+
+impl std::fmt::Debug for Fleet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Fleet")
+            .field("pool", &self.pool)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,162 @@
+//! One user's servers at work.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use agent_loop::ManagedTools;
+use mcp_manager::{Catalog, Entry, Listing, Manager, ServerName};
+use parking_lot::Mutex;
+use serde_json::Value;
+use tokio::task::AbortHandle;
+
+use super::shown::{self, Sight, status_event};
+use super::status::ServerStatus;
+use super::watch::watch;
+use crate::doctor::Finding;
+use crate::servers::{to_config, transport};
+use crate::store::{Change, Server, ServerId, ServerTool, Store, StoreError, UserId};
+
+/// One user's servers.
+pub(crate) struct Crew {
+    pub(super) user: UserId,
+    pub(super) store: Arc<dyn Store>,
+    pub(super) manager: Manager,
+    tools: Arc<ManagedTools>,
+    /// What is wrong with servers.
+    findings: Mutex<BTreeMap<ServerId, Finding>>,
+    /// The logins under way.
+    pub(super) logins: Mutex<BTreeMap<ServerId, AbortHandle>>,
+    watcher: Mutex<Option<AbortHandle>>,
+}
+
+impl Crew {
+    pub(super) fn new(user: &UserId, store: &Arc<dyn Store>, manager: Manager) -> Arc<Self> {
+        let events = manager.events();
+        let crew = Arc::new(Self {
+            user: user.clone(),
+            store: Arc::clone(store),
+            tools: Arc::new(ManagedTools::new(manager.clone())),
+            manager,
+            findings: Mutex::default(),
+            logins: Mutex::default(),
+            watcher: Mutex::default(),
+        });
+        let watcher = tokio::spawn(watch(Arc::downgrade(&crew), events));
+        *crew.watcher.lock() = Some(watcher.abort_handle());
+        crew
+    }
+
+    /// The user's tools, always the same.
+    pub(super) fn toolbox(&self) -> Arc<ManagedTools> {
+        Arc::clone(&self.tools)
+    }
+
+    /// The manager of the user's servers.
+    pub(crate) fn manager(&self) -> &Manager {
+        &self.manager
+    }
+
+    /// The server of this name, if it is stored.
+    pub(super) async fn row(&self, name: &ServerName) -> Option<Server> {
+        let rows = self.store.servers(&self.user).await.ok()?;
+        rows.into_iter().find(|row| row.name == name.as_str())
+    }
+
+    /// Keeps in mind what is wrong with a server, or that nothing is.
+    pub(super) fn found(&self, server: &ServerId, finding: Option<Finding>) {
+        let mut findings = self.findings.lock();
+        match finding {
+            Some(finding) => findings.insert(server.clone(), finding),
+            None => findings.remove(server),
+        };
+    }
+
+    /// A server in the words of the API.
+    pub(crate) async fn shown(&self, row: &Server) -> Result<Value, StoreError> {
+        let state = self.manager.server(&row.name).map(|info| info.state);
+        let finding = self.findings.lock().get(&row.id).cloned();
+        let status = match ServerStatus::of(row, state) {
+            // It did not get as far as being started.
+            ServerStatus::Idle if finding.is_some() => ServerStatus::Failed,
+            status => status,
+        };
+        // Name and cost of each.
+        let tools: Vec<(String, u64)> = match self.offered(row) {
+            live if live.is_empty() => {
+                let known = self.store.server_tools(&row.id).await?.into_iter();
+                known.map(|tool| (tool.name, tool.tokens)).collect()
+            }
+            live => {
+                let live = live.iter();
+                live.map(|tool| (tool.name().to_owned(), tool.tokens() as u64))
+                    .collect()
+            }
+        };
+        let enabled = tools
+            .iter()
+            .filter(|(name, _)| !row.disabled_tools.contains(name));
+        let client = self.manager.client(&row.name);
+        let sight = Sight {
+            status,
+            finding: finding.filter(|_| status.is_trouble()),
+            transport: client.map(|client| transport(client.shape())),
+            tools: tools.len(),
+            tokens: enabled.map(|(_, tokens)| tokens).sum(),
+        };
+        Ok(shown::server(row, &sight))
+    }
+
+    /// Stores changes that make a server what it is in `row`, and tells of it.
+    pub(crate) async fn commit(
+        &self,
+        row: &Server,
+        mut changes: Vec<Change>,
+    ) -> Result<(), StoreError> {
+        changes.push(status_event(&self.user, self.shown(row).await?));
+        self.store.commit(changes).await.map(drop)
+    }
+
+    /// The tools that a server offers now, if it is connected.
+    pub(super) fn offered(&self, row: &Server) -> Vec<Arc<Entry>> {
+        let catalog = self.manager.catalog();
+        let tools = catalog.tools().iter();
+        let its = tools.filter(|tool| tool.server().as_str() == row.name);
+        its.cloned().collect()
+    }
+
+    /// The tools that a server was last seen with, as if they were offered now.
+    pub(super) async fn remembered(&self, row: &Server) -> Result<Vec<Arc<Entry>>, StoreError> {
+        let tools = self.store.server_tools(&row.id).await?;
+        Ok(listed(row, tools))
+    }
+}
+
+/// Stored tools as entries of a catalogue.
+fn listed(row: &Server, tools: Vec<ServerTool>) -> Vec<Arc<Entry>> {
+    let Ok(config) = to_config(row) else {
+        return Vec::new();
+    };
+    let definitions = tools.into_iter().map(|tool| tool.definition);
+    let tools = definitions.filter_map(|definition| serde_json::from_value(definition).ok());
+    let listing = Listing::new(config.name().clone()).with_tools(tools, config.tools());
+    Catalog::empty().with(Arc::new(listing)).tools().to_vec()
+}
+
+impl Drop for Crew {
+    fn drop(&mut self) {
+        let watcher = self.watcher.lock().take();
+        let logins = std::mem::take(&mut *self.logins.lock());
+        for task in watcher.into_iter().chain(logins.into_values()) {
+            task.abort();
+        }
+    }
+}
+
+impl fmt::Debug for Crew {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Crew")
+            .field("user", &self.user)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,107 @@
+//! Where a server stands, as people are told: nine words, and four for coarser eyes.
+
+use mcp_manager::{ServerState, Status};
+use serde::Serialize;
+
+use crate::store::{Server, Trust};
+
+/// Where a server stands.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ServerStatus {
+    /// Its user switched it off.
+    Disabled,
+    /// Nobody has said yet that it may be started.
+    PendingTrust,
+    Connecting,
+    Connected,
+    /// It is connected, but does not tell what it offers now.
+    Degraded,
+    NeedsAuth,
+    /// It was lost, and is being tried again.
+    Reconnecting,
+    /// It was given up.
+    Failed,
+    /// It is started when somebody needs it.
+    Idle,
+}
+
+impl ServerStatus {
+    /// What a server's row and its state come to. One that nobody has used yet has no state.
+    pub(crate) fn of(row: &Server, state: Option<ServerState>) -> Self {
+        if row.trust == Trust::Pending {
+            return Self::PendingTrust;
+        }
+        if !row.is_active {
+            return Self::Disabled;
+        }
+        match state {
+            Some(ServerState::Pending | ServerState::Connecting) => Self::Connecting,
+            Some(ServerState::Connected) => Self::Connected,
+            Some(ServerState::Degraded) => Self::Degraded,
+            Some(ServerState::NeedsAuth) => Self::NeedsAuth,
+            Some(ServerState::Reconnecting) => Self::Reconnecting,
+            Some(ServerState::Failed) => Self::Failed,
+            // Closed by hand; the next use brings it back.
+            _ => Self::Idle,
+        }
+    }
+
+    /// The same in the four words of the seeds.
+    pub(crate) fn coarse(self) -> &'static str {
+        let coarse = match self {
+            Self::Connecting | Self::Reconnecting => Status::Connecting,
+            Self::Connected | Self::Degraded => Status::Connected,
+            Self::NeedsAuth | Self::Failed => Status::Error,
+            Self::Disabled | Self::PendingTrust | Self::Idle => Status::Disconnected,
+        };
+        coarse.as_str()
+    }
+
+    /// Whether something is wrong that people should be told of.
+    pub(crate) fn is_trouble(self) -> bool {
+        matches!(
+            self,
+            Self::NeedsAuth | Self::Failed | Self::Reconnecting | Self::Degraded
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{ServerKind, UserId};
+
+    #[test]
+    fn every_state_has_its_word_and_a_switch_or_a_missing_yes_comes_first() {
+        let row = Server::new(UserId::local(), "files", ServerKind::Stdio);
+        let told = |row: &Server, state| {
+            let status = ServerStatus::of(row, state);
+            let word = serde_json::to_value(status).unwrap();
+            format!("{} ({})", word.as_str().unwrap(), status.coarse())
+        };
+        let mut lines = vec![format!("unused: {}", told(&row, None))];
+        let states = ServerState::ALL.iter();
+        lines.extend(states.map(|state| format!("{state}: {}", told(&row, Some(*state)))));
+        let mut off = row.clone();
+        off.is_active = false;
+        let working = Some(ServerState::Connected);
+        lines.push(format!("switched off: {}", told(&off, working)));
+        off.trust = Trust::Pending;
+        lines.push(format!("not agreed to: {}", told(&off, working)));
+        insta::assert_snapshot!(lines.join("\n"), @r"
+        unused: idle (disconnected)
+        disabled: idle (disconnected)
+        pending: connecting (connecting)
+        connecting: connecting (connecting)
+        connected: connected (connected)
+        degraded: degraded (connected)
+        needs_auth: needs_auth (error)
+        reconnecting: reconnecting (connecting)
+        idle: idle (disconnected)
+        failed: failed (error)
+        switched off: disabled (disconnected)
+        not agreed to: pending_trust (disconnected)
+        ");
+    }
+}

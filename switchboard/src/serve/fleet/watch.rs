@@ -1,0 +1,148 @@
+//! Tells of everything that happens to a user's servers, and keeps it in the store.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Weak};
+
+use futures_util::FutureExt as _;
+use mcp_manager::{CatalogDiff, Event, Events, ServerName, ServerState};
+use serde_json::json;
+
+use super::crew::Crew;
+use super::shown::{event, tools_event};
+use crate::doctor::{Finding, Problem, diagnose};
+use crate::servers::{ServerLog, seen};
+use crate::store::Change;
+
+/// So many events of a user are kept.
+const KEPT: u32 = 20_000;
+
+/// Goes on until the manager or its user's crew is gone.
+pub(super) async fn watch(crew: Weak<Crew>, mut events: Events) {
+    while let Some(event) = events.next().await {
+        let Some(crew) = crew.upgrade() else { return };
+        crew.heard(event).await;
+    }
+}
+
+impl Crew {
+    async fn heard(&self, happened: Event) {
+        match &happened {
+            Event::StateChanged {
+                server, to, error, ..
+            } => self.state_changed(server, *to, error.as_deref()).await,
+            Event::Reconnecting { server, .. }
+            | Event::Reconnected { server, .. }
+            | Event::ReconnectFailed { server, .. }
+            | Event::ServerRemoved { server, .. } => {
+                if let Some(row) = self.row(server).await {
+                    let mut data = happened.data();
+                    if let Some(members) = data.as_object_mut() {
+                        members.insert("serverId".to_owned(), json!(row.id));
+                    }
+                    self.keep(vec![event(&self.user, happened.name(), data)])
+                        .await;
+                }
+            }
+            Event::CatalogChanged { diff, .. } => self.catalog_changed(diff).await,
+            Event::Log { server, message } => {
+                let log = ServerLog::of(&self.user, server.as_str());
+                let message = Arc::clone(message);
+                let _ = tokio::task::spawn_blocking(move || log.logged(&message)).await;
+            }
+            Event::Lagged { .. } => self.tell_all().await,
+            _ => {}
+        }
+    }
+
+    async fn state_changed(&self, server: &ServerName, to: ServerState, error: Option<&str>) {
+        let Some(row) = self.row(server).await else {
+            return;
+        };
+        let finding = self.finding(server, to, error);
+        let mut changes = match to {
+            ServerState::Connected => {
+                self.found(&row.id, None);
+                seen(&row, &self.manager, None)
+            }
+            _ => match &finding {
+                Some(finding) => {
+                    self.found(&row.id, Some(finding.clone()));
+                    self.note(server, finding.message.clone()).await;
+                    seen(&row, &self.manager, Some(finding))
+                }
+                None => Vec::new(),
+            },
+        };
+        if !changes.is_empty() {
+            changes.push(Change::PruneEvents(self.user.clone(), KEPT));
+        }
+        let mut row = row;
+        row.last_error = match to {
+            ServerState::Connected => None,
+            _ => finding.map(|finding| finding.message).or(row.last_error),
+        };
+        // What cannot be told now is read by whoever looks.
+        let _ = self.commit(&row, changes).await;
+    }
+
+    /// What is wrong with a server that came into such a state.
+    fn finding(
+        &self,
+        server: &ServerName,
+        to: ServerState,
+        error: Option<&str>,
+    ) -> Option<Finding> {
+        match to {
+            ServerState::Failed | ServerState::NeedsAuth => {
+                let config = self.manager.server(server.as_str())?.config;
+                // It says at once why it is not ready, unless it is being tried again already.
+                let error = self.manager.ready(server).now_or_never()?.err()?;
+                Some(diagnose(&config, &error))
+            }
+            ServerState::Reconnecting | ServerState::Degraded => {
+                let advice = "It is being tried again.";
+                let error = error.unwrap_or("it does not answer");
+                Some(Finding::new(Problem::NoAnswer, error, advice))
+            }
+            _ => None,
+        }
+    }
+
+    async fn catalog_changed(&self, diff: &CatalogDiff) {
+        let changed = diff.changed.iter().map(|change| &change.new);
+        let tools = diff.added.iter().chain(&diff.removed).chain(changed);
+        let mut servers: BTreeSet<&ServerName> = tools.map(|tool| tool.server()).collect();
+        servers.extend(diff.prompts.iter().chain(&diff.resources));
+        for server in servers {
+            let Some(row) = self.row(server).await else {
+                continue;
+            };
+            let connected = self.manager.client(server.as_str()).is_some();
+            let mut changes = match connected {
+                true => seen(&row, &self.manager, None),
+                false => Vec::new(),
+            };
+            changes.push(tools_event(&self.user, &row.id));
+            self.keep(changes).await;
+        }
+    }
+
+    /// Too much happened to hear of everything: tells how all servers are now.
+    async fn tell_all(&self) {
+        let rows = self.store.servers(&self.user).await.unwrap_or_default();
+        for row in rows {
+            let _ = self.commit(&row, Vec::new()).await;
+            self.keep(vec![tools_event(&self.user, &row.id)]).await;
+        }
+    }
+
+    async fn note(&self, server: &ServerName, text: String) {
+        let log = ServerLog::of(&self.user, server.as_str());
+        let _ = tokio::task::spawn_blocking(move || log.note(&text)).await;
+    }
+
+    async fn keep(&self, changes: Vec<Change>) {
+        // What cannot be told now is read by whoever looks.
+        let _ = self.store.commit(changes).await;
+    }
+}

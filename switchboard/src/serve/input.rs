@@ -1,0 +1,77 @@
+//! What requests bring, read or refused in the one shape.
+
+use axum::RequestExt as _;
+use axum::body::Bytes;
+use axum::extract::rejection::BytesRejection;
+use axum::extract::{FromRequest, FromRequestParts, Query, Request};
+use axum::http::request::Parts;
+use axum::http::{StatusCode, header};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
+
+use crate::serve::error::ApiError;
+use crate::store::UserId;
+
+/// Who asks. The guard found out.
+#[derive(Clone, Debug)]
+pub(crate) struct User(pub(crate) UserId);
+
+impl<S: Sync> FromRequestParts<S> for User {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let user = parts.extensions.get::<Self>().cloned();
+        let message = "this needs a token";
+        user.ok_or_else(|| ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", message))
+    }
+}
+
+/// A body of JSON.
+#[derive(Debug)]
+pub(crate) struct Body<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
+        let kind = request.headers().get(header::CONTENT_TYPE);
+        let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        let kind = kind.split(';').next().unwrap_or_default().trim();
+        if !kind.eq_ignore_ascii_case("application/json") {
+            let message = "the body must be application/json";
+            let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+            return Err(ApiError::new(status, "not_json", message));
+        }
+        let bytes: Result<Bytes, BytesRejection> = request.extract().await;
+        let bytes = bytes.map_err(|error| ApiError::of_status(error.status()))?;
+        // A list could be read as the members in their order; nobody means that.
+        if bytes.trim_ascii_start().first() != Some(&b'{') {
+            return Err(ApiError::bad_request("the body must be a JSON object"));
+        }
+        let value = serde_json::from_slice(&bytes);
+        value
+            .map(Self)
+            .map_err(|error| ApiError::bad_request(format!("the body cannot be read: {error}")))
+    }
+}
+
+/// Reads a member that may be `null`, so that one that is absent can be told from it.
+pub(crate) fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<Option<T>>, D::Error> {
+    Option::deserialize(from).map(Some)
+}
+
+/// The parameters after `?`.
+#[derive(Debug)]
+pub(crate) struct Params<T>(pub(crate) T);
+
+impl<S: Sync, T: DeserializeOwned> FromRequestParts<S> for Params<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let read = Query::try_from_uri(&parts.uri);
+        let unreadable = |error| ApiError::bad_request(format!("{error}"));
+        read.map(|Query(value)| Self(value)).map_err(unreadable)
+    }
+}

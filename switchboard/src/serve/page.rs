@@ -1,0 +1,115 @@
+//! The web page, in the binary.
+
+use axum::http::{StatusCode, Uri, header};
+use axum::response::{IntoResponse as _, Response};
+
+const HTML: &str = "text/html; charset=utf-8";
+const PICTURE: &str = "image/svg+xml";
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+const STYLE: &str = "text/css; charset=utf-8";
+
+/// A file of the page: its path, its type, its bytes.
+type File = (&'static str, &'static str, &'static [u8]);
+
+macro_rules! asset {
+    ($name:literal, $kind:ident) => {
+        (
+            concat!("/", $name),
+            $kind,
+            include_bytes!(concat!("../../web/", $name)),
+        )
+    };
+}
+
+/// The files of the page. They hold no data, so they need no token.
+const FILES: &[File] = &[
+    ("/", HTML, include_bytes!("../../web/index.html")),
+    asset!("api.js", SCRIPT),
+    asset!("approval.js", SCRIPT),
+    asset!("approvals.js", SCRIPT),
+    asset!("assistants.js", SCRIPT),
+    asset!("base.css", STYLE),
+    asset!("call.js", SCRIPT),
+    asset!("chat-head.js", SCRIPT),
+    asset!("chat.css", STYLE),
+    asset!("chat.js", SCRIPT),
+    asset!("composer.js", SCRIPT),
+    asset!("controls.css", STYLE),
+    asset!("dialog.js", SCRIPT),
+    asset!("dom.js", SCRIPT),
+    asset!("elicitation.js", SCRIPT),
+    asset!("form-values.js", SCRIPT),
+    asset!("form.js", SCRIPT),
+    asset!("format.js", SCRIPT),
+    asset!("frame.js", SCRIPT),
+    asset!("gate.js", SCRIPT),
+    asset!("history.js", SCRIPT),
+    asset!("icon.svg", PICTURE),
+    asset!("inline.js", SCRIPT),
+    asset!("layout.css", STYLE),
+    asset!("live.js", SCRIPT),
+    asset!("log.js", SCRIPT),
+    asset!("main.js", SCRIPT),
+    asset!("markdown.js", SCRIPT),
+    asset!("menu.js", SCRIPT),
+    asset!("message.js", SCRIPT),
+    asset!("notices.js", SCRIPT),
+    asset!("prose.js", SCRIPT),
+    asset!("result.js", SCRIPT),
+    asset!("router.js", SCRIPT),
+    asset!("segments.js", SCRIPT),
+    asset!("server-actions.js", SCRIPT),
+    asset!("server-add.js", SCRIPT),
+    asset!("server-edit.js", SCRIPT),
+    asset!("server.js", SCRIPT),
+    asset!("servers.js", SCRIPT),
+    asset!("settings.js", SCRIPT),
+    asset!("sse.js", SCRIPT),
+    asset!("store.js", SCRIPT),
+    asset!("stream.js", SCRIPT),
+    asset!("talk.js", SCRIPT),
+    asset!("text.css", STYLE),
+    asset!("tool-list.js", SCRIPT),
+    asset!("tools.js", SCRIPT),
+    asset!("views.css", STYLE),
+    asset!("welcome.js", SCRIPT),
+];
+
+/// Serves the page.
+pub(crate) async fn file(uri: Uri) -> Response {
+    let path = match uri.path() {
+        "/index.html" => "/",
+        path => path,
+    };
+    match FILES.iter().find(|(name, ..)| *name == path) {
+        Some((_, kind, bytes)) => {
+            let headers = [
+                (header::CONTENT_TYPE, *kind),
+                (header::CACHE_CONTROL, "no-cache"),
+            ];
+            (headers, *bytes).into_response()
+        }
+        None => (StatusCode::NOT_FOUND, "there is no such page\n").into_response(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_of_the_page_is_in_the_binary() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/web");
+        let mut there: Vec<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|file| format!("/{}", file.unwrap().file_name().to_string_lossy()))
+            .map(|path| path.replace("/index.html", "/"))
+            // It only tells Node, which runs the tests, what the scripts are.
+            .filter(|path| path != "/package.json")
+            .collect();
+        there.sort();
+        let mut served: Vec<&str> = FILES.iter().map(|(path, ..)| *path).collect();
+        served.sort_unstable();
+        assert_eq!(there, served);
+    }
+}

@@ -1,0 +1,102 @@
+//! How much one user may ask for at a time.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+use crate::store::UserId;
+
+/// A bucket that fills at a steady pace: what is in it may be used at once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bucket {
+    size: f64,
+    per_second: f64,
+    level: f64,
+    seen: Option<Instant>,
+}
+
+impl Bucket {
+    /// A full bucket.
+    pub(crate) const fn new(size: f64, per_second: f64) -> Self {
+        Self {
+            size,
+            per_second,
+            level: size,
+            seen: None,
+        }
+    }
+
+    /// Takes one out, or tells how long it takes until there is one.
+    pub(crate) fn take(&mut self, now: Instant) -> Result<(), Duration> {
+        if let Some(seen) = self.seen {
+            let passed = now.saturating_duration_since(seen).as_secs_f64();
+            self.level = (self.level + passed * self.per_second).min(self.size);
+        }
+        self.seen = Some(now);
+        if self.level < 1.0 {
+            let missing = (1.0 - self.level) / self.per_second;
+            return Err(Duration::from_secs_f64(missing));
+        }
+        self.level -= 1.0;
+        Ok(())
+    }
+}
+
+/// The buckets of those who come in.
+#[derive(Debug)]
+pub(crate) struct Rates {
+    /// One for each user who is served: their number is bounded.
+    users: Mutex<BTreeMap<UserId, Bucket>>,
+    /// One for all who have no token.
+    strangers: Mutex<Bucket>,
+}
+
+impl Default for Rates {
+    /// 2000 requests at once and 200 a second for a user; 30 at once and one a second for all who
+    /// have no token.
+    fn default() -> Self {
+        Self {
+            users: Mutex::default(),
+            strangers: Mutex::new(Bucket::new(30.0, 1.0)),
+        }
+    }
+}
+
+impl Rates {
+    /// Counts a request; the seconds to wait if it is one too many.
+    pub(crate) fn count(&self, user: Option<&UserId>) -> Result<(), u64> {
+        let now = Instant::now();
+        let taken = match user {
+            Some(user) => {
+                let mut users = self.users.lock();
+                let bucket = users.entry(user.clone());
+                bucket.or_insert(Bucket::new(2000.0, 200.0)).take(now)
+            }
+            None => self.strangers.lock().take(now),
+        };
+        taken.map_err(|wait| wait.as_secs() + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bucket_gives_what_is_in_it_and_then_what_flows_in() {
+        let (mut bucket, start) = (Bucket::new(2.0, 4.0), Instant::now());
+        assert_eq!(bucket.take(start), Ok(()));
+        assert_eq!(bucket.take(start), Ok(()));
+        assert_eq!(bucket.take(start), Err(Duration::from_millis(250)));
+        let later = start + Duration::from_millis(250);
+        assert_eq!(bucket.take(later), Ok(()));
+        let much_later = start + Duration::from_secs(60);
+        assert_eq!(bucket.take(much_later), Ok(()));
+        assert_eq!(bucket.take(much_later), Ok(()));
+        assert!(
+            bucket.take(much_later).is_err(),
+            "it holds no more than two"
+        );
+    }
+}

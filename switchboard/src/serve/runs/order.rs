@@ -1,0 +1,112 @@
+//! What can be asked of a conversation.
+
+use agent_loop::CallNumber;
+use mcp_jsonrpc::model::ElicitResult;
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+use crate::serve::error::ApiError;
+use crate::serve::runs::confirm::{Confirm, Verdict};
+use crate::store::{AssistantId, Conversation, Message, PendingId, RunId};
+
+/// Where the word on an order goes.
+pub(crate) type Reply<T> = oneshot::Sender<Result<T, ApiError>>;
+
+/// Something to do in a conversation.
+#[derive(Debug)]
+pub(crate) enum Order {
+    /// Says something; the answer is driven from then on.
+    Say {
+        content: String,
+        reply: Reply<Box<Said>>,
+    },
+    /// Says whether a call may run.
+    Confirm {
+        confirm: Box<Confirm>,
+        reply: Reply<Value>,
+    },
+    /// Answers what a server asked about a parked call.
+    Supply {
+        question: PendingId,
+        result: Box<ElicitResult>,
+        reply: Reply<()>,
+    },
+    /// Stops the answer. The word comes when it has stopped.
+    Cancel { reply: Reply<()> },
+    /// Goes on after a limit, a cancellation or an interruption.
+    Continue { reply: Reply<()> },
+    /// Changes the conversation itself.
+    Edit {
+        edit: Edit,
+        reply: Reply<Box<Conversation>>,
+    },
+    /// Takes it up after a restart.
+    Recover { reply: Reply<()> },
+}
+
+impl Order {
+    /// The call that it lets run, if it does.
+    pub(crate) fn approves(&self) -> Option<CallNumber> {
+        match self {
+            Self::Confirm { confirm, .. } if confirm.verdict == Verdict::Approve => {
+                Some(confirm.number)
+            }
+            _ => None,
+        }
+    }
+
+    /// It is not done.
+    pub(crate) fn refuse(self, error: ApiError) {
+        // Whoever asked may have gone away.
+        match self {
+            Self::Say { reply, .. } => drop(reply.send(Err(error))),
+            Self::Confirm { reply, .. } => drop(reply.send(Err(error))),
+            Self::Supply { reply, .. }
+            | Self::Cancel { reply }
+            | Self::Continue { reply }
+            | Self::Recover { reply } => drop(reply.send(Err(error))),
+            Self::Edit { reply, .. } => drop(reply.send(Err(error))),
+        }
+    }
+}
+
+/// What was said, and the answer that begins.
+#[derive(Debug)]
+pub(crate) struct Said {
+    pub(crate) said: Message,
+    pub(crate) answer: Message,
+    pub(crate) run: RunId,
+}
+
+/// Changes of a conversation itself; what is absent stays.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Edit {
+    pub(crate) title: Option<String>,
+    pub(crate) assistant: Option<Option<AssistantId>>,
+    pub(crate) model: Option<Option<String>>,
+    pub(crate) approval_mode: Option<Option<String>>,
+}
+
+impl Edit {
+    pub(crate) fn make(self, conversation: &mut Conversation) {
+        if let Some(title) = self.title {
+            conversation.title = title;
+        }
+        if let Some(assistant) = self.assistant {
+            conversation.assistant_id = assistant;
+        }
+        let options = [("model", self.model), ("approvalMode", self.approval_mode)];
+        for (name, value) in options {
+            let Some(value) = value else { continue };
+            if !conversation.options.is_object() {
+                conversation.options = Value::Object(serde_json::Map::new());
+            }
+            if let Some(options) = conversation.options.as_object_mut() {
+                match value {
+                    Some(value) => drop(options.insert(name.to_owned(), value.into())),
+                    None => drop(options.remove(name)),
+                }
+            }
+        }
+    }
+}

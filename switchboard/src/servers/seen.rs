@@ -1,0 +1,40 @@
+//! What is kept of a server for when it is not there.
+
+use mcp_manager::Manager;
+use mcp_transport::Shape;
+
+use crate::doctor::Finding;
+use crate::store::{Change, Server, ServerTool};
+
+/// The changes that keep in mind how a server is seen now: what is wrong with it, or else what it
+/// offers and how it is spoken to.
+pub(crate) fn seen(row: &Server, manager: &Manager, finding: Option<&Finding>) -> Vec<Change> {
+    let transport = manager.client(&row.name).map(|client| client.shape());
+    let mut changes = vec![Change::SawServer {
+        id: row.id.clone(),
+        transport: transport.map(|shape| self::transport(shape).to_owned()),
+        error: finding.map(|finding| finding.message.clone()),
+    }];
+    let catalog = manager.catalog();
+    let mut listings = catalog.listings();
+    let listing = listings.find(|listing| listing.server().as_str() == row.name);
+    if let (Some(listing), None) = (listing, finding) {
+        let tools = listing.tools().iter().map(|entry| {
+            let definition = serde_json::to_value(&**entry.tool()).unwrap_or_default();
+            let hash = entry.fingerprint().to_string();
+            let tokens = entry.tokens() as u64;
+            ServerTool::new(row.id.clone(), entry.name(), definition, hash, tokens)
+        });
+        changes.push(Change::PutServerTools(row.id.clone(), tools.collect()));
+    }
+    changes
+}
+
+/// A kind of connection, as rows name it.
+pub(crate) fn transport(shape: Shape) -> &'static str {
+    match shape {
+        Shape::Http => "streamableHttp",
+        Shape::LegacySse => "sse",
+        _ => "stdio",
+    }
+}

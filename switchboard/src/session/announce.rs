@@ -1,0 +1,240 @@
+//! Tells whoever watches a conversation from elsewhere: an event for everything that changes,
+//! in the same commit as the change.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use agent_loop::{Approval, CallNumber, Event, Reason, Run};
+use serde_json::{Value, json};
+
+use crate::session::ledger::Ledger;
+use crate::session::shape;
+use crate::store::{Change, Message, NewEvent, Pending, Standing, UsageTotal};
+
+/// Between two reports about a call's progress at least this much time passes.
+const PROGRESS: Duration = Duration::from_millis(100);
+/// So many events of a user are kept.
+const KEPT: u32 = 20_000;
+
+/// What was told of an answer so far.
+#[derive(Debug)]
+pub(super) struct Announcer {
+    /// How much of its text, in characters and in bytes.
+    chars: usize,
+    bytes: usize,
+    /// When each call's progress was last told.
+    progress: BTreeMap<CallNumber, Instant>,
+    /// How many questions were said to wait.
+    waiting: usize,
+}
+
+impl Ledger {
+    /// From here on everything that is stored is announced as well.
+    pub(super) fn announce(&mut self) {
+        self.announcer = Some(Announcer {
+            chars: self.answer.content.chars().count(),
+            bytes: self.answer.content.len(),
+            progress: BTreeMap::new(),
+            waiting: self.questions.len(),
+        });
+    }
+
+    /// What an event of the run tells to those who watch. Called when the ledger has taken the
+    /// event in, and before it is committed.
+    pub(super) fn announcements(&mut self, event: &Event, run: &Run, changed: bool) -> Vec<Change> {
+        if self.announcer.is_none() {
+            return Vec::new();
+        }
+        match event {
+            Event::Text { .. } | Event::Refusal { .. } => self.more_text().into_iter().collect(),
+            Event::Reasoning { text } => {
+                let data = json!({ "messageId": self.answer.id, "text": text });
+                vec![self.event("message.reasoning", data)]
+            }
+            // If it is asked about, that is told next.
+            Event::Call(record) if changed => {
+                self.call_updated(record.number, None).into_iter().collect()
+            }
+            Event::Approval(approval) => {
+                let told = self.call_updated(approval.record.number, Some(approval));
+                told.into_iter().collect()
+            }
+            Event::Progress { number, progress } => {
+                if !self.is_due(*number) {
+                    return Vec::new();
+                }
+                let data = json!({
+                    "messageId": self.answer.id,
+                    "position": number,
+                    "progress": progress.progress,
+                    "total": progress.total,
+                    "message": progress.message,
+                });
+                vec![self.event("toolCall.progress", data)]
+            }
+            Event::Warning { message } => {
+                let data = json!({ "messageId": self.answer.id, "message": message });
+                vec![self.event("run.notice", data)]
+            }
+            Event::Waiting { .. } => self.waiting_updated(),
+            Event::Done { reason } => self.finished(reason, run),
+            _ => Vec::new(),
+        }
+    }
+
+    /// What was written and not told.
+    fn more_text(&mut self) -> Option<Change> {
+        let announcer = self.announcer.as_mut()?;
+        let offset = announcer.chars;
+        let text = self.answer.content.get(announcer.bytes..)?;
+        if text.is_empty() {
+            return None;
+        }
+        announcer.chars += text.chars().count();
+        announcer.bytes += text.len();
+        let data = json!({ "messageId": self.answer.id, "offset": offset, "text": text });
+        Some(self.event("message.delta", data))
+    }
+
+    /// A call as it is now (seeds H3), with the question about it.
+    pub(super) fn call_updated(
+        &self,
+        number: CallNumber,
+        asked: Option<&Approval>,
+    ) -> Option<Change> {
+        let (Some(_), Some(call)) = (&self.announcer, self.calls.get(&number)) else {
+            return None;
+        };
+        let asked = asked.and_then(|asked| serde_json::to_value(asked).ok());
+        let data = shape::call(call, asked.as_ref());
+        Some(self.event("assistant.toolCall.updated", data))
+    }
+
+    /// That more or fewer questions wait than were said to.
+    fn waiting_updated(&mut self) -> Vec<Change> {
+        let waiting = self.questions.len();
+        match &mut self.announcer {
+            Some(announcer) if announcer.waiting != waiting => announcer.waiting = waiting,
+            _ => return Vec::new(),
+        }
+        vec![self.conversation_updated()]
+    }
+
+    fn is_due(&mut self, number: CallNumber) -> bool {
+        let (Some(announcer), now) = (&mut self.announcer, Instant::now()) else {
+            return false;
+        };
+        let last = announcer.progress.get(&number);
+        let due = last.is_none_or(|last| now.saturating_duration_since(*last) >= PROGRESS);
+        if due {
+            announcer.progress.insert(number, now);
+        }
+        due
+    }
+
+    fn finished(&self, reason: &Reason, run: &Run) -> Vec<Change> {
+        let word = shape::finish(&reason.to_string());
+        self.over(word, &reason.to_string(), Some(run))
+    }
+
+    /// That the answer is over.
+    pub(super) fn over(&self, word: &str, why: &str, run: Option<&Run>) -> Vec<Change> {
+        if self.announcer.is_none() {
+            return Vec::new();
+        }
+        let mut answer = self.answer.clone();
+        answer.tool_calls = self.calls.values().cloned().collect();
+        let usage = run.map(|run| {
+            let spent = run.spent();
+            json!({
+                "rounds": spent.rounds,
+                "tokens": spent.tokens,
+                "costMicros": spent.cost_micros,
+            })
+        });
+        let completed = json!({
+            "message": shape::message(&answer, &[]),
+            "finish": word,
+            "usage": usage,
+        });
+        let finished = json!({
+            "conversationId": self.conversation.id,
+            "messageId": self.answer.id,
+            "reason": word,
+            "message": why,
+        });
+        vec![
+            self.event("message.completed", completed),
+            self.event("run.finished", finished),
+            self.conversation_updated(),
+            Change::PruneEvents(self.user.clone(), KEPT),
+        ]
+    }
+
+    /// That messages were added.
+    pub(super) fn created(&self, messages: &[&Message]) -> Vec<Change> {
+        if self.announcer.is_none() {
+            return Vec::new();
+        }
+        let created = messages.iter().map(|message| {
+            let data = json!({ "message": shape::message(message, &[]) });
+            self.event("message.created", data)
+        });
+        created.chain([self.conversation_updated()]).collect()
+    }
+
+    /// That a server asks something.
+    pub(super) fn asked(&self, question: &Pending) -> Vec<Change> {
+        let told = || self.event("elicitation.requested", shape::elicitation(question));
+        self.announcer.iter().map(|_| told()).collect()
+    }
+
+    /// That a server's question was answered, or needs no answer any more.
+    pub(super) fn resolved(&self, id: &crate::store::PendingId) -> Vec<Change> {
+        let data = json!({ "id": id, "conversationId": self.conversation.id });
+        let told = || self.event("elicitation.resolved", data.clone());
+        self.announcer.iter().map(|_| told()).collect()
+    }
+
+    /// What the conversation has used, with a round that is about to be stored.
+    pub(super) async fn used(&self, round: &crate::store::Usage) -> Vec<Change> {
+        if self.announcer.is_none() {
+            return Vec::new();
+        }
+        let id = &self.conversation.id;
+        let totals = self.store.usage(&self.user, Some(id), None).await;
+        let mut totals = totals.unwrap_or_default();
+        let place = totals.iter().position(|total| total.model == round.model);
+        let place = place.unwrap_or_else(|| {
+            let mut total = UsageTotal::default();
+            total.model.clone_from(&round.model);
+            totals.push(total);
+            totals.len() - 1
+        });
+        if let Some(total) = totals.get_mut(place) {
+            total.rounds += 1;
+            total.input += round.input;
+            total.output += round.output;
+            total.cache_read += round.cache_read;
+            total.cache_write += round.cache_write;
+            total.cost_micros += round.cost_micros.unwrap_or(0);
+            total.unpriced_rounds += u64::from(round.cost_micros.is_none());
+        }
+        let data = json!({ "conversationId": id, "totals": shape::usage(&totals) });
+        vec![self.event("usage.updated", data)]
+    }
+
+    pub(super) fn conversation_updated(&self) -> Change {
+        let mut standing = Standing::new(self.conversation.id.clone());
+        standing.open = self.run.finish.is_none();
+        standing.waiting = self.questions.len() as u64;
+        standing.finish.clone_from(&self.run.finish);
+        let data = json!({ "conversation": shape::conversation(&self.conversation, &standing) });
+        self.event("conversation.updated", data)
+    }
+
+    fn event(&self, kind: &str, data: Value) -> Change {
+        let (user, id) = (self.user.clone(), self.conversation.id.clone());
+        Change::AppendEvent(NewEvent::new(user, Some(id), kind, data))
+    }
+}

@@ -1,0 +1,107 @@
+//! Whole conversations: read, and copied.
+
+use std::sync::Arc;
+
+use agent_loop::Run;
+use provider_adapters::Conversation as Words;
+use serde_json::Value;
+
+use crate::session::error::SessionError;
+use crate::session::media;
+use crate::store::{
+    BlobId, Change, Conversation, ConversationId, Message, MessageId, Run as RunRow, RunId, Span,
+    Store, UserId,
+};
+
+/// How many messages are read at a time.
+const PAGE: u32 = 500;
+
+/// All messages of a conversation, oldest first.
+///
+/// # Errors
+/// If the store fails.
+pub async fn transcript(
+    store: &dyn Store,
+    id: &ConversationId,
+) -> Result<Vec<Message>, SessionError> {
+    let mut all: Vec<Message> = Vec::new();
+    loop {
+        let from = all.last().map_or(0, |last| last.seq + 1);
+        let page = store.messages(id, Span::From(from, PAGE)).await?;
+        if page.is_empty() {
+            return Ok(all);
+        }
+        all.extend(page);
+    }
+}
+
+/// Copies a conversation, up to a message, into one of its own: all of it or nothing.
+///
+/// # Errors
+/// If there is none of this id, or it cannot be read or stored.
+pub async fn fork(
+    store: &Arc<dyn Store>,
+    user: &UserId,
+    id: &ConversationId,
+    upto: Option<u64>,
+) -> Result<Conversation, SessionError> {
+    let original = store.conversation(user, id).await?;
+    let original = original.ok_or_else(|| SessionError::NotFound(id.to_string()))?;
+    let mut copy = Conversation::new(user.clone(), original.title.clone());
+    copy.assistant_id = original.assistant_id;
+    copy.parent = Some(original.id);
+    copy.options = original.options;
+    let run = store.latest_run(id).await?;
+    let mut words: Words = match &run {
+        Some(run) => serde_json::from_str::<Run>(&run.state)
+            .map_err(SessionError::Unreadable)?
+            .conversation()
+            .clone(),
+        None => Words::new(),
+    };
+    words.truncate(0);
+    let mut changes = vec![Change::PutConversation(copy.clone())];
+    let mut last = None;
+    let messages = transcript(&**store, id).await?;
+    for mut message in messages {
+        if upto.is_some_and(|upto| message.seq > upto) {
+            break;
+        }
+        let Some(turns) = whole(&message) else { break };
+        for turn in turns {
+            words.push(turn);
+        }
+        message.id = MessageId::fresh();
+        message.conversation_id = copy.id.clone();
+        for call in &mut message.tool_calls {
+            call.message_id = message.id.clone();
+            call.result_blob = None;
+            let blobs = call.response.as_mut().map(media::blobs);
+            for (blob, named) in blobs.into_iter().flatten() {
+                if let Some(mut blob) = store.blob(id, &blob).await? {
+                    blob.id = BlobId::fresh();
+                    blob.conversation_id = copy.id.clone();
+                    *named = Value::from(blob.id.as_str());
+                    changes.push(Change::PutBlob(blob));
+                }
+            }
+        }
+        last = Some(message.id.clone());
+        changes.push(Change::PutMessage(Box::new(message)));
+    }
+    let state = serde_json::to_string(&Run::new(words)).map_err(SessionError::Unreadable)?;
+    let mut row = RunRow::new(copy.id.clone(), state);
+    row.id = RunId::fresh();
+    row.message_id = last;
+    row.finish = Some("forked".to_owned());
+    changes.push(Change::PutRun(Box::new(row)));
+    store.commit(changes).await?;
+    Ok(copy)
+}
+
+/// A message's turns, if it was finished.
+fn whole(message: &Message) -> Option<Vec<provider_adapters::Turn>> {
+    let raw = message.provider_raw.as_deref()?;
+    let turns: Value = serde_json::from_str(raw).ok()?;
+    serde_json::from_value(turns).ok()
+}

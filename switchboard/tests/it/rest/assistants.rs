@@ -1,0 +1,55 @@
+//! Assistants and their servers.
+
+use serde_json::json;
+
+use super::desk::Desk;
+
+#[tokio::test]
+async fn h1_assistants_choose_among_their_users_servers() {
+    let desk = Desk::open();
+    let one = desk.demo("one").await;
+    desk.demo("two").await;
+    desk.forget();
+    let body = json!({
+        "name": "Coder", "model": "demo", "system": "Be brief.", "maxRounds": 5,
+        "approvalMode": "auto-read", "mcpMode": "manual", "serverIds": [one],
+    });
+    let id = desk.say("POST assistants", body).await.is(201).id();
+    desk.say("POST assistants", json!({"name": "Writer"}))
+        .await
+        .is(201);
+    desk.ask("GET assistants").await.is(200);
+    let changed =
+        json!({"name": "Painter", "system": null, "maxRounds": null, "approvalMode": null});
+    desk.say(&format!("PUT assistants/{id}"), changed)
+        .await
+        .is(200);
+    desk.ask(&format!("GET assistants/{id}/mcp-servers"))
+        .await
+        .is(200);
+    let none = json!({"mode": "auto", "ids": []});
+    desk.say(&format!("PUT assistants/{id}/mcp-servers"), none)
+        .await
+        .is(200);
+    desk.ask(&format!("GET assistants/{id}")).await.is(200);
+    for body in [
+        json!({"name": "Writer"}),
+        json!({"name": "  "}),
+        json!({"approvalMode": "never"}),
+        json!({"mcpMode": "some"}),
+        json!({"serverIds": ["none"]}),
+    ] {
+        let answer = desk.say(&format!("PUT assistants/{id}"), body).await;
+        assert!((400..500).contains(&answer.status), "{}", answer.text);
+    }
+    let strange = json!({"mode": "manual", "ids": ["none"]});
+    desk.say(&format!("PUT assistants/{id}/mcp-servers"), strange)
+        .await
+        .is(422);
+    desk.ask(&format!("DELETE assistants/{id}")).await.is(204);
+    desk.ask(&format!("GET assistants/{id}")).await.is(404);
+    desk.ask(&format!("DELETE assistants/{id}")).await.is(404);
+    desk.ask("GET assistants/none/mcp-servers").await.is(404);
+    insta::assert_json_snapshot!("assistants", desk.told());
+    desk.close();
+}

@@ -1,0 +1,98 @@
+//! Settings, models, usage and approvals.
+
+use serde_json::json;
+
+use super::desk::Desk;
+use crate::servers::bench::Bench;
+
+#[tokio::test]
+async fn settings_are_checked_stored_hidden_and_forgotten() {
+    let desk = Desk::open();
+    let good = json!({
+        "approve": "auto-read", "max_rounds": 7, "max_cost": 0.5, "model": "demo",
+        "providers.openai.key": "env:MY_KEY", "prices.mine": {"input": 1, "output": 2},
+    });
+    desk.say("PUT settings", good).await.is(200);
+    for bad in [
+        json!({"approve": "never"}),
+        json!({"max_rounds": -1}),
+        json!({"max_rounds": "many"}),
+        json!({"max_cost": -2}),
+        json!({"model": "no-such-model"}),
+        json!({"model": 5}),
+        json!({"colour": "red"}),
+        json!({"colour": null}),
+        json!({"prices.mine": "cheap"}),
+        json!({"providers.openai.key": "hush"}),
+        json!({"providers.openai.key": "plain:hush"}),
+        json!({"max_rounds": 9, "approve": "never"}),
+        json!(["model"]),
+    ] {
+        let answer = desk.say("PUT settings", bad).await;
+        assert!((400..500).contains(&answer.status), "{}", answer.text);
+        assert!(!answer.text.contains("hush"));
+    }
+    desk.say(
+        "PUT settings",
+        json!({"max_cost": null, "prices.mine": null}),
+    )
+    .await
+    .is(200);
+    desk.ask("GET settings").await.is(200);
+    insta::assert_json_snapshot!("settings", desk.told());
+    desk.close();
+}
+
+#[tokio::test]
+async fn models_tell_who_answers_and_where_keys_were_found() {
+    let desk = Desk::with(Bench::new(), &[], &[("MISTRAL_API_KEY", "hush")]);
+    let models = desk.ask("GET models").await.is(200);
+    assert!(!models.text.contains("hush"));
+    assert_eq!(models.body["current"]["provider"], "mistral");
+    assert_eq!(models.body["current"]["key"], "env:MISTRAL_API_KEY");
+    let providers = models.body["providers"].as_array().unwrap().iter();
+    let found: Vec<_> = providers.filter(|it| it["keyFound"] == true).collect();
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0]["name"], "mistral");
+    let known = models.body["models"].as_array().unwrap();
+    assert!(
+        known.contains(&json!("demo")) && known.contains(&json!("mistral/mistral-medium-latest"))
+    );
+    desk.close();
+    let desk = Desk::open();
+    let models = desk.ask("GET models").await.is(200).body;
+    assert_eq!(
+        (&models["current"]["name"], &models["current"]["why"]),
+        (&json!("demo"), &json!("demo"))
+    );
+    desk.close();
+}
+
+#[tokio::test]
+async fn usage_and_approvals_are_empty_at_first_and_strangers_are_not_found() {
+    let desk = Desk::open();
+    let id = desk.demo("demo").await;
+    desk.say(
+        &format!("PATCH mcp-servers/{id}/tools/add"),
+        json!({"approval": "auto"}),
+    )
+    .await
+    .is(200);
+    desk.forget();
+    desk.ask("GET usage").await.is(200);
+    desk.ask("GET usage?since=2026-01-31T12:00:00Z")
+        .await
+        .is(200);
+    desk.ask("GET usage?since=yesterday").await.is(400);
+    desk.ask("GET usage?conversation=none").await.is(404);
+    let rules = desk.ask("GET approvals").await.body;
+    let rule = rules["items"][0]["id"].as_str().unwrap();
+    desk.ask(&format!("DELETE approvals/{rule}")).await.is(204);
+    desk.ask(&format!("DELETE approvals/{rule}")).await.is(404);
+    let tools = desk.ask(&format!("GET mcp-servers/{id}/tools")).await.body;
+    assert_eq!(tools["items"][0]["approval"], "ask");
+    let mut told = desk.told();
+    told.truncate(7);
+    insta::assert_json_snapshot!("usage", told);
+    desk.close();
+}

@@ -1,0 +1,11 @@
+//! `switchboard serve`, over real sockets.
+
+mod answer;
+mod crash;
+mod events;
+mod guard;
+mod house;
+mod law;
+mod question;
+
+pub(crate) use house::House;

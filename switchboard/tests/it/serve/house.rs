@@ -1,0 +1,423 @@
+//! A server that runs, and a client that sends exactly what it is told.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Child, Stdio};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::talk::Desk;
+
+/// Nothing takes longer, even on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// `switchboard serve` at a desk of its own.
+pub(crate) struct House {
+    pub(crate) desk: Desk,
+    arguments: Vec<String>,
+    child: Option<Child>,
+    pub(crate) port: u16,
+    tokens: BTreeMap<String, String>,
+}
+
+/// What came back.
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
+}
+
+impl House {
+    pub(crate) fn open() -> Self {
+        Self::with(&[])
+    }
+
+    pub(crate) fn with(arguments: &[&str]) -> Self {
+        Self::at(Desk::new(), arguments)
+    }
+
+    pub(crate) fn at(desk: Desk, arguments: &[&str]) -> Self {
+        let mut house = Self {
+            desk,
+            arguments: arguments.iter().map(|text| (*text).to_owned()).collect(),
+            child: None,
+            port: 0,
+            tokens: BTreeMap::new(),
+        };
+        house.start();
+        house
+    }
+
+    /// Starts it, on a port of its own.
+    pub(crate) fn start(&mut self) {
+        let mut all = vec!["serve", "--json", "--port", "0"];
+        all.extend(self.arguments.iter().map(String::as_str));
+        let mut command = self.desk.command(&all);
+        command.stdout(Stdio::piped()).stderr(Stdio::inherit());
+        let mut child = command.spawn().unwrap();
+        let mut line = String::new();
+        let mut lines = BufReader::new(child.stdout.take().unwrap());
+        lines.read_line(&mut line).unwrap();
+        let told: Value = serde_json::from_str(&line).unwrap();
+        let url = told["url"].as_str().unwrap().trim_end_matches('/');
+        self.port = url.rsplit(':').next().unwrap().parse().unwrap();
+        for link in told["links"].as_array().unwrap() {
+            let (page, token) = link["url"].as_str().unwrap().split_once("#token=").unwrap();
+            assert_eq!(page, format!("{url}/"));
+            let user = link["user"].as_str().unwrap().to_owned();
+            self.tokens.insert(user, token.to_owned());
+        }
+        self.child = Some(child);
+    }
+
+    /// Ends it as `kill -9` does, and waits until its children are gone.
+    pub(crate) fn kill(&mut self) {
+        let mut child = self.child.take().unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let mark = format!("SWITCHBOARD_HOME={}", self.desk.home().display());
+        for _ in 0..500 {
+            if crate::program::left_running(&mark).is_empty() {
+                return;
+            }
+            std::thread::park_timeout(Duration::from_millis(20));
+        }
+        self.desk.assert_nothing_left();
+    }
+
+    /// Ends it as a service is ended, and sees that nothing is left.
+    #[cfg(unix)]
+    pub(crate) fn stop(&mut self) {
+        use nix::sys::signal::{Signal, kill};
+        let mut child = self.child.take().unwrap();
+        let id = nix::unistd::Pid::from_raw(child.id() as i32);
+        kill(id, Signal::SIGTERM).unwrap();
+        let status = child.wait().unwrap();
+        assert_eq!(status.code(), Some(0));
+        self.desk.assert_nothing_left();
+    }
+
+    pub(crate) fn token(&self, user: &str) -> &str {
+        &self.tokens[user]
+    }
+
+    /// Sends these bytes, and reads what comes until the other side closes.
+    pub(crate) fn raw(&self, request: &[u8]) -> Reply {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        // Whoever refuses a request may do so before it has read it.
+        let _ = stream.write_all(request);
+        let mut all = Vec::new();
+        let _ = stream.read_to_end(&mut all);
+        Reply::read(&all)
+    }
+
+    /// A request with these headers and no others but `Connection`.
+    pub(crate) fn send(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Reply {
+        let mut text = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
+        for (name, value) in headers {
+            text.push_str(&format!("{name}: {value}\r\n"));
+        }
+        if !body.is_empty() {
+            text.push_str(&format!("Content-Length: {}\r\n", body.len()));
+        }
+        text.push_str(&format!("\r\n{body}"));
+        self.raw(text.as_bytes())
+    }
+
+    /// As the page asks, for the local user; the status and the JSON, which the document allows.
+    pub(crate) fn ask(&self, method: &str, path: &str, body: Option<&Value>) -> (u16, Value) {
+        self.ask_as("local", method, path, body)
+    }
+
+    pub(crate) fn ask_as(
+        &self,
+        user: &str,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+    ) -> (u16, Value) {
+        let reply = self.fetch(user, method, path, body);
+        let value = match reply.body.is_empty() {
+            true => Value::Null,
+            false => serde_json::from_slice(&reply.body).unwrap_or(Value::Null),
+        };
+        self.check(method, path, reply.status, &value);
+        (reply.status, value)
+    }
+
+    pub(crate) fn fetch(
+        &self,
+        user: &str,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Reply {
+        let host = format!("127.0.0.1:{}", self.port);
+        let bearer = format!("Bearer {}", self.token(user));
+        let mut headers = vec![("Host", host.as_str()), ("Authorization", bearer.as_str())];
+        let body = body.map(Value::to_string).unwrap_or_default();
+        if !body.is_empty() {
+            headers.push(("Content-Type", "application/json"));
+        }
+        self.send(method, path, &headers, &body)
+    }
+
+    #[track_caller]
+    pub(crate) fn get(&self, path: &str) -> Value {
+        let (status, value) = self.ask("GET", path, None);
+        assert_eq!(status, 200, "{path}: {value}");
+        value
+    }
+
+    #[track_caller]
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Value {
+        let (status, value) = self.ask("POST", path, Some(body));
+        assert!((200..300).contains(&status), "{path}: {status} {value}");
+        value
+    }
+
+    /// Begins a conversation, and says something in it.
+    pub(crate) fn say(&self, wish: &Value, words: &str) -> Talk {
+        let conversation = self.post("/api/conversations", wish);
+        let id = conversation["id"].as_str().unwrap().to_owned();
+        let said = self.post(
+            &format!("/api/conversations/{id}/messages"),
+            &json!({ "content": words }),
+        );
+        let answer = said["assistantMessage"]["id"].as_str().unwrap().to_owned();
+        Talk { id, answer }
+    }
+
+    /// The latest message of a conversation.
+    pub(crate) fn latest(&self, talk: &Talk) -> Value {
+        let page = self.get(&format!("/api/conversations/{}/messages", talk.id));
+        page["items"].as_array().unwrap().last().unwrap().clone()
+    }
+
+    /// Answers the first call of a message that waits.
+    pub(crate) fn confirm(&self, message: &Value, more: &Value) -> (u16, Value) {
+        let calls = message["toolCalls"].as_array().unwrap();
+        let call = calls.iter().find(|call| call["approval"].is_object());
+        let call = call.unwrap_or(&calls[0]);
+        let mut body = json!({
+            "position": call["position"],
+            "decision": "approve",
+            "argsHash": call["argsHash"],
+        });
+        for (key, value) in more.as_object().unwrap() {
+            body[key] = value.clone();
+        }
+        let path = format!(
+            "/api/messages/{}/tool-confirm",
+            message["id"].as_str().unwrap()
+        );
+        self.ask("POST", &path, Some(&body))
+    }
+
+    /// Listens to live events.
+    pub(crate) fn events(&self, query: &str) -> Events {
+        self.events_as("local", query, &[])
+    }
+
+    pub(crate) fn events_as(&self, user: &str, query: &str, headers: &[(&str, &str)]) -> Events {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        // With HTTP/1.0 the body comes as it is.
+        let mut text = format!(
+            "GET /api/events?{query} HTTP/1.0\r\nHost: 127.0.0.1:{}\r\nAuthorization: Bearer {}\r\n",
+            self.port,
+            self.token(user)
+        );
+        for (name, value) in headers {
+            text.push_str(&format!("{name}: {value}\r\n"));
+        }
+        text.push_str("\r\n");
+        stream.write_all(text.as_bytes()).unwrap();
+        let mut lines = BufReader::new(stream);
+        let mut line = String::new();
+        lines.read_line(&mut line).unwrap();
+        assert!(line.contains(" 200 "), "{line}");
+        while !line.trim().is_empty() {
+            line.clear();
+            lines.read_line(&mut line).unwrap();
+        }
+        Events { lines }
+    }
+
+    /// Holds a reply against the document.
+    #[track_caller]
+    fn check(&self, method: &str, path: &str, status: u16, value: &Value) {
+        let document = document(self);
+        let path = path.split('?').next().unwrap();
+        let fits = |template: &str| {
+            let (template, path) = (template.split('/'), path.split('/'));
+            template.clone().count() == path.clone().count()
+                && template
+                    .zip(path)
+                    .all(|(a, b)| a == b || a.starts_with('{'))
+        };
+        let paths = document["paths"].as_object().unwrap();
+        let exact = paths.get(path);
+        let found = exact.or_else(|| paths.iter().find(|(key, _)| fits(key)).map(|it| it.1));
+        let Some(operation) = found.and_then(|methods| methods.get(method.to_lowercase())) else {
+            return assert!(status >= 400, "{method} {path} is not in the document");
+        };
+        let responses = &operation["responses"];
+        let response = responses.get(status.to_string());
+        let response = response.unwrap_or_else(|| {
+            assert!(
+                status >= 400,
+                "{method} {path}: {status} is not in the document"
+            );
+            &responses["default"]
+        });
+        let schema = &response["content"]["application/json"]["schema"];
+        if schema.is_null() {
+            return;
+        }
+        let mut whole = schema.clone();
+        whole["components"] = document["components"].clone();
+        let validator = jsonschema::validator_for(&whole).unwrap();
+        let problems: Vec<String> = validator
+            .iter_errors(value)
+            .map(|it| it.to_string())
+            .collect();
+        assert!(
+            problems.is_empty(),
+            "{method} {path} {status}: {problems:?} in {value:#}"
+        );
+    }
+}
+
+fn document(house: &House) -> &'static Value {
+    static DOCUMENT: OnceLock<Value> = OnceLock::new();
+    DOCUMENT.get_or_init(|| {
+        let reply = house.fetch(
+            house.tokens.keys().next().unwrap(),
+            "GET",
+            "/api/openapi.json",
+            None,
+        );
+        serde_json::from_slice(&reply.body).unwrap()
+    })
+}
+
+impl Drop for House {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// A conversation in which something was said.
+pub(crate) struct Talk {
+    pub(crate) id: String,
+    pub(crate) answer: String,
+}
+
+impl Reply {
+    fn read(all: &[u8]) -> Self {
+        let end = all.windows(4).position(|window| window == b"\r\n\r\n");
+        let end = end.unwrap_or_else(|| panic!("no reply: {:?}", String::from_utf8_lossy(all)));
+        let head = String::from_utf8_lossy(&all[..end]).into_owned();
+        let mut lines = head.lines();
+        let status = lines.next().unwrap().split(' ').nth(1).unwrap();
+        let headers = lines.filter_map(|line| {
+            let (name, value) = line.split_once(':')?;
+            Some((name.to_lowercase(), value.trim().to_owned()))
+        });
+        Self {
+            status: status.parse().unwrap(),
+            headers: headers.collect(),
+            body: all[end + 4..].to_vec(),
+        }
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let found = self.headers.iter().find(|(key, _)| key == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap()
+    }
+}
+
+/// Live events, one after the other.
+pub(crate) struct Events {
+    lines: BufReader<TcpStream>,
+}
+
+/// A live event.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Live {
+    pub(crate) id: u64,
+    pub(crate) kind: String,
+    pub(crate) data: Value,
+}
+
+impl Events {
+    /// The next event; nothing once the stream has ended.
+    pub(crate) fn next(&mut self) -> Option<Live> {
+        let mut event = Live {
+            id: 0,
+            kind: String::new(),
+            data: Value::Null,
+        };
+        loop {
+            let mut line = String::new();
+            if self.lines.read_line(&mut line).ok()? == 0 {
+                return None;
+            }
+            let line = line.trim_end();
+            match line.split_once(": ") {
+                Some(("id", id)) => event.id = id.parse().unwrap(),
+                Some(("event", kind)) => event.kind = kind.to_owned(),
+                Some(("data", data)) => event.data = serde_json::from_str(data).unwrap(),
+                _ if line.is_empty() && !event.kind.is_empty() => return Some(event),
+                _ => {}
+            }
+        }
+    }
+
+    /// All events up to the first of this kind.
+    #[track_caller]
+    pub(crate) fn until(&mut self, kind: &str) -> Vec<Live> {
+        self.until_that(|event| event.kind == kind)
+    }
+
+    #[track_caller]
+    pub(crate) fn until_that(&mut self, fits: impl Fn(&Live) -> bool) -> Vec<Live> {
+        let mut all = Vec::new();
+        loop {
+            let event = self.next();
+            let event = event.unwrap_or_else(|| panic!("the events ended: {all:#?}"));
+            let last = fits(&event);
+            all.push(event);
+            if last {
+                return all;
+            }
+        }
+    }
+
+    /// All events until something waits for the user.
+    #[track_caller]
+    pub(crate) fn until_waiting(&mut self) -> Vec<Live> {
+        self.until_that(|event| {
+            event.kind == "conversation.updated"
+                && event.data["conversation"]["waiting"].as_u64() > Some(0)
+        })
+    }
+}

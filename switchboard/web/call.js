@@ -1,0 +1,183 @@
+// The block of a tool call: what is called with what, how far it is, and what came back.
+
+import { ApprovalPanel } from './approval.js';
+import { fill, fresh, h, icon, say } from './dom.js';
+import { ElicitationCard } from './elicitation.js';
+import { pretty, span } from './format.js';
+import { codeBlock } from './prose.js';
+import { ResultView, plainText } from './result.js';
+import { asksForApproval, callKey, positionOf } from './store.js';
+
+const DRAWINGS = { pending: 'wait', invoking: 'tool', done: 'check', error: 'warn', cancelled: 'close' };
+
+export class CallView {
+  constructor(talk) {
+    this.talk = talk;
+    this.result = new ResultView(talk);
+    const id = fresh('call');
+    this.sign = h('span', { class: 'call-sign' });
+    this.name = h('span', { class: 'call-name' });
+    this.server = h('span', { class: 'call-server' });
+    this.state = h('span', { class: 'call-state' });
+    this.time = h('span', { class: 'call-time', 'aria-hidden': 'true' });
+    this.head = h(
+      'button',
+      { type: 'button', class: 'call-head', 'aria-expanded': 'false', 'aria-controls': id },
+      this.sign,
+      this.name,
+      this.server,
+      this.state,
+      this.time,
+      icon('chevron'),
+    );
+    this.head.addEventListener('click', () => this.toggle());
+    this.glance = h('p', { class: 'call-glance', hidden: true });
+    this.bar = h('progress', { class: 'call-bar', hidden: true, 'aria-label': 'Progress' });
+    this.step = h('p', { class: 'call-step', hidden: true });
+    this.question = h('div', {});
+    this.details = h('div', { class: 'call-details', id, hidden: true });
+    this.element = h(
+      'section',
+      { class: 'call' },
+      this.head,
+      this.bar,
+      this.step,
+      this.question,
+      this.glance,
+      this.result.media,
+      this.details,
+    );
+    this.open = false;
+    this.panel = null;
+    this.card = null;
+  }
+
+  update(call, state) {
+    const changed = call !== this.call;
+    this.call = call;
+    this.progress(state.progress[callKey(call)]);
+    this.updateQuestion(call, state);
+    if (!changed) return;
+    this.element.dataset.status = asksForApproval(call) ? 'asks' : call.status;
+    this.element.setAttribute('aria-label', `Tool call ${call.toolName || call.displayName}`);
+    fill(this.sign, icon(DRAWINGS[call.status] ?? 'tool'));
+    say(this.name, call.toolName || call.displayName);
+    say(this.server, call.serverName ?? '');
+    say(this.state, stateWords(call));
+    this.tick();
+    this.result.update(call);
+    const glance =
+      call.status === 'done' || call.status === 'error' || call.status === 'cancelled'
+        ? plainText(call.response).split('\n', 1)[0]
+        : '';
+    say(this.glance, glance.slice(0, 300));
+    this.glance.hidden = !glance || this.open;
+    if (this.open) this.draw();
+  }
+
+  /** The question that goes with the call: may it run, or what its server wants to know. */
+  updateQuestion(call, state) {
+    const asks = asksForApproval(call);
+    if (this.panel && (!asks || this.panel.argsHash !== call.argsHash)) {
+      const had = this.panel.element.contains(document.activeElement);
+      this.panel.element.remove();
+      this.panel = null;
+      if (had) this.passFocus();
+    }
+    if (asks && !this.panel) {
+      this.panel = new ApprovalPanel(call, this.talk);
+      this.question.append(this.panel.element);
+    }
+    const asked = state.questions.find(
+      (question) => question.messageId === call.messageId && positionOf(question) === call.position,
+    );
+    if (this.card && this.card.question.id !== asked?.id) {
+      const had = this.card.element.contains(document.activeElement);
+      this.card.element.remove();
+      this.card = null;
+      if (had) this.passFocus();
+    }
+    if (asked && !this.card) {
+      this.card = new ElicitationCard(asked, this.talk);
+      this.question.append(this.card.element);
+    }
+  }
+
+  /** The focus goes to the next question, or to where one writes. */
+  passFocus() {
+    const next = document.querySelector('.approval .button.primary') ?? document.getElementById('composer');
+    next?.focus({ preventScroll: true });
+  }
+
+  progress(told) {
+    const shown = this.call.status === 'invoking' ? told : null;
+    this.bar.hidden = !shown;
+    this.step.hidden = !shown?.message;
+    if (!shown) return;
+    if (shown.total) {
+      this.bar.max = shown.total;
+      this.bar.value = shown.progress;
+    } else {
+      this.bar.removeAttribute('value');
+    }
+    say(this.step, shown.message ?? '');
+  }
+
+  tick() {
+    const { startedAt, endedAt, status } = this.call;
+    if (!startedAt || (status === 'invoking' && endedAt)) return;
+    const end = endedAt ? new Date(endedAt) : new Date();
+    if (endedAt || status === 'invoking') say(this.time, span(end - new Date(startedAt)));
+  }
+
+  toggle() {
+    this.open = !this.open;
+    this.head.setAttribute('aria-expanded', String(this.open));
+    this.details.hidden = !this.open;
+    this.glance.hidden = this.open || !this.glance.textContent;
+    if (this.open) this.draw();
+  }
+
+  draw() {
+    const { call } = this;
+    const raw = h(
+      'details',
+      { class: 'raw' },
+      h('summary', {}, 'Raw record'),
+      codeBlock(pretty(call), 'json'),
+    );
+    const facts = [
+      call.displayName && `as ${call.displayName}`,
+      call.approvedBy && `approved by ${call.approvedBy}`,
+    ]
+      .filter(Boolean)
+      .join(' · ');
+    fill(
+      this.details,
+      h('h3', {}, 'Arguments'),
+      codeBlock(pretty(call.arguments), 'json'),
+      call.response && [h('h3', {}, call.isError ? 'Error' : 'Result'), this.result.text(call)],
+      h('p', { class: 'quiet small' }, facts),
+      raw,
+    );
+  }
+
+  leave() {
+    this.result.leave();
+  }
+}
+
+function stateWords(call) {
+  switch (call.status) {
+    case 'pending':
+      return call.approval ? 'needs your approval' : 'waits';
+    case 'invoking':
+      return 'running';
+    case 'done':
+      return 'done';
+    case 'cancelled':
+      return call.startedAt ? 'stopped' : 'not run';
+    default:
+      return call.startedAt ? 'failed' : 'not run';
+  }
+}

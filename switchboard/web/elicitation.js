@@ -1,0 +1,94 @@
+// A server asks the user something: a form, or a page to visit.
+
+import { button, fill, h, link, say } from './dom.js';
+import { SchemaForm } from './form.js';
+import { act, notice, speak } from './notices.js';
+
+export class ElicitationCard {
+  constructor(question, talk) {
+    this.question = question;
+    this.talk = talk;
+    const asked = question.payload ?? question;
+    const server = question.server ?? asked.server ?? 'A server';
+    this.problem = h('p', { class: 'problem', role: 'alert', hidden: true });
+    const title = `${server} asks`;
+    const body = asked.url ? this.page(asked) : this.form(asked);
+    this.element = h(
+      'section',
+      { class: 'elicitation', 'aria-label': title },
+      h('p', { class: 'approval-title' }, title),
+      h('p', { class: 'asked' }, asked.message ?? ''),
+      body,
+      this.problem,
+    );
+    speak(`${title}: ${asked.message ?? ''}`);
+  }
+
+  form({ requestedSchema }) {
+    const fields = new SchemaForm(requestedSchema ?? {});
+    const yes = h('button', { type: 'submit', class: 'button primary' }, h('span', {}, 'Send'));
+    const form = h(
+      'form',
+      { class: 'form', novalidate: true },
+      fields.element,
+      h('div', { class: 'buttons' }, yes, this.decline()),
+    );
+    form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      const content = fields.collect();
+      if (content) this.answer(yes, { action: 'accept', content });
+    });
+    return form;
+  }
+
+  /** A page is never opened by itself: its whole address is shown first. */
+  page({ url }) {
+    const place = h('div', {});
+    let host = '';
+    try {
+      host = new URL(url).host;
+    } catch {
+      return h('p', { class: 'warning' }, `This is no address: ${url}`, this.decline());
+    }
+    const safe = /^https?:/.test(url);
+    const open =
+      safe &&
+      link(url, h('span', {}, `Open ${host}`), {
+        class: 'button primary',
+        target: '_blank',
+        rel: 'noopener noreferrer',
+      });
+    if (open) open.addEventListener('click', () => this.answer(null, { action: 'accept' }));
+    return fill(
+      place,
+      h('p', { class: 'address' }, url),
+      h('p', { class: 'quiet small' }, 'What you enter there is not seen by Switchboard or the model.'),
+      h('div', { class: 'buttons' }, open, this.decline()),
+    );
+  }
+
+  decline() {
+    const no = button('Decline', () => this.answer(no, { action: 'decline' }));
+    return no;
+  }
+
+  async answer(control, answer) {
+    say(this.problem, '');
+    this.problem.hidden = true;
+    await act(control, async () => {
+      try {
+        await this.talk.supply(this.question, answer);
+      } catch (error) {
+        if (error.status === 409 || error.status === 404) {
+          notice('This was answered already, perhaps in another tab.', 'warn');
+          await this.talk.load();
+        } else if (error.status === 422) {
+          say(this.problem, error.message);
+          this.problem.hidden = false;
+        } else {
+          throw error;
+        }
+      }
+    });
+  }
+}

@@ -1,0 +1,139 @@
+// Forms from JSON Schema: which fields there are, what was typed in them, and whether it fits. Pure.
+
+/** The fields of an object schema: `{name, kind, label, help, required, initial, choices?, …}`. */
+export function fieldsOf(schema) {
+  const required = new Set(Array.isArray(schema?.required) ? schema.required : []);
+  return Object.entries(schema?.properties ?? {}).map(([name, raw]) => {
+    const field = raw && typeof raw === 'object' ? raw : {};
+    const shape = shapeOf(field);
+    return {
+      name,
+      label: typeof field.title === 'string' ? field.title : name,
+      help: typeof field.description === 'string' ? field.description : '',
+      required: required.has(name),
+      initial: field.default,
+      schema: field,
+      ...shape,
+    };
+  });
+}
+
+function shapeOf(field) {
+  const single = choices(field);
+  if (single) return { kind: 'one', choices: single };
+  const type = Array.isArray(field.type) ? field.type.find((it) => it !== 'null') : field.type;
+  if (type === 'array') {
+    const many = choices(field.items ?? {});
+    return many ? { kind: 'many', choices: many } : { kind: 'json' };
+  }
+  if (type === 'boolean') return { kind: 'yes-no' };
+  if (type === 'number' || type === 'integer') return { kind: type };
+  if (type === 'string') return { kind: 'text', input: INPUTS[field.format] ?? 'text' };
+  return { kind: 'json' };
+}
+
+const INPUTS = { email: 'email', uri: 'url', date: 'date', 'date-time': 'datetime-local' };
+
+function choices(field) {
+  if (!field || typeof field !== 'object') return null;
+  const titled = field.oneOf ?? field.anyOf;
+  if (Array.isArray(titled) && titled.length && titled.every((it) => it && 'const' in it)) {
+    return titled.map((it) => ({ value: it.const, label: it.title ?? String(it.const) }));
+  }
+  if ('const' in field) return [{ value: field.const, label: String(field.const) }];
+  if (!Array.isArray(field.enum)) return null;
+  const names = Array.isArray(field.enumNames) ? field.enumNames : [];
+  return field.enum.map((value, place) => ({ value, label: names[place] ?? String(value) }));
+}
+
+/**
+ * What was typed, as a value: `{value}`, `{missing: true}` for nothing, or `{problem}`.
+ * `raw` is text; for `yes-no` a boolean; for `one` the choice's number or ''; for `many` numbers.
+ */
+export function read(field, raw) {
+  const found = value(field, raw);
+  if (found.problem) return found;
+  if (found.missing) return field.required ? { problem: `${field.label} is needed.` } : found;
+  const problem = check(field, found.value);
+  return problem ? { problem } : found;
+}
+
+function value(field, raw) {
+  switch (field.kind) {
+    case 'yes-no':
+      return { value: Boolean(raw) };
+    case 'one':
+      return raw === '' ? { missing: true } : { value: field.choices[Number(raw)].value };
+    case 'many':
+      if (!raw.length && !field.required && field.schema.minItems === undefined) return { missing: true };
+      return { value: raw.map((place) => field.choices[Number(place)].value) };
+    case 'number':
+    case 'integer':
+      return number(field, raw.trim());
+    case 'json':
+      return json(field, raw.trim());
+    default:
+      return text(field, raw);
+  }
+}
+
+function text(field, raw) {
+  // An empty text is an answer only where the schema wants one.
+  if (raw === '') return field.required && !field.schema.minLength ? { value: '' } : { missing: true };
+  if (field.schema.format !== 'date-time') return { value: raw };
+  const time = new Date(raw);
+  return Number.isNaN(time.getTime())
+    ? { problem: `${field.label} is no date and time.` }
+    : { value: time.toISOString() };
+}
+
+function number(field, raw) {
+  if (raw === '') return { missing: true };
+  const found = Number(raw);
+  if (!Number.isFinite(found)) return { problem: `${field.label} must be a number.` };
+  if (field.kind === 'integer' && !Number.isInteger(found))
+    return { problem: `${field.label} must be a whole number.` };
+  return { value: found };
+}
+
+function json(field, raw) {
+  if (raw === '') return { missing: true };
+  try {
+    return { value: JSON.parse(raw) };
+  } catch (error) {
+    return { problem: `${field.label} is not JSON: ${error.message}` };
+  }
+}
+
+/** Why a value does not fit, or nothing. */
+function check({ label, schema }, found) {
+  if (typeof found === 'string') {
+    const length = Array.from(found).length;
+    if (length < (schema.minLength ?? 0)) return `${label} needs at least ${schema.minLength} characters.`;
+    if (length > (schema.maxLength ?? Infinity))
+      return `${label} takes at most ${schema.maxLength} characters.`;
+    if (schema.format === 'email' && !/^[^\s@]+@[^\s@]+$/.test(found))
+      return `${label} is no e-mail address.`;
+    if (schema.format === 'uri' && !/^[a-z][a-z0-9+.-]*:\S+$/i.test(found)) return `${label} is no address.`;
+    if (schema.pattern && !fits(schema.pattern, found))
+      return `${label} must fit the pattern ${schema.pattern}`;
+  }
+  if (typeof found === 'number') {
+    if (found < (schema.minimum ?? -Infinity)) return `${label} must be ${schema.minimum} or more.`;
+    if (found > (schema.maximum ?? Infinity)) return `${label} must be ${schema.maximum} or less.`;
+  }
+  if (Array.isArray(found)) {
+    if (found.length < (schema.minItems ?? 0)) return `${label}: choose at least ${schema.minItems}.`;
+    if (found.length > (schema.maxItems ?? Infinity)) return `${label}: choose at most ${schema.maxItems}.`;
+  }
+  return null;
+}
+
+/** A pattern that this browser cannot read is left to the server. */
+function fits(pattern, text) {
+  try {
+    return new RegExp(pattern, 'u').test(text);
+  } catch {
+    return true;
+  }
+}

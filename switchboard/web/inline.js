@@ -1,0 +1,157 @@
+// Markdown within a line: emphasis, code, links. HTML stays what it is: text.
+
+const MARKS = [
+  ['**', 'strong'],
+  ['__', 'strong'],
+  ['~~', 'strike'],
+  ['*', 'emphasis'],
+  ['_', 'emphasis'],
+];
+const ADDRESS = /^https?:\/\/[^\s<>"'`]+/;
+const LINK =
+  /^!?\[([^\]\n]{0,1000})\]\(<?([^\s()<>]{1,2000}(?:\([^\s()<>]{0,200}\)[^\s()<>]{0,2000})?)>?(?:\s+"[^"\n]{0,500}")?\)/;
+/** Only these are followed. */
+const SAFE = /^(?:https?:\/\/|mailto:)/i;
+const DEEPEST = 6;
+
+/** The parts of a text: `{type: 'text' | 'code' | 'break' | 'strong' | 'emphasis' | 'strike' | 'link'}`. */
+export function inline(text, depth = 0) {
+  const parts = [];
+  const none = new Set();
+  let plain = '';
+  const flush = () => {
+    if (plain) parts.push({ type: 'text', text: plain });
+    plain = '';
+  };
+  const add = (part) => {
+    flush();
+    parts.push(part);
+  };
+  let at = 0;
+  while (at < text.length) {
+    const sign = text[at];
+    const found = depth < DEEPEST ? special(text, at, sign, depth, none) : null;
+    if (found) {
+      add(found.part);
+      at = found.end;
+    } else if (sign === '\\' && /[!-/:-@[-`{-~]/.test(text[at + 1] ?? '')) {
+      plain += text[at + 1];
+      at += 2;
+    } else if (sign === '\n') {
+      plain = plain.trimEnd();
+      add({ type: 'break' });
+      at += 1;
+    } else {
+      plain += sign;
+      at += 1;
+    }
+  }
+  flush();
+  return parts;
+}
+
+function special(text, at, sign, depth, none) {
+  switch (sign) {
+    case '`':
+      return codeSpan(text, at, none);
+    case '!':
+    case '[':
+      return link(text, at, depth);
+    case '<':
+      return bracketed(text, at);
+    case 'h':
+      return bare(text, at);
+    case '*':
+    case '_':
+    case '~':
+      return marked(text, at, depth, none);
+    default:
+      return null;
+  }
+}
+
+function codeSpan(text, at, none) {
+  const mark = /^`+/.exec(text.slice(at, at + 64))[0];
+  if (none.has(mark)) return null;
+  let close = text.indexOf(mark, at + mark.length);
+  while (close >= 0 && text[close + mark.length] === '`') {
+    let over = close + mark.length;
+    while (text[over] === '`') over += 1;
+    close = text.indexOf(mark, over);
+  }
+  if (close < 0) {
+    none.add(mark);
+    return null;
+  }
+  const inner = text.slice(at + mark.length, close).replaceAll('\n', ' ');
+  const trimmed = /^ .*[^ ].* $/.test(inner) ? inner.slice(1, -1) : inner;
+  return { part: { type: 'code', text: trimmed }, end: close + mark.length };
+}
+
+function link(text, at, depth) {
+  const found = LINK.exec(text.slice(at, at + 5000));
+  if (!found) return null;
+  const [whole, label, address] = found;
+  const end = at + whole.length;
+  // A picture of somebody else's would be a request to them: it becomes a link.
+  const words = label || address;
+  if (!SAFE.test(address)) return { part: { type: 'text', text: words }, end };
+  return {
+    part: {
+      type: 'link',
+      href: address,
+      parts: inline(words, Math.max(depth + 1, DEEPEST - 2)).map(unlinked),
+    },
+    end,
+  };
+}
+
+function unlinked(part) {
+  return part.type === 'link' ? { type: 'text', text: part.href } : part;
+}
+
+function bracketed(text, at) {
+  const found = /^<((?:https?:\/\/|mailto:)[^\s<>]{1,2000})>/.exec(text.slice(at, at + 2100));
+  return found && { part: linked(found[1]), end: at + found[0].length };
+}
+
+function bare(text, at) {
+  if (/\w/.test(text[at - 1] ?? '')) return null;
+  const found = ADDRESS.exec(text.slice(at, at + 2000));
+  if (!found) return null;
+  let address = found[0].replace(/[.,;:!?*_~]+$/, '');
+  if (address.endsWith(')') && !address.includes('(')) address = address.slice(0, -1);
+  return { part: linked(address), end: at + address.length };
+}
+
+function linked(address) {
+  return { type: 'link', href: address, parts: [{ type: 'text', text: address }] };
+}
+
+function marked(text, at, depth, none) {
+  for (const [mark, type] of MARKS) {
+    if (!text.startsWith(mark, at) || none.has(mark)) continue;
+    const from = at + mark.length;
+    if (/\s/.test(text[from] ?? ' ') || (mark[0] === '_' && /\w/.test(text[at - 1] ?? ''))) continue;
+    const close = closing(text, from, mark);
+    if (close < 0) {
+      none.add(mark);
+      continue;
+    }
+    return { part: { type, parts: inline(text.slice(from, close), depth + 1) }, end: close + mark.length };
+  }
+  return null;
+}
+
+function closing(text, from, mark) {
+  let close = text.indexOf(mark, from + 1);
+  while (close >= 0) {
+    const after = text[close + mark.length] ?? '';
+    const single = mark.length === 1;
+    const doubled = single && (after === mark || text[close - 1] === mark);
+    const inWord = mark[0] === '_' && /\w/.test(after);
+    if (!/\s/.test(text[close - 1]) && !doubled && !inWord) return close;
+    close = text.indexOf(mark, close + (doubled ? 2 : 1));
+  }
+  return -1;
+}

@@ -1,0 +1,173 @@
+// The messages of a chat: added to at the end without moving what is being read, and at the
+// beginning page by page.
+
+import { button, h, icon, say } from './dom.js';
+import { MessageView } from './message.js';
+import { act, speak } from './notices.js';
+import { positionOf, running } from './store.js';
+import { ElicitationCard } from './elicitation.js';
+
+/** So near to the end, the end is followed. */
+const NEAR = 64;
+/** How an answer can end before its time, and whether it can go on. */
+const ENDINGS = {
+  max_rounds: ['Stopped at the limit of rounds.', true],
+  max_calls: ['Stopped at the limit of tool calls.', true],
+  max_tokens: ['Stopped at the limit of tokens.', true],
+  max_cost: ['Stopped at the limit of cost.', true],
+  max_time: ['Stopped at the limit of time.', true],
+  loop: ['Stopped: the same calls came again and again.', true],
+  cancelled: ['Stopped.', true],
+  interrupted: ['The answer was interrupted.', true],
+  truncated: ['The answer was cut off: it was longer than the model may write.', true],
+  context_full: ['This chat is longer than the model can read. Fork it from an earlier message.', false],
+  refused: ['The model declined.', false],
+};
+
+export class ChatLog {
+  constructor(talk) {
+    this.talk = talk;
+    this.views = new Map();
+    this.cards = new Map();
+    this.olderButton = button('Earlier messages', () => this.older(), { class: 'button small older' });
+    this.list = h('ol', { class: 'messages' });
+    this.loose = h('div', { class: 'loose' });
+    this.endText = h('span', {});
+    this.endButton = button('Continue', () => act(this.endButton, () => talk.proceed()), {
+      class: 'button small',
+      icon: 'play',
+    });
+    this.end = h('div', { class: 'ending', hidden: true }, this.endText, this.endButton);
+    this.newest = h(
+      'button',
+      {
+        type: 'button',
+        class: 'newest',
+        hidden: true,
+        'aria-label': 'Go to the newest message',
+        title: 'Newest',
+        onclick: () => this.toEnd(),
+      },
+      icon('down'),
+    );
+    const column = h('div', { class: 'column' }, this.olderButton, this.list, this.loose, this.end);
+    this.scroller = h(
+      'div',
+      { class: 'log', tabindex: '0', role: 'region', 'aria-label': 'Messages' },
+      column,
+    );
+    this.element = h('div', { class: 'log-place' }, this.scroller, this.newest);
+    this.follows = true;
+    this.scroller.addEventListener('scroll', () => this.scrolled(), { passive: true });
+    this.scroller.addEventListener('grown', () => this.follows && this.toEnd());
+    this.clock = setInterval(() => this.tick(), 1000);
+    this.loadingOlder = false;
+    this.first = true;
+  }
+
+  update(state) {
+    const height = this.scroller.scrollHeight;
+    const top = this.scroller.scrollTop;
+    const grewBefore = this.list.firstChild && state.messages[0]?.id !== this.list.firstChild.dataset.id;
+    const last = state.messages.at(-1);
+    let at = this.list.firstChild;
+    const shown = new Set();
+    for (const message of state.messages) {
+      shown.add(message.id);
+      let view = this.views.get(message.id);
+      if (!view) {
+        view = new MessageView(message, this.talk);
+        this.views.set(message.id, view);
+      }
+      view.update(message, state, message === last && running(state));
+      if (view.element === at) at = at.nextSibling;
+      else this.list.insertBefore(view.element, at);
+    }
+    for (const [id, view] of this.views) {
+      if (shown.has(id)) continue;
+      view.leave();
+      this.views.delete(id);
+    }
+    this.updateLoose(state);
+    this.updateEnd(state);
+    this.olderButton.hidden = state.older === null;
+    if (grewBefore) this.scroller.scrollTop = top + this.scroller.scrollHeight - height;
+    else if (this.follows) this.scroller.scrollTop = this.scroller.scrollHeight;
+    this.newest.hidden = this.follows;
+    this.tell(state, last);
+  }
+
+  /** Questions of servers that belong to no call. */
+  updateLoose(state) {
+    const open = state.questions.filter((question) => positionOf(question) === null);
+    for (const [id, card] of this.cards) {
+      if (open.some((question) => question.id === id)) continue;
+      card.element.remove();
+      this.cards.delete(id);
+    }
+    for (const question of open) {
+      if (this.cards.has(question.id)) continue;
+      const card = new ElicitationCard(question, this.talk);
+      this.cards.set(question.id, card);
+      this.loose.append(card.element);
+    }
+  }
+
+  updateEnd({ finished, conversation }) {
+    const over = finished && !conversation?.running;
+    const failed = [finished?.message || 'The model could not be asked.', true];
+    const [text, goesOn] = (over && (finished.reason === 'error' ? failed : ENDINGS[finished.reason])) || [];
+    this.end.hidden = !text;
+    if (text) say(this.endText, text);
+    this.endButton.hidden = !goesOn;
+    this.end.classList.toggle('bad', finished?.reason === 'error');
+  }
+
+  /** Reads the answer out as it comes, paragraph by paragraph; what was loaded is not read out. */
+  tell(state, last) {
+    const view = last && this.views.get(last.id);
+    if (!view) return;
+    const silent = this.first;
+    this.first = false;
+    const texts = view.said(!running(state));
+    if (!silent) for (const text of texts) speak(text);
+  }
+
+  async older() {
+    if (this.loadingOlder) return;
+    this.loadingOlder = true;
+    await act(this.olderButton, () => this.talk.older());
+    this.loadingOlder = false;
+  }
+
+  scrolled() {
+    const { scrollTop, scrollHeight, clientHeight } = this.scroller;
+    this.follows = scrollHeight - scrollTop - clientHeight < NEAR;
+    this.newest.hidden = this.follows;
+    if (scrollTop < 200 && !this.olderButton.hidden && scrollHeight > clientHeight) this.older();
+  }
+
+  toEnd() {
+    this.follows = true;
+    this.scroller.scrollTo({ top: this.scroller.scrollHeight });
+    this.newest.hidden = true;
+  }
+
+  /** Brings the first open question into view, and the focus to its first button. */
+  showOpen() {
+    const open = this.scroller.querySelector(
+      '.approval .button.primary, .elicitation input, .elicitation select, .elicitation textarea, .elicitation .button',
+    );
+    open?.closest('.approval, .elicitation').scrollIntoView({ block: 'center' });
+    open?.focus({ preventScroll: true });
+  }
+
+  tick() {
+    for (const view of this.views.values()) view.tick();
+  }
+
+  leave() {
+    clearInterval(this.clock);
+    for (const view of this.views.values()) view.leave();
+  }
+}

@@ -1,0 +1,85 @@
+// Opens the page: token, live line, frame, and the view the address names.
+
+import { forgetToken, get, hasToken, onRefused, takeToken } from './api.js';
+import { approvalsView } from './approvals.js';
+import { assistantsView } from './assistants.js';
+import { chatView } from './chat.js';
+import { fill, h } from './dom.js';
+import { frame } from './frame.js';
+import { gate } from './gate.js';
+import { historyView } from './history.js';
+import { start } from './live.js';
+import { failed } from './notices.js';
+import { route } from './router.js';
+import { serverView } from './server.js';
+import { serversView } from './servers.js';
+import { settingsView } from './settings.js';
+import { toolsView } from './tools.js';
+
+const VIEWS = {
+  chat: chatView,
+  servers: serversView,
+  server: serverView,
+  tools: toolsView,
+  assistants: assistantsView,
+  approvals: approvalsView,
+  history: historyView,
+  settings: settingsView,
+  lost: () => ({
+    title: 'Not found',
+    element: h('div', { class: 'view' }, h('p', {}, 'There is no such page.')),
+  }),
+};
+
+const root = document.getElementById('app');
+let shown = null;
+
+function refused() {
+  forgetToken();
+  shown?.leave?.();
+  shown = null;
+  gate(root, 'The key of this page is not valid any more.', open);
+}
+
+async function open() {
+  const health = await get('health');
+  await start(refused);
+  const page = frame(health);
+  fill(root, page.element);
+  const show = () => {
+    const [name, ...about] = route(location.hash);
+    shown?.leave?.();
+    shown = VIEWS[name](...about);
+    page.show(name, about, shown);
+  };
+  removeEventListener('hashchange', open.show);
+  open.show = show;
+  addEventListener('hashchange', show);
+  show();
+}
+
+async function begin() {
+  takeToken();
+  onRefused(refused);
+  if (!hasToken()) return gate(root, null, open);
+  try {
+    await open();
+  } catch (error) {
+    if (error.status === 401) return undefined;
+    failed(error);
+    gate(
+      root,
+      'Switchboard does not answer. Start it with “switchboard serve”, then open the link it prints.',
+      open,
+    );
+  }
+  return undefined;
+}
+
+// A link opened while the page is there already brings its token by the fragment.
+addEventListener('hashchange', (event) => {
+  if (!/[#&]token=/.test(location.hash)) return;
+  event.stopImmediatePropagation();
+  begin();
+});
+begin();

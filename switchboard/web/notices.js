@@ -1,0 +1,51 @@
+// Short notices at the edge of the page, and words for screen readers only.
+
+import { h, iconButton } from './dom.js';
+import { words } from './api.js';
+
+const STAYS = 6000;
+
+/** Shows a notice for a while; errors stay until they are closed. */
+export function notice(text, kind = 'info') {
+  const place = document.getElementById('notices');
+  const same = [...place.children].find((shown) => shown.dataset.text === text);
+  same?.remove();
+  const close = iconButton('close', 'Dismiss', () => shown.remove());
+  const shown = h('div', { class: `notice ${kind}`, dataset: { text } }, h('span', {}, text), close);
+  place.append(shown);
+  if (kind !== 'error') setTimeout(() => shown.remove(), STAYS);
+  while (place.children.length > 3) place.firstChild.remove();
+}
+
+/** Shows what went wrong. The page for a refused token says so itself. */
+export function failed(error) {
+  if (error.status !== 401)
+    notice(error.status === undefined ? `Something went wrong: ${error.message}` : words(error), 'error');
+}
+
+/**
+ * Runs `action` for a control: it is busy meanwhile, and a failure is shown. A button keeps the
+ * focus and only stops listening; anything else cannot be changed until the action is over.
+ */
+export async function act(control, action) {
+  if (control?.getAttribute('aria-busy') === 'true') return undefined;
+  const locks = control && control.tagName !== 'BUTTON';
+  control?.setAttribute('aria-busy', 'true');
+  if (locks) control.disabled = true;
+  try {
+    return await action();
+  } catch (error) {
+    failed(error);
+    return undefined;
+  } finally {
+    control?.removeAttribute('aria-busy');
+    if (locks) control.disabled = false;
+  }
+}
+
+/** Says something to a screen reader when it has time. */
+export function speak(text) {
+  const place = document.getElementById('spoken');
+  place.append(h('p', {}, text));
+  while (place.children.length > 20) place.firstChild.remove();
+}

@@ -1,0 +1,73 @@
+// What can be done with a server, from wherever it is shown.
+
+import { post, put } from './api.js';
+import { fill, h, icon, link } from './dom.js';
+import { notice } from './notices.js';
+import { span } from './format.js';
+import { openDialog } from './dialog.js';
+import { download } from './result.js';
+
+/** Saves fields; a server that is switched on is connected at once, one switched off let go. */
+export async function changeServer(server, fields) {
+  const saved = await put(`mcp-servers/${server.id}`, fields);
+  if (fields.isActive === undefined) return saved;
+  return post(`mcp-servers/${server.id}/${fields.isActive ? 'connect' : 'disconnect'}`);
+}
+
+/** Examines a server as the doctor does, and shows the findings in `place`. */
+export async function testServer(server, place) {
+  fill(place, h('p', { class: 'quiet' }, 'Testing…'));
+  let report;
+  try {
+    report = await post(`mcp-servers/${server.id}/test`);
+  } catch (error) {
+    fill(place);
+    throw error;
+  }
+  const facts = [];
+  if (report.tools != null) facts.push(`${report.tools} tools`);
+  if (report.era) facts.push(`protocol ${report.era}`);
+  if (report.transport) facts.push(report.transport);
+  if (report.tookMs != null) facts.push(span(report.tookMs));
+  const verdict = h(
+    'p',
+    { class: report.ok ? 'good' : 'bad' },
+    icon(report.ok ? 'check' : 'warn'),
+    report.ok ? ' It works. ' : ' It does not work. ',
+    h('span', { class: 'quiet' }, facts.join(' · ')),
+  );
+  const findings = (report.findings ?? []).map(({ message, advice }) =>
+    h('li', {}, h('p', {}, message), advice && h('p', { class: 'hint' }, advice)),
+  );
+  fill(place, verdict, findings.length ? h('ul', { class: 'findings' }, findings) : null);
+}
+
+/** Opens the server's login page in a new tab, by the user's own click. */
+export async function login(server) {
+  const { url } = await post(`mcp-servers/${server.id}/login`);
+  if (!url) {
+    notice(`${server.name} needs no login.`);
+    return;
+  }
+  // A server says where its login page is: only a page is opened.
+  if (!/^https?:/.test(url)) throw new Error(`this is no page: ${url}`);
+  const open = link(url, h('span', {}, `Open ${new URL(url).host}`), {
+    class: 'button primary',
+    target: '_blank',
+    rel: 'noopener noreferrer',
+  });
+  const dialog = openDialog(`Log in to ${server.name}`, [
+    h('p', {}, 'The server’s own page opens in a new tab. This page goes on by itself when you are done.'),
+    h('p', { class: 'address' }, url),
+    h('div', { class: 'buttons end' }, open),
+  ]);
+  open.addEventListener('click', () => dialog.close());
+}
+
+export function logout(server) {
+  return post(`mcp-servers/${server.id}/logout`);
+}
+
+export function exportServers() {
+  return download('mcp-servers/export?to=claude-desktop', 'mcp-servers.json');
+}

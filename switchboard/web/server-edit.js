@@ -1,0 +1,166 @@
+// The fields of a server, new or old.
+
+import { post, put } from './api.js';
+import { button, h } from './dom.js';
+import { labelled, openForm, select, ticked } from './dialog.js';
+
+const KINDS = [
+  ['stdio', 'A program on this machine'],
+  ['streamableHttp', 'An address (Streamable HTTP)'],
+  ['sse', 'An address (HTTP+SSE, older)'],
+  ['auto', 'An address, find out which'],
+];
+
+/** The dialog; `done(server)` gets what was saved. Without a server it makes one. */
+export function editServer(server, done) {
+  const old = server ?? { type: 'stdio', args: [], env: {}, headers: {}, envPolicy: 'safe' };
+  const name = h('input', {
+    type: 'text',
+    value: old.name ?? '',
+    maxlength: 64,
+    autocomplete: 'off',
+    required: true,
+  });
+  const type = select(KINDS, old.type);
+  const command = text(old.command);
+  const args = h('textarea', { class: 'mono', rows: 3, spellcheck: 'false' });
+  args.value = (old.args ?? []).join('\n');
+  const cwd = text(old.cwd);
+  const env = new Pairs('variable', old.env ?? {});
+  const url = text(old.baseUrl, { inputmode: 'url', placeholder: 'https://example.com/mcp' });
+  const headers = new Pairs('header', old.headers ?? {});
+  const timeout = text(old.timeout, { inputmode: 'numeric' });
+  const parallel = tick(old.parallel);
+  const always = tick(old.alwaysLoad);
+  const policy = select(
+    [
+      ['safe', 'What programs need (PATH, HOME, …)'],
+      ['inherit', 'All of it'],
+      ['none', 'Nothing'],
+    ],
+    old.envPolicy,
+  );
+  const plain = tick(old.plainValues);
+  const local = h(
+    'div',
+    { class: 'fields' },
+    labelled('Program', command),
+    labelled('Arguments, one a line', args),
+    labelled('Folder', cwd, 'Where it is started; empty: where Switchboard was.'),
+    pairField('Environment', env),
+    labelled('Of Switchboard’s own environment it gets', policy),
+  );
+  const remote = h('div', { class: 'fields' }, labelled('Address', url), pairField('Headers', headers));
+  const show = () => {
+    local.hidden = type.value !== 'stdio';
+    remote.hidden = type.value === 'stdio';
+  };
+  type.addEventListener('change', show);
+  show();
+  const more = h(
+    'details',
+    { class: 'more' },
+    h('summary', {}, 'More'),
+    h(
+      'div',
+      { class: 'fields' },
+      labelled('Seconds a call may take', timeout),
+      ticked('Takes several calls at once', parallel),
+      ticked('Always offer its tools, however many there are', always),
+      ticked(
+        'Keep secrets typed here in plain text',
+        plain,
+        'Otherwise write env:NAME, and the value is read from the environment.',
+      ),
+    ),
+  );
+  openForm(
+    server ? `Edit ${server.name}` : 'New server',
+    [labelled('Name', name), labelled('What it is', type), local, remote, more],
+    'Save',
+    async () => {
+      const seconds = timeout.value.trim() ? Number(timeout.value) : null;
+      const fields = {
+        name: name.value.trim(),
+        type: type.value,
+        timeout: seconds,
+        parallel: parallel.checked,
+        alwaysLoad: always.checked,
+        plainValues: plain.checked,
+      };
+      if (type.value === 'stdio') {
+        Object.assign(fields, {
+          command: command.value.trim(),
+          args: args.value.split('\n').filter((line) => line !== ''),
+          cwd: cwd.value.trim() || null,
+          env: env.values(),
+          envPolicy: policy.value,
+        });
+      } else {
+        Object.assign(fields, { baseUrl: url.value.trim(), headers: headers.values() });
+      }
+      const saved = server
+        ? await put(`mcp-servers/${server.id}`, fields)
+        : await post('mcp-servers', fields);
+      await done(saved);
+      return true;
+    },
+    { wide: true },
+  );
+}
+
+function text(value, props = {}) {
+  return h('input', { type: 'text', value: value ?? '', spellcheck: 'false', autocomplete: 'off', ...props });
+}
+
+function tick(value) {
+  return h('input', { type: 'checkbox', checked: value === true });
+}
+
+function pairField(label, pairs) {
+  return h('fieldset', { class: 'field' }, h('legend', {}, label), pairs.element);
+}
+
+/** Names with values. Values that are kept elsewhere are shown as references. */
+class Pairs {
+  constructor(what, values) {
+    this.what = what;
+    this.list = h('div', { class: 'pairs' });
+    for (const [key, value] of Object.entries(values)) this.add(key, value);
+    this.element = h(
+      'div',
+      {},
+      this.list,
+      button(`Add ${what}`, () => this.add('', '').focus(), { class: 'button small', icon: 'add' }),
+    );
+  }
+
+  add(key, value) {
+    const name = text(key, { 'aria-label': `Name of the ${this.what}`, placeholder: 'Name' });
+    const held = text(value, {
+      'aria-label': `Value of ${key || `the ${this.what}`}`,
+      placeholder: 'env:NAME',
+    });
+    const row = h(
+      'div',
+      { class: 'pair' },
+      name,
+      held,
+      button('Remove', () => row.remove(), {
+        class: 'button small',
+        'aria-label': `Remove ${key || this.what}`,
+      }),
+    );
+    this.list.append(row);
+    return name;
+  }
+
+  values() {
+    const rows = [...this.list.children].map((row) =>
+      [...row.querySelectorAll('input')].map((input) => input.value),
+    );
+    return Object.fromEntries(
+      rows.filter(([name]) => name.trim()).map(([name, value]) => [name.trim(), value]),
+    );
+  }
+}

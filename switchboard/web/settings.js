@@ -1,0 +1,125 @@
+// The user's defaults: model, approvals, limits; and what was used so far.
+
+import { get, put } from './api.js';
+import { fill, h, icon } from './dom.js';
+import { MODES, modelInput } from './chat-head.js';
+import { labelled, select } from './dialog.js';
+import { count, money } from './format.js';
+import { act, failed, notice } from './notices.js';
+
+export function settingsView() {
+  const element = h('div', { class: 'view' }, h('p', { class: 'quiet' }, 'Loading…'));
+  load(element).catch(failed);
+  return { title: 'Settings', element };
+}
+
+async function load(element) {
+  const [settings, models, used] = await Promise.all([get('settings'), get('models'), get('usage')]);
+  const trouble = models.problem && h('div', { class: 'trouble' }, h('p', {}, models.problem));
+  fill(element, trouble, form(settings, models), providers(models), usageTable(used));
+}
+
+function form(settings, models) {
+  const model = modelInput(models, settings.model ?? '');
+  const approve = select(MODES, settings.approve ?? 'ask');
+  const rounds = h('input', { type: 'text', inputmode: 'numeric', value: settings.max_rounds ?? '' });
+  const cost = h('input', { type: 'text', inputmode: 'decimal', value: settings.max_cost ?? '' });
+  const save = h('button', { type: 'submit', class: 'button primary' }, h('span', {}, 'Save'));
+  const whole = h(
+    'form',
+    { class: 'form narrow' },
+    h('h2', {}, 'For new answers'),
+    labelled(
+      'Model',
+      model.element,
+      `Empty: whatever is found, now ${models.current?.name ?? 'none'}. Names are like anthropic/claude-sonnet-5, gpt-5 or demo.`,
+    ),
+    model.list,
+    labelled('Approvals', approve),
+    labelled(
+      'Rounds an answer may take',
+      rounds,
+      'How often the model may be asked for one answer. Empty: the usual limit.',
+    ),
+    labelled('Dollars an answer may cost', cost, 'Empty: no limit.'),
+    h('div', { class: 'buttons' }, save),
+  );
+  whole.addEventListener('submit', (event) => {
+    event.preventDefault();
+    act(save, async () => {
+      const number = (input) => (input.value.trim() === '' ? null : Number(input.value));
+      await put('settings', {
+        model: model.value() || null,
+        approve: approve.value,
+        max_rounds: number(rounds),
+        max_cost: number(cost),
+      });
+      notice('Saved. The next answer uses it.');
+    });
+  });
+  return whole;
+}
+
+function providers({ providers: all }) {
+  const rows = all
+    .filter(({ demo }) => !demo)
+    .map((it) => {
+      const key = it.keyFound ? [icon('check'), ' key found'] : it.local ? 'needs no key' : 'no key';
+      return h(
+        'tr',
+        {},
+        h('td', {}, it.name, it.used && h('span', { class: 'badge good' }, 'in use')),
+        h('td', { class: it.keyFound ? 'good' : 'quiet' }, key),
+        h('td', { class: 'quiet mono small' }, it.keyNames.join(', ')),
+      );
+    });
+  return h(
+    'section',
+    {},
+    h('h2', {}, 'Providers'),
+    h(
+      'p',
+      { class: 'quiet' },
+      'Keys come from the environment or the system’s keyring (',
+      h('code', {}, 'switchboard model set NAME --ask-key'),
+      '); this page never sees them.',
+    ),
+    h('div', { class: 'wide' }, h('table', { class: 'rows' }, h('tbody', {}, rows))),
+  );
+}
+
+function usageTable(used) {
+  const items = used.models ?? [];
+  if (!items.length)
+    return h('section', {}, h('h2', {}, 'Usage'), h('p', { class: 'quiet' }, 'Nothing was used yet.'));
+  const head = h(
+    'tr',
+    {},
+    ['Model', 'Rounds', 'Tokens in', 'Tokens out', 'Cost'].map((text) => h('th', { scope: 'col' }, text)),
+  );
+  const rows = items.map((it) =>
+    h(
+      'tr',
+      {},
+      h('td', {}, it.model),
+      h('td', {}, count(it.rounds)),
+      h('td', {}, count(it.input)),
+      h('td', {}, count(it.output)),
+      h(
+        'td',
+        {},
+        it.unpricedRounds
+          ? it.costMicros
+            ? `${money(it.costMicros)} and more`
+            : 'not known'
+          : money(it.costMicros),
+      ),
+    ),
+  );
+  return h(
+    'section',
+    {},
+    h('h2', {}, 'Usage'),
+    h('div', { class: 'wide' }, h('table', { class: 'rows' }, h('thead', {}, head), h('tbody', {}, rows))),
+  );
+}

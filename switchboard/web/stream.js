@@ -1,0 +1,103 @@
+// The stream of live events: one a page, by fetch (an EventSource cannot carry the token), taken
+// up again after the last event seen. Nothing is lost and nothing comes twice.
+
+import { send } from './api.js';
+import { reader } from './sse.js';
+
+/** No sign of life for this long means that the line is dead: the heart beats every 15 s. */
+const SILENCE = 40_000;
+const FIRST_WAIT = 500;
+const LONGEST_WAIT = 10_000;
+
+/**
+ * Follows the events. `listen(event)` gets each; `state('open' | 'lost' | 'refused')` tells of the
+ * line. `open` says by its second argument whether events may be missing before it.
+ */
+export function follow({ listen, state }) {
+  let lastId = null;
+  let wait = FIRST_WAIT;
+  let abort = null;
+  let stopped = false;
+  let wake = () => {};
+
+  async function run() {
+    while (!stopped) {
+      if (document.hidden) await shown();
+      try {
+        await once();
+      } catch (error) {
+        if (error.refused) {
+          state('refused');
+          return;
+        }
+      }
+      if (stopped || document.hidden) continue;
+      state('lost');
+      await pause(wait);
+      wait = Math.min(wait * 2, LONGEST_WAIT);
+    }
+  }
+
+  async function once() {
+    abort = new AbortController();
+    let timer = setTimeout(() => abort.abort(), SILENCE);
+    try {
+      const headers = lastId === null ? {} : { 'Last-Event-ID': lastId };
+      const response = await send('events', {
+        headers: { Accept: 'text/event-stream', ...headers },
+        signal: abort.signal,
+      });
+      if (response.status === 401) throw Object.assign(new Error('refused'), { refused: true });
+      if (!response.ok || !response.body) throw new Error(`status ${response.status}`);
+      state('open', lastId === null);
+      wait = FIRST_WAIT;
+      const parse = reader();
+      const bytes = response.body.pipeThrough(new TextDecoderStream()).getReader();
+      for (;;) {
+        const { done, value } = await bytes.read();
+        if (done) return;
+        clearTimeout(timer);
+        timer = setTimeout(() => abort.abort(), SILENCE);
+        for (const event of parse.push(value)) {
+          if (event.id !== null) lastId = event.id;
+          listen({ id: Number(event.id ?? 0), kind: event.kind, data: JSON.parse(event.data) });
+        }
+      }
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  function pause(time) {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, time);
+      wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  function shown() {
+    return new Promise((resolve) => {
+      wake = resolve;
+    });
+  }
+
+  // A browser keeps few connections to a place: tabs that nobody looks at give theirs back.
+  function turned() {
+    if (document.hidden) abort?.abort();
+    else wake();
+  }
+  const online = () => wake();
+  document.addEventListener('visibilitychange', turned);
+  addEventListener('online', online);
+  run();
+  return () => {
+    stopped = true;
+    document.removeEventListener('visibilitychange', turned);
+    removeEventListener('online', online);
+    abort?.abort();
+    wake();
+  };
+}
