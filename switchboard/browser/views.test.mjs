@@ -173,6 +173,28 @@ scene(
   },
 );
 
+for (const [screen, options] of Object.entries(SCREENS)) {
+  scene(
+    program,
+    `every view works and every control has a name: ${screen}`,
+    { ...options, expect: [/status of 502/] },
+    async (visitor) => {
+      const page = await visitor.open();
+      for (const [name, path] of VIEWS) {
+        await page.evaluate((to) => {
+          location.hash = `#/${to}`;
+        }, path);
+        await settled(page);
+        assert.deepEqual(await nameless(page), [], name);
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        assert.ok(wide <= 0, `${name} is ${wide} px too wide`);
+        assert.equal(await page.getByRole('heading', { level: 1 }).count(), 1, name);
+        await picture(page, `${screen}-${name}`);
+      }
+    },
+  );
+}
+
 scene(program, 'every tab and dialog works and every control has a name', {}, async (visitor) => {
   const page = await visitor.open('servers');
   const card = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'notebook' }) });
@@ -231,25 +253,3 @@ scene(program, 'every tab and dialog works and every control has a name', {}, as
   await page.getByText('What the server wrote to standard error.').waitFor();
   await check('server-logs');
 });
-
-for (const [screen, options] of Object.entries(SCREENS)) {
-  scene(
-    program,
-    `every view works and every control has a name: ${screen}`,
-    { ...options, expect: [/status of 502/] },
-    async (visitor) => {
-      const page = await visitor.open();
-      for (const [name, path] of VIEWS) {
-        await page.evaluate((to) => {
-          location.hash = `#/${to}`;
-        }, path);
-        await settled(page);
-        assert.deepEqual(await nameless(page), [], name);
-        const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-        assert.ok(wide <= 0, `${name} is ${wide} px too wide`);
-        assert.equal(await page.getByRole('heading', { level: 1 }).count(), 1, name);
-        await picture(page, `${screen}-${name}`);
-      }
-    },
-  );
-}
