@@ -126,3 +126,27 @@ impl std::fmt::Debug for Fleet {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{Limits, SqliteStore};
+
+    /// M7: connect within 30 s, tools kept for 5 min, idle after 30 min, each user apart.
+    #[tokio::test]
+    async fn m7_the_times_of_the_seeds_hold_and_each_user_has_one_manager() {
+        let store = SqliteStore::in_memory(Limits::default()).await.unwrap();
+        let store: Arc<dyn Store> = Arc::new(store);
+        let fleet = Fleet::new(Arc::clone(&store), Questions::new(store));
+        let (ann, bob) = (UserId::new("ann"), UserId::new("bob"));
+        let crew = fleet.crew(&ann);
+        let limits = crew.manager().limits();
+        let minutes = |count: u64| Duration::from_secs(60 * count);
+        assert_eq!(limits.connect_time(), Duration::from_secs(30));
+        assert_eq!(limits.list_ttl(), minutes(5));
+        assert_eq!(limits.idle_time(), minutes(30));
+        assert!(Arc::ptr_eq(&crew, &fleet.crew(&ann)));
+        assert!(!Arc::ptr_eq(&crew, &fleet.crew(&bob)));
+        fleet.close().await;
+    }
+}

@@ -89,7 +89,13 @@ impl Runs {
     /// Takes up what was under way when the store was last used: calls that ran then are settled,
     /// questions stay open, and an answer that was cut off is over and can be continued.
     pub(crate) async fn recover(&self, user: &UserId) -> Result<(), StoreError> {
-        for id in self.shared.store.unfinished(user).await? {
+        let unfinished = self.shared.store.unfinished(user).await?;
+        for standing in self.shared.store.standings(&unfinished).await? {
+            // One that only waits for people is as it was.
+            if standing.waiting > 0 && standing.invoking == 0 {
+                continue;
+            }
+            let id = standing.conversation_id;
             // One that cannot be read must not keep the others from being served.
             let _ = self
                 .order(user, &id, |reply| Order::Recover { reply })

@@ -111,7 +111,7 @@ impl Ledger {
     }
 
     /// That more or fewer questions wait than were said to.
-    fn waiting_updated(&mut self) -> Vec<Change> {
+    pub(super) fn waiting_updated(&mut self) -> Vec<Change> {
         let waiting = self.questions.len();
         match &mut self.announcer {
             Some(announcer) if announcer.waiting != waiting => announcer.waiting = waiting,

@@ -156,9 +156,7 @@ impl Ledger {
             changes.push(settle(id, PendingState::Answered, Some(answer)));
         }
         // One question less waits.
-        if self.announcer.is_some() {
-            changes.push(self.conversation_updated());
-        }
+        changes.extend(self.waiting_updated());
         if let Some(call) = self.calls.get_mut(&number).filter(|_| !denied) {
             call.approved_by = Some("user".to_owned());
             changes.push(Change::PutToolCall(Box::new(call.clone())));

@@ -50,7 +50,10 @@ async fn list(
         return Err(refusal(&row, finding));
     }
     let policy = ToolPolicy::new(&row, &app.store.rules(&user).await?);
-    let out = left_out(&tools.entries);
+    let entries = tools.entries.clone();
+    // Thousands of tools take a while.
+    let out = tokio::task::spawn_blocking(move || left_out(&entries)).await;
+    let out = out.unwrap_or_default();
     let items = tools.entries.iter();
     let items = items.map(|tool| shown(&row, tool, &policy, &out));
     Ok(Json(json!({

@@ -6,8 +6,9 @@ use serde_json::json;
 
 use super::{fails, other_user};
 use crate::store::{
-    Change, Conversation, EventBounds, NewEvent, Pending, PendingKind, PendingState, Run, RunId,
-    Standing, Store, StoreError, Timestamp, Usage, UserId,
+    CallStatus, Change, Conversation, EventBounds, Message, NewEvent, Pending, PendingKind,
+    PendingState, Role, Run, RunId, Standing, Store, StoreError, Timestamp, ToolCall, Usage,
+    UserId,
 };
 
 type Outcome = Result<(), StoreError>;
@@ -263,8 +264,19 @@ pub(super) async fn a_conversation_tells_how_it_stands(store: &dyn Store) -> Out
         (asked.id.clone(), Change::PutPending(asked))
     };
     let ((settled, first), (_, second)) = (question(), question());
-    let going = Run::new(open.id.clone(), "{}");
-    let changes = vec![put(&past), put(&going), put(&ended), first, second];
+    let mut answer = Message::new(open.id.clone(), 1, Role::Assistant);
+    for (position, status) in [CallStatus::Invoking, CallStatus::Done]
+        .into_iter()
+        .enumerate()
+    {
+        let mut call = ToolCall::new(answer.id.clone(), "call", "act");
+        (call.position, call.status) = (position as u32, status);
+        answer.tool_calls.push(call);
+    }
+    let mut going = Run::new(open.id.clone(), "{}");
+    going.message_id = Some(answer.id.clone());
+    let answer = Change::PutMessage(Box::new(answer));
+    let changes = vec![put(&past), answer, put(&going), put(&ended), first, second];
     store.commit(changes).await?;
     let settle = Change::Settle {
         id: settled,
@@ -279,7 +291,7 @@ pub(super) async fn a_conversation_tells_how_it_stands(store: &dyn Store) -> Out
     let mut of_done = Standing::new(done.id);
     of_done.finish = Some("cancelled".to_owned());
     let mut of_open = Standing::new(open.id);
-    (of_open.open, of_open.waiting) = (true, 1);
+    (of_open.open, of_open.waiting, of_open.invoking) = (true, 1, 1);
     assert_eq!(told, [of_done, of_open, Standing::new(fresh.id)]);
     Ok(())
 }

@@ -204,6 +204,8 @@ pub struct Standing {
     pub conversation_id: ConversationId,
     /// How many questions wait for the user.
     pub waiting: u64,
+    /// How many calls of its latest answer are at their servers, or were when the program ended.
+    pub invoking: u64,
     /// Whether its latest run goes on, or was cut off.
     pub open: bool,
     /// How its latest run ended, if it has.
@@ -216,6 +218,7 @@ impl Standing {
         Self {
             conversation_id: conversation,
             waiting: 0,
+            invoking: 0,
             open: false,
             finish: None,
         }

@@ -227,6 +227,8 @@ pub(super) fn standings(
     let sql = "SELECT
              (SELECT COUNT(*) FROM pending_interactions
               WHERE conversation_id = c.id AND state = 'open'),
+             (SELECT COUNT(*) FROM tool_calls
+              WHERE message_id = r.message_id AND status = 'invoking'),
              r.id IS NOT NULL AND r.finish IS NULL,
              r.finish
          FROM conversations c LEFT JOIN runs r ON r.id =
@@ -239,8 +241,9 @@ pub(super) fn standings(
         let standing = statement.query_row([id.as_str()], |row| {
             let mut standing = Standing::new(id.clone());
             standing.waiting = row.get::<_, i64>(0)? as u64;
-            standing.open = row.get(1)?;
-            standing.finish = row.get(2)?;
+            standing.invoking = row.get::<_, i64>(1)? as u64;
+            standing.open = row.get(2)?;
+            standing.finish = row.get(3)?;
             Ok(standing)
         });
         found.extend(standing.optional().map_err(failed)?);
