@@ -167,11 +167,17 @@ impl Freshness {
 impl Clock {
     fn ask(&mut self, now: Duration, pauses: (Duration, Duration)) {
         let calm = self.pause(pauses).saturating_mul(2);
-        let soon = self.asked.is_some_and(|asked| now <= asked.saturating_add(calm));
+        let soon = self
+            .asked
+            .is_some_and(|asked| now <= asked.saturating_add(calm));
         *self = Self {
             due: None,
             asked: Some(now),
-            hurried: if soon { self.hurried.saturating_add(1) } else { 0 },
+            hurried: if soon {
+                self.hurried.saturating_add(1)
+            } else {
+                0
+            },
             under_way: true,
             changed: false,
             ..*self
@@ -259,7 +265,10 @@ mod tests {
             assert_eq!(fresh.take_due(due), [Kind::Tools]);
             asked.push(due);
         }
-        let gaps: Vec<u64> = asked.windows(2).map(|pair| (pair[1] - pair[0]).as_secs()).collect();
+        let gaps: Vec<u64> = asked
+            .windows(2)
+            .map(|pair| (pair[1] - pair[0]).as_secs())
+            .collect();
         assert_eq!(gaps, [1, 1, 1, 1, 2, 4, 8, 16, 30, 30, 30]);
 
         // Once it has calmed down, it is asked at once again.
