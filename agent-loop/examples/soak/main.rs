@@ -9,7 +9,6 @@
     clippy::print_stdout,
     clippy::print_stderr,
     clippy::indexing_slicing,
-    clippy::missing_docs_in_private_items,
     reason = "a program for developers"
 )]
 
