@@ -21,6 +21,7 @@ mod metadata;
 mod oracles;
 mod publish_check;
 mod shell;
+mod soak;
 mod tidy;
 
 use std::process::ExitCode;
@@ -37,6 +38,7 @@ usage: cargo xtask <verb>
   chaos [PATTERN] misbehaving servers: outcome, time, memory, processes left
   browser [CASE…] the web page in a real Chromium; pictures in target/browser/shots
   load            200 conversations at once, each with an approval; 10,000 messages, read by pages
+  soak [--minutes N]   the manager and the loop under load: memory, tasks, no call lost or doubled
   bench [TOPIC [WORD…]]   measure against peers (needs the registry once); reports, never gates
 ";
 
@@ -55,6 +57,7 @@ fn main() -> ExitCode {
         "oracles" => oracles::run(rest),
         "chaos" => chaos::run(rest),
         "load" => load::run(),
+        "soak" => soak::run(rest),
         "bench" => bench::run(rest),
         "browser" => browser::run(rest),
         "help" | "--help" | "-h" => {
