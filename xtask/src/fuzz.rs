@@ -99,7 +99,8 @@ fn fuzz(programs: &Path, target: &str, corpus: &Path, minutes: u64) -> Result<Ra
     run.arg(corpus)
         .arg(format!("-max_total_time={}", minutes * 60))
         .arg(format!("-artifact_prefix={}/", artifacts.display()))
-        .args(["-print_final_stats=1", "-timeout=20", "-rss_limit_mb=2048"])
+        .args(["-max_len=8192", "-timeout=30", "-rss_limit_mb=2048"])
+        .arg("-print_final_stats=1")
         .stderr(File::create(&log).map_err(fault)?);
     let status = run.status().map_err(fault)?;
     let told = String::from_utf8_lossy(&fs::read(&log).map_err(fault)?).into_owned();

@@ -144,6 +144,18 @@ fn variables_are_spelt_as_the_dialect_does() {
 }
 
 #[test]
+fn a_variable_is_not_spelt_in_a_way_that_names_another() {
+    let file = read(
+        r#"{"mcpServers": {"a": {"command": "x", "args": ["${-}", "${env:userHome}", "${env:a:b}"]}}}"#,
+    );
+    for dialect in [Dialect::VsCode, Dialect::ClaudeCode] {
+        let again = ConfigFile::read(&file.write(dialect), dialect).unwrap();
+        let meant = |file: &ConfigFile| file.resolve(&|v: Variable<'_>| Some(format!("{v:?}")));
+        assert_eq!(meant(&again).servers, meant(&file).servers, "{dialect:?}");
+    }
+}
+
+#[test]
 fn a_file_that_is_no_json_says_where() {
     #[track_caller]
     fn check(text: &str, want: &str) {

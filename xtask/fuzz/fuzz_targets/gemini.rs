@@ -1,8 +1,12 @@
 //! Any bytes as a reply of Gemini.
 #![no_main]
 
-use fuzz::check_reply;
+use std::sync::LazyLock;
+
+use fuzz::Replies;
 use libfuzzer_sys::fuzz_target;
 use provider_adapters::Gemini;
 
-fuzz_target!(|bytes: &[u8]| check_reply(&Gemini::developer(), bytes));
+static REPLIES: LazyLock<Replies> = LazyLock::new(|| Replies::of(Gemini::developer()));
+
+fuzz_target!(|bytes: &[u8]| REPLIES.check(bytes));

@@ -1,8 +1,12 @@
 //! Any bytes as a reply of OpenAI's Responses.
 #![no_main]
 
-use fuzz::check_reply;
+use std::sync::LazyLock;
+
+use fuzz::Replies;
 use libfuzzer_sys::fuzz_target;
 use provider_adapters::OpenAiResponses;
 
-fuzz_target!(|bytes: &[u8]| check_reply(&OpenAiResponses::default(), bytes));
+static REPLIES: LazyLock<Replies> = LazyLock::new(|| Replies::of(OpenAiResponses::default()));
+
+fuzz_target!(|bytes: &[u8]| REPLIES.check(bytes));

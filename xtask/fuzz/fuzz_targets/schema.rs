@@ -20,13 +20,13 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(schema) = serde_json::from_slice::<Value>(bytes) else {
         return;
     };
+    // One target an input: all of them would take most of the time.
     let seed = fuzz::seed(bytes);
-    for target in Target::ALL {
-        if let Ok(compiled) = compile(&schema, target) {
-            assert!(laws::sent(&compiled).to_string().len() <= BYTES);
-        }
-        if let Err(failure) = laws::check_laws(&schema, target, seed, 2) {
-            panic!("{failure}");
-        }
+    let target = &Target::ALL[seed as usize % Target::ALL.len()];
+    if let Ok(compiled) = compile(&schema, target) {
+        assert!(laws::sent(&compiled).to_string().len() <= BYTES);
+    }
+    if let Err(failure) = laws::check_laws(&schema, target, seed, 2) {
+        panic!("{failure}");
     }
 });

@@ -4,4 +4,4 @@ mod cut;
 mod reply;
 
 pub use cut::{however_cut, seed};
-pub use reply::check_reply;
+pub use reply::Replies;

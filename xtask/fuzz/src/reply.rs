@@ -9,22 +9,38 @@ use crate::however_cut;
 
 const SCHEMA: &str = r#"{"type":"object","properties":{"city":{"type":"string"},"n":{"type":"integer"}},"required":["city"],"additionalProperties":false}"#;
 
-/// Decodes a stream: it ends in one outcome, tells the same as events and as a reply, and is the
-/// same however it was cut.
-pub fn check_reply(adapter: &dyn Adapter, bytes: &[u8]) {
-    let tools = ["get_weather", "f"]
-        .map(|name| ToolSpec::new(name, serde_json::from_str(SCHEMA).unwrap()));
-    let expected = Expected::new(Arc::new(adapter.tools(&tools)));
-    let (told, reply) = however_cut(bytes, |pieces| {
-        let mut decoder = adapter.decoder(expected.clone());
-        let mut events = Vec::new();
-        for piece in pieces {
-            decoder.push(piece, &mut events);
+/// A wire whose replies are checked.
+pub struct Replies {
+    adapter: Box<dyn Adapter>,
+    expected: Expected,
+}
+
+impl Replies {
+    /// Of this wire, to a request with two tools.
+    pub fn of(adapter: impl Adapter + 'static) -> Self {
+        let tools = ["get_weather", "f"]
+            .map(|name| ToolSpec::new(name, serde_json::from_str(SCHEMA).unwrap()));
+        let expected = Expected::new(Arc::new(adapter.tools(&tools)));
+        Self {
+            adapter: Box::new(adapter),
+            expected,
         }
-        let reply = decoder.finish(&mut events);
-        (Told::by(&events), reply)
-    });
-    told.check(&reply);
+    }
+
+    /// Decodes a stream: it ends in one outcome, tells the same as events and as a reply, and is
+    /// the same however it was cut.
+    pub fn check(&self, bytes: &[u8]) {
+        let (told, reply) = however_cut(bytes, |pieces| {
+            let mut decoder = self.adapter.decoder(self.expected.clone());
+            let mut events = Vec::new();
+            for piece in pieces {
+                decoder.push(piece, &mut events);
+            }
+            let reply = decoder.finish(&mut events);
+            (Told::by(&events), reply)
+        });
+        told.check(&reply);
+    }
 }
 
 /// What events amount to. Where text is cut into events is nobody's business.
