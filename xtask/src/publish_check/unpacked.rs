@@ -9,15 +9,18 @@ use crate::shell::{self, Outcome, cargo, command};
 
 const FOLDER: &str = "target/unpacked";
 
-/// Makes a package of each crate, unpacks them and checks them together: a file that a package
-/// leaves out is missed. One check for all, with our own build folder, so that nothing of others is
-/// built again.
-pub(crate) fn check(order: &[&Package]) -> Outcome {
+/// Makes a package of each crate.
+pub(crate) fn make(order: &[&Package]) -> Outcome {
     let mut package = cargo(&["package", "--allow-dirty", "--quiet", "--no-verify"]);
     for one in order {
         package.args(["--package", &one.name]);
     }
-    shell::run(package)?;
+    shell::run(package)
+}
+
+/// Unpacks them and checks them together: a file that a package leaves out is missed. One check
+/// for all, with our own build folder, so that nothing of others is built again.
+pub(crate) fn check(order: &[&Package]) -> Outcome {
     let folder = Path::new(FOLDER);
     let fault = |e: std::io::Error| format!("{FOLDER}: {e}");
     let _ = fs::remove_dir_all(folder);
