@@ -33,7 +33,7 @@ usage: cargo xtask <verb>
 what gates a change
   ci              format, lints, tests, docs and all of this block
   tidy            dependency arrows, file sizes, metadata, markers, links
-  publish-check   package every published crate, check the packages, count dependencies
+  publish-check   package every published crate, count dependencies, build it (not in ci)
   conformance [PATTERN]   the official suites, every client scenario at every revision
   interop         real servers, installed by package name, over every transport
   oracles [--rounds N] [--seed S]   the model wires against the vendors' own SDKs
