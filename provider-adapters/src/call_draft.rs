@@ -68,7 +68,11 @@ impl CallDraft {
         }
     }
 
+    /// More of the arguments; what comes after the end is too late to count.
     pub(crate) fn argue(&mut self, piece: &TextPiece<'_>, events: &mut Vec<Event>) {
+        if self.is_over() {
+            return;
+        }
         let new = self.joiner.push(piece);
         if new.is_empty() {
             return;

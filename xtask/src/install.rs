@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::shell::{self, Outcome, command};
+use crate::shell::{self, Outcome, cargo, command};
 
 /// Installs what `pins/package-lock.json` locks; returns the folder that holds `node_modules`.
 pub(crate) fn npm(pins: &Path, target: &Path) -> Result<PathBuf, String> {
@@ -44,6 +44,23 @@ pub(crate) fn pip(pins: &Path, target: &Path) -> Result<PathBuf, String> {
         install.args(["--no-deps", "-r", &requirements]);
         shell::run(install)
     })
+}
+
+/// Builds a cargo tool of this version from its own lock file; returns the program.
+pub(crate) fn cargo_tool(name: &str, version: &str) -> Result<PathBuf, String> {
+    let root = Path::new("target/tools").join(format!("{name}-{version}"));
+    let program = root.join(format!("bin/{name}{}", std::env::consts::EXE_SUFFIX));
+    if !program.exists() {
+        println!(
+            "installing {name} {version} into {}: minutes, once",
+            root.display()
+        );
+        let mut install = cargo(&["install", "--locked", "--quiet", name]);
+        install.args(["--version", version, "--root"]).arg(&root);
+        shell::run(install)?;
+    }
+    let folder = std::env::current_dir().map_err(|e| format!("current folder: {e}"))?;
+    Ok(folder.join(program))
 }
 
 /// Runs `install` unless `target` already holds what this very pin file asks for. The pin file is

@@ -14,11 +14,15 @@ mod browser;
 mod chaos;
 mod ci;
 mod conformance;
+mod coverage;
+mod deny;
+mod fuzz;
 mod install;
 mod interop;
 mod load;
 mod metadata;
 mod oracles;
+mod public_api;
 mod publish_check;
 mod shell;
 mod soak;
@@ -29,14 +33,21 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask <verb>
 
-  ci              everything below that gates a change, as continuous integration runs it
+what gates a change
+  ci              format, lints, tests, docs and all of this block
   tidy            dependency arrows, file sizes, metadata, markers, links
-  publish-check   package every published crate, build the packages, count dependencies
+  publish-check   package every published crate, count dependencies, build it (not in ci)
   conformance [PATTERN]   the official suites, every client scenario at every revision
   interop         real servers, installed by package name, over every transport
   oracles [--rounds N] [--seed S]   the model wires against the vendors' own SDKs
   chaos [PATTERN] misbehaving servers: outcome, time, memory, processes left
   browser [CASE…] the web page in a real Chromium; pictures in target/browser/shots
+
+before a release; each installs its tool once, which takes minutes
+  public-api [--update]   what the libraries offer, against each public-api.txt
+  deny            licences, banned crates and sources of all dependencies
+  coverage [CRATE…]   lines that each crate's own tests reach
+  fuzz [--minutes N] [TARGET…]   laws of all that reads foreign bytes (needs a nightly compiler)
   load            200 conversations at once, each with an approval; 10,000 messages, read by pages
   soak [--minutes N]   the manager and the loop under load: memory, tasks, no call lost or doubled
   bench [TOPIC [WORD…]]   measure against peers (needs the registry once); reports, never gates
@@ -60,6 +71,10 @@ fn main() -> ExitCode {
         "soak" => soak::run(rest),
         "bench" => bench::run(rest),
         "browser" => browser::run(rest),
+        "fuzz" => fuzz::run(rest),
+        "coverage" => coverage::run(rest),
+        "public-api" => public_api::run(rest),
+        "deny" => deny::run(),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");
             Ok(())

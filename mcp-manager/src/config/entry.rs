@@ -23,7 +23,13 @@ enum Said {
     Remote(RemoteKind),
 }
 
-/// Whether a value looks like an entry rather than like a map of entries.
+/// Whether a value is a map of entries: it holds one, or does not look like one itself.
+pub(super) fn is_map(node: &Node) -> bool {
+    let mut members = node.members().unwrap_or_default().iter();
+    !is_entry(node) || members.any(|member| is_entry(&member.value))
+}
+
+/// Whether a value looks like an entry.
 pub(super) fn is_entry(node: &Node) -> bool {
     let text = |name: &str| {
         node.get(name)

@@ -170,7 +170,7 @@ impl<'a> Reader<'a> {
                     self.mcp(&path, &member.value);
                 }
                 "mcp" => self.keep(member),
-                name if CONTAINERS.contains(&name) && !entry::is_entry(&member.value) => {
+                name if CONTAINERS.contains(&name) && entry::is_map(&member.value) => {
                     found = true;
                     self.servers(&path, &member.value);
                 }
@@ -207,7 +207,7 @@ impl<'a> Reader<'a> {
 
     /// `mcp: {servers, inputs}` of VS Code's settings, or a map of servers.
     fn mcp(&mut self, path: &str, node: &Node) {
-        let Some(servers) = node.get("servers").filter(|node| !entry::is_entry(node)) else {
+        let Some(servers) = node.get("servers").filter(|node| entry::is_map(node)) else {
             return self.servers(path, node);
         };
         self.servers(&format!("{path}.servers"), servers);

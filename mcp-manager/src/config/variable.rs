@@ -109,15 +109,17 @@ pub(super) fn respell(text: &str, spelling: Spelling) -> String {
         let Some((inside, behind)) = after.split_once('}') else {
             break;
         };
-        let short = inside.strip_prefix("env:");
         let (variable, _) = Variable::parse(inside);
-        let written = match (spelling, variable, short) {
-            (Spelling::Short, _, Some(short)) => ["${", "", short],
-            (Spelling::Long, Variable::Env(_), None) => ["${", "env:", inside],
-            _ => ["${", "", inside],
+        let other = match (spelling, variable, inside.strip_prefix("env:")) {
+            (Spelling::Short, _, Some(short)) => Some(short.to_owned()),
+            (Spelling::Long, Variable::Env(_), None) => Some(format!("env:{inside}")),
+            _ => None,
         };
+        // Not where it would name something else: `${env:userHome}` is not `${userHome}`.
+        let same = |other: &String| Variable::parse(other) == Variable::parse(inside);
+        let other = other.filter(same);
         out.push_str(before);
-        out.extend(written);
+        out.extend(["${", other.as_deref().unwrap_or(inside)]);
         out.push('}');
         rest = behind;
     }

@@ -98,6 +98,20 @@ fn the_servers_of_one_project_are_read() {
     assert!(project("/elsewhere").is_none());
 }
 
+#[test]
+fn a_stray_word_among_the_servers_hides_none_of_them() {
+    for container in ["mcpServers", "servers"] {
+        let text = format!(r#"{{"{container}": {{"type": "stdio", "git": {{"command": "g"}}}}}}"#);
+        let file = read(&text);
+        assert_eq!(file.servers().len(), 1, "{container}");
+        assert_eq!(file.servers()[0].name().as_str(), "git");
+        assert_eq!(file.problems()[0].server.as_deref(), Some("type"));
+    }
+    // A server may be called so.
+    let bare = read(r#"{"servers": {"command": "x", "env": {"A": "b"}}}"#);
+    assert_eq!(bare.servers()[0].name().as_str(), "servers");
+}
+
 /// A variable is written the way the file's owner reads it.
 #[test]
 fn variables_are_spelt_as_the_dialect_does() {
@@ -127,6 +141,18 @@ fn variables_are_spelt_as_the_dialect_does() {
         Dialect::ClaudeDesktop,
         "${A} ${env:B:-c} ${input:d} ${userHome} ${",
     );
+}
+
+#[test]
+fn a_variable_is_not_spelt_in_a_way_that_names_another() {
+    let file = read(
+        r#"{"mcpServers": {"a": {"command": "x", "args": ["${-}", "${env:userHome}", "${env:a:b}"]}}}"#,
+    );
+    for dialect in [Dialect::VsCode, Dialect::ClaudeCode] {
+        let again = ConfigFile::read(&file.write(dialect), dialect).unwrap();
+        let meant = |file: &ConfigFile| file.resolve(&|v: Variable<'_>| Some(format!("{v:?}")));
+        assert_eq!(meant(&again).servers, meant(&file).servers, "{dialect:?}");
+    }
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod checker;
 mod corpus;
 mod filter;
 mod generate;
+mod generated;
 mod hostile;
 mod laws;
 mod lists;

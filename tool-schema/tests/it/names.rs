@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use tool_schema::{Alphabet, NameRule, Names, Target};
 
-use crate::laws::cases;
+use crate::generated::cases;
 
 #[track_caller]
 fn exposed(rule: NameRule, names: &[&str]) -> Vec<String> {

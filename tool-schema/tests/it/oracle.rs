@@ -107,6 +107,7 @@ pub(crate) fn value(schema: &Value, dice: &mut Dice, extra: Extra) -> Value {
         root: schema,
         dice,
         extra,
+        fuel: 2_000,
     }
     .make(schema, 0)
 }
@@ -115,13 +116,19 @@ struct Maker<'a> {
     root: &'a Value,
     dice: &'a mut Dice,
     extra: Extra,
+    /// Values left to make: a schema that requires itself twice would go on for ever.
+    fuel: usize,
 }
 
 impl<'a> Maker<'a> {
     fn make(&mut self, schema: &'a Value, depth: usize) -> Value {
+        self.fuel = self.fuel.saturating_sub(1);
         let Value::Object(map) = schema else {
             return self.anything(depth);
         };
+        if self.fuel == 0 {
+            return Value::Null;
+        }
         if let Some(reference) = map.get("$ref").and_then(Value::as_str)
             && depth < 12
             && let Some(target) = reference
@@ -258,13 +265,13 @@ impl<'a> Maker<'a> {
         let most = map
             .get("maxItems")
             .and_then(Value::as_u64)
-            .unwrap_or(least + 3);
+            .unwrap_or(u64::MAX);
         let prefix: &[Value] = map
             .get("prefixItems")
             .or_else(|| map.get("items").filter(|items| items.is_array()))
             .and_then(Value::as_array)
             .map_or(&[], Vec::as_slice);
-        let mut length = least + self.dice.below(3) as u64;
+        let mut length = least.saturating_add(self.dice.below(3) as u64);
         if self.dice.coin() {
             length = length.max(prefix.len() as u64);
         }

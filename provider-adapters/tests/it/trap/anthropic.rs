@@ -44,6 +44,17 @@ fn anthropic_needs_no_event_line() {
 }
 
 #[test]
+fn arguments_after_the_end_of_a_call_are_neither_told_nor_kept() {
+    let mut events = tool_use("{}", &["{\"x\": 1}"]);
+    events.push(BLOCK_STOP.to_owned());
+    events.extend(tool_use("{}", &[", 2}"]).pop());
+    assert_eq!(
+        calls(&read(&Anthropic::default(), &ended(events, "tool_use"))),
+        [r#"t1 a {"x": 1}"#]
+    );
+}
+
+#[test]
 fn anthropic_input_at_the_start_counts_if_no_delta_follows() {
     let mut events = tool_use(r#"{"x": 12345678901234567890123}"#, &[]);
     events.push(BLOCK_STOP.to_owned());

@@ -1,0 +1,28 @@
+//! The laws, on generated schemas.
+
+use proptest::prelude::*;
+use tool_schema::Target;
+
+use crate::{generate::schemas, laws::check_laws};
+
+/// `count` cases, or as many as `PROPTEST_CASES` says.
+pub(crate) fn cases(count: u32) -> ProptestConfig {
+    let mut config = ProptestConfig::default();
+    if std::env::var_os("PROPTEST_CASES").is_none() {
+        config.cases = count;
+    }
+    config
+}
+
+proptest! {
+    #![proptest_config(cases(250))]
+
+    #[test]
+    fn the_laws_hold_for_generated_schemas(schema in schemas(), seed in any::<u64>()) {
+        for target in Target::ALL {
+            if let Err(failure) = check_laws(&schema, target, seed, 6) {
+                prop_assert!(false, "{failure}");
+            }
+        }
+    }
+}

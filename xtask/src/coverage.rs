@@ -1,0 +1,98 @@
+//! `cargo xtask coverage [CRATE…]`: how many lines of each crate its own tests reach.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::install;
+use crate::metadata::{self, Package};
+use crate::shell::{self, Outcome, command, exists, output};
+
+const VERSION: &str = "0.9.1";
+const TOOLS: &str = "coverage is read with the compiler's own LLVM tools: rustup component add \
+    llvm-tools";
+
+/// One source file: lines with code, and those that a test reached.
+struct Measured {
+    file: PathBuf,
+    lines: u64,
+    reached: u64,
+}
+
+/// The verb: a table of the crates named, or of all libraries; file by file where they are named.
+pub(crate) fn run(names: &[String]) -> Outcome {
+    if !exists(tool("llvm-cov")?) {
+        return Err(TOOLS.to_owned());
+    }
+    let packages = metadata::packages()?;
+    let chosen: Vec<&Package> = match names {
+        [] => metadata::publish_order(&packages),
+        names => names
+            .iter()
+            .map(|name| packages.get(name).ok_or(format!("no crate '{name}'")))
+            .collect::<Result<_, _>>()?,
+    };
+    let mut rows = Vec::new();
+    for package in chosen {
+        rows.push((&package.name, measure(package)?));
+    }
+    println!(
+        "\n{:<44} {:>7} {:>7} {:>7}",
+        "crate", "lines", "reached", "%"
+    );
+    for (name, files) in &rows {
+        let lines = files.iter().map(|file| file.lines).sum();
+        let reached = files.iter().map(|file| file.reached).sum();
+        row(name, lines, reached);
+        if !names.is_empty() {
+            for file in files {
+                row(&file.file.display().to_string(), file.lines, file.reached);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn row(name: &str, lines: u64, reached: u64) {
+    let share = 100.0 * reached as f64 / lines.max(1) as f64;
+    println!("{name:<44} {lines:>7} {reached:>7} {share:>7.1}");
+}
+
+/// One of LLVM's tools, as rustup installs them beside the compiler.
+fn tool(name: &str) -> Result<std::process::Command, String> {
+    let root = output(command("rustc", &["--print", "target-libdir"]))?;
+    let bin = Path::new(root.trim()).parent().map(|lib| lib.join("bin"));
+    let program = bin.unwrap_or_default().join(name);
+    Ok(command(&program.to_string_lossy(), &["--version"]))
+}
+
+/// Runs a crate's tests under coverage. Worst files first.
+fn measure(package: &Package) -> Result<Vec<Measured>, String> {
+    let program = install::cargo_tool("cargo-llvm-cov", VERSION)?;
+    let report = format!("target/coverage/{}.json", package.name);
+    fs::create_dir_all("target/coverage").map_err(|e| format!("target/coverage: {e}"))?;
+    let mut tests = command(&program.to_string_lossy(), &["llvm-cov", "--all-features"]);
+    tests.args(["--package", &package.name, "--quiet"]);
+    tests.args(["--json", "--summary-only", "--output-path", &report]);
+    tests.env("INSTA_UPDATE", "no");
+    shell::run(tests)?;
+    let text = fs::read_to_string(&report).map_err(|e| format!("{report}: {e}"))?;
+    let told: Value = serde_json::from_str(&text).map_err(|e| format!("{report}: {e}"))?;
+    let root = std::env::current_dir().map_err(|e| format!("current folder: {e}"))?;
+    let source = package.folder.join("src");
+    let files = told["data"][0]["files"].as_array().into_iter().flatten();
+    let mut measured: Vec<Measured> = files
+        .filter_map(|file| {
+            let path = Path::new(file["filename"].as_str()?);
+            let path = path.strip_prefix(&root).unwrap_or(path);
+            Some(Measured {
+                file: path.starts_with(&source).then(|| path.to_path_buf())?,
+                lines: file["summary"]["lines"]["count"].as_u64()?,
+                reached: file["summary"]["lines"]["covered"].as_u64()?,
+            })
+        })
+        .collect();
+    measured.sort_by_key(|file| std::cmp::Reverse(file.lines - file.reached));
+    Ok(measured)
+}
