@@ -259,8 +259,10 @@ impl Talk {
     pub async fn proceed(&mut self) -> Result<(), SessionError> {
         self.run.proceed();
         let ledger = &mut self.ledger;
+        // It is not over any more: whoever copies the conversation leaves it out.
         ledger.run.finish = None;
         ledger.answer.finish = None;
+        ledger.answer.provider_raw = None;
         let mut told = Vec::new();
         if ledger.answer.role != Role::Assistant {
             // The copy of a conversation that ends with a question: now it is answered.
