@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 
 use crate::Refusal;
 
-/// Events kept; later ones are only counted.
+/// Events kept, unless told otherwise; later ones are not.
 const MAX_EVENTS: usize = 100_000;
 /// Messages longer than this are logged without their params or result.
 const MAX_MESSAGE: usize = 64 << 10;
@@ -34,6 +34,7 @@ pub struct Log {
 #[derive(Debug)]
 struct Inner {
     started: Instant,
+    most: usize,
     events: Mutex<Vec<Event>>,
     file: Option<File>,
     grown: Notify,
@@ -157,19 +158,26 @@ impl Log {
     /// An empty log.
     #[must_use]
     pub fn new() -> Self {
-        Self::with_file(None)
+        Self::keeping(MAX_EVENTS)
+    }
+
+    /// A log of the first so many events only, for servers that live long.
+    #[must_use]
+    pub fn keeping(most: usize) -> Self {
+        Self::with(most, None)
     }
 
     /// A log that also appends each event to a file, a line of JSON each.
     pub fn to_file(path: &Path) -> io::Result<Self> {
         let file = File::options().append(true).create(true).open(path)?;
-        Ok(Self::with_file(Some(file)))
+        Ok(Self::with(MAX_EVENTS, Some(file)))
     }
 
-    fn with_file(file: Option<File>) -> Self {
+    fn with(most: usize, file: Option<File>) -> Self {
         Self {
             inner: Arc::new(Inner {
                 started: Instant::now(),
+                most,
                 events: Mutex::new(Vec::new()),
                 file,
                 grown: Notify::new(),
@@ -246,7 +254,7 @@ impl Log {
         let event = Event { at_ms, seen };
         {
             let mut events = self.inner.events.lock();
-            if events.len() >= MAX_EVENTS {
+            if events.len() >= self.inner.most {
                 return;
             }
             if let Some(mut file) = self.inner.file.as_ref()

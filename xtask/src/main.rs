@@ -19,6 +19,7 @@ mod metadata;
 mod oracles;
 mod publish_check;
 mod shell;
+mod soak;
 mod tidy;
 
 use std::process::ExitCode;
@@ -33,6 +34,7 @@ usage: cargo xtask <verb>
   interop         real servers, installed by package name, over every transport
   oracles [--rounds N] [--seed S]   the model wires against the vendors' own SDKs
   chaos [PATTERN] misbehaving servers: outcome, time, memory, processes left
+  soak [--minutes N]   the manager and the loop under load: memory, tasks, no call lost or doubled
   bench [TOPIC [WORD…]]   measure against peers (needs the registry once); reports, never gates
 ";
 
@@ -50,6 +52,7 @@ fn main() -> ExitCode {
         "interop" => interop::run(),
         "oracles" => oracles::run(rest),
         "chaos" => chaos::run(rest),
+        "soak" => soak::run(rest),
         "bench" => bench::run(rest),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");

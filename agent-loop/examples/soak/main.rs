@@ -1,0 +1,61 @@
+//! A soak: the manager and the loop against misbehaving servers, for as long as wanted.
+//!
+//! `cargo xtask soak --minutes N` builds and runs it. Fifteen child processes and five remote
+//! servers, most of which misbehave, serve some two dozen runs at a time, in which calls are
+//! approved, denied, cancelled, stored and taken up again. Every call carries an id; the loop, the
+//! toolbox and the servers each keep a book of the ids they saw, and in the end the books must
+//! agree. Memory, descriptors, tasks and processes must stay as they were.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::indexing_slicing,
+    reason = "a program for developers"
+)]
+
+#[cfg(target_os = "linux")]
+mod claim;
+#[cfg(target_os = "linux")]
+mod drive;
+#[cfg(target_os = "linux")]
+mod ledger;
+#[cfg(target_os = "linux")]
+mod model;
+#[cfg(target_os = "linux")]
+mod random;
+#[cfg(target_os = "linux")]
+mod role;
+#[cfg(target_os = "linux")]
+mod server;
+#[cfg(target_os = "linux")]
+mod tools;
+#[cfg(target_os = "linux")]
+mod user;
+#[cfg(target_os = "linux")]
+mod vitals;
+#[cfg(target_os = "linux")]
+mod work;
+
+#[cfg(target_os = "linux")]
+fn main() -> std::process::ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    let ended = match words.as_slice() {
+        ["serve", name, folder] => server::serve(name, folder),
+        ["host", folder] => server::host(folder),
+        ["--minutes", minutes] => match minutes.parse::<u64>() {
+            Ok(minutes) if minutes > 0 => drive::run(std::time::Duration::from_secs(60 * minutes)),
+            _ => Err(format!("--minutes needs a whole number from 1 on, not {minutes}").into()),
+        },
+        _ => Err("usage: soak --minutes N".into()),
+    };
+    // Not a return: a read of standard input that nobody waits for must not hold us.
+    std::process::exit(ended.unwrap_or_else(|error| {
+        eprintln!("soak: {error}");
+        2
+    }))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn main() {
+    eprintln!("the soak looks at /proc: it runs on Linux only");
+}

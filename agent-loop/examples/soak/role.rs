@@ -1,0 +1,161 @@
+//! The servers of the soak: what each one does wrong.
+
+use std::time::Duration;
+
+use mcp_manager::{RemoteEndpoint, RemoteKind, ServerConfig, StdioEndpoint};
+
+/// One server.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Role {
+    pub(crate) name: &'static str,
+    pub(crate) reach: Reach,
+    pub(crate) manner: Manner,
+}
+
+/// How it is reached.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Reach {
+    /// A child process of the manager's.
+    Stdio,
+    /// Streamable HTTP.
+    Http,
+    /// HTTP+SSE of 2024-11-05.
+    Sse,
+}
+
+/// How it behaves.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Manner {
+    /// Well, in both eras.
+    Calm,
+    /// Well, in the legacy era.
+    Legacy,
+    /// Well, in the modern era.
+    Modern,
+    /// Writes log lines and stray JSON to standard output between its messages.
+    Garbled,
+    /// Says twenty times a call that its tools changed, and logs as much.
+    Storming,
+    /// Reports progress thirty times a call.
+    Chatty,
+    /// Has a tool that every call defines anew.
+    Changing,
+    /// Asks the user on the way; in the modern era the question can wait.
+    Asking,
+    /// The same, of a live connection.
+    AskingLive,
+    /// Makes tasks of its calls.
+    Jobs,
+    /// Ends only by force.
+    Deaf,
+    /// Crashes in the middle of every twelfth call, before or after it has acted.
+    Crashing,
+    /// Acts and never answers.
+    Hanging,
+    /// Needs seconds to start, and dies now and then.
+    Slow,
+    /// Dies every few seconds and returns.
+    Mortal,
+    /// Forgets its sessions.
+    Forgetful,
+    /// Cuts all connections now and then.
+    Cutting,
+    /// Is away for seconds, then back on its port.
+    Away,
+}
+
+const fn stdio(name: &'static str, manner: Manner) -> Role {
+    let reach = Reach::Stdio;
+    Role {
+        name,
+        reach,
+        manner,
+    }
+}
+
+const fn http(name: &'static str, manner: Manner) -> Role {
+    let reach = Reach::Http;
+    Role {
+        name,
+        reach,
+        manner,
+    }
+}
+
+/// All of them.
+pub(crate) const ROLES: &[Role] = &[
+    stdio("calm", Manner::Calm),
+    stdio("calm-legacy", Manner::Legacy),
+    stdio("calm-modern", Manner::Modern),
+    stdio("garbled", Manner::Garbled),
+    stdio("storming", Manner::Storming),
+    stdio("chatty", Manner::Chatty),
+    stdio("changing", Manner::Changing),
+    stdio("asking", Manner::Asking),
+    stdio("asking-live", Manner::AskingLive),
+    stdio("jobs", Manner::Jobs),
+    stdio("deaf", Manner::Deaf),
+    stdio("crashing", Manner::Crashing),
+    stdio("hanging", Manner::Hanging),
+    stdio("slow", Manner::Slow),
+    stdio("mortal", Manner::Mortal),
+    http("http-calm", Manner::Calm),
+    http("http-forgetful", Manner::Forgetful),
+    http("http-cutting", Manner::Cutting),
+    http("http-away", Manner::Away),
+    Role {
+        name: "sse-cutting",
+        reach: Reach::Sse,
+        manner: Manner::Cutting,
+    },
+];
+
+impl Role {
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        ROLES.iter().copied().find(|role| role.name == name)
+    }
+
+    /// Whether every call that reaches it is answered, whatever else it does.
+    pub(crate) fn is_steady(self) -> bool {
+        !matches!(
+            self.manner,
+            Manner::Crashing
+                | Manner::Hanging
+                | Manner::Slow
+                | Manner::Mortal
+                | Manner::Forgetful
+                | Manner::Cutting
+                | Manner::Away
+        )
+    }
+
+    /// Its configuration: a program of ours, or what is served at `url`.
+    pub(crate) fn config(
+        self,
+        program: &str,
+        folder: &str,
+        url: Option<&str>,
+    ) -> Result<ServerConfig, Box<dyn std::error::Error>> {
+        let name = self.name.parse()?;
+        let remote = |kind| {
+            let url = url.ok_or_else(|| format!("{} has no address", self.name))?;
+            Ok::<_, String>(RemoteEndpoint::new(url).with_kind(kind))
+        };
+        let config = match self.reach {
+            Reach::Stdio => {
+                let args = ["serve", self.name, folder];
+                ServerConfig::stdio(name, StdioEndpoint::new(program).with_args(args))
+            }
+            Reach::Http => ServerConfig::remote(name, remote(RemoteKind::StreamableHttp)?),
+            Reach::Sse => ServerConfig::remote(name, remote(RemoteKind::Sse)?),
+        };
+        // A steady server never fails by the clock, however busy the machine is.
+        let patience = if self.is_steady() { 60 } else { 3 };
+        let config = config.with_call_timeout(Duration::from_secs(patience));
+        Ok(match self.manner {
+            // One at a time: others queue behind what hangs or crashes.
+            Manner::Hanging | Manner::Crashing | Manner::Deaf => config,
+            _ => config.parallel().trusted(),
+        })
+    }
+}

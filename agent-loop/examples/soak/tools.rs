@@ -1,0 +1,55 @@
+//! The manager's tools, with a witness.
+
+use std::sync::Arc;
+
+use agent_loop::{CallContext, Invocation, ManagedTools, Outcome, Start, ToolInfo, Toolbox};
+use async_trait::async_trait;
+
+use crate::ledger::{Ending, Ledger, id_of};
+
+/// Writes down what the toolbox is asked, and how that ends.
+pub(crate) struct Witness {
+    pub(crate) tools: ManagedTools,
+    pub(crate) ledger: Arc<Ledger>,
+}
+
+#[async_trait]
+impl Toolbox for Witness {
+    async fn tools(&self) -> Arc<[ToolInfo]> {
+        self.tools.tools().await
+    }
+
+    async fn call(&self, call: Invocation, context: CallContext) -> Outcome {
+        let Some(id) = id_of(call.arguments.get()) else {
+            return self.tools.call(call, context).await;
+        };
+        if matches!(call.start, Start::Call) {
+            self.ledger.begun(id, &call.server);
+        }
+        let mut entry = Entry {
+            id,
+            ledger: &self.ledger,
+            ending: Ending::Dropped,
+        };
+        let outcome = self.tools.call(call, context).await;
+        entry.ending = Ending::of(&outcome);
+        outcome
+    }
+
+    fn search(&self, tools: &[ToolInfo], query: &str, limit: usize) -> Vec<usize> {
+        self.tools.search(tools, query, limit)
+    }
+}
+
+/// Written when it goes, even if the call was dropped.
+struct Entry<'a> {
+    id: u64,
+    ledger: &'a Ledger,
+    ending: Ending,
+}
+
+impl Drop for Entry<'_> {
+    fn drop(&mut self) {
+        self.ledger.ended(self.id, self.ending);
+    }
+}
