@@ -22,8 +22,15 @@ pub struct Handle {
 
 #[derive(Default)]
 struct Shared {
-    orders: Mutex<VecDeque<Order>>,
+    orders: Mutex<Orders>,
     wake: Notify,
+}
+
+#[derive(Default)]
+struct Orders {
+    queue: VecDeque<Order>,
+    /// Nobody hears them any more.
+    over: bool,
 }
 
 /// Tells whether an answer counted.
@@ -36,7 +43,7 @@ pub(crate) enum Order {
 }
 
 impl Handle {
-    /// Answers an approval. Returns when the session has heard it.
+    /// Answers an approval. Returns when the session has heard it, or is over.
     ///
     /// # Errors
     /// [`AnswerError`] if the answer does not count.
@@ -46,11 +53,15 @@ impl Handle {
         decision: impl Into<Decision>,
     ) -> Result<(), AnswerError> {
         let (verdict, heard) = oneshot::channel();
-        self.give(Order::Answer(number, decision.into(), Some(verdict)))?;
+        self.give(
+            number,
+            Order::Answer(number, decision.into(), Some(verdict)),
+        )?;
         heard.await.unwrap_or(Err(AnswerError::NotAsked(number)))
     }
 
-    /// Answers what a server asked about a parked call. Returns when the session has heard it.
+    /// Answers what a server asked about a parked call. Returns when the session has heard it, or
+    /// is over.
     ///
     /// # Errors
     /// [`AnswerError`] if the answer does not count.
@@ -60,31 +71,45 @@ impl Handle {
         answers: InputResponses,
     ) -> Result<(), AnswerError> {
         let (verdict, heard) = oneshot::channel();
-        self.give(Order::Supply(number, answers, Some(verdict)))?;
+        self.give(number, Order::Supply(number, answers, Some(verdict)))?;
         heard.await.unwrap_or(Err(AnswerError::NotAsked(number)))
     }
 
     /// Cancels whatever is under way. The session ends in good order.
     pub fn cancel(&self) {
         let mut orders = self.shared.orders.lock();
-        if !matches!(orders.front(), Some(Order::Cancel)) {
-            orders.push_front(Order::Cancel);
+        if !orders.over && !matches!(orders.queue.front(), Some(Order::Cancel)) {
+            orders.queue.push_front(Order::Cancel);
         }
         self.shared.wake.notify_one();
     }
 
-    pub(crate) fn give(&self, order: Order) -> Result<(), AnswerError> {
+    /// Hands over an order about this call.
+    pub(crate) fn give(&self, number: CallNumber, order: Order) -> Result<(), AnswerError> {
         let mut orders = self.shared.orders.lock();
-        if orders.len() >= MOST {
+        if orders.over {
+            return Err(AnswerError::NotAsked(number));
+        }
+        if orders.queue.len() >= MOST {
             return Err(AnswerError::Busy);
         }
-        orders.push_back(order);
+        orders.queue.push_back(order);
         self.shared.wake.notify_one();
         Ok(())
     }
 
     pub(crate) fn take(&self) -> VecDeque<Order> {
-        std::mem::take(&mut self.shared.orders.lock())
+        std::mem::take(&mut self.shared.orders.lock().queue)
+    }
+
+    /// The session is over: whoever waits to be heard is told so.
+    pub(crate) fn close(&self) {
+        let unheard = {
+            let mut orders = self.shared.orders.lock();
+            orders.over = true;
+            std::mem::take(&mut orders.queue)
+        };
+        drop(unheard);
     }
 
     pub(crate) async fn woken(&self) {

@@ -2,6 +2,7 @@
 
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use mcp_jsonrpc::RawObject;
 use mcp_jsonrpc::model::Meta;
@@ -17,6 +18,9 @@ use crate::search::{BUILT_IN, Query, SEARCH, findings, shown};
 use crate::tool::ToolInfo;
 use crate::toolbox::{CallContext, FailureKind, Invocation, Outcome, Report, Start};
 use crate::{trace, words};
+
+/// How often at the most a call is looked at while people are asked.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// What became of a call, and whether its result was stored.
 #[derive(Debug)]
@@ -37,6 +41,7 @@ pub(crate) fn context(
         number: invocation.number,
         reports: Some(reports),
         touched: Arc::new(Notify::new()),
+        stood: Arc::default(),
         meta,
         timeout,
         cap: timeout.saturating_mul(limits.call_time_factor),
@@ -97,24 +102,37 @@ fn read<T: DeserializeOwned>(arguments: &RawObject) -> Result<T, Outcome> {
 }
 
 /// A call of the toolbox, given up when it takes too long without progress, or too long in all.
-/// A task has its server's time.
+/// A task has its server's time, and people's time to answer does not count.
 async fn in_time(agent: &Agent, invocation: Invocation, context: CallContext) -> Outcome {
     let (timeout, cap) = (context.timeout, context.cap);
     let touched = Arc::clone(&context.touched);
+    let stood = Arc::clone(&context.stood);
+    let stood = || stood.get().map_or(Duration::ZERO, |stood| stood());
     let (server, tool) = (invocation.server.clone(), invocation.tool.clone());
     if matches!(invocation.start, Start::Await(_)) {
         return agent.toolbox.call(invocation, context).await;
     }
     let begin = Instant::now();
+    // By a clock that stands still while people are asked.
     let last = begin + cap;
     let mut deadline = (begin + timeout).min(last);
+    let mut wake = deadline;
     let mut call = pin!(agent.toolbox.call(invocation, context));
     loop {
         tokio::select! {
             biased;
             outcome = &mut call => return outcome,
-            () = touched.notified() => deadline = (Instant::now() + timeout).min(last),
-            () = sleep_until(deadline) => {
+            () = touched.notified() => {
+                let reading = Instant::now().checked_sub(stood()).unwrap_or(begin);
+                deadline = (reading + timeout).min(last);
+                wake = deadline + stood();
+            }
+            () = sleep_until(wake) => {
+                let (now, due) = (Instant::now(), deadline + stood());
+                if due > now {
+                    wake = due.max(now + LOOK);
+                    continue;
+                }
                 let limit = if deadline == last { cap } else { timeout };
                 let message = words::timeout(&server, &tool, limit);
                 return Outcome::failed(FailureKind::Timeout, message);

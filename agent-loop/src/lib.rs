@@ -7,6 +7,7 @@ mod cost;
 mod event;
 mod feed;
 mod guard;
+pub mod guide;
 mod handle;
 mod invoke;
 mod joined;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use mcp_client::{CallError, Started};
@@ -34,7 +35,7 @@ pub struct ManagedTools {
 #[derive(Clone)]
 struct Snapshot {
     catalog: Arc<Catalog>,
-    pins: Pins,
+    pins: Arc<Pins>,
     tools: Arc<[ToolInfo]>,
     index: Option<Arc<SearchIndex>>,
 }
@@ -65,7 +66,7 @@ impl ManagedTools {
         let mut last = self.last.lock();
         if let Some(last) = &*last
             && Arc::ptr_eq(&last.catalog, &catalog)
-            && last.pins == pins
+            && Arc::ptr_eq(&last.pins, &pins)
         {
             return last.clone();
         }
@@ -127,6 +128,11 @@ impl ManagedTools {
         call: Invocation,
         context: CallContext,
     ) -> Result<Outcome, ManagerError> {
+        let (manager, server) = (self.manager.clone(), call.server.clone());
+        context.stands_still(move || {
+            let client = manager.client(&server);
+            client.map_or(Duration::ZERO, |client| client.stood())
+        });
         let options = CallOptions::default()
             .with_timeout(context.timeout())
             .with_timeout_cap(context.cap())

@@ -126,9 +126,10 @@ impl<'r> Session<'r> {
         self.reconsider();
         match &self.offer {
             Some(offer) => self.run.answer(number, decision.into(), offer),
-            None => self
-                .handle
-                .give(Order::Answer(number, decision.into(), None)),
+            None => {
+                let order = Order::Answer(number, decision.into(), None);
+                self.handle.give(number, order)
+            }
         }
     }
 
@@ -411,6 +412,7 @@ impl<'r> Session<'r> {
         self.model = None;
         self.tools.abort_all();
         self.numbers.clear();
+        self.handle.close();
     }
 }
 
@@ -424,6 +426,7 @@ enum Counts {
 impl Drop for Session<'_> {
     /// Calls that were started are given up with everything else.
     fn drop(&mut self) {
+        self.handle.close();
         self.run.interrupt();
     }
 }

@@ -1,7 +1,7 @@
 //! Whatever executes tool calls.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -168,12 +168,16 @@ impl CallProgress {
 /// How far which call has come.
 pub(crate) type Report = (CallNumber, CallProgress);
 
+/// Tells for how long a clock has stood still so far.
+type Stood = Box<dyn Fn() -> Duration + Send + Sync>;
+
 /// What a call may use while it runs.
 #[derive(Clone)]
 pub struct CallContext {
     pub(crate) number: CallNumber,
     pub(crate) reports: Option<mpsc::Sender<Report>>,
     pub(crate) touched: Arc<Notify>,
+    pub(crate) stood: Arc<OnceLock<Stood>>,
     pub(crate) meta: Meta,
     pub(crate) timeout: Duration,
     pub(crate) cap: Duration,
@@ -186,6 +190,7 @@ impl CallContext {
             number: CallNumber::default(),
             reports: None,
             touched: Arc::default(),
+            stood: Arc::default(),
             meta: Meta::default(),
             timeout,
             cap: timeout.saturating_mul(10),
@@ -199,6 +204,14 @@ impl CallContext {
         if let Some(reports) = &self.reports {
             let _ = reports.try_send((self.number, progress));
         }
+    }
+
+    /// The call's clock stands still while people are asked: `stood` tells for how long it has,
+    /// all in all, and never less than before. Say it once, before anybody is asked.
+    pub fn stands_still(&self, stood: impl Fn() -> Duration + Send + Sync + 'static) {
+        let before = stood();
+        let since = move || stood().saturating_sub(before);
+        let _ = self.stood.set(Box::new(since));
     }
 
     /// What goes along with the request: the trace context.

@@ -117,6 +117,9 @@ pub(crate) fn mcp_call(call: &Invocation, revision: Option<&str>) -> Span {
         mcp.protocol.version = revision,
         gen_ai.tool.name = %call.tool,
         server = %call.server,
+        // The client notes them.
+        jsonrpc.request.id = Empty,
+        network.transport = Empty,
     )
 }
 

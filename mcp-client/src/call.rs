@@ -5,7 +5,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use mcp_jsonrpc::{EncodeError, ErrorObject, MessageRef, RequestId};
-use mcp_transport::{Delivery, Outgoing, OutgoingKind, Patience, SendError, TransportError};
+use mcp_transport::{Delivery, Outgoing, OutgoingKind, Patience, SendError, Shape, TransportError};
 use tokio::time::{Instant, Sleep};
 
 use crate::answer::Body;
@@ -73,6 +73,9 @@ impl Link {
             None => Box::pin(self.wait_for_room(&attempt, *began)).await?,
         };
         *began = Some(opened.began);
+        let span = tracing::Span::current();
+        span.record("jsonrpc.request.id", opened.id);
+        span.record("network.transport", self.network());
         let mut guard = Guard {
             link: self,
             id: opened.id,
@@ -122,6 +125,14 @@ impl Link {
                     trouble,
                 })
             }
+        }
+    }
+
+    /// What carries messages, in the words of the conventions for traces.
+    fn network(&self) -> &'static str {
+        match self.shape {
+            Shape::Pipe => "pipe",
+            _ => "tcp",
         }
     }
 

@@ -163,6 +163,14 @@ impl Client {
         self.link().idle()
     }
 
+    /// For how long in all the clocks of this connection's calls have stood still because somebody
+    /// was asked something. For whoever keeps time beside us.
+    pub fn stood(&self) -> Duration {
+        let link = self.link();
+        let now = link.now();
+        now.saturating_sub(link.state.lock().clock.reading(now))
+    }
+
     /// How the server's process ended, once it has; `None` also where there is no process.
     pub fn process_exit(&self) -> Option<ProcessExit> {
         self.link().transport.exit()

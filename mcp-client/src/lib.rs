@@ -16,6 +16,7 @@ mod event;
 mod failure;
 mod features;
 mod form;
+pub mod guide;
 mod handshake;
 mod head;
 mod host;

@@ -126,7 +126,7 @@ impl ManagerBuilder {
             events,
             cache: Arc::new(ResourceCache::new(self.cache)),
             responses: ResponseCache::default(),
-            pins: Mutex::new(self.pins),
+            pins: Mutex::new(Arc::new(self.pins)),
             known: self.known,
             servers: Mutex::new(BTreeMap::new()),
             stdio_gate: Arc::new(Semaphore::new(self.limits.stdio_starts().max(1))),

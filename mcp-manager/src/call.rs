@@ -74,12 +74,7 @@ impl Manager {
         arguments: impl Serialize + Sync,
         options: CallOptions,
     ) -> Result<CallToolResult, ManagerError> {
-        let catalog = self.catalog();
-        let entry = catalog
-            .tool(exposed_name)
-            .ok_or_else(|| ManagerError::UnknownTool {
-                name: exposed_name.to_owned(),
-            })?;
+        let entry = self.tool(exposed_name)?;
         self.call_tool_with(entry.server().as_str(), entry.name(), arguments, options)
             .await
     }

@@ -39,11 +39,16 @@ pub(crate) struct Freshness {
     back_off: Duration,
 }
 
+/// So often in a row a list is asked for as soon as the pause allows; from then on the pause grows.
+const PATIENCE: u32 = 3;
+
 #[derive(Clone, Copy, Debug, Default)]
 struct Clock {
     offer: Offer,
     due: Option<Duration>,
     asked: Option<Duration>,
+    /// How often in a row it was asked for hardly later than the pause allowed.
+    hurried: u32,
     under_way: bool,
     /// It changed since it was asked for.
     changed: bool,
@@ -81,24 +86,25 @@ impl Freshness {
 
     /// A list changed, or may have.
     pub(crate) fn changed(&mut self, kind: Kind, now: Duration) {
-        let pause = self.pause;
+        let pauses = self.pauses();
         if let Some(clock) = self.clock(kind) {
             if clock.under_way {
                 clock.changed = true;
             } else {
-                clock.hurry(now, pause);
+                clock.hurry(now, pauses);
             }
         }
     }
 
     /// The lists to ask for now. Tell with [`done`](Self::done) what became of each.
     pub(crate) fn take_due(&mut self, now: Duration) -> Vec<Kind> {
+        let pauses = self.pauses();
         let mut due = Vec::new();
         for kind in Kind::ALL {
             if let Some(clock) = self.clock(kind)
                 && clock.due.is_some_and(|at| at <= now)
             {
-                clock.asked(now);
+                clock.ask(now, pauses);
                 due.push(kind);
             }
         }
@@ -107,10 +113,11 @@ impl Freshness {
 
     /// All lists there are, to be asked for now.
     pub(crate) fn take_all(&mut self, now: Duration) -> Vec<Kind> {
+        let pauses = self.pauses();
         let mut all = Vec::new();
         for kind in Kind::ALL {
             if let Some(clock) = self.clock(kind) {
-                clock.asked(now);
+                clock.ask(now, pauses);
                 all.push(kind);
             }
         }
@@ -124,8 +131,8 @@ impl Freshness {
         outcome: Result<Option<Duration>, ()>,
         now: Duration,
     ) {
-        let (ttl, shortest, pause, back_off) =
-            (self.ttl, self.shortest_ttl, self.pause, self.back_off);
+        let (ttl, shortest, back_off) = (self.ttl, self.shortest_ttl, self.back_off);
+        let pauses = self.pauses();
         let Some(clock) = self.clock(kind) else {
             return;
         };
@@ -137,13 +144,18 @@ impl Freshness {
             Ok(_) => Some(now.saturating_add(ttl)),
         };
         if std::mem::take(&mut clock.changed) && outcome.is_ok() {
-            clock.hurry(now, pause);
+            clock.hurry(now, pauses);
         }
     }
 
     /// When the next list is due.
     pub(crate) fn due(&self) -> Option<Duration> {
         self.clocks.iter().filter_map(|clock| clock.due).min()
+    }
+
+    /// The shortest and the longest pause between two lists, however many changes are announced.
+    fn pauses(&self) -> (Duration, Duration) {
+        (self.pause, self.pause.max(self.back_off))
     }
 
     fn clock(&mut self, kind: Kind) -> Option<&mut Clock> {
@@ -153,18 +165,34 @@ impl Freshness {
 }
 
 impl Clock {
-    fn asked(&mut self, now: Duration) {
+    fn ask(&mut self, now: Duration, pauses: (Duration, Duration)) {
+        let calm = self.pause(pauses).saturating_mul(2);
+        let soon = self
+            .asked
+            .is_some_and(|asked| now <= asked.saturating_add(calm));
         *self = Self {
             due: None,
             asked: Some(now),
+            hurried: if soon {
+                self.hurried.saturating_add(1)
+            } else {
+                0
+            },
             under_way: true,
             changed: false,
             ..*self
         };
     }
 
+    /// The pause after the last time: it doubles where changes never end.
+    fn pause(&self, (shortest, longest): (Duration, Duration)) -> Duration {
+        let doublings = self.hurried.saturating_sub(PATIENCE).min(20);
+        shortest.saturating_mul(1 << doublings).min(longest)
+    }
+
     /// As soon as the pause since the last time allows.
-    fn hurry(&mut self, now: Duration, pause: Duration) {
+    fn hurry(&mut self, now: Duration, pauses: (Duration, Duration)) {
+        let pause = self.pause(pauses);
         let at = self
             .asked
             .map_or(now, |asked| now.max(asked.saturating_add(pause)));
@@ -223,6 +251,34 @@ mod tests {
         announced.done(Kind::Tools, Ok(None), SECOND * 141);
         announced.silence(SECOND * 142);
         assert_eq!(announced.due(), Some(SECOND * 442));
+    }
+
+    #[test]
+    fn a_server_whose_changes_never_end_is_asked_at_growing_intervals() {
+        let mut fresh = fresh(Offer::Announced);
+        let mut asked = vec![SECOND];
+        for _ in 0..11 {
+            let now = *asked.last().unwrap();
+            fresh.changed(Kind::Tools, now);
+            fresh.done(Kind::Tools, Ok(None), now);
+            let due = fresh.due().unwrap();
+            assert_eq!(fresh.take_due(due), [Kind::Tools]);
+            asked.push(due);
+        }
+        let gaps: Vec<u64> = asked
+            .windows(2)
+            .map(|pair| (pair[1] - pair[0]).as_secs())
+            .collect();
+        assert_eq!(gaps, [1, 1, 1, 1, 2, 4, 8, 16, 30, 30, 30]);
+
+        // Once it has calmed down, it is asked at once again.
+        let calm = *asked.last().unwrap() + SECOND * 61;
+        fresh.done(Kind::Tools, Ok(None), calm);
+        fresh.changed(Kind::Tools, calm);
+        assert_eq!(fresh.take_due(calm), [Kind::Tools]);
+        fresh.done(Kind::Tools, Ok(None), calm);
+        fresh.changed(Kind::Tools, calm);
+        assert_eq!(fresh.due(), Some(calm + SECOND));
     }
 
     proptest! {

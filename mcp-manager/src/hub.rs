@@ -31,7 +31,7 @@ pub(crate) struct Hub {
     pub(crate) events: broadcast::Sender<Event>,
     pub(crate) cache: Arc<ResourceCache>,
     pub(crate) responses: ResponseCache,
-    pub(crate) pins: Mutex<Pins>,
+    pub(crate) pins: Mutex<Arc<Pins>>,
     /// What servers offered when they were last seen.
     pub(crate) known: BTreeMap<ServerName, Arc<Listing>>,
     pub(crate) servers: Mutex<BTreeMap<ServerName, Arc<Slot>>>,

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::schedule::RetryPolicy;
+use crate::setting::settings;
 
 /// How much of everything a manager allows. All of it is bounded, always.
 ///
@@ -37,26 +38,8 @@ pub struct Limits {
     client: mcp_client::Limits,
 }
 
-/// Declares each limit once: how it is read and how it is set.
-macro_rules! limits {
-    ($($(#[$meta:meta])* $name:ident / $with:ident: $Type:ty;)*) => {
-        impl Limits {$(
-            $(#[$meta])*
-            pub fn $name(&self) -> $Type {
-                self.$name
-            }
-
-            #[doc = concat!("Sets [`", stringify!($name), "`](Self::", stringify!($name), ").")]
-            #[must_use]
-            pub fn $with(mut self, $name: $Type) -> Self {
-                self.$name = $name;
-                self
-            }
-        )*}
-    };
-}
-
-limits! {
+settings! {
+    of Limits;
     /// How many programs are started at once. Default: 2.
     stdio_starts / with_stdio_starts: usize;
     /// How many remote servers are connected to at once. Default: 5.
@@ -82,7 +65,8 @@ limits! {
     /// The shortest time a server may give for its lists. Default: 5 s.
     shortest_list_ttl / with_shortest_list_ttl: Duration;
     /// How long after a list was asked for it is asked for again at the earliest, however many
-    /// changes are announced. Default: 1 s.
+    /// changes are announced. Where they never end, it doubles, up to
+    /// [`list_back_off`](Self::list_back_off). Default: 1 s.
     list_pause / with_list_pause: Duration;
     /// How long after a list failed it is asked for again. Default: 30 s.
     list_back_off / with_list_back_off: Duration;

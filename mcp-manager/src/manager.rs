@@ -8,7 +8,7 @@ use mcp_client::{Client, ServerFacts};
 use tokio::task::{AbortHandle, JoinSet};
 
 use crate::builder::ManagerBuilder;
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Entry};
 use crate::config::ServerConfig;
 use crate::error::{ManagerError, told};
 use crate::event::Events;
@@ -153,19 +153,22 @@ impl Manager {
     ///
     /// [`ManagerError::UnknownTool`] if the catalogue does not have it.
     pub fn approve(&self, exposed_name: &str) -> Result<(), ManagerError> {
-        let catalog = self.catalog();
-        let entry = catalog
-            .tool(exposed_name)
-            .ok_or_else(|| ManagerError::UnknownTool {
-                name: exposed_name.to_owned(),
-            })?;
-        self.hub().pins.lock().approve(entry);
+        let entry = self.tool(exposed_name)?;
+        Arc::make_mut(&mut self.hub().pins.lock()).approve(&entry);
         Ok(())
     }
 
+    /// The tool of this name, as the catalogue has it now.
+    pub(crate) fn tool(&self, exposed_name: &str) -> Result<Arc<Entry>, ManagerError> {
+        let found = self.catalog().tool(exposed_name).cloned();
+        found.ok_or_else(|| ManagerError::UnknownTool {
+            name: exposed_name.to_owned(),
+        })
+    }
+
     /// The tools that were approved, to be stored.
-    pub fn pins(&self) -> Pins {
-        self.hub().pins.lock().clone()
+    pub fn pins(&self) -> Arc<Pins> {
+        Arc::clone(&self.hub().pins.lock())
     }
 
     /// Asks a server anew for what it offers, soon and in the background.

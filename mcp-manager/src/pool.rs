@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use mcp_jsonrpc::model::{CallToolResult, ReadResourceResult};
 use parking_lot::Mutex;
 use serde::Serialize;
+use tokio::time::Instant;
 
 use crate::builder::ManagerBuilder;
 use crate::config::ServerConfig;
@@ -16,6 +18,9 @@ use crate::name::ServerName;
 use crate::options::CallOptions;
 use crate::server::ServerState;
 use crate::slot::InUse;
+
+/// How often the pool is looked through for servers that rest.
+const BETWEEN_SWEEPS: Duration = Duration::from_secs(60);
 
 /// Servers by user and name (seeds M7): a [`Manager`] for each user, so that nothing of one user's
 /// reaches another. A cheap clone; all clones are the same.
@@ -41,6 +46,7 @@ pub struct Pool {
 struct Shared {
     make: Box<dyn Fn(&str) -> ManagerBuilder + Send + Sync>,
     users: Mutex<BTreeMap<String, Manager>>,
+    swept: Mutex<Option<Instant>>,
 }
 
 /// The right to use a server, and the way to it. The server is there until the last one is dropped.
@@ -57,6 +63,7 @@ impl Pool {
         let shared = Shared {
             make: Box::new(make),
             users: Mutex::default(),
+            swept: Mutex::default(),
         };
         Self {
             shared: Arc::new(shared),
@@ -97,8 +104,15 @@ impl Pool {
     }
 
     /// Forgets the servers that nobody has used for so long that they were stopped, and the users
-    /// who have none.
+    /// who have none. Now and then: a lease does not have to look at everybody.
     async fn sweep(&self) {
+        {
+            let mut swept = self.shared.swept.lock();
+            if swept.is_some_and(|at| at.elapsed() < BETWEEN_SWEEPS) {
+                return;
+            }
+            *swept = Some(Instant::now());
+        }
         let users: Vec<_> = {
             let users = self.shared.users.lock();
             users

@@ -5,6 +5,8 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use crate::setting::settings;
+
 /// How a server that was lost, or could not be reached, is tried again.
 ///
 /// ```
@@ -26,26 +28,8 @@ pub struct RetryPolicy {
     longest_retry_after: Duration,
 }
 
-/// Declares each part once: how it is read and how it is set.
-macro_rules! parts {
-    ($($(#[$meta:meta])* $name:ident / $with:ident: $Type:ty;)*) => {
-        impl RetryPolicy {$(
-            $(#[$meta])*
-            pub fn $name(&self) -> $Type {
-                self.$name
-            }
-
-            #[doc = concat!("Sets [`", stringify!($name), "`](Self::", stringify!($name), ").")]
-            #[must_use]
-            pub fn $with(mut self, $name: $Type) -> Self {
-                self.$name = $name;
-                self
-            }
-        )*}
-    };
-}
-
-parts! {
+settings! {
+    of RetryPolicy;
     /// How many tries in a row a server gets before it counts as failed. Default: 5.
     tries / with_tries: u32;
     /// The longest possible wait before the first try; it doubles from there. The wait itself is

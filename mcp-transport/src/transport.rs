@@ -77,6 +77,25 @@ pub trait Connect: Debug + Send + Sync {
     }
 }
 
+#[async_trait]
+impl<C: Connect + ?Sized> Connect for Arc<C> {
+    async fn connect(&self) -> Result<Arc<dyn Transport>, TransportError> {
+        (**self).connect().await
+    }
+
+    fn target(&self) -> String {
+        (**self).target()
+    }
+
+    fn shape(&self) -> Shape {
+        (**self).shape()
+    }
+
+    fn fallback(&self) -> Option<Arc<dyn Connect>> {
+        (**self).fallback()
+    }
+}
+
 /// The kinds of connection that protocol rules tell apart.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]

@@ -15,6 +15,7 @@ mod digits;
 mod error_body;
 mod event;
 mod gemini;
+pub mod guide;
 mod history;
 #[cfg(feature = "http")]
 mod http;

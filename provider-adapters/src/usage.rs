@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::json_text::count;
+
 /// Token counters as the provider reported them. What it did not report is `None`, never zero.
 ///
 /// Providers count differently: Anthropic leaves cached tokens out of [`input`](Self::input),
@@ -46,4 +48,16 @@ impl Usage {
         self.cache_write = newer.cache_write.or(self.cache_write);
         self.total = newer.total.or(self.total);
     }
+}
+
+/// What OpenAI's two wires say about a count in detail.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Details {
+    #[serde(deserialize_with = "count")]
+    pub(crate) cached_tokens: Option<u64>,
+    #[serde(deserialize_with = "count")]
+    pub(crate) cache_write_tokens: Option<u64>,
+    #[serde(deserialize_with = "count")]
+    pub(crate) reasoning_tokens: Option<u64>,
 }

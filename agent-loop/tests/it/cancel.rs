@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use agent_loop::testing::{ScriptedModel, ScriptedTools};
 use agent_loop::{
-    Agent, CallContext, CallProgress, Event, Invocation, LocalTools, Outcome, Reason, Run, Start,
-    Status, ToolInfo, Toolbox,
+    Agent, Answer, AnswerError, CallContext, CallProgress, Event, Invocation, LocalTools, Outcome,
+    Reason, Run, Start, Status, ToolInfo, Toolbox,
 };
 use async_trait::async_trait;
 use mcp_jsonrpc::RawMap;
 use serde_json::json;
 
 use crate::accepted::accepted;
-use crate::kit::{auto, drive, ends, last_words, results, tool};
+use crate::kit::{asking, auto, drive, ends, last_words, results, tool};
 
 #[tokio::test]
 async fn a_cancel_in_the_middle_of_a_reply_keeps_the_words_that_were_shown() {
@@ -60,6 +60,37 @@ async fn a_cancel_while_tools_run_settles_every_call() {
     drive(&agent, &mut run).await;
     assert_eq!(last_words(&run), "Done.");
     accepted(run.conversation()).unwrap();
+}
+
+#[tokio::test]
+async fn whoever_answers_a_session_that_is_over_is_told_so() {
+    let tools = ScriptedTools::new().with(tool("a", "quick"), [Outcome::text("quick")]);
+    let model = ScriptedModel::new().calls([("quick", json!({}))]);
+    let agent = Agent::new(model, "model", tools);
+    let mut run = asking("Go");
+    let mut session = agent.session(&mut run);
+    while let Some(event) = session.next().await {
+        if matches!(event, Event::Waiting { .. }) {
+            break;
+        }
+    }
+    let handle = session.handle();
+    let unheard = handle.answer(1.into(), Answer::Once);
+    let mut unheard = std::pin::pin!(unheard);
+    assert!(now(unheard.as_mut()).await.is_none());
+    drop(session);
+    let not_asked = Err(AnswerError::NotAsked(1.into()));
+    assert_eq!(unheard.await, not_asked);
+    assert_eq!(handle.answer(1.into(), Answer::Once).await, not_asked);
+}
+
+/// The future's value if it has one now.
+async fn now<F: Future + Unpin>(future: F) -> Option<F::Output> {
+    tokio::select! {
+        biased;
+        value = future => Some(value),
+        () = std::future::ready(()) => None,
+    }
 }
 
 #[tokio::test]

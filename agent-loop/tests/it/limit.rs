@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use agent_loop::testing::{ScriptedModel, ScriptedTools};
 use agent_loop::{
-    Agent, Deferral, Effect, Event, LimitKind, Limits, Mode, Outcome, Policy, Prices, Reason, Rule,
-    Status, ToolInfo,
+    Agent, CallContext, Deferral, Effect, Event, LimitKind, Limits, LocalTools, Mode, Outcome,
+    Policy, Prices, Reason, Rule, Status, ToolInfo,
 };
 use mcp_jsonrpc::RawJson;
 use mcp_jsonrpc::model::{CallToolResult, ContentBlock, ImageContent};
@@ -14,6 +14,7 @@ use provider_adapters::{
     Usage, Wire,
 };
 use serde_json::json;
+use tokio::time::{Instant, sleep};
 
 use crate::kit::{auto, drive, ends, last_words, results, tool};
 
@@ -45,6 +46,31 @@ async fn the_limit_on_calls_settles_the_rest() {
         Status::Cancelled,
     ];
     assert_eq!(ends(&run), want);
+}
+
+/// A tool whose server asks somebody for ten minutes, and that works for `own` itself.
+async fn asking(own: Duration) -> Vec<Status> {
+    let people = Duration::from_secs(600);
+    let ask = move |_, context: CallContext| async move {
+        let asked = Instant::now();
+        context.stands_still(move || asked.elapsed().min(people));
+        sleep(people + own).await;
+        "answered"
+    };
+    let tools = LocalTools::new("s").with(tool("s", "ask"), ask);
+    let model = ScriptedModel::new()
+        .calls([("ask", json!({}))])
+        .says("Done.");
+    let limits = Limits::default().with_call_time(Duration::from_secs(60));
+    let mut run = auto("Go").with_limits(limits);
+    drive(&Agent::new(model, "model", tools), &mut run).await;
+    ends(&run)
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_people_take_to_answer_a_server_is_not_the_tools() {
+    assert_eq!(asking(Duration::from_secs(59)).await, [Status::Done]);
+    assert_eq!(asking(Duration::from_secs(61)).await, [Status::Error]);
 }
 
 fn paid(input: u64, output: u64) -> Reply {

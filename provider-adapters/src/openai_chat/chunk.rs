@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::json_text::count;
 use crate::text_piece::TextPiece;
-use crate::usage::Usage;
+use crate::usage::{Details, Usage};
 
 /// One event of a stream, or a whole reply.
 #[derive(Debug, Deserialize)]
@@ -156,17 +156,6 @@ pub(crate) struct ChatUsage {
     prompt_cache_hit_tokens: Option<u64>,
     prompt_tokens_details: Option<Details>,
     completion_tokens_details: Option<Details>,
-}
-
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(default)]
-struct Details {
-    #[serde(deserialize_with = "count")]
-    cached_tokens: Option<u64>,
-    #[serde(deserialize_with = "count")]
-    cache_write_tokens: Option<u64>,
-    #[serde(deserialize_with = "count")]
-    reasoning_tokens: Option<u64>,
 }
 
 impl From<ChatUsage> for Usage {

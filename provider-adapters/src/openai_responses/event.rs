@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use crate::json_text::{count, parse};
 use crate::text_piece::TextPiece;
-use crate::usage::Usage;
+use crate::usage::{Details, Usage};
 
 /// One event of a stream. The big ones stay raw until they are known to matter.
 #[derive(Debug, Deserialize)]
@@ -112,17 +112,6 @@ pub(crate) struct ResponseUsage {
     total_tokens: Option<u64>,
     input_tokens_details: Option<Details>,
     output_tokens_details: Option<Details>,
-}
-
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(default)]
-struct Details {
-    #[serde(deserialize_with = "count")]
-    cached_tokens: Option<u64>,
-    #[serde(deserialize_with = "count")]
-    cache_write_tokens: Option<u64>,
-    #[serde(deserialize_with = "count")]
-    reasoning_tokens: Option<u64>,
 }
 
 impl From<ResponseUsage> for Usage {

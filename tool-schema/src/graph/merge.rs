@@ -105,28 +105,12 @@ impl<'a> Merger<'a> {
             all_of.extend(side.many("allOf"));
         }
         for (key, part) in &left.keys {
-            if !matches!(
-                *key,
-                "allOf"
-                    | "properties"
-                    | "patternProperties"
-                    | "additionalProperties"
-                    | "items"
-                    | "prefixItems"
-            ) {
+            if !is_structure(key) {
                 node.set(key, part.clone());
             }
         }
         for (key, part) in &right.keys {
-            if matches!(
-                *key,
-                "allOf"
-                    | "properties"
-                    | "patternProperties"
-                    | "additionalProperties"
-                    | "items"
-                    | "prefixItems"
-            ) {
+            if is_structure(key) {
                 continue;
             }
             match node.part(key).cloned() {
@@ -154,7 +138,7 @@ impl<'a> Merger<'a> {
                 "title" | "description" | "default" | "examples" | "deprecated" | "readOnly"
                 | "writeOnly" | "contentEncoding" | "contentMediaType",
                 ..,
-            ) => return,
+            ) => return self.report.lossless(at, key, Action::Dropped),
             (
                 "minimum" | "exclusiveMinimum" | "minLength" | "minItems" | "minProperties"
                 | "minContains",
@@ -326,6 +310,19 @@ impl<'a> Merger<'a> {
             (a, b) => a.or(b),
         }
     }
+}
+
+/// Keywords that are merged together, not each by itself.
+fn is_structure(key: &str) -> bool {
+    matches!(
+        key,
+        "allOf"
+            | "properties"
+            | "patternProperties"
+            | "additionalProperties"
+            | "items"
+            | "prefixItems"
+    )
 }
 
 /// Settles what `const` and `enum` say together.

@@ -233,7 +233,11 @@ impl Copier {
             }
             let notes = node.keys;
             node = work.node(target).clone();
+            let definition = node.at;
             for (key, part) in notes {
+                if node.part(key).is_some_and(|own| *own != part) {
+                    work.report.lossless(definition, key, Action::Dropped);
+                }
                 node.set(key, part);
             }
             from = target;

@@ -1,0 +1,1 @@
+#![doc = include_str!("docs/connect_one_server.md")]

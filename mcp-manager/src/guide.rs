@@ -1,0 +1,1 @@
+#![doc = include_str!("docs/many_servers.md")]

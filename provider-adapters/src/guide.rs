@@ -1,0 +1,1 @@
+#![doc = include_str!("docs/add_a_provider.md")]
