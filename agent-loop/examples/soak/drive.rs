@@ -72,7 +72,7 @@ fn is_back(before: &Vitals, now: &Vitals) -> bool {
 /// What was seen.
 struct Soaked {
     samples: Vec<Vitals>,
-    desk: Arc<Desk>,
+    counts: Arc<Counts>,
     sights: Arc<Sights>,
 }
 
@@ -124,7 +124,7 @@ async fn under_load(
             agent.with_deferral(Deferral::default().with_tools(10)),
         ],
         ledger,
-        counts: Counts::default(),
+        counts: Arc::default(),
     });
     let end = Instant::now() + time;
     let mut workers = JoinSet::new();
@@ -143,7 +143,7 @@ async fn under_load(
     let _ = watching.await;
     Ok(Soaked {
         samples,
-        desk,
+        counts: Arc::clone(&desk.counts),
         sights,
     })
 }
@@ -183,7 +183,7 @@ fn report(soaked: &Soaked, verdict: &Verdict, took: Duration) {
         "\n{:.1} minutes; the driver used {} s of processor time\nruns: {:?}\nservers: {:?}\ncalls: {}, executed {}, never made {}, {:?}",
         took.as_secs_f64() / 60.0,
         used / 100,
-        soaked.desk.counts,
+        soaked.counts,
         soaked.sights,
         verdict.calls,
         verdict.acted,
@@ -194,7 +194,7 @@ fn report(soaked: &Soaked, verdict: &Verdict, took: Duration) {
 
 fn claims(soaked: &Soaked, verdict: &Verdict, [before, after, gone]: [&Vitals; 3]) -> Vec<Claim> {
     let samples = &soaked.samples;
-    let counts = &soaked.desk.counts;
+    let counts = &soaked.counts;
     let sights = &soaked.sights;
     let ended = |ending| verdict.endings.get(&ending).copied().unwrap_or(0);
     let minutes = u64::try_from(samples.len()).unwrap_or(0) * BETWEEN.as_secs() / 60;

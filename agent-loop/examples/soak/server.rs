@@ -92,7 +92,7 @@ fn script(role: Role, ledger: &Ledger) -> Script {
             })
         }),
         Manner::Changing => note
-            .with_step(Step::Edit(Edit::new(redefine)))
+            .with_step(Step::Edit(redefine(ledger)))
             .with_step(Step::ToolsChanged),
         Manner::Asking | Manner::AskingLive => {
             let form = json!({"type": "object", "properties": {"name": {"type": "string"}}});
@@ -123,12 +123,16 @@ fn script(role: Role, ledger: &Ledger) -> Script {
 }
 
 /// A tool that every call defines anew.
-fn redefine(script: Script, arguments: &Value) -> Script {
-    let words = format!(
-        "As call {} left it.",
-        arguments.get("id").unwrap_or(&Value::Null)
-    );
-    script.with_tool(Tool::new("extra").declaring("description", words.into()))
+fn redefine(ledger: &Ledger) -> Edit {
+    let ledger = ledger.clone();
+    Edit::new(move |script, arguments| {
+        let id = arguments.get("id").unwrap_or(&Value::Null);
+        let ledger = ledger.clone();
+        let extra = tool("extra")
+            .declaring("description", format!("As call {id} left it.").into())
+            .answering(move |called| ledger.answer(called));
+        script.with_tool(extra)
+    })
 }
 
 fn crashing(note: Tool, ledger: &Ledger) -> Tool {

@@ -24,7 +24,7 @@ pub(crate) struct Desk {
     /// One that lists its tools, one that searches for them.
     pub(crate) agents: [Agent; 2],
     pub(crate) ledger: Arc<Ledger>,
-    pub(crate) counts: Counts,
+    pub(crate) counts: Arc<Counts>,
 }
 
 /// What happened, and how often.
