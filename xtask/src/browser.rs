@@ -37,7 +37,10 @@ pub(crate) fn run(cases: &[String]) -> Outcome {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), Into::into);
     let program = format!("debug/switchboard{}", std::env::consts::EXE_SUFFIX);
     tests.env("SWITCHBOARD", target.join(program));
-    tests.env("SHOTS", root.join("target/browser/shots"));
+    let shots = root.join("target/browser/shots");
+    // Only pictures of this run are there afterwards.
+    let _ = std::fs::remove_dir_all(&shots);
+    tests.env("SHOTS", shots);
     shell::run(tests)
 }
 
