@@ -1,6 +1,7 @@
 //! The one task that reads a connection. It reads envelopes only, and never waits for anybody.
 
 use std::sync::Arc;
+use std::task::Poll;
 
 use mcp_jsonrpc::model::{
     Cancelled, CancelledParams, Progress, ProgressParams, SubscriptionsAcknowledged,
@@ -33,7 +34,7 @@ pub(crate) async fn read(link: Arc<Link>) {
                     Err(body) => message(&link, body, stream.as_ref()),
                 }
                 if is_large {
-                    tokio::task::yield_now().await;
+                    stand_back().await;
                 }
             }
             Incoming::Ended { request, error } => ended(&link, &request, error),
@@ -48,6 +49,20 @@ pub(crate) async fn read(link: Arc<Link>) {
             other => tracing::debug!(server = %link.settings.name, ?other, "ignored"),
         }
     }
+}
+
+/// Lets those tasks have a go that are awake already. (`yield_now` would wait for the runtime's next
+/// look at its sockets as well, and meanwhile replies pile up.)
+async fn stand_back() {
+    let mut stood = false;
+    std::future::poll_fn(|cx| {
+        if std::mem::replace(&mut stood, true) {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
 
 async fn close(link: Arc<Link>) {
