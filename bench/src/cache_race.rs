@@ -16,6 +16,7 @@ use parking_lot::Mutex;
 
 use crate::contest::{Contest, Plan};
 use crate::cpu_time::cpu_time;
+use crate::table::{Table, is_wanted, number};
 
 const SERVERS: usize = 4;
 const RESOURCES: usize = 200;
@@ -80,26 +81,17 @@ pub fn one_thread() {
             assert_eq!(hits.count(), HITS);
         });
     }
-    for score in contest.run(Plan::default()) {
-        let rate = HITS as f64 * 1e3 / score.median;
-        println!("  {:<34} {rate:>12.1} million hits per second", score.name);
-    }
+    contest.rate("million hits/s", HITS as f64 / 1e6).run(Plan::default());
 }
 
 /// Two threads hit: by the time each of them had the processor, which other programs hardly change,
 /// and by the clock, which says something about locks only where nothing else runs.
 pub fn two_threads() {
     let title = "resource cache: hits of two threads, best of 15 rounds";
-    let mut wanted = std::env::args().skip(1).peekable();
-    if wanted.peek().is_some() && !wanted.any(|part| title.contains(&part)) {
+    if !is_wanted(title) {
         return;
     }
     let (keys, entrants) = field();
-    println!("\n{title}");
-    println!(
-        "  {:<34} {:>22} {:>22}",
-        "", "M hits/s, by CPU time", "M hits/s, by the clock"
-    );
     let mut best = vec![(0.0_f64, 0.0_f64); entrants.len()];
     for round in 0..15 {
         for turn in 0..entrants.len() {
@@ -108,9 +100,11 @@ pub fn two_threads() {
             best[at] = (best[at].0.max(cpu), best[at].1.max(clock));
         }
     }
+    let mut table = Table::new(title, &["million hits/s of CPU time", "million hits/s"]);
     for ((name, _), (cpu, clock)) in entrants.iter().zip(best) {
-        println!("  {name:<34} {cpu:>22.1} {clock:>22.1}");
+        table.row(name, [number(cpu), number(clock)]);
     }
+    table.print();
 }
 
 fn race(cache: &dyn Cache, keys: &[Key]) -> (f64, f64) {

@@ -8,10 +8,12 @@ use std::time::{Duration, Instant};
 
 use crate::allocations::{Allocations, allocations};
 use crate::cpu_time::cpu_time;
+use crate::table::{Table, is_wanted, median, number, ratio};
 
 /// One comparison: the first entrant is ours, the others are measured against it.
 pub struct Contest<'a> {
     title: String,
+    rates: Vec<(&'static str, f64)>,
     entrants: Vec<Entrant<'a>>,
 }
 
@@ -45,16 +47,12 @@ impl Default for Plan {
 }
 
 /// What an entrant achieved.
-#[derive(Clone, Debug)]
-pub struct Score {
-    /// Its name.
-    pub name: &'static str,
-    /// The median time of one run, in nanoseconds.
-    pub median: f64,
-    /// The fastest round, in nanoseconds for one run.
-    pub fastest: f64,
+struct Score {
+    name: &'static str,
+    /// The rounds, in nanoseconds for one run.
+    times: Vec<f64>,
     /// What one run allocates.
-    pub allocations: Allocations,
+    allocations: Allocations,
 }
 
 impl<'a> Contest<'a> {
@@ -62,8 +60,16 @@ impl<'a> Contest<'a> {
     pub fn new(title: impl Into<String>) -> Self {
         Self {
             title: title.into(),
+            rates: Vec::new(),
             entrants: Vec::new(),
         }
+    }
+
+    /// Also tells how many of these are done in a second, where one run does `amount`.
+    #[must_use]
+    pub fn rate(mut self, unit: &'static str, amount: f64) -> Self {
+        self.rates.push((unit, amount));
+        self
     }
 
     /// Adds a way to do it. Its result is dropped inside the timed part.
@@ -81,10 +87,9 @@ impl<'a> Contest<'a> {
     }
 
     /// Measures and prints a table, unless the command line names other titles.
-    pub fn run(mut self, plan: Plan) -> Vec<Score> {
-        let mut wanted = std::env::args().skip(1).peekable();
-        if wanted.peek().is_some() && !wanted.any(|part| self.title.contains(&part)) {
-            return Vec::new();
+    pub fn run(mut self, plan: Plan) {
+        if !is_wanted(&self.title) {
+            return;
         }
         let runs: Vec<u32> = self
             .entrants
@@ -107,19 +112,30 @@ impl<'a> Contest<'a> {
             .entrants
             .iter_mut()
             .zip(times)
-            .map(|(entrant, mut times)| {
-                times.sort_by(f64::total_cmp);
-                Score {
-                    name: entrant.name,
-                    median: times[times.len() / 2],
-                    fastest: times[0],
-                    allocations: (entrant.work)(Mode::Count)
-                        .unwrap_or(Allocations { count: 0, bytes: 0 }),
-                }
+            .map(|(entrant, times)| Score {
+                name: entrant.name,
+                times,
+                allocations: (entrant.work)(Mode::Count)
+                    .unwrap_or(Allocations { count: 0, bytes: 0 }),
             })
             .collect();
-        print(&self.title, &scores);
-        scores
+        self.print(&scores);
+    }
+
+    fn print(&self, scores: &[Score]) {
+        let mut columns = vec!["time × ours", "µs", "allocations", "bytes allocated"];
+        columns.extend(self.rates.iter().map(|(unit, _)| unit));
+        let mut table = Table::new(&self.title, &columns);
+        for score in scores {
+            let ours = scores.first().map_or(&score.times, |first| &first.times);
+            let Allocations { count, bytes } = score.allocations;
+            let median = median(&score.times);
+            let mut values = vec![ratio(&score.times, ours), number(median / 1000.0)];
+            values.extend([count.to_string(), bytes.to_string()]);
+            values.extend(self.rates.iter().map(|(_, amount)| number(amount * 1e9 / median)));
+            table.row(score.name, values);
+        }
+        table.print();
     }
 }
 
@@ -131,24 +147,4 @@ fn calibrate(entrant: &mut Entrant<'_>, slice: Duration) -> u32 {
         runs += 1;
     }
     runs.max(1)
-}
-
-fn print(title: &str, scores: &[Score]) {
-    println!("\n{title}");
-    println!(
-        "  {:<34} {:>12} {:>12} {:>8} {:>9} {:>12}",
-        "", "median µs", "fastest µs", "× ours", "allocs", "alloc bytes"
-    );
-    let ours = scores.first().map_or(f64::NAN, |first| first.median);
-    for score in scores {
-        println!(
-            "  {:<34} {:>12.2} {:>12.2} {:>8.2} {:>9} {:>12}",
-            score.name,
-            score.median / 1000.0,
-            score.fastest / 1000.0,
-            score.median / ours,
-            score.allocations.count,
-            score.allocations.bytes,
-        );
-    }
 }

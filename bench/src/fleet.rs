@@ -12,6 +12,7 @@ use mcp_transport::memory::{MemoryListener, listen};
 use mcp_transport::{BoxError, Incoming, Outgoing, Transport};
 use serde_json::{Value, json};
 
+use crate::table::{Table, is_wanted, number};
 use crate::usage::resident_memory;
 
 const PROGRAMS: usize = 20;
@@ -36,12 +37,6 @@ pub fn serve() {
     }
 }
 
-/// Whether the table of this title is to be printed.
-fn is_wanted(title: &str) -> bool {
-    let mut wanted = std::env::args().skip(1).peekable();
-    wanted.peek().is_none() || wanted.any(|part| title.contains(&part))
-}
-
 /// Starts programs with the limit on starts, without, and one after the other.
 pub fn starts() {
     let title = format!("fleet: connect {PROGRAMS} programs, each {WARM_UP:?} slow");
@@ -57,16 +52,16 @@ pub fn starts() {
             times[at].push(runtime.block_on(start(ways[at].1)));
         }
     }
-    println!("\n{title}, median of {ROUNDS} rounds");
-    println!("  {:<20} {:>10} {:>14}", "", "all, ms", "first tool, ms");
+    let mut table = Table::new(title, &["all, ms", "first tool, ms"]);
     for ((name, _), times) in ways.iter().zip(times) {
         let median = |part: fn(&(Duration, Duration)) -> Duration| {
             let mut times: Vec<Duration> = times.iter().map(part).collect();
             times.sort();
             times[times.len() / 2].as_secs_f64() * 1000.0
         };
-        println!("  {:<20} {:>10.0} {:>14.0}", name, median(|it| it.0), median(|it| it.1));
+        table.row(name, [number(median(|it| it.0)), number(median(|it| it.1))]);
     }
+    table.print();
 }
 
 /// How long until all are connected, and until the first tool is there.
@@ -118,12 +113,14 @@ pub fn idle() {
         let took = began.elapsed();
         let tools = manager.catalog().tools().len();
         let each = (resident_memory() - before) as f64 / IDLE as f64;
-        println!("\n{title}");
-        println!("  connected in {took:.1?}, {tools} tools in the catalogue");
-        println!("  {each:.1} KiB of memory per server, its own end of the connection included");
         let began = Instant::now();
         manager.shutdown().await;
-        println!("  shut down in {:.1?}", began.elapsed());
+        let mut table = Table::new(title, &["in all"]);
+        table.row("connected, ms", [number(took.as_secs_f64() * 1e3)]);
+        table.row("tools in the catalogue", [tools.to_string()]);
+        table.row("KiB a server, its own end of the connection included", [number(each)]);
+        table.row("shut down, ms", [number(began.elapsed().as_secs_f64() * 1e3)]);
+        table.print();
     });
 }
 

@@ -9,6 +9,7 @@ pub mod drive;
 pub mod echo_server;
 pub mod fleet;
 pub mod latency;
-#[cfg(feature = "codecs")]
+#[cfg(any(feature = "codecs", feature = "counts"))]
 pub mod model_stream;
+pub mod table;
 pub mod usage;

@@ -11,6 +11,7 @@ use agent_loop::{Agent, Limits, LocalTools, Mode, Policy, Run, ToolInfo};
 use bench::allocations::Counted;
 use bench::contest::{Contest, Plan};
 use bench::cpu_time::cpu_time;
+use bench::table::{Table, number};
 use provider_adapters::{
     Arguments, AssistantPart, Reply, Request, Stop, StopReason, ToolCall, Turn,
 };
@@ -30,20 +31,14 @@ fn main() {
         .unwrap();
     for (rounds, slice) in [(1, 20), (20, 20), (200, 60)] {
         let (ours, theirs) = (Ours::new(1), Theirs::new());
-        let scores = Contest::new(format!("{rounds} rounds of one call"))
+        Contest::new(format!("{rounds} rounds of one call"))
+            .rate("rounds/s", rounds as f64)
             .entrant("agent-loop", || ours.run(&runtime, rounds))
             .entrant("rig-agent 0.46", || theirs.run(&runtime, rounds))
             .run(Plan {
                 rounds: 11,
                 slice: Duration::from_millis(slice),
             });
-        for score in scores {
-            println!(
-                "  {:<34} {:>9.1} µs a round",
-                score.name,
-                score.median / 1000.0 / rounds as f64
-            );
-        }
     }
     let many = Ours::new(500);
     Contest::new("20 rounds of one call, 500 tools")
@@ -57,19 +52,19 @@ fn main() {
 
 /// Time and size by the length of the history: a straight line, or not.
 fn growth(runtime: &Runtime) {
-    println!("\nrounds      ms in all   µs a round   bytes of the stored run");
+    let columns = ["ms in all", "µs a round", "bytes of the stored run"];
+    let mut table = Table::new("by the length of the history", &columns);
     let ours = Ours::new(1);
     for rounds in [125, 250, 500, 1000, 2000] {
         let start = cpu_time();
         let run = ours.run(runtime, rounds);
         let time = cpu_time() - start;
         let stored = serde_json::to_string(&run).unwrap().len();
-        println!(
-            "{rounds:>6} {:>14.2} {:>12.1} {stored:>12}",
-            time.as_secs_f64() * 1e3,
-            time.as_secs_f64() * 1e6 / rounds as f64
-        );
+        let (ms, each) = (time.as_secs_f64() * 1e3, time.as_secs_f64() * 1e6 / rounds as f64);
+        let values = [number(ms), number(each), stored.to_string()];
+        table.row(format!("{rounds} rounds"), values);
     }
+    table.print();
 }
 
 struct Ours {

@@ -9,7 +9,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use bench::table::{Table, median, number, ratio};
+
 const ROUNDS: usize = 15;
+/// The entrant that lists tools.
+const LIST: usize = 2;
 
 fn main() {
     let programs = match std::env::var_os("PROGRAMS") {
@@ -47,22 +51,17 @@ fn main() {
             let took = entrant.run(&home);
             // The first round only warms the caches.
             if round > 0 {
-                entrant.times.push(took);
+                entrant.times.push(took.as_secs_f64() * 1000.0);
             }
         }
     }
-    println!("| wall time of {ROUNDS} runs | median ms | fastest ms |\n|---|---|---|");
-    for entrant in &mut entrants {
-        entrant.times.sort();
-        let ms = |time: Duration| time.as_secs_f64() * 1000.0;
-        let (median, fastest) = (entrant.times[ROUNDS / 2], entrant.times[0]);
-        println!(
-            "| {} | {:.1} | {:.1} |",
-            entrant.name,
-            ms(median),
-            ms(fastest)
-        );
+    let list: Vec<f64> = entrants[LIST].times.clone();
+    let title = format!("wall time, {ROUNDS} rounds");
+    let mut table = Table::new(title, &["time × `switchboard tools`", "ms"]);
+    for Entrant { name, times, .. } in &entrants {
+        table.row(name, [ratio(times, &list), number(median(times))]);
     }
+    table.print();
     // Whatever stays is in the folder for temporary files.
     let _ = std::fs::remove_dir_all(&home);
 }
@@ -71,7 +70,8 @@ struct Entrant {
     name: &'static str,
     program: PathBuf,
     arguments: Vec<String>,
-    times: Vec<Duration>,
+    /// In milliseconds.
+    times: Vec<f64>,
 }
 
 impl Entrant {

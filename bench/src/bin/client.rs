@@ -1,5 +1,8 @@
-//! Calls per second, latency, CPU time and memory of our client, the official SDK's, and of no
+//! Calls per second, latency, CPU time and memory of our client, the official SDKs', and of no
 //! client at all, on one server in one run, taking turns.
+//!
+//! The TypeScript SDK is found in the folder `BENCH_NODE_MODULES`, the Python SDK by the
+//! interpreter `BENCH_PYTHON`; without them their rows are left out.
 //!
 //! ```text
 //! client [--seconds S] [--rounds N] [part of a row's title]
@@ -11,9 +14,11 @@ use std::time::Duration;
 
 use bench::drive::{Place, Work, ours, raw, theirs};
 use bench::echo_server::{Replies, Server};
+use bench::table::{Table, median, number, ratio};
 use serde_json::Value;
 
-const ENTRANTS: [&str; 3] = ["ours", "rmcp", "raw"];
+/// The entrant that the others are measured against.
+const RMCP: usize = 1;
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -81,41 +86,49 @@ fn contest(args: &[String]) {
 
 fn row(title: &str, place: &str, work: &str, in_flight: &str, seconds: f64, rounds: usize) {
     let time = ((seconds * 1000.0) as u64).to_string();
-    let mut scores: Vec<Vec<Value>> = vec![Vec::new(); ENTRANTS.len()];
+    let entrants = entrants();
+    let mut scores: Vec<Vec<Value>> = vec![Vec::new(); entrants.len()];
     for round in 0..rounds {
-        for turn in 0..ENTRANTS.len() {
-            let at = (round + turn) % ENTRANTS.len();
-            let output = Command::new(this_program())
-                .args(["drive", ENTRANTS[at], place, work, in_flight, &time])
+        for turn in 0..entrants.len() {
+            let at = (round + turn) % entrants.len();
+            let (_, command) = &entrants[at];
+            let output = Command::new(&command[0])
+                .args(&command[1..])
+                .args([place, work, in_flight, &time])
+                .env("BENCH_SERVER", this_program())
                 .stderr(Stdio::inherit())
                 .output()
                 .unwrap();
             scores[at].push(serde_json::from_slice(&output.stdout).expect("a report"));
         }
     }
-    println!("\n{title}");
-    println!(
-        "  {:<6} {:>10} {:>8} {:>9} {:>9} {:>11} {:>11}",
-        "", "calls/s", "× rmcp", "p50 µs", "p99 µs", "CPU µs/call", "peak KiB"
-    );
-    let median = |at: usize, key: &str| {
-        let mut values: Vec<f64> =
-            scores[at].iter().map(|score| score[key].as_f64().unwrap_or(f64::NAN)).collect();
-        values.sort_by(f64::total_cmp);
-        values[values.len() / 2]
+    let rounds = |at: usize, key: &str| -> Vec<f64> {
+        let values = scores[at].iter().map(|score| &score[key]);
+        values.map(|value| value.as_f64().unwrap_or(f64::NAN)).collect()
     };
-    for (at, name) in ENTRANTS.iter().enumerate() {
-        println!(
-            "  {:<6} {:>10.0} {:>8.2} {:>9.0} {:>9.0} {:>11.1} {:>11.0}",
-            name,
-            median(at, "per_second"),
-            median(at, "per_second") / median(1, "per_second"),
-            median(at, "p50"),
-            median(at, "p99"),
-            median(at, "cpu"),
-            median(at, "memory"),
-        );
+    let columns = ["calls/s × rmcp", "CPU a call × rmcp", "calls/s", "p50 µs", "p99 µs", "CPU µs a call", "peak KiB"];
+    let mut table = Table::new(title, &columns);
+    for (at, (name, _)) in entrants.iter().enumerate() {
+        let ratios = ["per_second", "cpu"].map(|key| ratio(&rounds(at, key), &rounds(RMCP, key)));
+        let keys = ["per_second", "p50", "p99", "cpu", "memory"];
+        let values = keys.map(|key| number(median(&rounds(at, key))));
+        table.row(name, ratios.into_iter().chain(values));
     }
+    table.print();
+}
+
+/// Who takes part, and how to start it.
+fn entrants() -> Vec<(&'static str, Vec<String>)> {
+    let us = |who: &str| vec![this_program(), "drive".to_owned(), who.to_owned()];
+    let mut entrants = vec![("ours", us("ours")), ("rmcp", us("rmcp")), ("raw", us("raw"))];
+    let script = |name: &str| format!("{}/peers/{name}", env!("CARGO_MANIFEST_DIR"));
+    if std::env::var_os("BENCH_NODE_MODULES").is_some() {
+        entrants.push(("TypeScript SDK", vec!["node".to_owned(), script("client.mjs")]));
+    }
+    if let Ok(python) = std::env::var("BENCH_PYTHON") {
+        entrants.push(("Python SDK", vec![python, script("client.py")]));
+    }
+    entrants
 }
 
 /// An HTTP server in a process of its own.

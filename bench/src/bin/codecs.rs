@@ -11,9 +11,10 @@ use std::net::TcpListener;
 use std::sync::Arc;
 
 use bench::allocations::Counted;
-use bench::contest::{Contest, Plan, Score};
+use bench::contest::{Contest, Plan};
 use bench::cpu_time::cpu_time;
 use bench::model_stream::{self, ModelStream};
+use bench::table::{Table, number};
 use bytes::Bytes;
 use futures::StreamExt as _;
 use genai::adapter::AdapterKind;
@@ -50,11 +51,10 @@ fn in_memory(stream: &ModelStream, runtime: &Runtime) {
         .map(Bytes::copy_from_slice)
         .collect();
     let rig = rig(stream, Transport::Memory(Arc::new(chunks)));
-    let scores = Contest::new(title(stream, "in memory"))
+    contest(stream, "in memory")
         .entrant("provider-adapters", || ours(stream, CHUNK))
         .entrant("rig-core 0.46", || runtime.block_on(rig()))
         .run(Plan::default());
-    rates(stream, &scores);
 }
 
 fn over_loopback(stream: &ModelStream, runtime: &Runtime) {
@@ -68,7 +68,7 @@ fn over_loopback(stream: &ModelStream, runtime: &Runtime) {
     let request = Request::new("m", conversation);
     let genai = genai_client(&url, stream.wire, client.clone());
     let rig = rig(stream, Transport::Net(client.clone(), url.clone()));
-    let scores = Contest::new(title(stream, "over loopback"))
+    contest(stream, "over loopback")
         .entrant("provider-adapters, HttpModel", || {
             runtime.block_on(async {
                 let mut reply = model.start(&request).await.unwrap();
@@ -89,33 +89,18 @@ fn over_loopback(stream: &ModelStream, runtime: &Runtime) {
             })
         })
         .run(Plan::default());
-    rates(stream, &scores);
 }
 
-fn title(stream: &ModelStream, place: &str) -> String {
-    format!(
-        "{} {place}, {} bytes, {} events",
-        stream.wire,
-        stream.bytes.len(),
-        stream.frames
-    )
-}
-
-fn rates(stream: &ModelStream, scores: &[Score]) {
-    for score in scores {
-        let seconds = score.median / 1e9;
-        println!(
-            "  {:<34} {:>10.2} M events/s {:>10.1} MB/s",
-            score.name,
-            stream.frames as f64 / seconds / 1e6,
-            stream.bytes.len() as f64 / seconds / 1e6
-        );
-    }
+fn contest<'a>(stream: &ModelStream, place: &str) -> Contest<'a> {
+    let ModelStream { wire, bytes, frames, .. } = stream;
+    Contest::new(format!("{wire} {place}, {} bytes, {frames} events", bytes.len()))
+        .rate("million events/s", *frames as f64 / 1e6)
+        .rate("MB/s", bytes.len() as f64 / 1e6)
 }
 
 /// Long arguments in chunks of one byte: twice as long must take twice as long.
 fn scaling() {
-    println!("\nlinear? one tool call, chunks of one byte");
+    let mut table = Table::new("linear? one tool call, chunks of one byte", &["ms", "ns a byte"]);
     for (name, make) in [
         (
             "arguments in one event",
@@ -134,13 +119,11 @@ fn scaling() {
                 .collect();
             times.sort_by(f64::total_cmp);
             let time = times[times.len() / 2];
-            println!(
-                "  {name:<24} {kibibytes:>5} KiB: {:>8.1} ms, {:.2} ns a byte of the stream",
-                time * 1e3,
-                time * 1e9 / stream.bytes.len() as f64
-            );
+            let each = time * 1e9 / stream.bytes.len() as f64;
+            table.row(format!("{name}, {kibibytes} KiB"), [number(time * 1e3), number(each)]);
         }
     }
+    table.print();
 }
 
 fn ours(stream: &ModelStream, chunk: usize) -> Reply {

@@ -4,8 +4,9 @@
 use std::time::Duration;
 
 use bench::allocations::Counted;
-use bench::contest::{Contest, Plan, Score};
+use bench::contest::{Contest, Plan};
 use bench::cpu_time::cpu_time;
+use bench::table::{Table, number};
 use genai::chat::{JsonSchemaDialect, sanitize_json_schema};
 use serde_json::{Map, Value, json};
 use tool_schema::{Target, compile};
@@ -21,10 +22,8 @@ fn main() {
     };
     let corpus = corpus();
     let bytes: usize = corpus.iter().map(|schema| schema.to_string().len()).sum();
-    println!(
-        "{} schemas of real servers, {bytes} bytes of compact JSON",
-        corpus.len()
-    );
+    let schemas = corpus.len();
+    println!("{schemas} schemas of real servers, {bytes} bytes of compact JSON");
     for (title, target, dialect) in [
         (
             "OpenAI, strict",
@@ -37,24 +36,19 @@ fn main() {
             JsonSchemaDialect::AnthropicStructured,
         ),
     ] {
-        let scores = Contest::new(format!("the corpus for {title}"))
+        contest(format!("the corpus for {title}"), corpus.len(), bytes)
             .entrant("tool-schema, losses and inverse", || ours(&corpus, target))
             .entrant("genai, schema only", || theirs(&corpus, dialect))
             .run(plan);
-        rates(&scores, corpus.len(), bytes);
     }
-    let scores = Contest::new(format!("the corpus for all {} targets", Target::ALL.len()))
+    let targets = Target::ALL.len();
+    contest(format!("the corpus for all {targets} targets"), corpus.len() * targets, bytes * targets)
         .entrant("tool-schema, losses and inverse", || {
             for target in Target::ALL {
                 std::hint::black_box(ours(&corpus, target));
             }
         })
         .run(plan);
-    rates(
-        &scores,
-        corpus.len() * Target::ALL.len(),
-        bytes * Target::ALL.len(),
-    );
     hostile();
 }
 
@@ -84,25 +78,17 @@ fn theirs(corpus: &[Value], dialect: JsonSchemaDialect) -> usize {
         .count()
 }
 
-fn rates(scores: &[Score], tools: usize, bytes: usize) {
-    for score in scores {
-        let seconds = score.median / 1e9;
-        println!(
-            "  {:<34} {:>10.0} tools/s {:>8.1} MB/s",
-            score.name,
-            tools as f64 / seconds,
-            bytes as f64 / seconds / 1e6
-        );
-    }
+/// A contest over so many tools and bytes.
+fn contest<'a>(title: String, tools: usize, bytes: usize) -> Contest<'a> {
+    Contest::new(title)
+        .rate("tools/s", tools as f64)
+        .rate("MB/s", bytes as f64 / 1e6)
 }
 
 /// Each hostile schema once for every target: the slowest, and what came out.
 fn hostile() {
-    println!("\nhostile schemas, once for each target");
-    println!(
-        "  {:<34} {:>12} {:>16} {:>12} {:>12}",
-        "", "slowest ms", "for", "most bytes", "quarantined"
-    );
+    let columns = ["slowest ms", "for", "most bytes", "quarantined"];
+    let mut table = Table::new("hostile schemas, once for each target", &columns);
     for (title, schema) in hostile_schemas() {
         let (mut slowest, mut who, mut most, mut quarantined) = (Duration::ZERO, "", 0, 0);
         for target in Target::ALL {
@@ -119,11 +105,11 @@ fn hostile() {
                 Err(_) => quarantined += 1,
             }
         }
-        println!(
-            "  {title:<34} {:>12.1} {who:>16} {most:>12} {quarantined:>12}",
-            slowest.as_secs_f64() * 1e3
-        );
+        let slowest = number(slowest.as_secs_f64() * 1e3);
+        table.row(title, [slowest, who.to_owned(), most.to_string(), quarantined.to_string()]);
     }
+    table.print();
+}
 }
 
 fn hostile_schemas() -> Vec<(&'static str, Value)> {
