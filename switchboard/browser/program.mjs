@@ -18,6 +18,8 @@ export class Program {
     // Its servers find it by name, as those of a user do.
     await mkdir(join(program.folder, 'bin'));
     await symlink(process.env.SWITCHBOARD, join(program.folder, 'bin', 'switchboard'));
+    // Whatever becomes of the tests, it does not outlive them.
+    process.once('exit', () => program.child.kill('SIGKILL'));
     await program.begin();
     return program;
   }
