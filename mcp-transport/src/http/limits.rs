@@ -46,7 +46,7 @@ impl Default for HttpLimits {
             message_bytes: 32 << 20,
             error_body_bytes: 64 << 10,
             queued_messages: 1024,
-            queued_bytes: 64 << 20,
+            queued_bytes: 4 << 20,
             redirects: 5,
             challenges: 3,
             resumptions: 4,
@@ -88,7 +88,7 @@ with! {
     with_error_body_bytes => error_body_bytes: usize;
     /// Messages that wait for `recv`. Default: 1024.
     with_queued_messages => queued_messages: usize;
-    /// Bytes that wait for `recv`. Default: 64 MiB.
+    /// Bytes that wait for `recv`; one larger message waits alone. Default: 4 MiB.
     with_queued_bytes => queued_bytes: usize;
     /// Redirects followed for one request. Default: 5.
     with_redirects => redirects: u32;
