@@ -2,7 +2,8 @@
 //!
 //! Pure: no clock, no IO. Times are readings of the connection's [`Clock`](crate::clock::Clock).
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
+use std::hash::{BuildHasherDefault, Hasher};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ use mcp_jsonrpc::model::ProgressParams;
 #[derive(Debug)]
 pub(crate) struct Pending<O> {
     last: i64,
-    open: BTreeMap<i64, Entry<O>>,
+    open: HashMap<i64, Entry<O>, BuildHasherDefault<Spread>>,
     /// Given up, but the server has not been told yet.
     abandoned: VecDeque<Abandoned>,
     /// How many may be open, those included that the server has not been told of.
@@ -42,11 +43,37 @@ struct Entry<O> {
     waker: Option<Waker>,
     moved: Duration,
     wants: Wants,
+    /// The server said that it listens, and the caller does not know yet.
+    acknowledged: bool,
+    /// Few requests come by any: they cost the others no room.
+    asides: Option<Box<Asides>>,
+}
+
+/// What came for a request that is not its answer.
+#[derive(Debug, Default)]
+struct Asides {
     reports: VecDeque<ProgressParams>,
     /// What has gone wrong on the way to the answer, should none come.
     trouble: Option<String>,
-    /// The server said that it listens, and the caller does not know yet.
-    acknowledged: bool,
+}
+
+/// Hashes ids, which are ours and count up: nobody can make them collide.
+#[derive(Debug, Default)]
+struct Spread(u64);
+
+impl Hasher for Spread {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_i64((*byte).into()));
+    }
+
+    fn write_i64(&mut self, id: i64) {
+        // By the golden ratio, so that neighbours differ in the high bits as well.
+        self.0 = (self.0 ^ id.cast_unsigned()).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 /// Whether a caller listens to progress reports.
@@ -74,7 +101,7 @@ impl<O> Pending<O> {
     pub(crate) fn new(limit: usize) -> Self {
         Self {
             last: 0,
-            open: BTreeMap::new(),
+            open: HashMap::default(),
             abandoned: VecDeque::new(),
             limit,
             closed: false,
@@ -95,9 +122,8 @@ impl<O> Pending<O> {
             waker: None,
             moved: reading,
             wants,
-            reports: VecDeque::new(),
-            trouble: None,
             acknowledged: false,
+            asides: None,
         };
         self.open.insert(self.last, entry);
         Begun::Open(self.last)
@@ -144,7 +170,8 @@ impl<O> Pending<O> {
             .filter(|(_, entry)| entry.outcome.is_none());
         unsettled
             .filter_map(|(id, entry)| {
-                entry.outcome = Some(outcome(*id, entry.trouble.take()));
+                let trouble = entry.asides.take().and_then(|asides| asides.trouble);
+                entry.outcome = Some(outcome(*id, trouble));
                 entry.waker.take()
             })
             .collect()
@@ -186,10 +213,11 @@ impl<O> Pending<O> {
         if entry.wants == Wants::Answer {
             return None;
         }
-        if entry.reports.len() >= REPORTS {
-            entry.reports.pop_back();
+        let reports = &mut entry.asides.get_or_insert_default().reports;
+        if reports.len() >= REPORTS {
+            reports.pop_back();
         }
-        entry.reports.push_back(report);
+        reports.push_back(report);
         entry.waker.take()
     }
 
@@ -209,7 +237,8 @@ impl<O> Pending<O> {
 
     /// The oldest progress report the caller has not seen.
     pub(crate) fn next_report(&mut self, id: i64) -> Option<ProgressParams> {
-        self.open.get_mut(&id)?.reports.pop_front()
+        let asides = self.open.get_mut(&id)?.asides.as_mut()?;
+        asides.reports.pop_front()
     }
 
     /// When the request last moved.
@@ -220,13 +249,14 @@ impl<O> Pending<O> {
     /// Remembers what came instead of an answer; told if none comes.
     pub(crate) fn note_trouble(&mut self, id: i64, trouble: impl FnOnce() -> String) {
         if let Some(entry) = self.open.get_mut(&id) {
-            entry.trouble.get_or_insert_with(trouble);
+            let asides = entry.asides.get_or_insert_default();
+            asides.trouble.get_or_insert_with(trouble);
         }
     }
 
     /// What came instead of an answer.
     pub(crate) fn trouble(&mut self, id: i64) -> Option<String> {
-        self.open.get_mut(&id)?.trouble.take()
+        self.open.get_mut(&id)?.asides.as_mut()?.trouble.take()
     }
 
     /// Whether at most one request is under way.

@@ -89,12 +89,15 @@ impl Client {
         arguments: impl Serialize + Sync,
     ) -> Result<CallToolResult, CallError> {
         let as_task = self.link().task_tools.lock().contains(name);
-        if as_task && let Started::Task(task) = self.start_tool(name, &arguments, None).await? {
-            return self.finish_task(task.ticket().task_id.clone()).await;
+        // Tasks apart, so that the usual call stays small.
+        if as_task
+            && let Started::Task(task) = Box::pin(self.start_tool(name, &arguments, None)).await?
+        {
+            return Box::pin(self.finish_task(task.ticket().task_id.clone())).await;
         }
         match self.answer_tool(name, &arguments).await? {
             Answer::Result(result, _) => Ok(result),
-            Answer::Task(task) => self.finish_task(task.task_id).await,
+            Answer::Task(task) => Box::pin(self.finish_task(task.task_id)).await,
         }
     }
 

@@ -162,7 +162,12 @@ impl<T: Field> Field for Vec<T> {
         let mut list = Self::new();
         let mut items = reader.array()?;
         while items.next(reader)? {
-            list.push(T::read(reader).map_err(|error| error.in_item(list.len()))?);
+            let item = T::read(reader).map_err(|error| error.in_item(list.len()))?;
+            if list.is_empty() {
+                // Most lists have one item, and items are large: room for four is seldom needed.
+                list.reserve_exact(1);
+            }
+            list.push(item);
         }
         Ok(list)
     }

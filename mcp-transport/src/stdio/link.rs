@@ -17,7 +17,7 @@ use super::inbox::Inbox;
 use super::outbox::{Outbox, Refusal};
 use super::pipe::{ReadPipe, WritePipe};
 use super::stderr::Stderr;
-use crate::process::{ProcessStatus, SpawnedProcess, Tracking};
+use crate::process::{ProcessStatus, SpawnedProcess, Tracking, widen};
 use crate::{Closed, Delivery, Incoming, Outgoing, ProcessExit, SendError, TransportError};
 
 /// How long replies are still read once the server has ended, or has closed its stdin: something
@@ -27,6 +27,8 @@ const DRAIN: Duration = Duration::from_millis(500);
 const STATUS: Duration = Duration::from_millis(250);
 /// How long after the exit the end of stderr is waited for.
 const LAST_WORDS: Duration = Duration::from_millis(100);
+/// What a pipe holds at first: a read that brings so much found it full, and the server waiting.
+const FULL: usize = 64 * 1024;
 
 /// Our ends of a server's pipes.
 pub(super) struct Pipes {
@@ -56,6 +58,7 @@ pub(super) struct Link {
 struct Stdout {
     pipe: ReadPipe,
     inbox: Inbox,
+    is_wide: bool,
 }
 
 #[derive(Default)]
@@ -93,6 +96,7 @@ impl Link {
             stdout: Mutex::new(Stdout {
                 pipe: stdout,
                 inbox: Inbox::new(limits),
+                is_wide: false,
             }),
             stderr: Stderr::new(stderr, limits.stderr_bytes),
             outbox: Outbox::new(limits),
@@ -129,7 +133,10 @@ impl Link {
             };
             match look {
                 Look::Found(incoming) => return incoming,
-                Look::End(reason) => return Incoming::Closed(self.conclude(reason).await),
+                // Apart, so that waiting for a message stays small.
+                Look::End(reason) => {
+                    return Incoming::Closed(Box::pin(self.conclude(reason)).await);
+                }
                 // A flood of noise must not starve the other tasks.
                 Look::Again => tokio::task::consume_budget().await,
             }
@@ -144,7 +151,11 @@ impl Link {
             }
             state.is_cut
         };
-        let Stdout { pipe, inbox } = &mut *self.stdout.lock();
+        let Stdout {
+            pipe,
+            inbox,
+            is_wide,
+        } = &mut *self.stdout.lock();
         match inbox.next() {
             Some(Ok(incoming)) => return Poll::Ready(Look::Found(incoming)),
             Some(Err(error)) => return Poll::Ready(Look::End(Some(error))),
@@ -153,6 +164,10 @@ impl Link {
         }
         // A read holds nothing between polls, so that it may be begun anew each time.
         match ready!(pin!(pipe.read_buf(inbox.framer.room())).poll(cx)) {
+            Ok(FULL..) if !*is_wide => {
+                *is_wide = true;
+                widen(pipe);
+            }
             Ok(1..) => {}
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Ok(0) | Err(_) => inbox.framer.finish(),
