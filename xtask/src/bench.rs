@@ -20,6 +20,9 @@ const TOPICS: &[(&str, &str)] = &[
     ("counts", "Instruction counts"),
 ];
 
+/// The topics whose peers are many crates, each behind a feature by the topic's name.
+const FEATURES: &[&str] = &["agent", "codecs", "counts", "schema"];
+
 /// Measures a topic, handing it the words that follow; or all of them, into `bench/REPORT.md`.
 pub(crate) fn run(args: &[String]) -> Outcome {
     let Some((topic, words)) = args.split_first() else {
@@ -32,14 +35,16 @@ pub(crate) fn run(args: &[String]) -> Outcome {
             known.join(", ")
         ));
     }
-    shell::run(measurement(topic, words)?)
+    let features: Vec<&str> = FEATURES.iter().copied().filter(|f| f == topic).collect();
+    shell::run(measurement(topic, words, &features)?)
 }
 
 fn report() -> Outcome {
     let mut text = format!("{HEAD}\n{}", machine());
     for (topic, about) in TOPICS {
         println!("measuring {topic}");
-        let tables = shell::output(measurement(topic, &[])?)?;
+        // With all features each time, so that everything is built once.
+        let tables = shell::output(measurement(topic, &[], FEATURES)?)?;
         println!("{tables}");
         text.push_str(&format!(
             "\n## {about}\n\n`cargo xtask bench {topic}`\n{tables}"
@@ -78,14 +83,12 @@ fn machine() -> String {
 }
 
 /// The command that measures a topic.
-fn measurement(topic: &str, words: &[String]) -> Result<Command, String> {
+fn measurement(topic: &str, words: &[String], features: &[&str]) -> Result<Command, String> {
     let mut run = cargo(&["run", "--release", "--quiet"]);
     run.args(["--manifest-path", "bench/Cargo.toml", "--bin", topic]);
+    // Some peers ask for a newer compiler than they need.
+    run.args(["--features", &features.join(","), "--ignore-rust-version"]);
     match topic {
-        // Their peers are many crates, and ask for a newer compiler than they need.
-        "agent" | "codecs" | "counts" | "schema" => {
-            run.args(["--features", topic, "--ignore-rust-version"]);
-        }
         "client" => match interop::install() {
             Ok(Installed { node, python }) => {
                 run.env("BENCH_NODE_MODULES", node);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::install;
-use crate::shell::{self, Outcome, cargo, command, exists};
+use crate::shell::{self, Outcome, cargo_as_tested, command, exists};
 
 /// What the browser is called on various systems.
 const NAMES: [&str; 4] = [
@@ -28,7 +28,9 @@ pub(crate) fn run(cases: &[String]) -> Outcome {
         Path::new("switchboard/browser"),
         Path::new("target/browser/node"),
     )?;
-    shell::run(cargo(&["build", "--quiet", "--package", "switchboard"]))?;
+    // With an example, for then development dependencies have their say in features, as in tests.
+    let targets = ["--bin", "switchboard", "--example", "load"];
+    shell::run(cargo_as_tested("build", &targets))?;
     // One file after the other: each starts a browser and a program.
     let mut tests = command("node", &["--test", "--test-concurrency=1"]);
     tests.args(files(cases)?);

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use crate::shell::{self, Outcome, cargo};
+use crate::shell::{self, Outcome, cargo_as_tested};
 use scenario::Run;
 use suite::Suite;
 
@@ -22,14 +22,7 @@ const CLIENT: &str = "target/debug/examples/conformance";
 
 /// The verb: runs every scenario whose label contains one of the patterns.
 pub(crate) fn run(patterns: &[String]) -> Outcome {
-    shell::run(cargo(&[
-        "build",
-        "--quiet",
-        "--package",
-        "switchboard-mcp-client",
-        "--example",
-        "conformance",
-    ]))?;
+    shell::run(cargo_as_tested("build", &["--example", "conformance"]))?;
     let expected = expected_failures()?;
     let results = Path::new("target/conformance/results");
     let _ = fs::remove_dir_all(results);

@@ -3,20 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use crate::install;
-use crate::shell::{self, Outcome, cargo};
+use crate::shell::{self, Outcome, cargo_as_tested};
 
 /// Installs the servers by package name and runs the `interop` tests of `mcp-client`,
 /// `mcp-manager` and `agent-loop` on them.
 pub(crate) fn run() -> Outcome {
     let Installed { node, python } = install()?;
-    for package in ["switchboard-mcp-client", "mcp-manager", "agent-loop"] {
-        let mut tests = cargo(&["test", "--quiet", "--package", package]);
-        tests.args(["--test", "interop"]);
-        tests.env("INTEROP_NODE", &node);
-        tests.env("INTEROP_PYTHON", &python);
-        shell::run(tests)?;
-    }
-    Ok(())
+    let mut tests = cargo_as_tested("test", &["--test", "interop"]);
+    tests.env("INTEROP_NODE", &node);
+    tests.env("INTEROP_PYTHON", &python);
+    shell::run(tests)
 }
 
 /// Where the servers are, and the SDKs they are made with.

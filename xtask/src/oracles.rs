@@ -3,16 +3,14 @@
 use std::path::Path;
 
 use crate::install;
-use crate::shell::{self, Outcome, cargo, command};
+use crate::shell::{self, Outcome, cargo_as_tested, command};
 
 /// Installs the SDKs by package name and lets them judge what `codec` writes and reads. Words for
 /// `run.py`, such as `--rounds 500`, are passed on.
 pub(crate) fn run(words: &[String]) -> Outcome {
     let scripts = Path::new("provider-adapters/oracles");
     let python = install::pip(scripts, Path::new("target/oracles"))?.join("bin/python");
-    let mut build = cargo(&["build", "--quiet", "--package", "provider-adapters"]);
-    build.args(["--example", "codec"]);
-    shell::run(build)?;
+    shell::run(cargo_as_tested("build", &["--example", "codec"]))?;
     let run = scripts.join("run.py");
     // `-B`: no compiled scripts in the source tree.
     let mut compare = command(&python.to_string_lossy(), &["-B", &run.to_string_lossy()]);

@@ -19,6 +19,14 @@ pub(crate) fn cargo(args: &[&str]) -> Command {
     command
 }
 
+/// Cargo on the whole workspace with all features, as the tests are built: what they have built
+/// already is not built again with other features.
+pub(crate) fn cargo_as_tested(verb: &str, targets: &[&str]) -> Command {
+    let mut command = cargo(&[verb, "--quiet", "--workspace", "--all-features"]);
+    command.args(targets);
+    command
+}
+
 /// Any other command.
 pub(crate) fn command(program: &str, args: &[&str]) -> Command {
     let mut command = Command::new(program);

@@ -8,10 +8,11 @@
 use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::process::Command;
+use std::sync::Arc;
 
 use bench::model_stream::{self, ModelStream};
 use bench::table::Table;
-use mcp_jsonrpc::model::{CallToolResult, ListToolsResult};
+use mcp_jsonrpc::model::{CallToolResult, ListToolsResult, ReadResourceResult};
 use mcp_jsonrpc::{Body, Incoming, Limits, MessageRef, decode};
 use mcp_manager::{ResourceCache, ResourceCacheLimits};
 use mcp_transport::{LineFramer, SseParser};
@@ -164,8 +165,9 @@ fn cache_hits() -> Box<dyn FnMut()> {
     let server = "server".parse().unwrap();
     let now = std::time::Instant::now();
     let uris: Vec<String> = (0..200).map(|n| format!("file:///project/src/{n}/main.rs")).collect();
+    let value = Arc::new(ReadResourceResult::new([]));
     for uri in &uris {
-        cache.set(&server, uri, Default::default(), now);
+        cache.set(&server, uri, Arc::clone(&value), now);
     }
     Box::new(move || {
         let hits = uris.iter().cycle().take(1000).filter(|uri| cache.get(&server, uri, now).is_some());

@@ -110,7 +110,6 @@ fn hostile() {
     }
     table.print();
 }
-}
 
 fn hostile_schemas() -> Vec<(&'static str, Value)> {
     let object = |pairs: Vec<(String, Value)>| {
