@@ -20,4 +20,4 @@ pub mod store;
 mod workbench;
 
 pub use exit::{Exit, Failure};
-pub use out::{Out, Style};
+pub use out::{Color, Mode, Out, Style};

@@ -30,6 +30,14 @@ pub(crate) fn table(rows: &[Vec<String>]) -> String {
     rows.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
+/// Rows in columns; where there are none, these words.
+pub(crate) fn table_or(none: &str, rows: Vec<Vec<String>>) -> String {
+    match rows.is_empty() {
+        true => none.to_owned(),
+        false => table(&rows),
+    }
+}
+
 /// The first line of a text, cut where it gets long.
 pub(crate) fn brief(text: &str, most: usize) -> String {
     let line = text.trim().lines().next().unwrap_or_default();
