@@ -1,7 +1,6 @@
 //! Bringing servers in, up, down and out.
 
 use std::collections::BTreeSet;
-use std::future::Future;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
