@@ -5,11 +5,12 @@ use mcp_jsonrpc::model::Prompt as Listed;
 use mcp_manager::{NoopElicitation, flatten};
 use serde_json::json;
 
+use crate::brief::brief;
 use crate::chat::clean;
 use crate::cli::Global;
 use crate::cli::about::About;
 use crate::cli::resources::bare;
-use crate::cli::text::{brief, table_or};
+use crate::cli::text::table_or;
 use crate::cli::tool::split;
 use crate::exit::{Exit, Failure};
 use crate::out::Out;

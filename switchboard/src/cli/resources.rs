@@ -1,6 +1,5 @@
 //! `switchboard resources` and `switchboard read`.
 
-use std::io::Write as _;
 use std::path::PathBuf;
 
 use base64::Engine as _;
@@ -9,10 +8,12 @@ use clap::Args;
 use mcp_manager::NoopElicitation;
 use serde_json::{Value, json};
 
+use crate::brief::brief;
 use crate::chat::clean;
 use crate::cli::Global;
 use crate::cli::about::About;
-use crate::cli::text::{brief, table_or};
+use crate::cli::failure::unwritable;
+use crate::cli::text::table_or;
 use crate::cli::tool::split;
 use crate::exit::{Exit, Failure};
 use crate::out::Out;
@@ -117,11 +118,8 @@ impl Read {
 }
 
 fn save(path: &PathBuf, bytes: &[u8], out: &Out, mut value: Value) -> Result<(), Failure> {
-    let written = std::fs::File::create(path).and_then(|mut file| file.write_all(bytes));
+    std::fs::write(path, bytes).map_err(|error| unwritable(path, error))?;
     let shown = path.display().to_string();
-    written.map_err(|error| {
-        Failure::new(Exit::Other, format!("{shown} cannot be written")).caused_by(error)
-    })?;
     if let Some(members) = value.as_object_mut() {
         members.remove("contents");
         members.insert("file".to_owned(), json!(shown));

@@ -38,15 +38,6 @@ pub(crate) fn table_or(none: &str, rows: Vec<Vec<String>>) -> String {
     }
 }
 
-/// The first line of a text, cut where it gets long.
-pub(crate) fn brief(text: &str, most: usize) -> String {
-    let line = text.trim().lines().next().unwrap_or_default();
-    match line.char_indices().nth(most) {
-        Some((cut, _)) => format!("{}…", line.get(..cut).unwrap_or_default().trim_end()),
-        None => line.to_owned(),
-    }
-}
-
 /// `1 tool`, `2 tools`.
 pub(crate) fn count(number: usize, one: &str) -> String {
     match number {
@@ -64,11 +55,5 @@ mod tests {
         let rows = [["a", "x\ny"], ["long", "\u{1b}[2J"]];
         let rows = rows.map(|row| row.map(str::to_owned).to_vec());
         assert_eq!(table(&rows), "a     x y\nlong  \u{fffd}[2J");
-    }
-
-    #[test]
-    fn long_lines_are_cut() {
-        assert_eq!(brief("one\ntwo", 10), "one");
-        assert_eq!(brief("eleven chars", 6), "eleven…");
     }
 }

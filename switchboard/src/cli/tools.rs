@@ -4,10 +4,11 @@ use clap::Args;
 use mcp_manager::Entry;
 use serde_json::{Value, json};
 
+use crate::brief::brief;
 use crate::chat::clean;
 use crate::cli::Global;
 use crate::cli::about::About;
-use crate::cli::text::{brief, count};
+use crate::cli::text::count;
 use crate::exit::{Exit, Failure};
 use crate::out::{Out, Style};
 use crate::servers::{Link, Linked};

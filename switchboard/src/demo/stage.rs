@@ -33,9 +33,7 @@ impl DemoStage {
         script: DemoScript,
         clock: Option<i64>,
     ) -> Result<Self, Failure> {
-        let model = DemoModel::start(script, 0).await.map_err(|error| {
-            Failure::new(Exit::Model, "the demo model did not start").caused_by(error)
-        })?;
+        let model = start_model(script).await?;
         let manager = Manager::builder().build();
         let server = demo_server_config(program, clock)?.with_connect_timeout(START);
         let started = manager.connect_all([server], Wait::All).await;
@@ -67,6 +65,12 @@ impl DemoStage {
         self.manager.shutdown().await;
         self.model.stop().await;
     }
+}
+
+/// Starts the demo model, on any port.
+pub(crate) async fn start_model(script: DemoScript) -> Result<DemoModel, Failure> {
+    let failed = |error| Failure::new(Exit::Model, "the demo model did not start").caused_by(error);
+    DemoModel::start(script, 0).await.map_err(failed)
 }
 
 /// Where this program is.

@@ -46,6 +46,18 @@ impl<T: Row> Own<T> {
         let row = found.ok_or_else(|| ApiError::not_found(T::KIND))?;
         Ok(Self(row))
     }
+
+    /// The user's row of this id, if one is named.
+    pub(crate) async fn maybe(
+        app: &App,
+        user: &UserId,
+        id: Option<String>,
+    ) -> Result<Option<T>, ApiError> {
+        match id {
+            Some(id) => Ok(Some(Self::find(app, user, id).await?.0)),
+            None => Ok(None),
+        }
+    }
 }
 
 impl<T: Row> FromRequestParts<App> for Own<T> {

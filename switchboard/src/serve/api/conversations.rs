@@ -18,7 +18,7 @@ use crate::session::{fork, shape, transcript};
 use crate::store::{
     AssistantId, BlobId, Change, Conversation, ConversationId, NewEvent, Standing, UserId,
 };
-use crate::workbench::parse_mode;
+use crate::workbench::named_mode;
 
 /// The most conversations on a page.
 const PAGE: u32 = 200;
@@ -63,10 +63,7 @@ async fn list(
     User(user): User,
     Params(page): Params<Page>,
 ) -> Result<Json<Value>, ApiError> {
-    let after = match page.after {
-        Some(id) => Some(Own::find(&app, &user, id).await?.0),
-        None => None,
-    };
+    let after = Own::maybe(&app, &user, page.after).await?;
     let words = page.q.unwrap_or_default().trim().to_lowercase();
     let limit = page.limit.unwrap_or(50).clamp(1, PAGE);
     let (rows, next) = search(&app, &user, after, &words, limit).await?;
@@ -137,11 +134,8 @@ impl Wish {
                 return Err(ApiError::not_found("assistant"));
             }
         }
-        if let Some(Some(mode)) = &self.approval_mode
-            && parse_mode(mode).is_none()
-        {
-            let error = ApiError::unfit(format!("{mode:?} is no approval mode"));
-            return Err(error.with_hint("There are ask, auto-read, auto and plan."));
+        if let Some(Some(mode)) = &self.approval_mode {
+            named_mode(mode).map_err(ApiError::unfit_for)?;
         }
         if self.title.as_ref().is_some_and(|title| title.len() > TITLE) {
             return Err(ApiError::unfit("the title is too long"));

@@ -31,10 +31,8 @@ async fn usage(
     User(user): User,
     Params(asked): Params<Asked>,
 ) -> Result<Json<Value>, ApiError> {
-    let conversation = match asked.conversation {
-        Some(id) => Some(Own::<Conversation>::find(&app, &user, id).await?.0.id),
-        None => None,
-    };
+    let conversation: Option<Conversation> = Own::maybe(&app, &user, asked.conversation).await?;
+    let conversation = conversation.map(|row| row.id);
     let since = match asked.since.as_deref() {
         None => None,
         Some(text) => Some(Timestamp::parse(text).ok_or_else(|| {
