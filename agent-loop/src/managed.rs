@@ -133,8 +133,7 @@ impl ManagedTools {
             .with_timeout_cap(context.cap())
             .with_meta(context.meta().clone())
             .with_progress(move |report| {
-                let progress =
-                    CallProgress::new(report.progress, report.total, report.message.clone());
+                let progress = CallProgress::new(report.progress, report.total, report.message);
                 context.progress(progress);
             });
         let (server, tool) = (call.server.as_str(), call.tool.as_str());

@@ -77,11 +77,7 @@ fn insert(value: &mut Value, name: &str, member: Value) {
 
 /// Never over a file that is there: it may be somebody's.
 fn save(path: &PathBuf, text: &str) -> Result<(), Failure> {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let file = options.open(path);
+    let file = home::private().write(true).create_new(true).open(path);
     let written = file.and_then(|mut file| std::io::Write::write_all(&mut file, text.as_bytes()));
     written.map_err(|error| unwritable(path, error))
 }
