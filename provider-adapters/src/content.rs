@@ -59,7 +59,7 @@ pub(crate) enum SourceRef<'a> {
 
 impl<'a> Piece<'a> {
     /// The piece as text.
-    pub(crate) fn into_text(self) -> String {
+    fn into_text(self) -> String {
         match self {
             Self::Text(text) => text.into_owned(),
             Self::Media(media) => media.placeholder(),
