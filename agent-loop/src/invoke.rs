@@ -14,7 +14,7 @@ use tracing::Span;
 use crate::agent::Agent;
 use crate::limits::Limits;
 use crate::result::{READ, Reading, fit};
-use crate::search::{BUILT_IN, Query, SEARCH, findings, shown};
+use crate::search::{BUILT_IN, Query, SEARCH, SHOWN, findings};
 use crate::tool::ToolInfo;
 use crate::toolbox::{CallContext, FailureKind, Invocation, Outcome, Report, Start};
 use crate::{trace, words};
@@ -79,7 +79,7 @@ async fn own(agent: &Agent, invocation: &Invocation, listed: &[ToolInfo]) -> Out
         SEARCH => match read::<Query>(&invocation.arguments) {
             Ok(Query { query }) => {
                 let tools = agent.selection.choose(listed);
-                let found = agent.toolbox.search(&tools, &query, shown());
+                let found = agent.toolbox.search(&tools, &query, SHOWN);
                 Outcome::text(findings(&tools, &found))
             }
             Err(outcome) => outcome,

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use mcp_client::{CallError, Started};
 use mcp_jsonrpc::TaskForm;
 use mcp_jsonrpc::model::experimental_task::TaskSupport;
-use mcp_jsonrpc::model::{CallTool, CallToolResult, ToolAnnotations};
+use mcp_jsonrpc::model::{CallTool, CallToolResult};
 use mcp_manager::{
     CallOptions, Catalog, Entry, Manager, ManagerError, PinState, Pins, SearchIndex,
 };
@@ -89,12 +89,7 @@ impl ManagedTools {
         let mut info = ToolInfo::new(server, entry.name(), entry.input_schema().clone())
             .with_name(entry.exposed_name().as_str())
             .with_description(entry.description_with_origin())
-            .with_annotations(
-                entry
-                    .annotations()
-                    .cloned()
-                    .unwrap_or_else(ToolAnnotations::default),
-            )
+            .with_annotations(entry.annotations().cloned().unwrap_or_default())
             .with_fingerprint(entry.fingerprint().to_string());
         info.changed = matches!(pins.check(entry), PinState::Changed { .. });
         if let Some(server) = self.manager.server(server) {
@@ -138,8 +133,7 @@ impl ManagedTools {
             .with_timeout_cap(context.cap())
             .with_meta(context.meta().clone())
             .with_progress(move |report| {
-                let progress =
-                    CallProgress::new(report.progress, report.total, report.message.clone());
+                let progress = CallProgress::new(report.progress, report.total, report.message);
                 context.progress(progress);
             });
         let (server, tool) = (call.server.as_str(), call.tool.as_str());

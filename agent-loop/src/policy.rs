@@ -249,13 +249,10 @@ impl Policy {
         }
         let why = if self.ruled(Effect::Ask, tool) {
             Why::Rule
-        } else if self.ruled(Effect::Allow, tool) || self.runs_by_mode(tool) {
-            if !tool.changed {
-                return Verdict::Allow;
-            }
-            Why::Changed
         } else if tool.changed {
             Why::Changed
+        } else if self.ruled(Effect::Allow, tool) || self.runs_by_mode(tool) {
+            return Verdict::Allow;
         } else {
             Why::Mode
         };

@@ -108,14 +108,14 @@ impl Run {
 
     /// Every call of the run, in order, with where it stands.
     pub fn records(&self) -> Vec<ToolCallRecord> {
-        let turns = self.state.conversation.turns();
-        let exchanges = turns.iter().skip(self.state.first_turn).flat_map(|turn| {
-            let turn = match turn {
+        let turns = self.state.conversation.turns().iter();
+        let replies = turns
+            .skip(self.state.first_turn)
+            .filter_map(|turn| match turn {
                 Turn::Assistant(turn) => Some(turn),
                 _ => None,
-            };
-            turn.into_iter().flat_map(|turn| turn.exchanges())
-        });
+            });
+        let exchanges = replies.flat_map(|turn| turn.exchanges());
         let settled = self.state.log.iter().zip(exchanges);
         let mut records: Vec<ToolCallRecord> = settled
             .map(|(logged, (call, result))| logged.record(call).with_result(result))

@@ -12,8 +12,8 @@ pub(crate) const BUILT_IN: &str = "built-in";
 pub(crate) const SEARCH: &str = "tool_search";
 /// Calls a tool that was found.
 pub(crate) const CALL: &str = "tool_call";
-/// How many tools a search shows.
-const SHOWN: usize = 8;
+/// How many tools a search shows at most.
+pub(crate) const SHOWN: usize = 8;
 
 /// When tools are searched for instead of listed.
 ///
@@ -84,8 +84,7 @@ impl Deferral {
     /// Whether there are too many of these to list.
     pub(crate) fn applies(&self, tools: &[ToolInfo]) -> bool {
         let allowed = (self.context_tokens / 100).saturating_mul(self.context_percent);
-        let cost = |tool: &ToolInfo| tokens(tool);
-        tools.len() > self.tools || tools.iter().map(cost).sum::<usize>() > allowed
+        tools.len() > self.tools || tools.iter().map(tokens).sum::<usize>() > allowed
     }
 
     pub(crate) fn keeps(&self, tool: &ToolInfo) -> bool {
@@ -94,7 +93,7 @@ impl Deferral {
 }
 
 /// About how many tokens a tool's definition costs.
-pub(crate) fn tokens(tool: &ToolInfo) -> usize {
+fn tokens(tool: &ToolInfo) -> usize {
     12 + tool_schema::estimate_tokens(&tool.name)
         + tool_schema::estimate_tokens(tool.description.as_deref().unwrap_or_default())
         + tool_schema::estimate_tokens(tool.input_schema.get())
@@ -156,11 +155,6 @@ pub(crate) struct Inner {
 #[derive(Deserialize)]
 pub(crate) struct Query {
     pub(crate) query: String,
-}
-
-/// How many tools are shown at most.
-pub(crate) fn shown() -> usize {
-    SHOWN
 }
 
 /// What a search tells the model.

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use mcp_jsonrpc::model::InputResponses;
 use provider_adapters::{Conversation, Event as ModelEvent, Request, ToolChoice};
@@ -187,7 +188,8 @@ impl<'r> Session<'r> {
         let tools = self.agent.toolbox.tools().await;
         let offer = self.refresh(tools);
         self.obey();
-        self.tick(Counts::Yes);
+        let passed = self.tick();
+        self.run.advance(passed);
         match self.run.next(&offer) {
             Step::CallModel { .. } if self.model.is_some() => self.effect = Effect::Listen,
             Step::CallModel { tools } => {
@@ -220,10 +222,8 @@ impl<'r> Session<'r> {
 
     /// The offer of these tools, compiled anew only if something changed.
     fn refresh(&mut self, tools: Arc<[ToolInfo]>) -> Arc<Offer> {
-        let same = self
-            .listed
-            .as_ref()
-            .is_some_and(|listed| Arc::ptr_eq(listed, &tools));
+        let listed = self.listed.as_ref();
+        let same = listed.is_some_and(|listed| Arc::ptr_eq(listed, &tools));
         let readable = self.run.has_stored_results();
         if let Some(offer) = &self.offer
             && same
@@ -326,7 +326,11 @@ impl<'r> Session<'r> {
             Some(ended) = self.tools.join_next_with_id() => self.ended(ended),
             () = sleep_until(deadline), if left.is_some() => {}
         }
-        self.tick(if idle { Counts::No } else { Counts::Yes });
+        let passed = self.tick();
+        // People's time to answer does not count.
+        if !idle {
+            self.run.advance(passed);
+        }
     }
 
     fn tell(&mut self, event: ModelEvent) {
@@ -396,14 +400,10 @@ impl<'r> Session<'r> {
         }
     }
 
-    /// Lets the run know of the time that has passed.
-    fn tick(&mut self, counts: Counts) {
+    /// How much time has passed since this was last asked.
+    fn tick(&mut self) -> Duration {
         let now = Instant::now();
-        let passed = now.saturating_duration_since(self.clock);
-        self.clock = now;
-        if counts == Counts::Yes {
-            self.run.advance(passed);
-        }
+        now.saturating_duration_since(std::mem::replace(&mut self.clock, now))
     }
 
     /// The run is over: nothing stays under way.
@@ -414,13 +414,6 @@ impl<'r> Session<'r> {
         self.numbers.clear();
         self.handle.close();
     }
-}
-
-/// Whether time counts: people's time to answer does not.
-#[derive(Clone, Copy, Eq, PartialEq)]
-enum Counts {
-    Yes,
-    No,
 }
 
 impl Drop for Session<'_> {

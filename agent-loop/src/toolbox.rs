@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use mcp_client::{Parked, TaskTicket};
 use mcp_jsonrpc::RawObject;
-use mcp_jsonrpc::model::{CallToolResult, InputResponses, Meta};
+use mcp_jsonrpc::model::{CallToolResult, ContentBlock, InputResponses, Meta};
 use provider_adapters::CallId;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, mpsc};
@@ -119,14 +119,12 @@ pub enum FailureKind {
 impl Outcome {
     /// An answer that is text.
     pub fn text(text: impl Into<String>) -> Self {
-        Self::Result(CallToolResult::new(vec![
-            mcp_jsonrpc::model::ContentBlock::text(text),
-        ]))
+        Self::Result(CallToolResult::new(vec![ContentBlock::text(text)]))
     }
 
     /// The tool's answer that it failed.
     pub fn error(text: impl Into<String>) -> Self {
-        let mut result = CallToolResult::new(vec![mcp_jsonrpc::model::ContentBlock::text(text)]);
+        let mut result = CallToolResult::new(vec![ContentBlock::text(text)]);
         result.is_error = Some(true);
         Self::Result(result)
     }

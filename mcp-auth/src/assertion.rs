@@ -1,7 +1,6 @@
 //! Tokens that somebody else vouches for us with: an identity provider, a platform.
 
 use std::fmt;
-use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;

@@ -1,7 +1,6 @@
 //! How a person is asked to log in: by whoever can show them a web page.
 
 use std::fmt;
-use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 

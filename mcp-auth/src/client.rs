@@ -120,7 +120,7 @@ impl AuthMethod {
     }
 
     /// How a client with a secret proves itself.
-    pub(crate) fn for_secret(supported: Option<&[String]>) -> Self {
+    fn for_secret(supported: Option<&[String]>) -> Self {
         let takes = |method: Self| {
             supported.is_none_or(|supported| supported.iter().any(|name| name == method.name()))
         };

@@ -1,7 +1,5 @@
 //! One attempt at a time: whoever comes while it runs waits for it and shares its outcome.
 
-use std::future::Future;
-
 use parking_lot::Mutex;
 use tokio::sync::watch;
 

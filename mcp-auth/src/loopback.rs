@@ -2,7 +2,6 @@
 //! (RFC 8252).
 
 use std::fmt;
-use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;

@@ -22,7 +22,7 @@ impl Engine {
         }
         let newest = self.stored().await?.unwrap_or_else(|| stale.clone());
         let Some(token) = newest.refresh.clone() else {
-            return Err(self.no_refresh_token(&newest));
+            return Err(no_refresh_token(&newest));
         };
         match self.exchange(&newest, &token).await {
             Ok(renewed) => {
@@ -63,23 +63,20 @@ impl Engine {
 
     async fn lock(&self) -> Result<StoreLock, AuthError> {
         let action = "waiting for another process that renews the same token";
-        match tokio::time::timeout(
-            self.config.limits.lock,
-            self.store.lock(&self.session_name()),
-        )
-        .await
-        {
+        let name = self.session_name();
+        let lock = self.store.lock(&name);
+        match tokio::time::timeout(self.config.limits.lock, lock).await {
             Ok(lock) => lock.map_err(|source| store_failed("locking a token", source)),
             Err(elapsed) => Err(store_failed(action, elapsed.into())),
         }
     }
+}
 
-    fn no_refresh_token(&self, session: &Session) -> AuthError {
-        AuthError::Rejected {
-            action: "renewing the token",
-            url: shown(&session.token_endpoint),
-            error: "there is no refresh token".to_owned(),
-            description: None,
-        }
+fn no_refresh_token(session: &Session) -> AuthError {
+    AuthError::Rejected {
+        action: "renewing the token",
+        url: shown(&session.token_endpoint),
+        error: "there is no refresh token".to_owned(),
+        description: None,
     }
 }

@@ -251,11 +251,7 @@ impl Manager {
         }
         let _in_use = slot.usage.call();
         let lanes = self.limits().calls_per_server().max(1);
-        let wanted = if self.may_share(&slot, tool) {
-            1
-        } else {
-            lanes
-        };
+        let wanted = if may_share(&slot, tool) { 1 } else { lanes };
         let lane = slot.lane.acquire_many(wanted).await;
         let _lane = lane.map_err(|_| ManagerError::ShutDown)?;
         let usual = config
@@ -264,19 +260,6 @@ impl Manager {
         let options = options.for_client(usual);
         self.call_on(&slot, |client| call(client.with(options.clone())))
             .await
-    }
-
-    /// Whether a call may run beside others of its server (X3).
-    fn may_share(&self, slot: &Slot, tool: &str) -> bool {
-        let config = slot.config();
-        if config.is_parallel() {
-            return true;
-        }
-        let listing = slot.listing.lock();
-        let tools = listing.as_ref().map_or(&[][..], |listing| listing.tools());
-        let entry = tools.binary_search_by(|entry| entry.name().cmp(tool));
-        let entry = entry.ok().and_then(|at| tools.get(at));
-        config.is_trusted() && entry.is_some_and(|entry| entry.is_read_only())
     }
 
     async fn call_on<T, F>(
@@ -310,6 +293,19 @@ impl Manager {
         let own = slot.config().connect_timeout();
         own.unwrap_or(self.limits().connect_time())
     }
+}
+
+/// Whether a call may run beside others of its server (X3).
+fn may_share(slot: &Slot, tool: &str) -> bool {
+    let config = slot.config();
+    if config.is_parallel() {
+        return true;
+    }
+    let listing = slot.listing.lock();
+    let tools = listing.as_ref().map_or(&[][..], |listing| listing.tools());
+    let entry = tools.binary_search_by(|entry| entry.name().cmp(tool));
+    let entry = entry.ok().and_then(|at| tools.get(at));
+    config.is_trusted() && entry.is_some_and(|entry| entry.is_read_only())
 }
 
 /// Whether a failure says something about the server, not only about the call.

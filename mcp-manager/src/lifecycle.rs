@@ -1,7 +1,6 @@
 //! Bringing servers in, up, down and out.
 
 use std::collections::BTreeSet;
-use std::future::Future;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -129,14 +128,7 @@ impl Manager {
     ) -> Result<Applied, ManagerError> {
         let configs: Vec<ServerConfig> = configs.into_iter().collect();
         let names: BTreeSet<_> = configs.iter().map(|config| config.name().clone()).collect();
-        let gone: Vec<Arc<Slot>> = {
-            let mut servers = self.hub().servers.lock();
-            let gone = servers.keys().filter(|name| !names.contains(*name));
-            let gone: Vec<ServerName> = gone.cloned().collect();
-            gone.iter()
-                .filter_map(|name| servers.remove(name))
-                .collect()
-        };
+        let gone = self.take_out(|slot| !names.contains(&slot.name));
         let mut applied = Applied {
             stopped: gone.iter().map(|slot| slot.name.clone()).collect(),
             ..Applied::default()
@@ -162,8 +154,10 @@ impl Manager {
     pub async fn connect_one(&self, config: ServerConfig) -> Result<(), ManagerError> {
         let (slot, _) = self.adopt(config).await?;
         match slot.state() {
-            ServerState::Disabled | ServerState::Idle => retry(&slot).await,
-            ServerState::Failed | ServerState::NeedsAuth => retry(&slot).await,
+            ServerState::Disabled
+            | ServerState::Idle
+            | ServerState::Failed
+            | ServerState::NeedsAuth => retry(&slot).await,
             _ => slot.settled().await,
         }
     }
@@ -261,22 +255,23 @@ impl Manager {
 
     /// Removes the servers in such a state that nobody holds a lease on; whether there were any.
     pub(crate) async fn remove_unused(&self, rests: fn(ServerState) -> bool) -> bool {
-        let unused: Vec<Arc<Slot>> = {
-            let mut servers = self.hub().servers.lock();
-            let unused = |slot: &Slot| rests(slot.state()) && slot.usage.unused_since().is_some();
-            let names = servers.iter().filter(|(_, slot)| unused(slot));
-            let names: Vec<ServerName> = names.map(|(name, _)| name.clone()).collect();
-            names
-                .iter()
-                .filter_map(|name| servers.remove(name))
-                .collect()
-        };
+        let unused = |slot: &Slot| rests(slot.state()) && slot.usage.unused_since().is_some();
+        let unused = self.take_out(unused);
         if unused.is_empty() {
             return false;
         }
         self.hub().outdate();
         quit(unused).await;
         true
+    }
+
+    /// Takes servers out, which are still to be ended.
+    fn take_out(&self, which: impl Fn(&Slot) -> bool) -> Vec<Arc<Slot>> {
+        let mut servers = self.hub().servers.lock();
+        let names = servers.values().filter(|slot| which(slot));
+        let names: Vec<ServerName> = names.map(|slot| slot.name.clone()).collect();
+        let taken = names.iter().filter_map(|name| servers.remove(name));
+        taken.collect()
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -6,7 +6,6 @@ mod miss;
 mod shard;
 
 use std::fmt;
-use std::future::Future;
 use std::hash::RandomState;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -123,29 +122,6 @@ impl ResourceCache {
         };
         self.release(gone);
         kept
-    }
-
-    /// What is kept of a resource, or else what `fetch` brings, which is then kept (M5).
-    ///
-    /// However many ask for the same resource at once, one fetches and all get what it brings, or
-    /// why it failed. If the one that fetches is dropped or out of time, the next one fetches. A
-    /// caller that comes after an invalidation does not join a fetch that began before it.
-    ///
-    /// # Errors
-    ///
-    /// If the fetch failed, or took longer than `limit`, the caller's own.
-    pub async fn read_through<E, F>(
-        &self,
-        server: &ServerName,
-        uri: &str,
-        limit: Duration,
-        fetch: impl FnOnce() -> F,
-    ) -> Result<Arc<ReadResourceResult>, ReadThroughError<E>>
-    where
-        F: Future<Output = Result<ReadResourceResult, E>>,
-        E: Send + Sync + 'static,
-    {
-        miss::read_through(self, server, uri, limit, fetch).await
     }
 
     /// Forgets a resource.

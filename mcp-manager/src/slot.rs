@@ -136,7 +136,7 @@ impl Slot {
         }
     }
 
-    pub(crate) fn not_yet(&self, waited: Duration) -> ManagerError {
+    fn not_yet(&self, waited: Duration) -> ManagerError {
         let live = self.live.borrow();
         ManagerError::NotYet {
             server: self.name.clone(),
@@ -204,7 +204,7 @@ impl Usage {
         self.calls.load(Ordering::SeqCst) > 0
     }
 
-    pub(crate) fn is_leased(&self) -> bool {
+    fn is_leased(&self) -> bool {
         self.leases.load(Ordering::SeqCst) > 0
     }
 

@@ -247,7 +247,7 @@ impl Assembly {
     }
 
     /// Ends every call that is still open.
-    pub(crate) fn end_calls(&mut self) {
+    fn end_calls(&mut self) {
         let cut = self.has_failed() || self.stop.as_ref().is_none_or(|stop| stop.reason.cuts());
         for at in 0..self.drafts.len() {
             self.end_call(Slot(at), cut);

@@ -7,6 +7,7 @@ use mcp_jsonrpc::model::ContentBlock;
 use crate::json_text::minify;
 use crate::media::{Media, MediaSource};
 use crate::part::UserPart;
+use crate::request::Omitted;
 use crate::tool_result::ToolResult;
 
 /// MCP content as one text: text as it is, anything else by its kind, one line each.
@@ -58,7 +59,7 @@ pub(crate) enum SourceRef<'a> {
 
 impl<'a> Piece<'a> {
     /// The piece as text.
-    pub(crate) fn into_text(self) -> String {
+    fn into_text(self) -> String {
         match self {
             Self::Text(text) => text.into_owned(),
             Self::Media(media) => media.placeholder(),
@@ -78,6 +79,13 @@ impl<'a> MediaRef<'a> {
                 MediaSource::FileId(id) => SourceRef::FileId(id),
             },
         }
+    }
+
+    /// Leaves it out, and gives what the model is told instead.
+    pub(crate) fn omit(&self, omitted: &mut Vec<Omitted>) -> String {
+        let placeholder = self.placeholder();
+        omitted.push(Omitted::Media(placeholder.clone()));
+        placeholder
     }
 
     /// What a model is told where it cannot be shown the thing itself.

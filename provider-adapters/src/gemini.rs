@@ -151,7 +151,7 @@ impl Adapter for Gemini {
     fn messages(&self, turns: &[Turn], tools: &ToolSet) -> Vec<RawJson> {
         let mut writer = request::Writer::new(self, "", tools, Limits::default().media_bytes);
         writer.turns(turns);
-        writer.into_contents().iter().map(Json::to_raw).collect()
+        writer.contents.iter().map(Json::to_raw).collect()
     }
 
     fn decoder(&self, expected: Expected) -> Box<dyn Decoder> {

@@ -45,6 +45,16 @@ impl<'a> Object<'a> {
         }
     }
 
+    /// With one more member, unless it is an empty list or object.
+    #[must_use]
+    pub(crate) fn filled(self, key: &'static str, value: impl Into<Json<'a>>) -> Self {
+        match value.into() {
+            Json::List(items) if items.is_empty() => self,
+            Json::Object(object) if object.is_empty() => self,
+            value => self.set(key, value),
+        }
+    }
+
     /// With a member set: in its old place if there was one. Of two objects, the members are
     /// joined.
     #[must_use]
@@ -188,6 +198,12 @@ impl<'a> From<&'a RawObject> for Json<'a> {
 impl<'a> From<Object<'a>> for Json<'a> {
     fn from(object: Object<'a>) -> Self {
         Self::Object(object)
+    }
+}
+
+impl<'a> From<&'a [String]> for Json<'a> {
+    fn from(texts: &'a [String]) -> Self {
+        Self::List(texts.iter().map(|text| text.as_str().into()).collect())
     }
 }
 

@@ -54,9 +54,7 @@ impl OpenAiChat {
         self.target = target;
         self
     }
-}
 
-impl OpenAiChat {
     /// With calls read out of the text where the server failed to find them: `<tool_call>{…}` and
     /// `[TOOL_CALLS][…]`. Off by default, because a model may just be talking about them.
     #[must_use]
@@ -107,7 +105,7 @@ impl Adapter for OpenAiChat {
         let media_bytes = Limits::default().media_bytes;
         let mut writer = request::Writer::new(&self.dialect, tools, media_bytes);
         writer.turns(turns);
-        writer.into_messages().iter().map(Json::to_raw).collect()
+        writer.messages.iter().map(Json::to_raw).collect()
     }
 
     fn decoder(&self, expected: Expected) -> Box<dyn Decoder> {

@@ -117,6 +117,14 @@ pub enum Omitted {
     Media(String),
 }
 
+impl Omitted {
+    /// Those of these options that are there.
+    pub(crate) fn options(unknown: &[(&'static str, bool)]) -> impl Iterator<Item = Self> {
+        let there = unknown.iter().filter(|(_, there)| *there);
+        there.map(|(name, _)| Self::Option(name))
+    }
+}
+
 /// Why a request cannot be written.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]

@@ -1,5 +1,6 @@
 //! The command line: flags, verbs, and how a run begins and ends.
 
+mod about;
 mod approvals;
 mod asker;
 mod assistants;
@@ -36,7 +37,7 @@ use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 
 use crate::exit::{Exit, Failure};
-use crate::out::Out;
+use crate::out::{Color, Mode, Out};
 
 /// Talk to MCP servers from the terminal.
 #[derive(Debug, Parser)]
@@ -66,6 +67,21 @@ pub(crate) struct Global {
     /// Print without colours
     #[arg(long, global = true)]
     pub(crate) no_color: bool,
+}
+
+impl Global {
+    fn out(&self) -> Out {
+        let mode = match (self.json, self.quiet) {
+            (true, _) => Mode::Json,
+            (false, true) => Mode::Quiet,
+            (false, false) => Mode::Text,
+        };
+        let color = match self.no_color {
+            true => Color::Never,
+            false => Color::Auto,
+        };
+        Out::new(mode, color)
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -129,7 +145,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage(&error, &arguments).into(),
     };
-    let out = Out::new(cli.global.json, cli.global.quiet, cli.global.no_color);
+    let out = cli.global.out();
     let ended = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -196,7 +212,7 @@ fn usage(error: &clap::Error, arguments: &[OsString]) -> Exit {
         let first = text.lines().next().unwrap_or_default();
         let message = first.strip_prefix("error: ").unwrap_or(first);
         let failure = Failure::new(Exit::Other, message).with_hint("See switchboard --help.");
-        Out::new(true, false, true).failure(&failure);
+        Out::new(Mode::Json, Color::Never).failure(&failure);
     } else {
         let _ = error.print();
     }

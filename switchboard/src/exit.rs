@@ -114,14 +114,7 @@ impl Failure {
 
     /// The message and all its causes, in one line.
     pub fn chain(&self) -> String {
-        let mut text = self.message.clone();
-        let mut cause = self.source();
-        while let Some(error) = cause {
-            text.push_str(": ");
-            text.push_str(&error.to_string());
-            cause = error.source();
-        }
-        text
+        chain(self)
     }
 
     /// As `--json` prints it on standard error.
@@ -151,4 +144,16 @@ impl Error for Failure {
             None => None,
         }
     }
+}
+
+/// An error with all its causes, in one line.
+pub(crate) fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
 }

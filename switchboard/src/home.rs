@@ -1,6 +1,7 @@
 //! Where things are kept on this machine.
 
 use std::collections::BTreeMap;
+use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -26,6 +27,15 @@ pub(crate) fn folder_of(user: &UserId) -> PathBuf {
         true => folder(),
         false => folder().join(format!("user-{user}")),
     }
+}
+
+/// How a file is opened that only its owner may read, should it have to be made. On Windows the
+/// user's own folders are closed to others already.
+pub(crate) fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
 }
 
 /// The store's file: the one named, or the usual one.

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod assistants;
+mod brief;
 mod chat;
 pub mod cli;
 pub mod demo;
@@ -17,7 +18,8 @@ pub mod session;
 mod settings;
 mod signature;
 pub mod store;
+mod utc;
 mod workbench;
 
 pub use exit::{Exit, Failure};
-pub use out::{Out, Style};
+pub use out::{Color, Mode, Out, Style};

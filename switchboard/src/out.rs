@@ -11,9 +11,30 @@ use crate::exit::Failure;
 /// read is dropped.
 #[derive(Clone, Copy, Debug)]
 pub struct Out {
-    json: bool,
-    quiet: bool,
+    mode: Mode,
     color: bool,
+}
+
+/// What is printed, and for whom.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Mode {
+    /// Results, and what happens on the way to them, for people.
+    Text,
+    /// Results only, for people.
+    Quiet,
+    /// One object, for programs.
+    Json,
+}
+
+/// Whether text for people may have colours.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Color {
+    /// Where standard output is a terminal and `NO_COLOR` is not set.
+    Auto,
+    /// Nowhere.
+    Never,
 }
 
 /// How a piece of text looks in a terminal.
@@ -31,30 +52,29 @@ pub enum Style {
 }
 
 impl Out {
-    /// Chooses by the flags, and has no colour where standard output is not a terminal or
-    /// `NO_COLOR` is set.
-    pub fn new(json: bool, quiet: bool, no_color: bool) -> Self {
+    /// Prints in this mode.
+    pub fn new(mode: Mode, color: Color) -> Self {
         let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let wanted = mode != Mode::Json && color == Color::Auto && !plain;
         Self {
-            json,
-            quiet,
-            color: !json && !no_color && !plain && std::io::stdout().is_terminal(),
+            mode,
+            color: wanted && std::io::stdout().is_terminal(),
         }
     }
 
     /// Whether results are to be JSON.
     pub fn is_json(&self) -> bool {
-        self.json
+        self.mode == Mode::Json
     }
 
     /// Whether somebody can be asked something: standard input and output are a terminal.
     pub fn is_interactive(&self) -> bool {
-        !self.json && std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
+        !self.is_json() && std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
     }
 
     /// The result of a verb: `value` with `--json`, else `text`.
     pub fn result(&self, value: &Value, text: impl AsRef<str>) {
-        if self.json {
+        if self.is_json() {
             print(&value.to_string());
         } else {
             print(text.as_ref());
@@ -63,14 +83,14 @@ impl Out {
 
     /// A line for people on the way to the result: neither with `--json` nor with `--quiet`.
     pub fn say(&self, text: impl AsRef<str>) {
-        if !self.json && !self.quiet {
+        if self.mode == Mode::Text {
             print(text.as_ref());
         }
     }
 
     /// A piece of a line for people, shown at once.
     pub fn piece(&self, text: impl AsRef<str>) {
-        if !self.json && !self.quiet {
+        if self.mode == Mode::Text {
             let mut out = std::io::stdout().lock();
             let _ = out.write_all(text.as_ref().as_bytes());
             let _ = out.flush();
@@ -80,7 +100,7 @@ impl Out {
     /// A line for people beside the result, on standard error: neither with `--json` nor with
     /// `--quiet`.
     pub fn note(&self, text: impl AsRef<str>) {
-        if !self.json && !self.quiet {
+        if self.mode == Mode::Text {
             let mut err = std::io::stderr().lock();
             let _ = writeln!(err, "{}", text.as_ref());
         }
@@ -99,10 +119,10 @@ impl Out {
     /// A line on standard error, beside the result: for people, or JSON with `--json`.
     pub fn remark(&self, text: impl AsRef<str>) {
         let mut err = std::io::stderr().lock();
-        let _ = match (self.json, self.quiet) {
-            (true, _) => writeln!(err, "{}", serde_json::json!({ "note": text.as_ref() })),
-            (false, true) => Ok(()),
-            (false, false) => writeln!(err, "{}", text.as_ref()),
+        let _ = match self.mode {
+            Mode::Json => writeln!(err, "{}", serde_json::json!({ "note": text.as_ref() })),
+            Mode::Quiet => Ok(()),
+            Mode::Text => writeln!(err, "{}", text.as_ref()),
         };
     }
 
@@ -110,7 +130,7 @@ impl Out {
     /// is a terminal. Nothing takes it away.
     pub fn progress(&self, text: &str) {
         let mut err = std::io::stderr().lock();
-        if !self.json && !self.quiet && err.is_terminal() {
+        if self.mode == Mode::Text && err.is_terminal() {
             let text = crate::chat::clean(text).replace('\n', " ");
             let _ = write!(err, "\r\u{1b}[K{text}");
             let _ = err.flush();
@@ -120,7 +140,7 @@ impl Out {
     /// A failure, on standard error.
     pub fn failure(&self, failure: &Failure) {
         let mut err = std::io::stderr().lock();
-        let _ = if self.json {
+        let _ = if self.is_json() {
             writeln!(err, "{}", failure.to_json())
         } else {
             let hint = failure.hint().map(|hint| format!("\n  {hint}"));

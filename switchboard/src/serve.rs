@@ -12,6 +12,7 @@ mod fleet;
 mod guard;
 mod input;
 mod openapi;
+mod own;
 mod page;
 mod parking;
 mod questions;

@@ -11,7 +11,7 @@ use agent_loop::{Agent, Deferral, Limits, ManagedTools, Mode, Policy, Prices, To
 use mcp_manager::{ElicitationHandler, Manager, ServerConfig, Wait};
 use serde_json::Value;
 
-use crate::demo::{DemoModel, DemoScript};
+use crate::demo::{DemoModel, DemoScript, start_model};
 use crate::exit::{Exit, Failure};
 use crate::home;
 use crate::models::{Choice, Found, Price, PriceTable, Tape, Wanted};
@@ -90,7 +90,7 @@ impl Workbench {
         let mode = mode(wishes.approve, assistant.as_ref(), &settings)?;
         let limits = limits(&wishes, assistant.as_ref(), &settings);
         let demo = match choice.provider.is_demo() && choice.base_url.is_none() {
-            true => Some(start_demo().await?),
+            true => Some(start_model(DemoScript::default()).await?),
             false => None,
         };
         let tools = Arc::new(ManagedTools::new(manager.clone()));
@@ -149,7 +149,7 @@ impl Workbench {
         let wanted = Wanted::model(Some(name.to_owned()));
         let choice = choice(&wanted, &self.settings).await?;
         if choice.provider.is_demo() && self.demo.is_none() {
-            self.demo = Some(start_demo().await?);
+            self.demo = Some(start_model(DemoScript::default()).await?);
         }
         let demo = self.demo.as_ref();
         let tools = Arc::new(ManagedTools::new(self.manager.clone()));
@@ -188,13 +188,6 @@ pub(crate) async fn choice(
     }
     let models = ollama_models(host.as_deref()).await;
     Ok(choose(wanted, &found(&models))?)
-}
-
-async fn start_demo() -> Result<DemoModel, Failure> {
-    let failed = |error| Failure::new(Exit::Model, "the demo model did not start").caused_by(error);
-    DemoModel::start(DemoScript::default(), 0)
-        .await
-        .map_err(failed)
 }
 
 /// A model and tools, ready to run.
@@ -259,11 +252,16 @@ pub(crate) fn mode(
         .map(str::to_owned);
     match of_assistant.or(setting) {
         None => Ok(Mode::default()),
-        Some(name) => parse_mode(&name).ok_or_else(|| {
-            Failure::new(Exit::Other, format!("{name:?} is no approval mode"))
-                .with_hint("There are ask, auto-read, auto and plan.")
-        }),
+        Some(name) => named_mode(&name),
     }
+}
+
+/// As [`parse_mode`], or what is wrong with the name.
+pub(crate) fn named_mode(name: &str) -> Result<Mode, Failure> {
+    parse_mode(name).ok_or_else(|| {
+        Failure::new(Exit::Other, format!("{name:?} is no approval mode"))
+            .with_hint("There are ask, auto-read, auto and plan.")
+    })
 }
 
 /// The approval mode of this name.

@@ -52,7 +52,7 @@ const fn rule(name: &'static str, shape: Shape, applies: Types) -> Keyword {
 }
 
 /// Every keyword a node may hold. `type` and `$ref` are fields of their own.
-pub(crate) const KEYWORDS: &[Keyword] = &[
+const KEYWORDS: &[Keyword] = &[
     note("title"),
     note("description"),
     rule("format", Shape::Plain, Types::STRING.or(Types::NUMBER)),

@@ -126,7 +126,7 @@ impl NameRule {
 }
 
 /// FNV-1a, folded: the same on every machine and in every release.
-pub(crate) fn hash(text: &str) -> u32 {
+fn hash(text: &str) -> u32 {
     let mut state: u64 = 0xcbf2_9ce4_8422_2325;
     for byte in text.bytes() {
         state = (state ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);

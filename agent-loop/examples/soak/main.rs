@@ -12,36 +12,27 @@
     reason = "a program for developers"
 )]
 
-#[cfg(target_os = "linux")]
 mod claim;
-#[cfg(target_os = "linux")]
 mod drive;
-#[cfg(target_os = "linux")]
 mod ledger;
-#[cfg(target_os = "linux")]
 mod model;
-#[cfg(target_os = "linux")]
 mod random;
-#[cfg(target_os = "linux")]
 mod role;
-#[cfg(target_os = "linux")]
 mod server;
-#[cfg(target_os = "linux")]
 mod tools;
-#[cfg(target_os = "linux")]
 mod user;
-#[cfg(target_os = "linux")]
 mod vitals;
-#[cfg(target_os = "linux")]
 mod work;
 
-#[cfg(target_os = "linux")]
 fn main() -> std::process::ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     let ended = match words.as_slice() {
         ["serve", name, folder] => server::serve(name, folder),
         ["host", folder] => server::host(folder),
+        ["--minutes", _] if !cfg!(target_os = "linux") => {
+            Err("it looks at /proc: it runs on Linux only".into())
+        }
         ["--minutes", minutes] => match minutes.parse::<u64>() {
             Ok(minutes) if minutes > 0 => drive::run(std::time::Duration::from_secs(60 * minutes)),
             _ => Err(format!("--minutes needs a whole number from 1 on, not {minutes}").into()),
@@ -53,9 +44,4 @@ fn main() -> std::process::ExitCode {
         eprintln!("soak: {error}");
         2
     }))
-}
-
-#[cfg(not(target_os = "linux"))]
-fn main() {
-    eprintln!("the soak looks at /proc: it runs on Linux only");
 }

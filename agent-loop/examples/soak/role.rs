@@ -64,17 +64,7 @@ pub(crate) enum Manner {
     Away,
 }
 
-const fn stdio(name: &'static str, manner: Manner) -> Role {
-    let reach = Reach::Stdio;
-    Role {
-        name,
-        reach,
-        manner,
-    }
-}
-
-const fn http(name: &'static str, manner: Manner) -> Role {
-    let reach = Reach::Http;
+const fn role(name: &'static str, reach: Reach, manner: Manner) -> Role {
     Role {
         name,
         reach,
@@ -84,30 +74,26 @@ const fn http(name: &'static str, manner: Manner) -> Role {
 
 /// All of them.
 pub(crate) const ROLES: &[Role] = &[
-    stdio("calm", Manner::Calm),
-    stdio("calm-legacy", Manner::Legacy),
-    stdio("calm-modern", Manner::Modern),
-    stdio("garbled", Manner::Garbled),
-    stdio("storming", Manner::Storming),
-    stdio("chatty", Manner::Chatty),
-    stdio("changing", Manner::Changing),
-    stdio("asking", Manner::Asking),
-    stdio("asking-live", Manner::AskingLive),
-    stdio("jobs", Manner::Jobs),
-    stdio("deaf", Manner::Deaf),
-    stdio("crashing", Manner::Crashing),
-    stdio("hanging", Manner::Hanging),
-    stdio("slow", Manner::Slow),
-    stdio("mortal", Manner::Mortal),
-    http("http-calm", Manner::Calm),
-    http("http-forgetful", Manner::Forgetful),
-    http("http-cutting", Manner::Cutting),
-    http("http-away", Manner::Away),
-    Role {
-        name: "sse-cutting",
-        reach: Reach::Sse,
-        manner: Manner::Cutting,
-    },
+    role("calm", Reach::Stdio, Manner::Calm),
+    role("calm-legacy", Reach::Stdio, Manner::Legacy),
+    role("calm-modern", Reach::Stdio, Manner::Modern),
+    role("garbled", Reach::Stdio, Manner::Garbled),
+    role("storming", Reach::Stdio, Manner::Storming),
+    role("chatty", Reach::Stdio, Manner::Chatty),
+    role("changing", Reach::Stdio, Manner::Changing),
+    role("asking", Reach::Stdio, Manner::Asking),
+    role("asking-live", Reach::Stdio, Manner::AskingLive),
+    role("jobs", Reach::Stdio, Manner::Jobs),
+    role("deaf", Reach::Stdio, Manner::Deaf),
+    role("crashing", Reach::Stdio, Manner::Crashing),
+    role("hanging", Reach::Stdio, Manner::Hanging),
+    role("slow", Reach::Stdio, Manner::Slow),
+    role("mortal", Reach::Stdio, Manner::Mortal),
+    role("http-calm", Reach::Http, Manner::Calm),
+    role("http-forgetful", Reach::Http, Manner::Forgetful),
+    role("http-cutting", Reach::Http, Manner::Cutting),
+    role("http-away", Reach::Http, Manner::Away),
+    role("sse-cutting", Reach::Sse, Manner::Cutting),
 ];
 
 impl Role {

@@ -27,10 +27,7 @@ async fn the_place_a_challenge_names_is_asked_first_and_alone() {
     })
     .await;
     realm.books.lock().challenge = format!("resource_metadata=\"{}/custom\"", elsewhere.url);
-    realm
-        .call(&realm.oauth().build().unwrap(), "read")
-        .await
-        .unwrap();
+    realm.first_call().await.unwrap();
     assert_eq!(elsewhere.take_log(), ["GET /custom"]);
     assert!(metadata_log(&realm.resource).is_empty());
     assert_eq!(
@@ -43,10 +40,7 @@ async fn the_place_a_challenge_names_is_asked_first_and_alone() {
 async fn a_named_place_with_nothing_in_it_is_not_the_end() {
     let realm = Realm::start().await;
     realm.books.lock().challenge = "resource_metadata=\"/nothing/here\"".to_owned();
-    realm
-        .call(&realm.oauth().build().unwrap(), "read")
-        .await
-        .unwrap();
+    realm.first_call().await.unwrap();
     assert_eq!(
         metadata_log(&realm.resource),
         ["GET /.well-known/oauth-protected-resource/mcp"]
@@ -58,7 +52,7 @@ async fn an_issuers_documents_are_asked_in_order() {
     let realm = Realm::start().await;
     let tenant = format!("{}/tenant", realm.authority.url);
     realm.books.lock().resource_metadata = json!({ "authorization_servers": [tenant] });
-    let error = auth_error(realm.call(&realm.oauth().build().unwrap(), "read").await);
+    let error = auth_error(realm.first_call().await);
     assert!(matches!(error, AuthError::NoAuthorizationServer { .. }));
     assert_eq!(
         realm.authority.take_log(),
@@ -74,10 +68,7 @@ async fn an_issuers_documents_are_asked_in_order() {
 async fn a_resource_of_the_bare_origin_is_sent_back_without_a_slash() {
     let realm = Realm::start().await;
     realm.books.lock().resource_metadata = json!({ "resource": realm.resource.url });
-    realm
-        .call(&realm.oauth().build().unwrap(), "read")
-        .await
-        .unwrap();
+    realm.first_call().await.unwrap();
     let books = realm.books.lock();
     assert_eq!(books.logins[0]["resource"], realm.resource.url);
     assert_eq!(books.asked[0]["resource"], realm.resource.url);
@@ -138,7 +129,7 @@ async fn what_the_protocol_says_to_refuse_is_refused() {
     for (resource, server, want) in cases {
         realm.books.lock().resource_metadata = resource;
         realm.books.lock().server_metadata = server;
-        match auth_error(realm.call(&realm.oauth().build().unwrap(), "read").await) {
+        match auth_error(realm.first_call().await) {
             AuthError::Refused { violation, .. } => assert_eq!(violation, want),
             other => panic!("{other:?}"),
         }
@@ -161,20 +152,11 @@ async fn scopes_come_from_the_challenge_else_from_the_resource() {
     realm.books.lock().resource_metadata = json!({ "scopes_supported": ["a", "b"] });
     realm.books.lock().server_metadata =
         json!({ "scopes_supported": ["a", "offline_access", "z"] });
-    realm
-        .call(&realm.oauth().build().unwrap(), "read")
-        .await
-        .unwrap();
+    realm.first_call().await.unwrap();
     realm.books.lock().challenge = "scope=\"c\"".to_owned();
-    realm
-        .call(&realm.oauth().build().unwrap(), "read")
-        .await
-        .unwrap();
+    realm.first_call().await.unwrap();
     realm.books.lock().server_metadata = json!({ "scopes_supported": ["a"] });
-    realm
-        .call(&realm.oauth().build().unwrap(), "read")
-        .await
-        .unwrap();
+    realm.first_call().await.unwrap();
     let books = realm.books.lock();
     let scopes: Vec<_> = books
         .logins
@@ -190,16 +172,10 @@ async fn another_authorization_server_stands_in_for_one_that_is_down() {
     let down = Site::start(|_| Page::new(503, "")).await;
     realm.books.lock().resource_metadata =
         json!({ "authorization_servers": [down.url, realm.authority.url] });
-    assert_eq!(
-        realm
-            .call(&realm.oauth().build().unwrap(), "read")
-            .await
-            .unwrap(),
-        200
-    );
+    assert_eq!(realm.first_call().await.unwrap(), 200);
 
     realm.books.lock().resource_metadata = json!({ "authorization_servers": [down.url] });
-    let error = auth_error(realm.call(&realm.oauth().build().unwrap(), "read").await);
+    let error = auth_error(realm.first_call().await);
     assert!(error.is_retryable(), "{error:?}");
 }
 
@@ -234,7 +210,7 @@ async fn legacy(metadata: Option<fn(&str) -> Value>) -> Site {
 async fn legacy_call(site: &Site) -> Result<u16, mcp_transport::BoxError> {
     let mut realm = Realm::start().await;
     realm.resource = site.clone();
-    realm.call(&realm.oauth().build().unwrap(), "read").await
+    realm.first_call().await
 }
 
 #[tokio::test]
@@ -299,15 +275,9 @@ async fn metadata_may_be_behind_a_few_redirects_but_not_behind_many() {
     .await;
     let from = |hop: u32| format!("resource_metadata=\"{}/{hop}\"", hops.url);
     realm.books.lock().challenge = from(3);
-    assert_eq!(
-        realm
-            .call(&realm.oauth().build().unwrap(), "read")
-            .await
-            .unwrap(),
-        200
-    );
+    assert_eq!(realm.first_call().await.unwrap(), 200);
     realm.books.lock().challenge = from(4);
-    let error = auth_error(realm.call(&realm.oauth().build().unwrap(), "read").await);
+    let error = auth_error(realm.first_call().await);
     assert!(matches!(error, AuthError::Malformed { .. }), "{error:?}");
 }
 
@@ -317,7 +287,7 @@ async fn a_server_that_never_answers_is_given_up() {
     let gate = Arc::new(Semaphore::new(0));
     let silent = Site::start(move |_| Page::new(200, "").behind(Some(gate.clone()))).await;
     realm.books.lock().challenge = format!("resource_metadata=\"{}\"", silent.url);
-    let error = auth_error(realm.call(&realm.oauth().build().unwrap(), "read").await);
+    let error = auth_error(realm.first_call().await);
     assert!(error.is_retryable(), "{error:?}");
 }
 
@@ -326,6 +296,6 @@ async fn an_answer_that_never_ends_is_cut() {
     let realm = Realm::start().await;
     let endless = Site::start(|_| Page::new(200, "x".repeat(300 * 1024))).await;
     realm.books.lock().challenge = format!("resource_metadata=\"{}\"", endless.url);
-    let error = auth_error(realm.call(&realm.oauth().build().unwrap(), "read").await);
+    let error = auth_error(realm.first_call().await);
     assert!(matches!(error, AuthError::Malformed { .. }), "{error:?}");
 }

@@ -104,6 +104,11 @@ impl Realm {
         OAuth::builder(self.server()).authorizer(Arc::new(headless()))
     }
 
+    /// A `read` of a client that knows nothing yet.
+    pub(crate) async fn first_call(&self) -> Result<u16, BoxError> {
+        self.call(&self.oauth().build().unwrap(), "read").await
+    }
+
     /// See [`call`].
     pub(crate) async fn call(&self, oauth: &OAuth, what: &str) -> Result<u16, BoxError> {
         call(&self.server(), oauth, what).await

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
-use mcp_auth::{AuthError, MemoryStore, StoreLock, TokenStore};
+use mcp_auth::{AuthError, MemoryStore, OAuth, StoreLock, TokenStore};
 use mcp_transport::{AuthVerdict, BoxError, Secret};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
@@ -127,6 +127,17 @@ async fn a_client_the_server_has_forgotten_is_registered_anew() {
     );
 }
 
+/// A realm, a provider whose token is over at once, and what holds up its renewal.
+async fn held_up() -> (Realm, OAuth, Arc<Semaphore>) {
+    let realm = Realm::start().await;
+    realm.books.lock().token = json!({ "expires_in": 0 });
+    let oauth = realm.oauth().build().unwrap();
+    realm.challenge(&oauth).await.unwrap();
+    let gate = Arc::new(Semaphore::new(0));
+    realm.books.lock().gate = Some(gate.clone());
+    (realm, oauth, gate)
+}
+
 /// Remembers the last session that was saved, so that a test can age it.
 #[derive(Debug, Default)]
 struct Cellar {
@@ -206,12 +217,7 @@ async fn an_outage_before_the_end_of_a_token_goes_unnoticed() {
 
 #[tokio::test]
 async fn a_refusal_that_only_met_a_failing_renewal_gets_its_login() {
-    let realm = Realm::start().await;
-    realm.books.lock().token = json!({ "expires_in": 0 });
-    let oauth = realm.oauth().build().unwrap();
-    realm.challenge(&oauth).await.unwrap();
-    let gate = Arc::new(Semaphore::new(0));
-    realm.books.lock().gate = Some(gate.clone());
+    let (realm, oauth, gate) = held_up().await;
     realm.books.lock().token_failure = Some(Page::json(400, &json!({ "error": "invalid_grant" })));
     let mut renewal = Box::pin(realm.call(&oauth, "read"));
     while refreshes(&realm) == 0 {
@@ -232,12 +238,7 @@ async fn a_refusal_that_only_met_a_failing_renewal_gets_its_login() {
 
 #[tokio::test]
 async fn a_cancelled_request_does_not_lose_the_new_refresh_token() {
-    let realm = Realm::start().await;
-    realm.books.lock().token = json!({ "expires_in": 0 });
-    let oauth = realm.oauth().build().unwrap();
-    realm.challenge(&oauth).await.unwrap();
-    let gate = Arc::new(Semaphore::new(0));
-    realm.books.lock().gate = Some(gate.clone());
+    let (realm, oauth, gate) = held_up().await;
     let mut call = Box::pin(realm.call(&oauth, "read"));
     while refreshes(&realm) == 0 {
         assert!(poll_once(&mut call).await.is_none());

@@ -54,11 +54,7 @@ pub(super) fn looks_otherwise(server: &ServerConfig) -> bool {
 /// Reads one entry. What it says in words we do not know is kept.
 pub(super) fn read(name: &str, node: &Node, dialect: Dialect) -> Result<ServerConfig, Fault> {
     let name = ServerName::new(name).map_err(|error| Fault::new(node.at, error.to_string()))?;
-    let Some(members) = node.members() else {
-        let message = format!("expected an object, found {}", node.describe());
-        return Err(Fault::new(node.at, message));
-    };
-    let mut fields = Fields::new(members);
+    let mut fields = Fields::of(node)?;
     let endpoint = match endpoint_kind(node, &mut fields)? {
         Said::Stdio => Endpoint::Stdio(stdio(&mut fields)?),
         Said::Remote(kind) => Endpoint::Remote(remote(&mut fields, kind)?),
@@ -107,32 +103,16 @@ fn endpoint_kind(node: &Node, fields: &mut Fields<'_>) -> Result<Said, Fault> {
             )),
         }
     })?;
+    let fault = |message| Err(Fault::new(node.at, message));
     match (said.flatten(), fields.has(&COMMAND), fields.has(&URL)) {
+        (Some(Said::Stdio), false, _) => fault("its \"type\" needs \"command\", which is missing"),
+        (Some(Said::Remote(_)), _, false) => fault("its \"type\" needs \"url\", which is missing"),
         (Some(said), ..) => Ok(said),
         (None, true, false) => Ok(Said::Stdio),
         (None, false, true) => Ok(Said::Remote(RemoteKind::Auto)),
-        (None, true, true) => Err(Fault::new(
-            node.at,
-            "has both \"command\" and a URL: say which by \"type\"",
-        )),
-        (None, false, false) => Err(Fault::new(
-            node.at,
-            "has neither \"command\" nor \"url\": nothing to connect to",
-        )),
+        (None, true, true) => fault("has both \"command\" and a URL: say which by \"type\""),
+        (None, false, false) => fault("has neither \"command\" nor \"url\": nothing to connect to"),
     }
-    .and_then(|said| {
-        let (there, key) = match said {
-            Said::Stdio => (fields.has(&COMMAND), "command"),
-            Said::Remote(_) => (fields.has(&URL), "url"),
-        };
-        let missing = || {
-            Fault::new(
-                node.at,
-                format!("its \"type\" needs {key:?}, which is missing"),
-            )
-        };
-        there.then_some(said).ok_or_else(missing)
-    })
 }
 
 fn stdio(fields: &mut Fields<'_>) -> Result<StdioEndpoint, Fault> {

@@ -24,14 +24,16 @@ pub(super) struct Fields<'a> {
 
 impl<'a> Fields<'a> {
     /// Of members with the same name the last one counts.
-    pub(super) fn new(members: &'a [Member]) -> Self {
+    pub(super) fn of(node: &'a Node) -> Result<Self, Fault> {
+        let members = node.members();
+        let members = members.ok_or_else(|| Fault::expected("an object", node))?;
         let mut seen = BTreeSet::new();
         let last_first = members.iter().rev();
         let mut members: Vec<&Member> = last_first
             .filter(|member| seen.insert(member.name.as_str()))
             .collect();
         members.reverse();
-        Self { members }
+        Ok(Self { members })
     }
 
     pub(super) fn has(&self, names: &[&str]) -> bool {
@@ -85,7 +87,7 @@ impl Fault {
         }
     }
 
-    fn expected(what: &str, node: &Node) -> Self {
+    pub(super) fn expected(what: &str, node: &Node) -> Self {
         Self::new(
             node.at,
             format!("expected {what}, found {}", node.describe()),

@@ -76,8 +76,7 @@ impl ConfigFile {
         let root = document::parse(text, dialect)?;
         let mut reader = Reader::new(text, dialect);
         let Some(members) = root.members() else {
-            let message = format!("expected an object, found {}", root.describe());
-            return Err(reader.problem(None, "$", Fault::new(root.at, message)));
+            return Err(reader.problem(None, "$", Fault::expected("an object", &root)));
         };
         reader.root(members);
         Ok(reader.file)
@@ -238,10 +237,7 @@ impl<'a> Reader<'a> {
     fn servers(&mut self, path: &str, node: &Node) {
         match node.members() {
             Some(members) => members.iter().for_each(|member| self.server(path, member)),
-            None => {
-                let message = format!("expected an object, found {}", node.describe());
-                self.report(None, path, Fault::new(node.at, message));
-            }
+            None => self.report(None, path, Fault::expected("an object", node)),
         }
     }
 
@@ -268,8 +264,7 @@ impl<'a> Reader<'a> {
 
     fn inputs(&mut self, path: &str, node: &Node) {
         let Kind::List(items) = &node.kind else {
-            let message = format!("expected a list, found {}", node.describe());
-            return self.report(None, path, Fault::new(node.at, message));
+            return self.report(None, path, Fault::expected("a list", node));
         };
         for (at, item) in items.iter().enumerate() {
             match Input::read(item) {

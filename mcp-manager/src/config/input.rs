@@ -24,11 +24,7 @@ pub struct Input {
 
 impl Input {
     pub(super) fn read(node: &Node) -> Result<Self, Fault> {
-        let Some(members) = node.members() else {
-            let message = format!("expected an object, found {}", node.describe());
-            return Err(Fault::new(node.at, message));
-        };
-        let mut fields = Fields::new(members);
+        let mut fields = Fields::of(node)?;
         let Some(id) = fields.take(&["id"], field::text)? else {
             return Err(Fault::new(node.at, "an input has no \"id\""));
         };

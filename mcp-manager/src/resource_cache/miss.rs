@@ -2,7 +2,6 @@
 
 use std::error::Error;
 use std::fmt;
-use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -44,30 +43,41 @@ struct Seat<'a, E: Send + Sync + 'static> {
     cell: Arc<OnceCell<Fetched<E>>>,
 }
 
-pub(super) async fn read_through<E, F>(
-    cache: &ResourceCache,
-    server: &ServerName,
-    uri: &str,
-    limit: Duration,
-    fetch: impl FnOnce() -> F,
-) -> Result<Arc<ReadResourceResult>, ReadThroughError<E>>
-where
-    F: Future<Output = Result<ReadResourceResult, E>>,
-    E: Send + Sync + 'static,
-{
-    if let Some(kept) = cache.get(server, uri, Instant::now().into_std()) {
-        return Ok(kept);
-    }
-    let seat = Seat::<E>::take(cache, server, uri);
-    let fetched = seat.cell.get_or_init(|| async {
-        let result = fetch().await.map(Arc::new).map_err(Arc::new)?;
-        cache.put(&seat.ticket, Arc::clone(&result), Instant::now().into_std());
-        Ok(result)
-    });
-    match tokio::time::timeout(limit, fetched).await {
-        Ok(Ok(result)) => Ok(Arc::clone(result)),
-        Ok(Err(error)) => Err(ReadThroughError::Fetch(Arc::clone(error))),
-        Err(_) => Err(ReadThroughError::TimedOut { limit }),
+impl ResourceCache {
+    /// What is kept of a resource, or else what `fetch` brings, which is then kept (M5).
+    ///
+    /// However many ask for the same resource at once, one fetches and all get what it brings, or
+    /// why it failed. If the one that fetches is dropped or out of time, the next one fetches. A
+    /// caller that comes after an invalidation does not join a fetch that began before it.
+    ///
+    /// # Errors
+    ///
+    /// If the fetch failed, or took longer than `limit`, the caller's own.
+    pub async fn read_through<E, F>(
+        &self,
+        server: &ServerName,
+        uri: &str,
+        limit: Duration,
+        fetch: impl FnOnce() -> F,
+    ) -> Result<Arc<ReadResourceResult>, ReadThroughError<E>>
+    where
+        F: Future<Output = Result<ReadResourceResult, E>>,
+        E: Send + Sync + 'static,
+    {
+        if let Some(kept) = self.get(server, uri, Instant::now().into_std()) {
+            return Ok(kept);
+        }
+        let seat = Seat::<E>::take(self, server, uri);
+        let fetched = seat.cell.get_or_init(|| async {
+            let result = fetch().await.map(Arc::new).map_err(Arc::new)?;
+            self.put(&seat.ticket, Arc::clone(&result), Instant::now().into_std());
+            Ok(result)
+        });
+        match tokio::time::timeout(limit, fetched).await {
+            Ok(Ok(result)) => Ok(Arc::clone(result)),
+            Ok(Err(error)) => Err(ReadThroughError::Fetch(Arc::clone(error))),
+            Err(_) => Err(ReadThroughError::TimedOut { limit }),
+        }
     }
 }
 

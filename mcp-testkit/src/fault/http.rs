@@ -15,6 +15,11 @@ mod stream;
 pub(crate) use hit::{Hit, HttpFn, On};
 
 use super::{Fault, Kind};
+use crate::wire::head;
+
+const HTML: &str = "text/html";
+const JSON: &str = "application/json";
+const TEXT: &str = "text/plain";
 
 pub(super) fn all() -> Vec<Fault> {
     [
@@ -38,4 +43,10 @@ const fn http(name: &'static str, about: &'static str, on: On, fault: HttpFn) ->
 
 const fn sse(name: &'static str, about: &'static str, on: On, fault: HttpFn) -> Fault {
     Fault::new(name, about, Kind::Sse(on, fault))
+}
+
+/// The head of a reply that promises so many bytes of JSON.
+fn json_head(length: impl ToString) -> Vec<u8> {
+    let length = length.to_string();
+    head(200, &[("Content-Type", JSON), ("Content-Length", &length)])
 }

@@ -30,7 +30,7 @@ pub(crate) struct Writer<'a> {
     calls: CallWriter<'a>,
     media_bytes: usize,
     messages: Vec<(&'static str, Vec<Json<'a>>)>,
-    pub(crate) omitted: Vec<Omitted>,
+    omitted: Vec<Omitted>,
 }
 
 /// The body of a request.
@@ -131,17 +131,11 @@ fn sampling<'a>(
         ("top_p", options.top_p.is_some() && !old),
         ("top_k", options.top_k.is_some() && !old),
     ];
-    omitted.extend(
-        unknown
-            .iter()
-            .filter(|(_, there)| *there)
-            .map(|(name, _)| Omitted::Option(name)),
-    );
-    let stop: Vec<&str> = options.stop.iter().map(String::as_str).collect();
+    omitted.extend(Omitted::options(&unknown));
     body.maybe("temperature", options.temperature.filter(|_| old))
         .maybe("top_p", options.top_p.filter(|_| old))
         .maybe("top_k", options.top_k.filter(|_| old))
-        .maybe("stop_sequences", (!stop.is_empty()).then_some(stop))
+        .filled("stop_sequences", options.stop.as_slice())
 }
 
 fn thinking<'a>(body: Object<'a>, options: &Options) -> Object<'a> {
@@ -227,15 +221,9 @@ impl<'a> Writer<'a> {
             Piece::Text(text) => text_block(text),
             Piece::Media(media) => match media_block(&media, self.media_bytes) {
                 Some(block) => Some(block.into()),
-                None => text_block(self.omit(&media).into()),
+                None => text_block(media.omit(&mut self.omitted).into()),
             },
         }
-    }
-
-    fn omit(&mut self, media: &MediaRef<'_>) -> String {
-        let placeholder = media.placeholder();
-        self.omitted.push(Omitted::Media(placeholder.clone()));
-        placeholder
     }
 
     fn assistant(&mut self, turn: &'a AssistantTurn) {
@@ -280,7 +268,7 @@ impl<'a> Writer<'a> {
     }
 
     fn made(&mut self, kind: Kind, media: &Media) -> Option<Json<'a>> {
-        text_block(self.omit(&MediaRef::new(kind, media)).into())
+        text_block(MediaRef::new(kind, media).omit(&mut self.omitted).into())
     }
 
     /// A failure may be told in text alone: what it shows comes after all results.
@@ -307,7 +295,7 @@ impl<'a> Writer<'a> {
         }
         typed("tool_result")
             .set("tool_use_id", call.id.clone())
-            .maybe("content", (!blocks.is_empty()).then_some(blocks))
+            .filled("content", blocks)
             .maybe("is_error", result.is_error.then_some(true))
             .into()
     }

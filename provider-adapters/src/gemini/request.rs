@@ -18,7 +18,7 @@ use crate::turn::{AssistantTurn, Turn};
 use crate::wire_call::{CallWriter, WireCall};
 use crate::wire_id::IdRule;
 
-/// Writes one request's contents. Neighbours of the same role become one.
+/// Writes one request's contents.
 #[derive(Debug)]
 pub(crate) struct Writer<'a> {
     gemini: &'a Gemini,
@@ -26,8 +26,8 @@ pub(crate) struct Writer<'a> {
     media_bytes: usize,
     /// Whether results may carry images and sound.
     media_in_results: bool,
-    contents: Vec<(&'static str, Vec<Json<'a>>)>,
-    pub(crate) omitted: Vec<Omitted>,
+    pub(crate) contents: Vec<Json<'a>>,
+    omitted: Vec<Omitted>,
 }
 
 /// The body of a request.
@@ -38,8 +38,11 @@ pub(crate) fn body<'a>(
     let media_bytes = request.limits.media_bytes;
     let mut writer = Writer::new(gemini, &request.model, &request.tools, media_bytes);
     writer.turns(request.conversation.turns());
-    let mut omitted = std::mem::take(&mut writer.omitted);
-    let contents = writer.into_contents();
+    let Writer {
+        contents,
+        mut omitted,
+        ..
+    } = writer;
     if contents.is_empty() {
         return Err(EncodeError::Empty);
     }
@@ -52,10 +55,7 @@ pub(crate) fn body<'a>(
         .set("contents", contents);
     let body = tools(body, request, gemini, &mut omitted)?;
     let config = generation_config(&request.options);
-    Ok((
-        body.maybe("generationConfig", (!config.is_empty()).then_some(config)),
-        omitted,
-    ))
+    Ok((body.filled("generationConfig", config), omitted))
 }
 
 /// All definitions: one list in one tool.
@@ -105,7 +105,7 @@ fn tools<'a>(
     let config = (mode != "AUTO").then(|| {
         let config = Object::default()
             .set("mode", mode)
-            .maybe("allowedFunctionNames", (!names.is_empty()).then_some(names));
+            .filled("allowedFunctionNames", names);
         Object::default().set("functionCallingConfig", config)
     });
     Ok(body
@@ -129,15 +129,14 @@ fn generation_config(options: &Options) -> Object<'_> {
         .maybe("thinkingLevel", level)
         .maybe("thinkingBudget", options.thinking_tokens.or(off))
         .maybe("includeThoughts", options.show_thoughts);
-    let stop: Vec<&str> = options.stop.iter().map(String::as_str).collect();
     Object::default()
         .maybe("maxOutputTokens", options.max_output_tokens)
         .maybe("temperature", options.temperature)
         .maybe("topP", options.top_p)
         .maybe("topK", options.top_k)
         .maybe("seed", options.seed)
-        .maybe("stopSequences", (!stop.is_empty()).then_some(stop))
-        .maybe("thinkingConfig", (!thinking.is_empty()).then_some(thinking))
+        .filled("stopSequences", options.stop.as_slice())
+        .filled("thinkingConfig", thinking)
 }
 
 impl<'a> Writer<'a> {
@@ -179,19 +178,11 @@ impl<'a> Writer<'a> {
         }
     }
 
-    pub(crate) fn into_contents(self) -> Vec<Json<'a>> {
-        let content = |(role, parts)| Object::default().set("role", role).set("parts", parts);
-        self.contents
-            .into_iter()
-            .map(content)
-            .map(Json::from)
-            .collect()
-    }
-
     /// A turn of no parts is refused, so it is not sent. Results stand alone.
     fn push(&mut self, role: &'static str, parts: Vec<Json<'a>>) {
         if !parts.is_empty() {
-            self.contents.push((role, parts));
+            let content = Object::default().set("role", role).set("parts", parts);
+            self.contents.push(content.into());
         }
     }
 
@@ -201,15 +192,9 @@ impl<'a> Writer<'a> {
             Piece::Text(text) => Some(text_part(text)),
             Piece::Media(media) => Some(match media_part(&media, self.media_bytes) {
                 Some(part) => part.into(),
-                None => text_part(self.omit(&media).into()),
+                None => text_part(media.omit(&mut self.omitted).into()),
             }),
         }
-    }
-
-    fn omit(&mut self, media: &MediaRef<'_>) -> String {
-        let placeholder = media.placeholder();
-        self.omitted.push(Omitted::Media(placeholder.clone()));
-        placeholder
     }
 
     fn assistant(&mut self, turn: &'a AssistantTurn) {
@@ -270,7 +255,7 @@ impl<'a> Writer<'a> {
                 match piece {
                     Piece::Text(text) => lines.push(text.into_owned()),
                     Piece::Media(media) => match media_part(&media, self.media_bytes) {
-                        None => lines.push(self.omit(&media)),
+                        None => lines.push(media.omit(&mut self.omitted)),
                         Some(part) if self.media_in_results => inside.push(part),
                         Some(part) => {
                             let line = media.placeholder();
@@ -286,7 +271,7 @@ impl<'a> Writer<'a> {
                 .maybe("id", id)
                 .set("name", call.name.clone())
                 .set("response", Object::default().set(key, lines.join("\n")))
-                .maybe("parts", (!inside.is_empty()).then_some(inside));
+                .filled("parts", inside);
             responses.push(Object::default().set("functionResponse", response).into());
         }
         self.push("user", responses);

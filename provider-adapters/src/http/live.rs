@@ -1,7 +1,6 @@
 //! A reply while it comes over the net.
 
 use std::collections::VecDeque;
-use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 

@@ -21,9 +21,9 @@ pub(crate) struct Writer<'a> {
     dialect: &'a Dialect,
     calls: CallWriter<'a>,
     media_bytes: usize,
-    messages: Vec<Json<'a>>,
+    pub(crate) messages: Vec<Json<'a>>,
     last_role: &'static str,
-    pub(crate) omitted: Vec<Omitted>,
+    omitted: Vec<Omitted>,
 }
 
 /// The body of a request.
@@ -138,13 +138,7 @@ fn options<'a>(
         ("thinking_tokens", options.thinking_tokens.is_some()),
         ("effort", options.effort.is_some() && !dialect.effort),
     ];
-    omitted.extend(
-        unknown
-            .iter()
-            .filter(|(_, there)| *there)
-            .map(|(name, _)| Omitted::Option(name)),
-    );
-    let stop: Vec<&str> = options.stop.iter().map(String::as_str).collect();
+    omitted.extend(Omitted::options(&unknown));
     let effort = options
         .effort
         .filter(|_| dialect.effort)
@@ -153,7 +147,7 @@ fn options<'a>(
         .maybe("temperature", options.temperature)
         .maybe("top_p", options.top_p)
         .maybe("seed", options.seed)
-        .maybe("stop", (!stop.is_empty()).then_some(stop))
+        .filled("stop", options.stop.as_slice())
         .maybe("reasoning_effort", effort)
 }
 
@@ -181,10 +175,6 @@ impl<'a> Writer<'a> {
                 Turn::Assistant(turn) => self.assistant(turn),
             }
         }
-    }
-
-    pub(crate) fn into_messages(self) -> Vec<Json<'a>> {
-        self.messages
     }
 
     fn system(&mut self, text: &'a str) {
@@ -225,7 +215,7 @@ impl<'a> Writer<'a> {
                         text_only = false;
                         parts.push(Note::Part(part));
                     }
-                    None => parts.push(Note::Text(self.omit(&media).into())),
+                    None => parts.push(Note::Text(media.omit(&mut self.omitted).into())),
                 },
             }
         }
@@ -237,12 +227,6 @@ impl<'a> Writer<'a> {
             .parts
             .then(|| media_part(media, self.dialect, self.media_bytes))
             .flatten()
-    }
-
-    fn omit(&mut self, media: &MediaRef<'_>) -> String {
-        let placeholder = media.placeholder();
-        self.omitted.push(Omitted::Media(placeholder.clone()));
-        placeholder
     }
 
     fn assistant(&mut self, turn: &'a AssistantTurn) {
@@ -317,7 +301,7 @@ impl<'a> Writer<'a> {
                         lines.push(format!("{line} (shown in the next message)"));
                         shown.extend([Piece::Text(whose.into()), Piece::Media(media)]);
                     }
-                    Piece::Media(media) => lines.push(self.omit(&media)),
+                    Piece::Media(media) => lines.push(media.omit(&mut self.omitted)),
                 }
             }
             let text = lines.join("\n");

@@ -88,7 +88,7 @@ impl ThinkSplitter {
 }
 
 /// How many bytes at the end of `text` may be the start of `tag`.
-pub(crate) fn tag_start(text: &str, tag: &str) -> usize {
+fn tag_start(text: &str, tag: &str) -> usize {
     let longest = tag.len().saturating_sub(1).min(text.len());
     (1..=longest)
         .rev()

@@ -23,7 +23,7 @@ pub(crate) struct Writer<'a> {
     calls: CallWriter<'a>,
     media_bytes: usize,
     pub(crate) items: Vec<Json<'a>>,
-    pub(crate) omitted: Vec<Omitted>,
+    omitted: Vec<Omitted>,
 }
 
 /// The body of a request.
@@ -94,12 +94,7 @@ fn options<'a>(body: Object<'a>, options: &Options, omitted: &mut Vec<Omitted>) 
         ("stop", !options.stop.is_empty()),
         ("thinking_tokens", options.thinking_tokens.is_some()),
     ];
-    omitted.extend(
-        unknown
-            .iter()
-            .filter(|(_, there)| *there)
-            .map(|(name, _)| Omitted::Option(name)),
-    );
+    omitted.extend(Omitted::options(&unknown));
     let reasoning = Object::default()
         .maybe("effort", options.effort.map(|effort| effort.as_str()))
         .maybe(
@@ -109,7 +104,7 @@ fn options<'a>(body: Object<'a>, options: &Options, omitted: &mut Vec<Omitted>) 
     body.maybe("max_output_tokens", options.max_output_tokens)
         .maybe("temperature", options.temperature)
         .maybe("top_p", options.top_p)
-        .maybe("reasoning", (!reasoning.is_empty()).then_some(reasoning))
+        .filled("reasoning", reasoning)
 }
 
 impl<'a> Writer<'a> {

@@ -81,7 +81,7 @@ pub(super) fn whole(reply: &ScriptedReply) -> Object<'_> {
         .set("role", "assistant")
         .set("content", text.map_or(Json::Null, Json::from))
         .maybe("reasoning_content", thoughts)
-        .maybe("tool_calls", (!calls.is_empty()).then_some(calls));
+        .filled("tool_calls", calls);
     let choice = Object::default()
         .set("index", 0)
         .set("message", message)

@@ -1,6 +1,6 @@
 //! Images, sound and files: saved, and shown as a path.
 
-use std::fs::{DirBuilder, OpenOptions};
+use std::fs::DirBuilder;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -8,6 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
+use crate::home;
 use crate::store::BlobId;
 
 /// The parts of a tool's response that are not text: media type and base64.
@@ -30,17 +31,12 @@ pub(crate) fn save(folder: &Path, mime: &str, base64: &str) -> io::Result<PathBu
     let bytes = STANDARD.decode(base64).map_err(io::Error::other)?;
     let mut make = DirBuilder::new();
     make.recursive(true);
-    let mut open = OpenOptions::new();
-    open.write(true).create_new(true);
     #[cfg(unix)]
-    {
-        use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
-        make.mode(0o700);
-        open.mode(0o600);
-    }
+    std::os::unix::fs::DirBuilderExt::mode(&mut make, 0o700);
     make.create(folder)?;
     let path = folder.join(format!("{}.{}", BlobId::fresh(), extension(mime)));
-    open.open(&path)?.write_all(&bytes)?;
+    let mut file = home::private().write(true).create_new(true).open(&path)?;
+    file.write_all(&bytes)?;
     Ok(path)
 }
 

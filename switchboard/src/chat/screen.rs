@@ -235,13 +235,12 @@ impl Screen {
         self.end_line();
         let hint = match reason {
             Reason::Finished => return,
-            Reason::Limit(LimitKind::Cost | LimitKind::Rounds) | Reason::Loop => {
-                " (/continue goes on)"
-            }
-            Reason::Cancelled => " (/continue goes on)",
+            _ if self.show != Show::Chat => "",
+            Reason::Limit(LimitKind::Cost | LimitKind::Rounds)
+            | Reason::Loop
+            | Reason::Cancelled => " (/continue goes on)",
             _ => "",
         };
-        let hint = if self.show == Show::Chat { hint } else { "" };
         let text = format!("{}{hint}", clean(&reason.to_string()));
         self.line(Style::Bad, &text);
     }

@@ -4,8 +4,9 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use crate::assistants::Draft;
+use crate::brief::brief;
 use crate::cli::Global;
-use crate::cli::text::{brief, table};
+use crate::cli::text::{table, table_or};
 use crate::exit::{Exit, Failure};
 use crate::home;
 use crate::out::Out;
@@ -188,11 +189,8 @@ async fn list(store: &dyn Store, rows: &[Assistant], out: &Out) -> Result<(), Fa
     for row in rows {
         values.push(described(store, row).await?);
     }
-    let lines: Vec<Vec<String>> = values.iter().map(line).collect();
-    let text = match lines.is_empty() {
-        true => "No assistants yet: `switchboard assistants add NAME` makes one.".to_owned(),
-        false => table(&lines),
-    };
+    let none = "No assistants yet: `switchboard assistants add NAME` makes one.";
+    let text = table_or(none, values.iter().map(line).collect());
     out.result(&json!({ "assistants": values }), text);
     Ok(())
 }

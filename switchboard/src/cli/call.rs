@@ -46,45 +46,39 @@ impl Call {
             Some(text) => object(text)?,
             None => Map::new(),
         };
-        Link::with(
-            global,
-            server,
-            &self.ad_hoc,
-            Asker::new(out),
-            async |link| {
-                let server = link.only()?;
-                let entry = entry(link, tool)?;
-                refuse_denied(link, server, tool).await?;
-                arguments::read(words, &schema(&entry), &mut arguments).map_err(|error| {
-                    let hint = format!("`switchboard tool show` tells what {tool} takes.");
-                    Failure::new(Exit::Other, error.to_string()).with_hint(hint)
-                })?;
-                let progress = *out;
-                let mut options = CallOptions::default().with_progress(move |report| {
-                    progress.progress(&told(&report));
-                });
-                if let Some(seconds) = self.timeout {
-                    options = options.with_timeout(Duration::from_secs(seconds));
-                }
-                let name = server.name.as_str();
-                let result = link
-                    .manager
-                    .call_tool_with(name, tool, &arguments, options)
-                    .await;
-                out.progress("");
-                let result = result.map_err(|error| link.failure(server, &error))?;
-                let value = json!({"server": name, "tool": tool, "result": result});
-                out.result(&value, clean(&text(&result)));
-                if !result.failed() {
-                    return Ok(Exit::Done);
-                }
-                Err(Failure::new(
-                    Exit::Tool,
-                    format!("tool {tool:?} of server {name:?} failed"),
-                ))
-            },
-        )
-        .await
+        let work = async |link: &Link| {
+            let server = link.only()?;
+            let entry = entry(link, tool)?;
+            refuse_denied(link, server, tool).await?;
+            arguments::read(words, &schema(&entry), &mut arguments).map_err(|error| {
+                let hint = format!("`switchboard tool show` tells what {tool} takes.");
+                Failure::new(Exit::Other, error.to_string()).with_hint(hint)
+            })?;
+            let progress = *out;
+            let mut options = CallOptions::default().with_progress(move |report| {
+                progress.progress(&told(&report));
+            });
+            if let Some(seconds) = self.timeout {
+                options = options.with_timeout(Duration::from_secs(seconds));
+            }
+            let name = server.name.as_str();
+            let result = link
+                .manager
+                .call_tool_with(name, tool, &arguments, options)
+                .await;
+            out.progress("");
+            let result = result.map_err(|error| link.failure(server, &error))?;
+            let value = json!({"server": name, "tool": tool, "result": result});
+            out.result(&value, clean(&text(&result)));
+            if !result.failed() {
+                return Ok(Exit::Done);
+            }
+            Err(Failure::new(
+                Exit::Tool,
+                format!("tool {tool:?} of server {name:?} failed"),
+            ))
+        };
+        Link::with(global, server, &self.ad_hoc, Asker::new(out), work).await
     }
 }
 

@@ -1,5 +1,6 @@
 //! `switchboard chat`, and `switchboard` alone.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use clap::Args;
@@ -7,6 +8,7 @@ use clap::Args;
 use crate::chat::{Command, Console, Ended, Forms, HELP, Line, Show};
 use crate::chat::{clean, drive, export_markdown, money};
 use crate::cli::Global;
+use crate::cli::failure::unwritable;
 use crate::cli::wishes::TalkArgs;
 use crate::exit::{Exit, Failure};
 use crate::home;
@@ -207,16 +209,7 @@ impl Room {
     /// Drives the answer, and shows what it cost.
     async fn answer(&mut self) -> Result<Option<Exit>, Failure> {
         self.govern().await?;
-        let agent = self.bench.agent(&self.talk.conversation().id);
-        let name = self.bench.choice.name();
-        let model = Model {
-            name: &name,
-            wire: self.bench.choice.wire,
-            servers: &self.bench.servers,
-        };
-        let ended = drive(&mut self.talk, &agent, model, &mut self.console).await;
-        self.console.screen.end_line();
-        match ended? {
+        match answer(&mut self.talk, &self.bench, &mut self.console).await? {
             Ended::Over(_) => {
                 self.footer();
                 Ok(None)
@@ -285,12 +278,28 @@ impl Room {
         match file {
             None => self.console.out.say(clean(&text)),
             Some(file) => {
-                std::fs::write(&file, text).map_err(|error| {
-                    Failure::new(Exit::Other, format!("{file} cannot be written")).caused_by(error)
-                })?;
+                let written = std::fs::write(&file, text);
+                written.map_err(|error| unwritable(Path::new(&file), error))?;
                 self.dim(&format!("Written to {file}."));
             }
         }
         Ok(())
     }
+}
+
+/// Drives an answer until it is over or waits for somebody.
+pub(super) async fn answer(
+    talk: &mut Talk,
+    bench: &Workbench,
+    console: &mut Console,
+) -> Result<Ended, Failure> {
+    let agent = bench.agent(&talk.conversation().id);
+    let model = Model {
+        name: &bench.choice.name(),
+        wire: bench.choice.wire,
+        servers: &bench.servers,
+    };
+    let ended = drive(talk, &agent, model, console).await;
+    console.screen.end_line();
+    Ok(ended?)
 }

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use provider_adapters::Wire;
 
-use crate::demo::{DemoScript, DemoStage, tour};
+use crate::demo::{DemoScript, DemoStage, this_program, tour};
 use crate::exit::{Exit, Failure};
 use crate::out::Out;
 
@@ -82,15 +82,12 @@ impl Demo {
         has_verb: impl Fn(&str) -> bool,
         out: &Out,
     ) -> Result<Exit, Failure> {
-        let program = std::env::current_exe().map_err(|error| {
-            Failure::new(Exit::Other, "this program cannot find itself").caused_by(error)
-        })?;
         let next: Vec<String> = NEXT
             .iter()
             .filter(|(verb, ..)| has_verb(verb))
             .map(|(_, line, what)| format!("{line:<36} {what}"))
             .collect();
-        let stage = DemoStage::start(&program, DemoScript::default(), None).await?;
+        let stage = DemoStage::start(&this_program()?, DemoScript::default(), None).await?;
         let ended = tokio::select! {
             ended = tour(&stage, self.wire.into(), &next, out) => ended,
             _ = tokio::signal::ctrl_c() => Ok(Exit::Cancelled),

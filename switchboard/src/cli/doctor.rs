@@ -33,51 +33,43 @@ impl Doctor {
     pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
         let server = self.server.as_deref();
         let slow = Duration::from_secs(self.slow);
-        Link::with(
-            global,
-            server,
-            &self.ad_hoc,
-            NoopElicitation,
-            async |link| {
-                let mut reports: Vec<Examination> = link
-                    .servers
-                    .iter()
-                    .map(|server| examine(&link.manager, &server.name, server.took, slow))
-                    .collect();
-                for (name, finding) in &link.findings {
-                    let mut finding = finding.clone();
-                    let mut failed = link.failed.iter();
-                    if finding.problem == Problem::WrongTransport
-                        && let Some(config) = failed.find(|config| config.name().as_str() == name)
-                        && let Some(better) = other_transport(&link.manager, config).await
-                    {
-                        finding = better;
-                    }
-                    reports.push(Examination::failed(name, finding));
+        let work = async |link: &Link| {
+            let mut reports: Vec<Examination> = link
+                .servers
+                .iter()
+                .map(|server| examine(&link.manager, &server.name, server.took, slow))
+                .collect();
+            for (name, finding) in &link.findings {
+                let mut finding = finding.clone();
+                let mut failed = link.failed.iter();
+                if finding.problem == Problem::WrongTransport
+                    && let Some(config) = failed.find(|config| config.name().as_str() == name)
+                    && let Some(better) = other_transport(&link.manager, config).await
+                {
+                    finding = better;
                 }
-                reports.sort_by(|a, b| a.name.cmp(&b.name));
-                let values: Vec<Value> = reports.iter().map(Examination::to_json).collect();
-                let value = json!({
-                    "database": home::database(global.database.as_deref()),
-                    "servers": values,
-                });
-                let texts: Vec<String> = reports.iter().map(|report| text(report, out)).collect();
-                let text = match texts.is_empty() {
-                    true => "No servers to look at. `switchboard import` brings in those of other \
-                         programs."
-                        .to_owned(),
-                    false => texts.join("\n\n"),
-                };
-                out.result(&value, text);
-                let mut findings = reports.iter().flat_map(|report| &report.findings);
-                let exits = findings.by_ref().map(|finding| finding.problem.exit());
-                Ok(exits
-                    .into_iter()
-                    .find(|exit| *exit != Exit::Done)
-                    .unwrap_or(Exit::Done))
-            },
-        )
-        .await
+                reports.push(Examination::failed(name, finding));
+            }
+            reports.sort_by(|a, b| a.name.cmp(&b.name));
+            let values: Vec<Value> = reports.iter().map(Examination::to_json).collect();
+            let value = json!({
+                "database": home::database(global.database.as_deref()),
+                "servers": values,
+            });
+            let texts: Vec<String> = reports.iter().map(|report| text(report, out)).collect();
+            let text = match texts.is_empty() {
+                true => "No servers to look at. `switchboard import` brings in those of other \
+                     programs."
+                    .to_owned(),
+                false => texts.join("\n\n"),
+            };
+            out.result(&value, text);
+            let findings = reports.iter().flat_map(|report| &report.findings);
+            let mut exits = findings.map(|finding| finding.problem.exit());
+            let bad = exits.find(|exit| *exit != Exit::Done);
+            Ok(bad.unwrap_or(Exit::Done))
+        };
+        Link::with(global, server, &self.ad_hoc, NoopElicitation, work).await
     }
 }
 

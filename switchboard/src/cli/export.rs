@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
 use crate::cli::Global;
+use crate::cli::failure::unwritable;
 use crate::exit::{Exit, Failure};
 use crate::home;
 use crate::out::Out;
@@ -76,14 +77,7 @@ fn insert(value: &mut Value, name: &str, member: Value) {
 
 /// Never over a file that is there: it may be somebody's.
 fn save(path: &PathBuf, text: &str) -> Result<(), Failure> {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let file = options.open(path);
+    let file = home::private().write(true).create_new(true).open(path);
     let written = file.and_then(|mut file| std::io::Write::write_all(&mut file, text.as_bytes()));
-    written.map_err(|error| {
-        let text = format!("{} cannot be written", path.display());
-        Failure::new(Exit::Other, text).caused_by(error)
-    })
+    written.map_err(|error| unwritable(path, error))
 }

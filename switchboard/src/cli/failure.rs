@@ -1,9 +1,17 @@
 //! Errors of the modules, as verbs fail with them.
 
+use std::path::Path;
+
 use crate::exit::{Exit, Failure};
 use crate::models::{ChoiceError, KeyError};
 use crate::session::SessionError;
 use crate::store::StoreError;
+
+/// A file that cannot be written.
+pub(super) fn unwritable(file: &Path, error: std::io::Error) -> Failure {
+    let text = format!("{} cannot be written", file.display());
+    Failure::new(Exit::Other, text).caused_by(error)
+}
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {

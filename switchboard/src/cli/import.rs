@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::{Value, json};
 
+use crate::brief::brief;
 use crate::chat::clean;
 use crate::cli::Global;
-use crate::cli::text::{brief, count, table};
+use crate::cli::text::{count, table};
 use crate::exit::{Exit, Failure};
 use crate::home;
 use crate::import::{Item, Plan, Question, State, named, take_over, usual};

@@ -5,59 +5,38 @@ use mcp_jsonrpc::model::Prompt as Listed;
 use mcp_manager::{NoopElicitation, flatten};
 use serde_json::json;
 
+use crate::brief::brief;
 use crate::chat::clean;
 use crate::cli::Global;
+use crate::cli::about::About;
 use crate::cli::resources::bare;
-use crate::cli::text::{brief, table};
+use crate::cli::text::table_or;
 use crate::cli::tool::split;
 use crate::exit::{Exit, Failure};
 use crate::out::Out;
-use crate::servers::{AdHoc, Link};
+use crate::servers::{AdHoc, Link, Linked};
 
 /// Lists prompts with their arguments.
 #[derive(Args, Debug)]
 pub(crate) struct Prompts {
-    /// A server: its name, its URL, or `demo`; all that are switched on if none
-    #[arg(value_name = "SERVER")]
-    server: Option<String>,
     #[command(flatten)]
-    ad_hoc: AdHoc,
+    about: About,
 }
 
 impl Prompts {
     pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
-        let server = self.server.as_deref();
-        Link::with(
-            global,
-            server,
-            &self.ad_hoc,
-            NoopElicitation,
-            async |link| {
-                if link.findings.is_empty() || server.is_some() {
-                    link.only()?;
-                }
-                let (mut values, mut rows) = (Vec::new(), Vec::new());
-                for server in &link.servers {
-                    let listing = link.listing(&server.name);
-                    values.push(json!({"server": server.name, "prompts": bare(listing.prompts())}));
-                    for prompt in listing.prompts() {
-                        let about = prompt.description.as_deref().unwrap_or_default();
-                        rows.push(vec![
-                            server.name.to_string(),
-                            signature(prompt),
-                            brief(about, 80),
-                        ]);
-                    }
-                }
-                let text = match rows.is_empty() {
-                    true => "No prompts.".to_owned(),
-                    false => table(&rows),
-                };
-                out.result(&json!({ "servers": values }), text);
-                Ok(link.tell(out))
-            },
-        )
-        .await
+        let look = |link: &Link, server: &Linked| {
+            let listing = link.listing(&server.name);
+            let prompts = bare(listing.prompts());
+            let rows = prompts.iter().map(|prompt| {
+                let about = prompt.description.as_deref().unwrap_or_default();
+                vec![server.name.to_string(), signature(prompt), brief(about, 80)]
+            });
+            let rows: Vec<Vec<String>> = rows.collect();
+            (json!({"server": server.name, "prompts": prompts}), rows)
+        };
+        let text = |rows: Vec<_>| table_or("No prompts.", rows.concat());
+        self.about.print(global, out, look, text).await
     }
 }
 
@@ -98,29 +77,23 @@ impl Prompt {
             )),
         });
         let arguments: Vec<(String, String)> = pairs.collect::<Result<_, _>>()?;
-        Link::with(
-            global,
-            server,
-            &self.ad_hoc,
-            NoopElicitation,
-            async |link| {
-                let server = link.only()?;
-                let name = server.name.as_str();
-                let result = link.manager.get_prompt(name, prompt, &arguments).await;
-                let result = result.map_err(|error| link.failure(server, &error))?;
-                let texts = result.messages.iter().map(|message| {
-                    let role = serde_json::to_value(message.role).unwrap_or_default();
-                    let said = flatten(std::slice::from_ref(&message.content));
-                    format!("{}: {said}", role.as_str().unwrap_or_default())
-                });
-                let text = texts.collect::<Vec<_>>().join("\n\n");
-                out.result(
-                    &json!({"server": name, "prompt": prompt, "result": result}),
-                    clean(&text),
-                );
-                Ok(Exit::Done)
-            },
-        )
-        .await
+        let work = async |link: &Link| {
+            let server = link.only()?;
+            let name = server.name.as_str();
+            let result = link.manager.get_prompt(name, prompt, &arguments).await;
+            let result = result.map_err(|error| link.failure(server, &error))?;
+            let texts = result.messages.iter().map(|message| {
+                let role = serde_json::to_value(message.role).unwrap_or_default();
+                let said = flatten(std::slice::from_ref(&message.content));
+                format!("{}: {said}", role.as_str().unwrap_or_default())
+            });
+            let text = texts.collect::<Vec<_>>().join("\n\n");
+            out.result(
+                &json!({"server": name, "prompt": prompt, "result": result}),
+                clean(&text),
+            );
+            Ok(Exit::Done)
+        };
+        Link::with(global, server, &self.ad_hoc, NoopElicitation, work).await
     }
 }

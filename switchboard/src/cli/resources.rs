@@ -1,6 +1,5 @@
 //! `switchboard resources` and `switchboard read`.
 
-use std::io::Write as _;
 use std::path::PathBuf;
 
 use base64::Engine as _;
@@ -9,68 +8,53 @@ use clap::Args;
 use mcp_manager::NoopElicitation;
 use serde_json::{Value, json};
 
+use crate::brief::brief;
 use crate::chat::clean;
 use crate::cli::Global;
-use crate::cli::text::{brief, table};
+use crate::cli::about::About;
+use crate::cli::failure::unwritable;
+use crate::cli::text::table_or;
 use crate::cli::tool::split;
 use crate::exit::{Exit, Failure};
 use crate::out::Out;
-use crate::servers::{AdHoc, Link};
+use crate::servers::{AdHoc, Link, Linked};
 
 /// Lists resources, and patterns of resources.
 #[derive(Args, Debug)]
 pub(crate) struct Resources {
-    /// A server: its name, its URL, or `demo`; all that are switched on if none
-    #[arg(value_name = "SERVER")]
-    server: Option<String>,
     #[command(flatten)]
-    ad_hoc: AdHoc,
+    about: About,
 }
 
 impl Resources {
     pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
-        let server = self.server.as_deref();
-        Link::with(
-            global,
-            server,
-            &self.ad_hoc,
-            NoopElicitation,
-            async |link| {
-                if link.findings.is_empty() || server.is_some() {
-                    link.only()?;
-                }
-                let (mut values, mut rows) = (Vec::new(), Vec::new());
-                for server in &link.servers {
-                    let listing = link.listing(&server.name);
-                    values.push(json!({
-                        "server": server.name,
-                        "resources": bare(listing.resources()),
-                        "templates": bare(listing.resource_templates()),
-                    }));
-                    let mut row = |uri: &str, name: &str, mime: &Option<String>| {
-                        rows.push(vec![
-                            server.name.to_string(),
-                            uri.to_owned(),
-                            mime.clone().unwrap_or_default(),
-                            brief(name, 60),
-                        ]);
-                    };
-                    for resource in listing.resources() {
-                        row(&resource.uri, &resource.name, &resource.mime_type);
-                    }
-                    for template in listing.resource_templates() {
-                        row(&template.uri_template, &template.name, &template.mime_type);
-                    }
-                }
-                let text = match rows.is_empty() {
-                    true => "No resources.".to_owned(),
-                    false => table(&rows),
-                };
-                out.result(&json!({ "servers": values }), text);
-                Ok(link.tell(out))
-            },
-        )
-        .await
+        let look = |link: &Link, server: &Linked| {
+            let listing = link.listing(&server.name);
+            let row = |uri: &str, name: &str, mime: &Option<String>| {
+                vec![
+                    server.name.to_string(),
+                    uri.to_owned(),
+                    mime.clone().unwrap_or_default(),
+                    brief(name, 60),
+                ]
+            };
+            let resources = bare(listing.resources());
+            let templates = bare(listing.resource_templates());
+            let rows = resources
+                .iter()
+                .map(|it| row(&it.uri, &it.name, &it.mime_type));
+            let patterns = templates.iter();
+            let patterns = patterns.map(|it| row(&it.uri_template, &it.name, &it.mime_type));
+            let rows: Vec<Vec<String>> = rows.chain(patterns).collect();
+            let value = json!({
+                "server": server.name,
+                "resources": resources,
+                "templates": templates,
+            });
+            (value, rows)
+        };
+        let text = |rows: Vec<_>| table_or("No resources.", rows.concat());
+        self.about.print(global, out, look, text).await
     }
 }
 
@@ -96,55 +80,46 @@ impl Read {
     pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
         let (server, rest) = split(&self.words, &self.ad_hoc)?;
         let uri = rest.first().map(String::as_str).unwrap_or_default();
-        Link::with(
-            global,
-            server,
-            &self.ad_hoc,
-            NoopElicitation,
-            async |link| {
-                let server = link.only()?;
-                let name = server.name.as_str();
-                let read = link.manager.read_resource(name, uri).await;
-                let read = read.map_err(|error| link.failure(server, &error))?;
-                let value = json!({"server": name, "uri": uri, "contents": read.contents});
-                let mut texts = Vec::new();
-                let mut bytes = Vec::new();
-                for part in &read.contents {
-                    let blob = part.blob.as_deref().map(|blob| STANDARD.decode(blob));
-                    match (&part.text, blob) {
-                        (Some(text), _) => {
-                            bytes.extend_from_slice(text.as_bytes());
-                            texts.push(text.clone());
-                        }
-                        (None, Some(Ok(blob))) => {
-                            let mime = part.mime_type.as_deref().unwrap_or("bytes");
-                            texts.push(format!(
-                                "[{mime}, {} bytes; --output FILE keeps it]",
-                                blob.len()
-                            ));
-                            bytes.extend(blob);
-                        }
-                        (None, Some(Err(_))) => texts.push("[not base64]".to_owned()),
-                        (None, None) => {}
+        let work = async |link: &Link| {
+            let server = link.only()?;
+            let name = server.name.as_str();
+            let read = link.manager.read_resource(name, uri).await;
+            let read = read.map_err(|error| link.failure(server, &error))?;
+            let value = json!({"server": name, "uri": uri, "contents": read.contents});
+            let mut texts = Vec::new();
+            let mut bytes = Vec::new();
+            for part in &read.contents {
+                let blob = part.blob.as_deref().map(|blob| STANDARD.decode(blob));
+                match (&part.text, blob) {
+                    (Some(text), _) => {
+                        bytes.extend_from_slice(text.as_bytes());
+                        texts.push(text.clone());
                     }
+                    (None, Some(Ok(blob))) => {
+                        let mime = part.mime_type.as_deref().unwrap_or("bytes");
+                        texts.push(format!(
+                            "[{mime}, {} bytes; --output FILE keeps it]",
+                            blob.len()
+                        ));
+                        bytes.extend(blob);
+                    }
+                    (None, Some(Err(_))) => texts.push("[not base64]".to_owned()),
+                    (None, None) => {}
                 }
-                match &self.output {
-                    Some(path) => save(path, &bytes, out, value)?,
-                    None => out.result(&value, clean(&texts.join("\n"))),
-                }
-                Ok(Exit::Done)
-            },
-        )
-        .await
+            }
+            match &self.output {
+                Some(path) => save(path, &bytes, out, value)?,
+                None => out.result(&value, clean(&texts.join("\n"))),
+            }
+            Ok(Exit::Done)
+        };
+        Link::with(global, server, &self.ad_hoc, NoopElicitation, work).await
     }
 }
 
 fn save(path: &PathBuf, bytes: &[u8], out: &Out, mut value: Value) -> Result<(), Failure> {
-    let written = std::fs::File::create(path).and_then(|mut file| file.write_all(bytes));
+    std::fs::write(path, bytes).map_err(|error| unwritable(path, error))?;
     let shown = path.display().to_string();
-    written.map_err(|error| {
-        Failure::new(Exit::Other, format!("{shown} cannot be written")).caused_by(error)
-    })?;
     if let Some(members) = value.as_object_mut() {
         members.remove("contents");
         members.insert("file".to_owned(), json!(shown));

@@ -8,13 +8,14 @@ use clap::Args;
 use mcp_manager::NoopElicitation;
 use serde_json::{Value, json};
 
-use crate::chat::{Console, Ended, Forms, Show, call_json, clean, drive};
+use crate::chat::{Console, Ended, Forms, Show, call_json, clean};
 use crate::cli::Global;
+use crate::cli::chat;
 use crate::cli::wishes::TalkArgs;
 use crate::exit::{Exit, Failure};
 use crate::home;
 use crate::out::Out;
-use crate::session::{Model, Talk};
+use crate::session::Talk;
 use crate::store::{CallStatus, UsageTotal};
 use crate::workbench::Workbench;
 
@@ -115,16 +116,7 @@ async fn answer(
     bench: &Workbench,
     console: &mut Console,
 ) -> Result<Answered, Failure> {
-    let agent = bench.agent(&talk.conversation().id);
-    let name = bench.choice.name();
-    let model = Model {
-        name: &name,
-        wire: bench.choice.wire,
-        servers: &bench.servers,
-    };
-    let ended = drive(talk, &agent, model, console).await;
-    console.screen.end_line();
-    let reason = match ended? {
+    let reason = match chat::answer(talk, bench, console).await? {
         Ended::Over(reason) => reason,
         Ended::Quit => Reason::Cancelled,
         Ended::Waiting => {
@@ -161,7 +153,7 @@ async fn answer(
     let text = ledger.answer().content.clone();
     let value = json!({
         "conversation": id,
-        "model": name,
+        "model": bench.choice.name(),
         "text": text,
         "toolCalls": ledger.calls().map(call_json).collect::<Vec<_>>(),
         "finish": reason.to_string(),

@@ -33,60 +33,53 @@ impl Schema {
         if server.is_none() && !self.ad_hoc.has_command() {
             return Err(Failure::new(Exit::Other, "a server is needed"));
         }
-        Link::with(
-            global,
-            server,
-            &self.ad_hoc,
-            NoopElicitation,
-            async |link| {
-                let server = link.only()?;
-                let catalog = link.catalog();
-                let wanted = |name: &str| self.tool.as_deref().is_none_or(|tool| tool == name);
-                let entries: Vec<_> = catalog
-                    .enabled_tools()
-                    .filter(|entry| entry.server() == &server.name && wanted(entry.name()))
-                    .cloned()
-                    .collect();
-                if let (Some(tool), true) = (&self.tool, entries.is_empty()) {
-                    let text = format!("server {:?} offers no tool {tool:?}", server.name.as_str());
-                    return Err(Failure::new(Exit::Other, text));
-                }
-                let view = self.provider.view(&entries);
-                let left_out = view.left_out.iter();
-                let left_out: Vec<Value> = left_out
-                    .map(|(tool, reason)| json!({"tool": tool, "reason": reason}))
-                    .collect();
-                let mut text = format!("{:#}", view.definitions);
-                for (tool, reason) in &view.left_out {
-                    let line = format!("\n{tool} is left out: {reason}");
-                    text.push_str(&out.paint(Style::Bad, &line));
-                }
-                for loss in &view.losses {
-                    let part =
-                        |name: &str| loss.get(name).and_then(Value::as_str).unwrap_or_default();
-                    let lossy = match loss.get("lossy") {
-                        Some(Value::Bool(true)) => "",
-                        _ => ", nothing lost",
-                    };
-                    text.push_str(&format!(
-                        "\n{} #{}: {} {}{lossy}",
-                        part("tool"),
-                        part("pointer"),
-                        part("keyword"),
-                        part("action")
-                    ));
-                }
-                let value = json!({
-                    "server": server.name,
-                    "for": view.wire,
-                    "tools": view.definitions,
-                    "losses": view.losses,
-                    "left_out": left_out,
-                });
-                out.result(&value, clean(&text));
-                Ok(Exit::Done)
-            },
-        )
-        .await
+        let work = async |link: &Link| {
+            let server = link.only()?;
+            let catalog = link.catalog();
+            let wanted = |name: &str| self.tool.as_deref().is_none_or(|tool| tool == name);
+            let entries: Vec<_> = catalog
+                .enabled_tools()
+                .filter(|entry| entry.server() == &server.name && wanted(entry.name()))
+                .cloned()
+                .collect();
+            if let (Some(tool), true) = (&self.tool, entries.is_empty()) {
+                let text = format!("server {:?} offers no tool {tool:?}", server.name.as_str());
+                return Err(Failure::new(Exit::Other, text));
+            }
+            let view = self.provider.view(&entries);
+            let left_out = view.left_out.iter();
+            let left_out: Vec<Value> = left_out
+                .map(|(tool, reason)| json!({"tool": tool, "reason": reason}))
+                .collect();
+            let mut text = format!("{:#}", view.definitions);
+            for (tool, reason) in &view.left_out {
+                let line = format!("\n{tool} is left out: {reason}");
+                text.push_str(&out.paint(Style::Bad, &line));
+            }
+            for loss in &view.losses {
+                let part = |name: &str| loss.get(name).and_then(Value::as_str).unwrap_or_default();
+                let lossy = match loss.get("lossy") {
+                    Some(Value::Bool(true)) => "",
+                    _ => ", nothing lost",
+                };
+                text.push_str(&format!(
+                    "\n{} #{}: {} {}{lossy}",
+                    part("tool"),
+                    part("pointer"),
+                    part("keyword"),
+                    part("action")
+                ));
+            }
+            let value = json!({
+                "server": server.name,
+                "for": view.wire,
+                "tools": view.definitions,
+                "losses": view.losses,
+                "left_out": left_out,
+            });
+            out.result(&value, clean(&text));
+            Ok(Exit::Done)
+        };
+        Link::with(global, server, &self.ad_hoc, NoopElicitation, work).await
     }
 }

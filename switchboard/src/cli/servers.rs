@@ -14,7 +14,7 @@ use crate::chat::clean;
 use crate::cli::Global;
 use crate::exit::{Exit, Failure};
 use crate::out::Out;
-use crate::servers::{ServerLog, find, log_out};
+use crate::servers::{ServerLog, Switch, find, log_out};
 use crate::store::{Change, Timestamp, Trust, UserId};
 
 /// Which servers there are.
@@ -64,13 +64,6 @@ struct Logs {
     /// How many lines
     #[arg(long, short = 'n', default_value_t = 200, value_name = "N")]
     lines: usize,
-}
-
-/// Whether a server is used.
-#[derive(Clone, Copy, Eq, PartialEq)]
-enum Switch {
-    On,
-    Off,
 }
 
 impl Servers {

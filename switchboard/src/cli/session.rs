@@ -9,6 +9,7 @@ use serde_json::json;
 use crate::chat::{clean, export_json, export_markdown};
 use crate::cli::Global;
 use crate::cli::chat::Chat;
+use crate::cli::failure::unwritable;
 use crate::cli::wishes::TalkArgs;
 use crate::exit::{Exit, Failure};
 use crate::home;
@@ -103,10 +104,8 @@ impl Session {
                 match output {
                     None => out.result(&value, text),
                     Some(file) => {
-                        std::fs::write(&file, text).map_err(|error| {
-                            let text = format!("{} cannot be written", file.display());
-                            Failure::new(Exit::Other, text).caused_by(error)
-                        })?;
+                        let written = std::fs::write(&file, text);
+                        written.map_err(|error| unwritable(&file, error))?;
                         let written = file.display().to_string();
                         out.result(
                             &json!({ "written": written }),

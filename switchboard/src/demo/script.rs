@@ -234,7 +234,7 @@ pub(crate) fn call_id(asked: &Asked, number: usize) -> String {
 
 /// The tool of this name among those offered, whatever a host put before it and, where the name
 /// is not to every provider's taste, behind it.
-pub(crate) fn find_tool<'a>(asked: &'a Asked, name: &str) -> Option<&'a ToolSpec> {
+fn find_tool<'a>(asked: &'a Asked, name: &str) -> Option<&'a ToolSpec> {
     let tools = || asked.tools.iter().filter(|_| asked.may_call);
     let begins = |tool: &&ToolSpec| letters(short_name(&tool.name)).starts_with(&letters(name));
     tools()

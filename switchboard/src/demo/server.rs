@@ -1,13 +1,14 @@
 //! The demo server: one tool for everything a host has to get right.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use mcp_testkit::{Ask, Called, Edit, Prompt, Resource, Script, Step, Tool};
 use serde_json::{Value, json};
 
-use super::utc::utc;
+use crate::store::Timestamp;
+use crate::utc::utc;
 
 /// A switchboard, drawn by us.
 const PICTURE: &[u8] = include_bytes!("picture.png");
@@ -266,10 +267,7 @@ fn annotated(tool: Tool, reads: bool, destroys: bool) -> Tool {
 }
 
 fn wall_clock() -> i64 {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+    i64::try_from(Timestamp::now().as_millis()).unwrap_or(i64::MAX)
 }
 
 fn number(called: &Called<'_>, name: &str) -> f64 {

@@ -1,7 +1,7 @@
 //! The demo server as a child of this program and the demo model behind its endpoint, under the
 //! same manager and the same loop that serve real ones.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,9 +33,7 @@ impl DemoStage {
         script: DemoScript,
         clock: Option<i64>,
     ) -> Result<Self, Failure> {
-        let model = DemoModel::start(script, 0).await.map_err(|error| {
-            Failure::new(Exit::Model, "the demo model did not start").caused_by(error)
-        })?;
+        let model = start_model(script).await?;
         let manager = Manager::builder().build();
         let server = demo_server_config(program, clock)?.with_connect_timeout(START);
         let started = manager.connect_all([server], Wait::All).await;
@@ -69,6 +67,19 @@ impl DemoStage {
     }
 }
 
+/// Starts the demo model, on any port.
+pub(crate) async fn start_model(script: DemoScript) -> Result<DemoModel, Failure> {
+    let failed = |error| Failure::new(Exit::Model, "the demo model did not start").caused_by(error);
+    DemoModel::start(script, 0).await.map_err(failed)
+}
+
+/// Where this program is.
+pub(crate) fn this_program() -> Result<PathBuf, Failure> {
+    std::env::current_exe().map_err(|error| {
+        Failure::new(Exit::Other, "this program cannot find itself").caused_by(error)
+    })
+}
+
 /// How this program is started as the demo server. We trust what it says of its tools.
 pub fn demo_server_config(program: &Path, clock: Option<i64>) -> Result<ServerConfig, Failure> {
     let unusable = |what: &str| {
@@ -82,10 +93,7 @@ pub fn demo_server_config(program: &Path, clock: Option<i64>) -> Result<ServerCo
         .to_str()
         .ok_or_else(|| unusable(&program.display().to_string()))?;
     let clock = clock.map(|time| format!("--clock={time}"));
-    let arguments = ["demo-server", "--stdio"]
-        .into_iter()
-        .map(str::to_owned)
-        .chain(clock);
-    let endpoint = StdioEndpoint::new(command).with_args(arguments);
+    let arguments = [Some("demo-server".to_owned()), clock];
+    let endpoint = StdioEndpoint::new(command).with_args(arguments.into_iter().flatten());
     Ok(ServerConfig::stdio(name, endpoint).trusted())
 }

@@ -7,6 +7,7 @@ use mcp_manager::{Endpoint, ManagerError, RemoteKind, ServerConfig};
 use mcp_transport::{HttpFailure, ProcessExit, TransportError};
 
 use super::finding::{Finding, Problem};
+use crate::exit::chain;
 
 /// What an error of a server means, and what to do about it.
 pub(crate) fn diagnose(config: &ServerConfig, error: &ManagerError) -> Finding {
@@ -327,16 +328,4 @@ fn install(program: &str) -> String {
         ),
         _ => "Check how it is spelt, install it, or give the full path.".to_owned(),
     }
-}
-
-/// An error with all its causes, in one line.
-fn chain(error: &(dyn Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
 }

@@ -1,7 +1,7 @@
 //! What an import would do: a pure comparison of what is there with what was read.
 
 use mcp_manager::{ConfigFile, ConfigProblem, Dialect, Missing, ServerConfig, Variable};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::place::{Place, Scope};
 use crate::servers::{CLAIMED, from_config, to_config};
@@ -173,7 +173,7 @@ impl Plan {
                 "its file approves {}; that is not taken over",
                 claimed.join(", ")
             );
-            let mut extra = row.extra.as_object().cloned().unwrap_or_else(Map::new);
+            let mut extra = row.extra.as_object().cloned().unwrap_or_default();
             extra.insert(CLAIMED.to_owned(), json!(claimed));
             row.extra = Value::Object(extra);
         }

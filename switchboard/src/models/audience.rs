@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 use mcp_manager::Entry;
-use provider_adapters::{Adapter, Anthropic, Gemini, OpenAiChat, OpenAiResponses, ToolSpec};
+use provider_adapters::{
+    Adapter, Anthropic, Gemini, OpenAiChat, OpenAiResponses, ToolSet, ToolSpec,
+};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -90,25 +92,25 @@ impl Audience {
                 }));
             }
         }
-        let left_out = tools.left_out().iter();
         ToolView {
             wire: adapter.wire().as_str(),
             definitions: serde_json::from_str(definitions.get()).unwrap_or_default(),
             losses,
-            left_out: left_out
-                .map(|it| (it.name.clone(), it.reason.to_string()))
-                .collect(),
+            left_out: left_out(&tools),
         }
     }
 
     /// The tools that cannot be told to it, by the names models call them, and why.
     pub(crate) fn left_out(self, entries: &[Arc<Entry>]) -> Vec<(String, String)> {
-        let tools = self.adapter().tools(&specs(entries));
-        let left_out = tools.left_out().iter();
-        left_out
-            .map(|it| (it.name.clone(), it.reason.to_string()))
-            .collect()
+        left_out(&self.adapter().tools(&specs(entries)))
     }
+}
+
+fn left_out(tools: &ToolSet) -> Vec<(String, String)> {
+    let left_out = tools.left_out().iter();
+    left_out
+        .map(|it| (it.name.clone(), it.reason.clone()))
+        .collect()
 }
 
 fn specs(entries: &[Arc<Entry>]) -> Vec<ToolSpec> {

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::Path;
 
@@ -12,6 +11,7 @@ use ring::rand::{SecureRandom as _, SystemRandom};
 use sha2::{Digest as _, Sha256};
 
 use crate::exit::{Exit, Failure};
+use crate::home;
 use crate::store::UserId;
 
 /// The bytes of a token.
@@ -93,14 +93,7 @@ fn write(file: &Path, tokens: &BTreeMap<String, String>) -> std::io::Result<()> 
     let mut new = file.as_os_str().to_owned();
     new.push(".new");
     let _ = std::fs::remove_file(&new);
-    let mut open = OpenOptions::new();
-    open.write(true).create_new(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        open.mode(0o600);
-    }
-    let mut out = open.open(&new)?;
+    let mut out = home::private().write(true).create_new(true).open(&new)?;
     out.write_all(&serde_json::to_vec_pretty(tokens)?)?;
     out.sync_all()?;
     std::fs::rename(&new, file)

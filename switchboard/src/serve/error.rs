@@ -57,6 +57,17 @@ impl ApiError {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, "unfit", message)
     }
 
+    /// As [`unfit`](Self::unfit), with the failure's own words.
+    pub(crate) fn unfit_for(failure: Failure) -> Self {
+        Self::of_failure(StatusCode::UNPROCESSABLE_ENTITY, "unfit", &failure)
+    }
+
+    fn of_failure(status: StatusCode, code: &'static str, failure: &Failure) -> Self {
+        let mut error = Self::new(status, code, failure.chain());
+        error.hint = failure.hint().map(Into::into);
+        error
+    }
+
     /// Too many requests: try again after so many seconds.
     pub(crate) fn rate_limited(seconds: u64) -> Self {
         let message = "too many requests";
@@ -177,10 +188,6 @@ impl From<Failure> for ApiError {
             Exit::Tool => (StatusCode::BAD_GATEWAY, "tool"),
             _ => (StatusCode::BAD_REQUEST, "bad_request"),
         };
-        let error = Self::new(status, code, failure.chain());
-        match failure.hint() {
-            Some(hint) => error.with_hint(hint),
-            None => error,
-        }
+        Self::of_failure(status, code, &failure)
     }
 }

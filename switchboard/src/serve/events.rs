@@ -19,7 +19,8 @@ use tokio::sync::{OwnedSemaphorePermit, watch};
 use crate::serve::app::{App, closed};
 use crate::serve::error::ApiError;
 use crate::serve::input::{Params, User};
-use crate::store::{ConversationId, Event, Marks, Store, UserId};
+use crate::serve::own::Own;
+use crate::store::{Conversation, ConversationId, Event, Marks, Store, UserId};
 
 /// Something is sent at least this often. The store is looked at as well: another process may
 /// have written to it.
@@ -45,15 +46,8 @@ pub(crate) async fn events(
     Params(wish): Params<Wish>,
     headers: HeaderMap,
 ) -> Result<Sse<impl Stream<Item = Result<Sent, Infallible>>>, ApiError> {
-    let conversation = match wish.conversation {
-        Some(id) => {
-            let id = ConversationId::new(id);
-            let found = app.store.conversation(&user, &id).await?;
-            let found = found.ok_or_else(|| ApiError::not_found("conversation"))?;
-            Some(found.id)
-        }
-        None => None,
-    };
+    let conversation: Option<Conversation> = Own::maybe(&app, &user, wish.conversation).await?;
+    let conversation = conversation.map(|row| row.id);
     let permit = Arc::clone(&app.readers).try_acquire_owned();
     let permit = permit.map_err(|_| ApiError::rate_limited(5))?;
     let last = headers.get("last-event-id");

@@ -9,7 +9,7 @@ use crate::store::UserId;
 
 /// A bucket that fills at a steady pace: what is in it may be used at once.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Bucket {
+struct Bucket {
     size: f64,
     per_second: f64,
     level: f64,
@@ -28,7 +28,7 @@ impl Bucket {
     }
 
     /// Takes one out, or tells how long it takes until there is one.
-    pub(crate) fn take(&mut self, now: Instant) -> Result<(), Duration> {
+    fn take(&mut self, now: Instant) -> Result<(), Duration> {
         if let Some(seen) = self.seen {
             let passed = now.saturating_duration_since(seen).as_secs_f64();
             self.level = (self.level + passed * self.per_second).min(self.size);

@@ -16,7 +16,6 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::http::StatusCode;
 use parking_lot::Mutex;
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::task::JoinSet;
@@ -83,7 +82,9 @@ impl Runs {
     ) -> Result<T, ApiError> {
         let (reply, answer) = oneshot::channel();
         self.give(user, conversation, order(reply))?;
-        answer.await.unwrap_or_else(|_| Err(closing()))
+        answer
+            .await
+            .unwrap_or_else(|_| Err(StoreError::Closed.into()))
     }
 
     /// Takes up what was under way when the store was last used: calls that ran then are settled,
@@ -125,7 +126,7 @@ impl Runs {
         order: Order,
     ) -> Result<(), ApiError> {
         if *self.shared.closing.borrow() {
-            return Err(closing());
+            return Err(StoreError::Closed.into());
         }
         // A task looks under the same lock whether it may leave: no order is lost.
         let mut active = self.shared.active.lock();
@@ -167,9 +168,4 @@ impl fmt::Debug for Runs {
             .field("active", &self.shared.active.lock().len())
             .finish_non_exhaustive()
     }
-}
-
-fn closing() -> ApiError {
-    let message = "switchboard is being stopped";
-    ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "closing", message)
 }

@@ -18,7 +18,7 @@ pub(crate) fn connector(
     authorizer: Option<Arc<dyn Authorizer>>,
 ) -> impl Connector + use<> {
     let whose = user.clone();
-    let auth = move |config: &ServerConfig| credentials(&whose, config, &authorizer);
+    let auth = move |config: &ServerConfig| credentials(&whose, config, authorizer.as_ref());
     Reach {
         user: user.clone(),
         plain: DefaultConnector::new().with_auth(auth),
@@ -52,7 +52,7 @@ impl Connector for Reach {
 fn credentials(
     user: &UserId,
     config: &ServerConfig,
-    authorizer: &Option<Arc<dyn Authorizer>>,
+    authorizer: Option<&Arc<dyn Authorizer>>,
 ) -> Option<Arc<dyn AuthProvider>> {
     let Endpoint::Remote(remote) = config.endpoint() else {
         return None;

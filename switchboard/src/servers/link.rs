@@ -1,6 +1,5 @@
 //! Connections to the servers a verb is about, for as long as the verb takes.
 
-use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,6 @@
 //! What servers write to standard error and log, and why they failed: a file per server.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, PipeReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -128,11 +128,8 @@ fn open(path: &Path) -> io::Result<File> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
     }
-    let mut options = OpenOptions::new();
-    options.read(true).append(true).create(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path)?;
+    let mut options = home::private();
+    let mut file = options.read(true).append(true).create(true).open(path)?;
     if file.metadata()?.len() > MOST {
         let mut rest = Vec::new();
         file.seek(SeekFrom::End(-((MOST / 2) as i64)))?;

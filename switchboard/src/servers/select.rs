@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use mcp_manager::{ConfigFile, Dialect, ServerConfig, StdioEndpoint};
+use mcp_manager::{ConfigFile, Dialect, ServerConfig};
 
 use super::ad_hoc::{AdHoc, is_url};
 use super::lookup::{Lookup, reach, wanted};
 use crate::cli::Global;
+use crate::demo::{demo_server_config, this_program};
 use crate::doctor::{Finding, Problem};
 use crate::exit::{Exit, Failure};
 use crate::home;
@@ -129,15 +130,7 @@ impl Chosen {
 
 /// This program's own demo server.
 pub(crate) fn demo() -> Result<ServerConfig, Failure> {
-    let failed = |error: Box<dyn std::error::Error + Send + Sync>| {
-        Failure::new(Exit::Other, "the demo server cannot be started").caused_by(error)
-    };
-    let program = std::env::current_exe().map_err(|error| failed(error.into()))?;
-    let name = "demo"
-        .parse()
-        .map_err(|error: mcp_manager::InvalidServerName| failed(error.into()))?;
-    let endpoint = StdioEndpoint::new(program.to_string_lossy()).with_args(["demo-server"]);
-    Ok(ServerConfig::stdio(name, endpoint).trusted())
+    demo_server_config(&this_program()?, None)
 }
 
 /// What is wrong with a server that nobody has agreed to yet.

@@ -33,7 +33,7 @@ impl Approval {
     }
 }
 
-/// Whether a tool is offered.
+/// Whether a tool is offered, or a server used.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Switch {
     On,

@@ -13,8 +13,6 @@ use crate::store::{Change, Message, NewEvent, Pending, Standing, UsageTotal};
 
 /// Between two reports about a call's progress at least this much time passes.
 const PROGRESS: Duration = Duration::from_millis(100);
-/// So many events of a user are kept.
-const KEPT: u32 = 20_000;
 
 /// What was told of an answer so far.
 #[derive(Debug)]
@@ -142,8 +140,6 @@ impl Ledger {
         if self.announcer.is_none() {
             return Vec::new();
         }
-        let mut answer = self.answer.clone();
-        answer.tool_calls = self.calls.values().cloned().collect();
         let usage = run.map(|run| {
             let spent = run.spent();
             json!({
@@ -153,7 +149,7 @@ impl Ledger {
             })
         });
         let completed = json!({
-            "message": shape::message(&answer, &[]),
+            "message": shape::message(&self.whole_answer(), &[]),
             "finish": word,
             "usage": usage,
         });
@@ -167,7 +163,7 @@ impl Ledger {
             self.event("message.completed", completed),
             self.event("run.finished", finished),
             self.conversation_updated(),
-            Change::PruneEvents(self.user.clone(), KEPT),
+            Change::prune_events(&self.user),
         ]
     }
 

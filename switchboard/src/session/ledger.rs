@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use agent_loop::{CallNumber, Event, Run, Status, ToolCallRecord};
+use mcp_client::Parked;
 use mcp_jsonrpc::RawJson;
-use provider_adapters::Wire;
+use provider_adapters::{Turn, Wire};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -80,17 +81,11 @@ impl Ledger {
             }
             Event::Call(record) => changes.extend(self.call(record)),
             Event::Approval(approval) => {
-                let payload = serde_json::to_value(approval).unwrap_or(Value::Null);
                 let number = approval.record.number;
-                changes.extend(self.question(number, PendingKind::Approval, payload));
+                changes.extend(self.question(number, PendingKind::Approval, json_of(approval)));
             }
             Event::Elicitation { number, parked } => {
-                let payload = serde_json::to_value(parked).unwrap_or(Value::Null);
-                let asked = self.question(*number, PendingKind::Elicitation, payload);
-                if let Some(Change::PutPending(question)) = &asked {
-                    changes.extend(self.asked(question));
-                }
-                changes.extend(asked);
+                changes.extend(self.elicit(*number, parked));
             }
             Event::Granted(grant) => {
                 let row = remembered::granted(&self.user, grant, &self.servers);
@@ -121,8 +116,12 @@ impl Ledger {
         if changes.is_empty() {
             return Ok(());
         }
-        let stored = self.store.commit(changes).await.map(drop);
-        Ok(stored?)
+        self.commit(changes).await
+    }
+
+    pub(super) async fn commit(&self, changes: Vec<Change>) -> Result<(), SessionError> {
+        self.store.commit(changes).await?;
+        Ok(())
     }
 
     /// The answer is over.
@@ -162,14 +161,14 @@ impl Ledger {
             changes.push(Change::PutToolCall(Box::new(call.clone())));
             changes.extend(self.call_updated(number, None));
         }
-        Ok(self.store.commit(changes).await.map(drop)?)
+        self.commit(changes).await
     }
 
     /// Stores that one of several questions about a call was answered, and asks the next one.
     pub(super) async fn answered_one(
         &mut self,
         number: CallNumber,
-        parked: &mcp_client::Parked,
+        parked: &Parked,
         run: &Run,
     ) -> Result<(), SessionError> {
         let mut changes = vec![self.step(run)?];
@@ -177,13 +176,8 @@ impl Ledger {
             changes.extend(self.resolved(&id));
             changes.push(settle(id, PendingState::Answered, Some(json!("supplied"))));
         }
-        let payload = json_of(parked);
-        let asked = self.question(number, PendingKind::Elicitation, payload);
-        if let Some(Change::PutPending(question)) = &asked {
-            changes.extend(self.asked(question));
-        }
-        changes.extend(asked);
-        Ok(self.store.commit(changes).await.map(drop)?)
+        changes.extend(self.elicit(number, parked));
+        self.commit(changes).await
     }
 
     /// Changes the conversation's own fields.
@@ -237,7 +231,7 @@ impl Ledger {
             return Ok(());
         }
         changes.push(self.step(run)?);
-        Ok(self.store.commit(changes).await.map(drop)?)
+        self.commit(changes).await
     }
 
     /// The run as it is now, one revision on.
@@ -250,10 +244,14 @@ impl Ledger {
     }
 
     /// The answer with all its calls.
-    pub(super) fn answer_row(&self) -> Change {
+    pub(super) fn whole_answer(&self) -> Message {
         let mut answer = self.answer.clone();
         answer.tool_calls = self.calls.values().cloned().collect();
-        Change::PutMessage(Box::new(answer))
+        answer
+    }
+
+    pub(super) fn answer_row(&self) -> Change {
+        Change::PutMessage(Box::new(self.whole_answer()))
     }
 
     /// A call that changed, and its question if it waits for an answer no more.
@@ -335,6 +333,17 @@ impl Ledger {
         Some(Change::PutPending(row))
     }
 
+    /// What a server asks about a call.
+    fn elicit(&mut self, number: CallNumber, parked: &Parked) -> Vec<Change> {
+        let asked = self.question(number, PendingKind::Elicitation, json_of(parked));
+        let mut changes = match &asked {
+            Some(Change::PutPending(question)) => self.asked(question),
+            _ => Vec::new(),
+        };
+        changes.extend(asked);
+        changes
+    }
+
     /// Nobody needs an answer any more.
     fn withdraw(&self, (id, kind): (PendingId, PendingKind)) -> Vec<Change> {
         let mut changes = match kind {
@@ -383,7 +392,7 @@ fn hash(arguments: &Value) -> String {
 /// What was said since the user last spoke, as the model needs it.
 fn turns(run: &Run) -> Option<String> {
     let turns = run.conversation().turns();
-    let user = |turn: &provider_adapters::Turn| matches!(turn, provider_adapters::Turn::User(_));
+    let user = |turn: &Turn| matches!(turn, Turn::User(_));
     let from = turns.iter().rposition(user).map_or(0, |place| place + 1);
     serde_json::to_string(turns.get(from..)?).ok()
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use agent_loop::{Agent, Event, Limits, Policy, Reason, Run};
 use provider_adapters::{Conversation as Words, Wire};
 
+use crate::brief::brief;
 use crate::session::error::SessionError;
 use crate::session::ledger::Ledger;
 use crate::session::shape::{INTERRUPTED, finish as finish_word};
@@ -151,6 +152,11 @@ impl Talk {
         self.has_run() && self.ledger.run.finish.is_none()
     }
 
+    /// Whether an answer is under way that waits for nobody.
+    pub(crate) fn is_cut_off(&self) -> bool {
+        self.is_open() && self.ledger.waiting() == 0
+    }
+
     /// Whether anything was said.
     pub fn has_run(&self) -> bool {
         self.stored && self.ledger.run.revision > 0
@@ -208,7 +214,7 @@ impl Talk {
         let ledger = &mut self.ledger;
         let id = ledger.conversation.id.clone();
         if ledger.conversation.title.is_empty() {
-            ledger.conversation.title = title(text);
+            ledger.conversation.title = brief(text, TITLE);
         }
         ledger.conversation.updated_at = now;
         let mut said = Message::new(id.clone(), self.next_seq, Role::User);
@@ -277,7 +283,7 @@ impl Talk {
         }
         let mut changes = vec![ledger.answer_row(), ledger.step(&self.run)?];
         changes.extend(told);
-        Ok(ledger.store.commit(changes).await.map(drop)?)
+        ledger.commit(changes).await
     }
 
     /// Ends an answer that nobody drives: what is open gets a result that says so. It can be
@@ -322,7 +328,7 @@ impl Talk {
         changes.extend(ledger.end(finish.clone(), &self.run));
         changes.extend(ledger.over(finish_word(&finish), &finish, None));
         changes.push(ledger.step(&self.run)?);
-        Ok(ledger.store.commit(changes).await.map(drop)?)
+        ledger.commit(changes).await
     }
 
     /// Drives the answer with a model and tools.
@@ -367,14 +373,5 @@ fn ledger(
         questions: BTreeMap::new(),
         rounds: 0,
         announcer: None,
-    }
-}
-
-/// The first line of a text, as a title.
-fn title(text: &str) -> String {
-    let line = text.trim().lines().next().unwrap_or_default();
-    match line.char_indices().nth(TITLE) {
-        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default().trim_end()),
-        None => line.to_owned(),
     }
 }

@@ -88,3 +88,13 @@ pub enum Change {
     /// Forgets a setting.
     DeleteSetting(UserId, String),
 }
+
+/// So many events of a user are kept.
+const EVENTS_KEPT: u32 = 20_000;
+
+impl Change {
+    /// Forgets a user's events that nobody will ask for any more.
+    pub(crate) fn prune_events(user: &UserId) -> Self {
+        Self::PruneEvents(user.clone(), EVENTS_KEPT)
+    }
+}

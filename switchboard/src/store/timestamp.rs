@@ -5,6 +5,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
+use crate::utc::{date, utc};
+
 /// A moment: milliseconds since 1970 in UTC.
 #[derive(
     Clone, Copy, Debug, Default, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize,
@@ -31,8 +33,13 @@ impl Timestamp {
 
     /// As in `2026-07-28T09:30:00.125Z`.
     pub fn rfc3339(self) -> String {
-        let text = self.to_string().replace(' ', "T");
-        format!("{text}.{:03}Z", self.0 % 1000)
+        format!("{}.{:03}Z", self.utc(), self.0 % 1000)
+    }
+
+    /// As in `2026-07-28T09:30:00`.
+    fn utc(self) -> String {
+        let text = utc(i64::try_from(self.0).unwrap_or(i64::MAX));
+        text.trim_end_matches('Z').to_owned()
     }
 
     /// Reads what [`rfc3339`](Self::rfc3339) writes; the time, or a part of it, may be left out.
@@ -73,32 +80,8 @@ impl Timestamp {
 impl fmt::Display for Timestamp {
     /// As in `2026-07-28 09:30:00` (UTC).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let seconds = self.0 / 1000;
-        let (year, month, day) = civil(seconds / 86_400);
-        let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
-        write!(
-            f,
-            "{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}"
-        )
+        f.write_str(&self.utc().replace('T', " "))
     }
-}
-
-/// Year, month and day of a number of days after 1970-01-01. Years are counted from March, so
-/// that the leap day is the last one.
-fn civil(days: u64) -> (u64, u64, u64) {
-    let days = days + 719_468; // since 0000-03-01
-    let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 {
-        shifted + 3
-    } else {
-        shifted - 9
-    };
-    (era * 400 + year_of_era + u64::from(month <= 2), month, day)
 }
 
 /// The number of days from 1970-01-01 to a day; `None` if there is no such day.
@@ -112,7 +95,8 @@ fn days(year: u64, month: u64, day: u64) -> Option<u64> {
     let day_of_year = (153 * shifted + 2) / 5 + day.checked_sub(1)?;
     let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
     let days = (era * 146_097 + day_of_era).checked_sub(719_468)?;
-    (civil(days) == (year, month, day)).then_some(days)
+    let same = date(days as i64) == (year as i64, month as i64, day as i64);
+    same.then_some(days)
 }
 
 #[cfg(test)]

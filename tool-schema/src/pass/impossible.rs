@@ -84,20 +84,12 @@ fn branches(work: &mut Work<'_>, id: Id) {
             continue;
         }
         let at = work.node(id).at;
-        if kept.is_empty() {
-            let node = work.node_mut(id);
-            node.take(key);
-            node.types = Types::NONE;
-        } else {
-            let node = work.node_mut(id);
-            node.take(key);
-            match kept.as_slice() {
-                [only] if node.is_open() => {
-                    let only = *only;
-                    combine::adopt(work, id, only);
-                }
-                _ => node.set(key, Part::Many(kept)),
-            }
+        let node = work.node_mut(id);
+        node.take(key);
+        match kept.as_slice() {
+            [] => node.types = Types::NONE,
+            [only] if node.is_open() => combine::adopt(work, id, *only),
+            _ => node.set(key, Part::Many(kept)),
         }
         work.report.lossless(at, key, Action::Rewritten);
     }

@@ -8,17 +8,19 @@ use tool_schema::{
 
 use crate::{corpus::hard, laws::check_laws, oracle::validator};
 
+const KEYWORDS: &[&str] = &[
+    "type",
+    "description",
+    "properties",
+    "required",
+    "items",
+    "anyOf",
+    "enum",
+];
+
 /// As narrow as it gets: nothing but types, and names of letters.
 const NARROW: Target = Target::json_schema("narrow")
-    .with_keywords(&[
-        "type",
-        "description",
-        "properties",
-        "required",
-        "items",
-        "anyOf",
-        "enum",
-    ])
+    .with_keywords(KEYWORDS)
     .with_tool_names(NameRule::new(Alphabet::letters_and(""), Alphabet::NAME, 32))
     .with_keys(KeyRule::new(
         Alphabet::letters_and(""),
@@ -49,22 +51,13 @@ fn a_target_of_ones_own_keeps_the_laws() {
 
 #[test]
 fn a_target_of_ones_own_gets_only_its_keywords() {
-    let known = [
-        "type",
-        "description",
-        "properties",
-        "required",
-        "items",
-        "anyOf",
-        "enum",
-    ];
     for entry in hard() {
         let schema = compile(&entry.schema, &NARROW).unwrap().schema.unwrap();
         assert!(validator(&schema).is_some());
         let mut stack = vec![&schema];
         while let Some(schema) = stack.pop() {
             for (key, value) in schema.as_object().unwrap() {
-                assert!(known.contains(&key.as_str()), "{}: {key}", entry.name);
+                assert!(KEYWORDS.contains(&key.as_str()), "{}: {key}", entry.name);
                 match key.as_str() {
                     "properties" => stack.extend(value.as_object().unwrap().values()),
                     "items" => stack.push(value),

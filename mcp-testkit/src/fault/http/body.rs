@@ -5,11 +5,9 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::sleep;
 
-use super::{On, http};
+use super::{HTML, JSON, On, http, json_head};
 use crate::fault::{Fault, Kind};
 use crate::wire::{Dress, gzip, head};
-
-const JSON: &str = "application/json";
 
 pub(super) const FAULTS: &[Fault] = &[
     Fault::new(
@@ -24,7 +22,7 @@ pub(super) const FAULTS: &[Fault] = &[
         |hit| {
             Box::pin(async move {
                 let page = b"<html>captive portal, please log in</html>";
-                hit.conn.reply(200, "text/html", &[], page).await
+                hit.conn.reply(200, HTML, &[], page).await
             })
         },
     ),
@@ -32,7 +30,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "empty-json",
         "answers the first call with an empty body",
         On::FirstCall,
-        |hit| Box::pin(async move { hit.conn.reply(200, JSON, &[], b"").await }),
+        |hit| Box::pin(hit.conn.reply(200, JSON, &[], b"")),
     ),
     http(
         "no-content-type",
@@ -71,9 +69,7 @@ pub(super) const FAULTS: &[Fault] = &[
         |hit| {
             Box::pin(async move {
                 let good = hit.good().await;
-                let length = (good.len() + 100).to_string();
-                let bytes = head(200, &[("Content-Type", JSON), ("Content-Length", &length)]);
-                hit.conn.raw(&bytes).await?;
+                hit.conn.raw(&json_head(good.len() + 100)).await?;
                 hit.conn.raw(good.get(..40).unwrap_or(&good)).await?;
                 hit.conn.close().await
             })

@@ -5,19 +5,17 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::sleep;
 
-use super::{On, http};
+use super::{On, http, json_head};
 use crate::fault::Fault;
-use crate::wire::head;
 
-const JSON: &str = "application/json";
 const TICK: Duration = Duration::from_millis(100);
 
 pub(super) const FAULTS: &[Fault] = &[
     http("init-hang", "never answers a POST", On::Post, |hit| {
-        Box::pin(async move { hit.conn.hang().await })
+        Box::pin(hit.conn.hang())
     }),
     http("call-hang", "never answers a call", On::Call, |hit| {
-        Box::pin(async move { hit.conn.hang().await })
+        Box::pin(hit.conn.hang())
     }),
     http(
         "slow-headers",
@@ -37,9 +35,7 @@ pub(super) const FAULTS: &[Fault] = &[
         |hit| {
             Box::pin(async move {
                 let good = hit.good().await;
-                let length = good.len().to_string();
-                let bytes = head(200, &[("Content-Type", JSON), ("Content-Length", &length)]);
-                hit.conn.raw(&bytes).await?;
+                hit.conn.raw(&json_head(good.len())).await?;
                 hit.conn.drip(&good, Duration::from_millis(20)).await
             })
         },
@@ -51,9 +47,7 @@ pub(super) const FAULTS: &[Fault] = &[
         |hit| {
             Box::pin(async move {
                 let good = hit.good().await;
-                let length = good.len().to_string();
-                let bytes = head(200, &[("Content-Type", JSON), ("Content-Length", &length)]);
-                hit.conn.raw(&bytes).await?;
+                hit.conn.raw(&json_head(good.len())).await?;
                 hit.conn.raw(good.get(..30).unwrap_or(&good)).await?;
                 sleep(TICK).await;
                 hit.conn.reset()
@@ -118,11 +112,7 @@ pub(super) const FAULTS: &[Fault] = &[
                 let forged = json!({"jsonrpc": "2.0", "id": next, "result": result}).to_string();
                 let mut bytes = Vec::new();
                 for body in [hit.good().await, forged.into_bytes()] {
-                    let length = body.len().to_string();
-                    bytes.extend(head(
-                        200,
-                        &[("Content-Type", JSON), ("Content-Length", &length)],
-                    ));
+                    bytes.extend(json_head(body.len()));
                     bytes.extend(body);
                 }
                 hit.conn.raw(&bytes).await
@@ -139,7 +129,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "accept-then-close",
         "closes every connection at once",
         On::Connect,
-        |hit| Box::pin(async move { hit.conn.close().await }),
+        |hit| Box::pin(hit.conn.close()),
     ),
     http(
         "accept-then-reset",

@@ -22,12 +22,9 @@ pub(super) const FAULTS: &[Fault] = &[
         "gives its endpoint as a whole URL (no fault)",
         On::Get,
         |hit| {
-            Box::pin(async move {
-                open(hit, |hit, number| {
-                    format!("{}/messages?session={number}", hit.site.base)
-                })
-                .await
-            })
+            Box::pin(open(hit, |hit, number| {
+                format!("{}/messages?session={number}", hit.site.base)
+            }))
         },
     ),
     sse(
@@ -35,12 +32,9 @@ pub(super) const FAULTS: &[Fault] = &[
         "gives an endpoint of another origin",
         On::Get,
         |hit| {
-            Box::pin(async move {
-                open(hit, |hit, number| {
-                    format!("http://{}/messages?session={number}", other(hit))
-                })
-                .await
-            })
+            Box::pin(open(hit, |hit, number| {
+                format!("http://{}/messages?session={number}", other(hit))
+            }))
         },
     ),
     sse(
@@ -48,12 +42,9 @@ pub(super) const FAULTS: &[Fault] = &[
         "gives an endpoint of another origin without a scheme",
         On::Get,
         |hit| {
-            Box::pin(async move {
-                open(hit, |hit, number| {
-                    format!("//{}/messages?session={number}", other(hit))
-                })
-                .await
-            })
+            Box::pin(open(hit, |hit, number| {
+                format!("//{}/messages?session={number}", other(hit))
+            }))
         },
     ),
     sse(
@@ -61,12 +52,9 @@ pub(super) const FAULTS: &[Fault] = &[
         "gives an endpoint whose user name is its own address",
         On::Get,
         |hit| {
-            Box::pin(async move {
-                open(hit, |hit, number| {
-                    format!("{}@{}/messages?session={number}", hit.site.base, other(hit))
-                })
-                .await
-            })
+            Box::pin(open(hit, |hit, number| {
+                format!("{}@{}/messages?session={number}", hit.site.base, other(hit))
+            }))
         },
     ),
     sse(
@@ -74,25 +62,22 @@ pub(super) const FAULTS: &[Fault] = &[
         "gives an endpoint of another origin by way of a backslash",
         On::Get,
         |hit| {
-            Box::pin(async move {
-                open(hit, |hit, number| {
-                    format!("/\\{}/messages?session={number}", other(hit))
-                })
-                .await
-            })
+            Box::pin(open(hit, |hit, number| {
+                format!("/\\{}/messages?session={number}", other(hit))
+            }))
         },
     ),
     sse(
         "endpoint-scheme",
         "gives file:///etc/passwd for its endpoint",
         On::Get,
-        |hit| Box::pin(async move { open(hit, |_, _| "file:///etc/passwd".to_owned()).await }),
+        |hit| Box::pin(open(hit, |_, _| "file:///etc/passwd".to_owned())),
     ),
     sse(
         "endpoint-garbage",
         "gives an endpoint that is no URL",
         On::Get,
-        |hit| Box::pin(async move { open(hit, |_, _| "http://[::bad/1".to_owned()).await }),
+        |hit| Box::pin(open(hit, |_, _| "http://[::bad/1".to_owned())),
     ),
     sse("endpoint-missing", "sends no endpoint", On::Get, |hit| {
         Box::pin(async move {

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::sleep;
 
+use super::hit::Doing;
 use super::{Hit, On, http};
 use crate::fault::Fault;
 use crate::wire::event;
@@ -17,13 +18,8 @@ pub(super) const FAULTS: &[Fault] = &[
         "ends the lines of its events with CR (no fault)",
         On::Call,
         |hit| {
-            Box::pin(async move {
-                let good = good(hit).await;
-                write(
-                    hit,
-                    &[&format!("event: message\rdata: {NOTE}\r\rdata: {good}\r\r")],
-                )
-                .await
+            answer(hit, |good| {
+                vec![format!("event: message\rdata: {NOTE}\r\rdata: {good}\r\r")]
             })
         },
     ),
@@ -32,15 +28,10 @@ pub(super) const FAULTS: &[Fault] = &[
         "ends the lines of its events with CRLF (no fault)",
         On::Call,
         |hit| {
-            Box::pin(async move {
-                let good = good(hit).await;
-                write(
-                    hit,
-                    &[&format!(
-                        "event: message\r\ndata: {NOTE}\r\n\r\ndata: {good}\r\n\r\n"
-                    )],
-                )
-                .await
+            answer(hit, |good| {
+                vec![format!(
+                    "event: message\r\ndata: {NOTE}\r\n\r\ndata: {good}\r\n\r\n"
+                )]
             })
         },
     ),
@@ -49,10 +40,11 @@ pub(super) const FAULTS: &[Fault] = &[
         "sends CR and LF in different chunks (no fault)",
         On::Call,
         |hit| {
-            Box::pin(async move {
-                let good = good(hit).await;
+            answer(hit, |good| {
                 let (first, second) = (format!("data: {NOTE}\r"), format!("\ndata: {good}\r"));
-                write(hit, &[&first, "\n\r", &second, "\n\r", "\n"]).await
+                [&first, "\n\r", &second, "\n\r", "\n"]
+                    .map(str::to_owned)
+                    .into()
             })
         },
     ),
@@ -61,15 +53,10 @@ pub(super) const FAULTS: &[Fault] = &[
         "sends comments between its events (no fault)",
         On::Call,
         |hit| {
-            Box::pin(async move {
-                let good = good(hit).await;
-                write(
-                    hit,
-                    &[&format!(
-                        ": hello\n:\n\n:keepalive\n\ndata: {good}\n: trailing\n\n"
-                    )],
-                )
-                .await
+            answer(hit, |good| {
+                vec![format!(
+                    ": hello\n:\n\n:keepalive\n\ndata: {good}\n: trailing\n\n"
+                )]
             })
         },
     ),
@@ -78,14 +65,11 @@ pub(super) const FAULTS: &[Fault] = &[
         "spreads a message over several data lines (no fault)",
         On::Call,
         |hit| {
-            Box::pin(async move {
-                let good: serde_json::Value = serde_json::from_slice(&hit.good().await)?;
-                let pretty = serde_json::to_string_pretty(&good)?;
-                let lines: String = pretty
-                    .lines()
-                    .map(|line| format!("data: {line}\n"))
-                    .collect();
-                write(hit, &[&lines, "\n"]).await
+            answer(hit, |good| {
+                let good: Value = serde_json::from_str(good).unwrap_or_default();
+                let pretty = format!("{good:#}");
+                let lines = pretty.lines().map(|line| format!("data: {line}\n"));
+                vec![lines.collect(), "\n".to_owned()]
             })
         },
     ),
@@ -93,22 +77,18 @@ pub(super) const FAULTS: &[Fault] = &[
         "sse-bom",
         "begins its events with a byte order mark (no fault)",
         On::Call,
-        |hit| {
-            Box::pin(async move {
-                let good = good(hit).await;
-                write(hit, &[&format!("\u{feff}data: {good}\n\n")]).await
-            })
-        },
+        |hit| answer(hit, |good| vec![format!("\u{feff}data: {good}\n\n")]),
     ),
     http(
         "sse-fields",
         "sends unknown fields, no blank after colons, an empty id (no fault)",
         On::Call,
         |hit| {
-            Box::pin(async move {
-                let good = good(hit).await;
-                let first = format!("id:1\nretry:100\nevent:message\nfoo: bar\ndata:{NOTE}\n\n");
-                write(hit, &[&first, &format!("id:\n\ndata:{good}\nDATA: x\n\n")]).await
+            answer(hit, |good| {
+                vec![
+                    format!("id:1\nretry:100\nevent:message\nfoo: bar\ndata:{NOTE}\n\n"),
+                    format!("id:\n\ndata:{good}\nDATA: x\n\n"),
+                ]
             })
         },
     ),
@@ -117,10 +97,11 @@ pub(super) const FAULTS: &[Fault] = &[
         "sends fields without a colon (no fault)",
         On::Call,
         |hit| {
-            Box::pin(async move {
-                let good = good(hit).await;
-                let first = format!("nocolon\nid\nretry\nevent\ndata: {NOTE}\n\nid: 7\ndata\n\n");
-                write(hit, &[&first, &format!("data: {good}\n\n")]).await
+            answer(hit, |good| {
+                vec![
+                    format!("nocolon\nid\nretry\nevent\ndata: {NOTE}\n\nid: 7\ndata\n\n"),
+                    format!("data: {good}\n\n"),
+                ]
             })
         },
     ),
@@ -129,11 +110,11 @@ pub(super) const FAULTS: &[Fault] = &[
         "sends retry that is no number, and an id with NUL (no fault)",
         On::Call,
         |hit| {
-            Box::pin(async move {
-                let good = good(hit).await;
-                let first = "retry: abc\n\nretry: -5\n\nretry: 99999999999999999999999\n\n";
-                let second = format!("retry: 1.5\ndata: {NOTE}\n\nid: a\0b\ndata: {good}\n\n");
-                write(hit, &[first, &second]).await
+            answer(hit, |good| {
+                vec![
+                    "retry: abc\n\nretry: -5\n\nretry: 99999999999999999999999\n\n".to_owned(),
+                    format!("retry: 1.5\ndata: {NOTE}\n\nid: a\0b\ndata: {good}\n\n"),
+                ]
             })
         },
     ),
@@ -142,14 +123,12 @@ pub(super) const FAULTS: &[Fault] = &[
         "sends events with an id and no data first (no fault)",
         On::Call,
         |hit| {
-            Box::pin(async move {
-                let good = good(hit).await;
-                let last = format!("id: p3\ndata: {good}\n\n");
-                write(
-                    hit,
-                    &["id: prime-1\ndata: \n\n", "id: prime-2\ndata:\n\n", &last],
-                )
-                .await
+            answer(hit, |good| {
+                vec![
+                    "id: prime-1\ndata: \n\n".to_owned(),
+                    "id: prime-2\ndata:\n\n".to_owned(),
+                    format!("id: p3\ndata: {good}\n\n"),
+                ]
             })
         },
     ),
@@ -158,10 +137,11 @@ pub(super) const FAULTS: &[Fault] = &[
         "sends events of other types (no fault)",
         On::Call,
         |hit| {
-            Box::pin(async move {
-                let good = good(hit).await;
-                let others = "event: ping\ndata: not json\n\nevent: heartbeat\ndata: {}\n\nevent: error\ndata: nope\n\n";
-                write(hit, &[others, &format!("event:\ndata: {good}\n\n")]).await
+            answer(hit, |good| {
+                vec![
+                "event: ping\ndata: not json\n\nevent: heartbeat\ndata: {}\n\nevent: error\ndata: nope\n\n".to_owned(),
+                format!("event:\ndata: {good}\n\n"),
+            ]
             })
         },
     ),
@@ -207,13 +187,11 @@ pub(super) const FAULTS: &[Fault] = &[
         "sends a junk event before the answer to the first call",
         On::FirstCall,
         |hit| {
-            Box::pin(async move {
-                let good = good(hit).await;
-                write(
-                    hit,
-                    &["data: {this is not json\n\n", &format!("data: {good}\n\n")],
-                )
-                .await
+            answer(hit, |good| {
+                vec![
+                    "data: {this is not json\n\n".to_owned(),
+                    format!("data: {good}\n\n"),
+                ]
             })
         },
     ),
@@ -234,7 +212,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "sse-no-response",
         "ends the stream of the first call without the answer",
         On::FirstCall,
-        |hit| Box::pin(async move { write(hit, &[&format!("data: {NOTE}\n\n")]).await }),
+        |hit| answer(hit, |_| vec![format!("data: {NOTE}\n\n")]),
     ),
     http(
         "truncated-sse",
@@ -265,16 +243,16 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
 ];
 
-async fn good(hit: &Hit<'_>) -> String {
-    String::from_utf8_lossy(&hit.good().await).into_owned()
-}
-
-/// A whole event stream of these chunks, with a short pause after each so that none are joined.
-async fn write(hit: &mut Hit<'_>, chunks: &[&str]) -> std::io::Result<()> {
-    hit.conn.begin_events(&[]).await?;
-    for chunk in chunks {
-        hit.conn.chunk(chunk.as_bytes()).await?;
-        sleep(Duration::from_millis(10)).await;
-    }
-    hit.conn.end().await
+/// A whole event stream of the chunks made of the good answer, with a short pause after each so
+/// that none are joined.
+fn answer<'a>(hit: &'a mut Hit<'_>, chunks: fn(&str) -> Vec<String>) -> Doing<'a> {
+    Box::pin(async move {
+        let good = hit.good().await;
+        hit.conn.begin_events(&[]).await?;
+        for chunk in chunks(&String::from_utf8_lossy(&good)) {
+            hit.conn.chunk(chunk.as_bytes()).await?;
+            sleep(Duration::from_millis(10)).await;
+        }
+        hit.conn.end().await
+    })
 }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::{Hit, On, http};
+use super::{Hit, On, TEXT, http};
 use crate::fault::Fault;
 
 pub(super) const FAULTS: &[Fault] = &[
@@ -10,45 +10,25 @@ pub(super) const FAULTS: &[Fault] = &[
         "redirect-307-cross",
         "redirects every POST to another origin with 307",
         On::Post,
-        |hit| {
-            Box::pin(async move {
-                let to = second(hit);
-                redirect(hit, 307, &to).await
-            })
-        },
+        |hit| Box::pin(cross(hit, 307)),
     ),
     http(
         "redirect-302-cross",
         "redirects every POST to another origin with 302",
         On::Post,
-        |hit| {
-            Box::pin(async move {
-                let to = second(hit);
-                redirect(hit, 302, &to).await
-            })
-        },
+        |hit| Box::pin(cross(hit, 302)),
     ),
     http(
         "redirect-call-cross",
         "redirects calls to another origin",
         On::Call,
-        |hit| {
-            Box::pin(async move {
-                let to = second(hit);
-                redirect(hit, 307, &to).await
-            })
-        },
+        |hit| Box::pin(cross(hit, 307)),
     ),
     http(
         "redirect-get-cross",
         "redirects the GET stream to another origin",
         On::Get,
-        |hit| {
-            Box::pin(async move {
-                let to = second(hit);
-                redirect(hit, 307, &to).await
-            })
-        },
+        |hit| Box::pin(cross(hit, 307)),
     ),
     http(
         "redirect-loop",
@@ -78,22 +58,22 @@ pub(super) const FAULTS: &[Fault] = &[
         "redirect-file",
         "redirects every POST to file:///etc/passwd",
         On::Post,
-        |hit| Box::pin(async move { redirect(hit, 307, "file:///etc/passwd").await }),
+        |hit| Box::pin(redirect(hit, 307, "file:///etc/passwd")),
     ),
     http(
         "redirect-garbage",
         "redirects every POST to something that is no URL",
         On::Post,
-        |hit| Box::pin(async move { redirect(hit, 307, "http://[::bad").await }),
+        |hit| Box::pin(redirect(hit, 307, "http://[::bad")),
     ),
 ];
 
-fn second(hit: &Hit<'_>) -> String {
-    format!("{}/mcp", hit.site.other.as_deref().unwrap_or_default())
+/// To another origin.
+async fn cross(hit: &mut Hit<'_>, status: u16) -> io::Result<()> {
+    let to = format!("{}/mcp", hit.site.other.as_deref().unwrap_or_default());
+    redirect(hit, status, &to).await
 }
 
 async fn redirect(hit: &mut Hit<'_>, status: u16, to: &str) -> io::Result<()> {
-    hit.conn
-        .reply(status, "text/plain", &[("Location", to)], b"")
-        .await
+    hit.conn.reply(status, TEXT, &[("Location", to)], b"").await
 }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::{Hit, On, http};
+use super::{Hit, On, TEXT, http};
 use crate::fault::Fault;
 use crate::wire::event;
 
@@ -33,7 +33,7 @@ pub(super) const FAULTS: &[Fault] = &[
             Box::pin(async move {
                 if is_resume(hit) {
                     hit.mark("resume");
-                    return hit.conn.reply(500, "text/plain", &[], b"no").await;
+                    return hit.conn.reply(500, TEXT, &[], b"no").await;
                 }
                 resume(hit, "").await
             })

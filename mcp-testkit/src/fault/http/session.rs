@@ -5,11 +5,9 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::sleep;
 
-use super::{Hit, On, http};
+use super::{Hit, JSON, On, TEXT, http};
 use crate::fault::{Fault, Kind};
 use crate::protocol::{Piece, notification};
-
-const JSON: &str = "application/json";
 
 pub(super) const FAULTS: &[Fault] = &[
     http(
@@ -110,14 +108,14 @@ pub(super) const FAULTS: &[Fault] = &[
         |hit| {
             Box::pin(async move {
                 if hit.is(On::Get) {
-                    return hit.conn.reply(500, "text/plain", &[], b"boom").await;
+                    return hit.conn.reply(500, TEXT, &[], b"boom").await;
                 }
                 late(hit, 3_000).await
             })
         },
     ),
     http("get-hang", "never answers GET", On::Get, |hit| {
-        Box::pin(async move { hit.conn.hang().await })
+        Box::pin(hit.conn.hang())
     }),
     http(
         "get-closes-at-once",

@@ -2,15 +2,14 @@
 
 use std::io;
 
-use super::{Hit, On, http};
+use super::{Hit, JSON, On, TEXT, http, json_head};
 use crate::fault::Fault;
+use crate::wire::event;
 use crate::wire::gzip::{bomb_run, bomb_start};
-use crate::wire::{event, head};
 
 const MIB: usize = 1 << 20;
 /// How much is sent where it says "endless": 1 GiB.
 const FLOOD: u64 = 1_024;
-const JSON: &str = "application/json";
 
 pub(super) const FAULTS: &[Fault] = &[
     http(
@@ -57,9 +56,7 @@ pub(super) const FAULTS: &[Fault] = &[
         On::Call,
         |hit| {
             Box::pin(async move {
-                let length = (1_u64 << 50).to_string();
-                let bytes = head(200, &[("Content-Type", JSON), ("Content-Length", &length)]);
-                hit.conn.raw(&bytes).await?;
+                hit.conn.raw(&json_head(1_u64 << 50)).await?;
                 hit.conn.raw(br#"{"jsonrpc":"2.0""#).await?;
                 hit.conn.hang().await
             })
@@ -71,7 +68,7 @@ pub(super) const FAULTS: &[Fault] = &[
         On::Call,
         |hit| {
             Box::pin(async move {
-                hit.conn.begin(500, "text/plain", &[]).await?;
+                hit.conn.begin(500, TEXT, &[]).await?;
                 flood(hit, b"error: ", &vec![b'E'; MIB]).await
             })
         },

@@ -1,35 +1,20 @@
 //! Status codes.
 
-use super::{On, http};
+use super::{HTML, JSON, On, TEXT, http};
 use crate::fault::Fault;
-
-const HTML: &str = "text/html";
-const TEXT: &str = "text/plain";
 
 pub(super) const FAULTS: &[Fault] = &[
     http(
         "500-then-ok",
         "answers the first call with 500",
         On::FirstCall,
-        |hit| {
-            Box::pin(async move {
-                hit.conn
-                    .reply(500, TEXT, &[], b"Internal Server Error")
-                    .await
-            })
-        },
+        |hit| Box::pin(hit.conn.reply(500, TEXT, &[], b"Internal Server Error")),
     ),
     http(
         "503-then-ok",
         "answers the first call with 503 and Retry-After: 1",
         On::FirstCall,
-        |hit| {
-            Box::pin(async move {
-                hit.conn
-                    .reply(503, TEXT, &[("Retry-After", "1")], b"")
-                    .await
-            })
-        },
+        |hit| Box::pin(hit.conn.reply(503, TEXT, &[("Retry-After", "1")], b"")),
     ),
     http(
         "503-init-then-ok",
@@ -76,20 +61,17 @@ pub(super) const FAULTS: &[Fault] = &[
         "answers calls with 429 and Retry-After: 86400",
         On::Call,
         |hit| {
-            Box::pin(async move {
+            Box::pin(
                 hit.conn
-                    .reply(429, TEXT, &[("Retry-After", "86400")], b"slow down")
-                    .await
-            })
+                    .reply(429, TEXT, &[("Retry-After", "86400")], b"slow down"),
+            )
         },
     ),
     http("401-init", "answers everything with 401", On::Any, |hit| {
         Box::pin(async move {
             let challenge = [("WWW-Authenticate", r#"Bearer error="invalid_token""#)];
             let body = br#"{"error":"invalid_token"}"#;
-            hit.conn
-                .reply(401, "application/json", &challenge, body)
-                .await
+            hit.conn.reply(401, JSON, &challenge, body).await
         })
     }),
     http("401-call", "answers calls with 401", On::Call, |hit| {
@@ -99,31 +81,25 @@ pub(super) const FAULTS: &[Fault] = &[
         })
     }),
     http("403-call", "answers calls with 403", On::Call, |hit| {
-        Box::pin(async move { hit.conn.reply(403, TEXT, &[], b"forbidden").await })
+        Box::pin(hit.conn.reply(403, TEXT, &[], b"forbidden"))
     }),
     http(
         "404-init",
         "answers everything with 404: there is no MCP here",
         On::Any,
-        |hit| {
-            Box::pin(async move {
-                hit.conn
-                    .reply(404, HTML, &[], b"<html>no such page</html>")
-                    .await
-            })
-        },
+        |hit| Box::pin(hit.conn.reply(404, HTML, &[], b"<html>no such page</html>")),
     ),
     http(
         "202-for-request",
         "answers the first call with 202",
         On::FirstCall,
-        |hit| Box::pin(async move { hit.conn.reply(202, "", &[], b"").await }),
+        |hit| Box::pin(hit.conn.reply(202, "", &[], b"")),
     ),
     http(
         "204-for-request",
         "answers the first call with 204",
         On::FirstCall,
-        |hit| Box::pin(async move { hit.conn.reply(204, "", &[], b"").await }),
+        |hit| Box::pin(hit.conn.reply(204, "", &[], b"")),
     ),
     http(
         "discover-404",
@@ -165,7 +141,7 @@ pub(super) const FAULTS: &[Fault] = &[
             Box::pin(async move {
                 if hit.message.get("id").is_none() {
                     let body = br#"{"jsonrpc":"2.0","id":null,"result":{}}"#;
-                    return hit.conn.reply(200, "application/json", &[], body).await;
+                    return hit.conn.reply(200, JSON, &[], body).await;
                 }
                 hit.behave().await
             })

@@ -4,12 +4,11 @@ use std::io;
 
 use serde_json::json;
 
-use super::{Hit, On, sse};
+use super::{HTML, Hit, JSON, On, TEXT, sse};
 use crate::fault::Fault;
 use crate::protocol::Piece;
 use crate::wire::legacy;
 
-const TEXT: &str = "text/plain";
 const MIB: usize = 1 << 20;
 
 pub(super) const FAULTS: &[Fault] = &[
@@ -17,13 +16,13 @@ pub(super) const FAULTS: &[Fault] = &[
         "post-400",
         "answers the POST of the first call with 400",
         On::FirstCall,
-        |hit| Box::pin(async move { hit.conn.reply(400, TEXT, &[], b"bad request").await }),
+        |hit| Box::pin(hit.conn.reply(400, TEXT, &[], b"bad request")),
     ),
     sse(
         "post-500",
         "answers the POST of the first call with 500",
         On::FirstCall,
-        |hit| Box::pin(async move { hit.conn.reply(500, TEXT, &[], b"boom").await }),
+        |hit| Box::pin(hit.conn.reply(500, TEXT, &[], b"boom")),
     ),
     sse(
         "post-hang",
@@ -46,7 +45,7 @@ pub(super) const FAULTS: &[Fault] = &[
                 let result = json!({"content": [{"type": "text", "text": "IN-POST-BODY"}]});
                 let body = json!({"jsonrpc": "2.0", "id": hit.message.get("id"), "result": result});
                 hit.conn
-                    .reply(200, "application/json", &[], body.to_string().as_bytes())
+                    .reply(200, JSON, &[], body.to_string().as_bytes())
                     .await?;
                 let good = hit.good().await;
                 push(hit, Piece::Message(good)).await;
@@ -82,17 +81,13 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     ),
     sse("get-404", "answers the GET with 404", On::Get, |hit| {
-        Box::pin(async move { hit.conn.reply(404, TEXT, &[], b"gone").await })
+        Box::pin(hit.conn.reply(404, TEXT, &[], b"gone"))
     }),
     sse("get-html", "answers the GET with a page", On::Get, |hit| {
-        Box::pin(async move {
-            hit.conn
-                .reply(200, "text/html", &[], b"<html>hi</html>")
-                .await
-        })
+        Box::pin(hit.conn.reply(200, HTML, &[], b"<html>hi</html>"))
     }),
     sse("sse-get-hang", "never answers the GET", On::Get, |hit| {
-        Box::pin(async move { hit.conn.hang().await })
+        Box::pin(hit.conn.hang())
     }),
     sse(
         "bad-event",
@@ -127,13 +122,13 @@ pub(super) const FAULTS: &[Fault] = &[
         "redirect-cross",
         "redirects the GET to another origin",
         On::Get,
-        |hit| Box::pin(async move { redirect(hit, "/sse").await }),
+        |hit| Box::pin(redirect(hit, "/sse")),
     ),
     sse(
         "post-redirect-cross",
         "redirects every POST to another origin",
         On::Post,
-        |hit| Box::pin(async move { redirect(hit, "/messages?session=1").await }),
+        |hit| Box::pin(redirect(hit, "/messages?session=1")),
     ),
 ];
 

@@ -171,16 +171,16 @@ async fn say(stream: &mut TcpStream, answer: &Answer) {
     }
 }
 
+/// Nothing, once the client has nothing more to say.
+async fn read_more(stream: &mut TcpStream, bytes: &mut Vec<u8>) -> Option<()> {
+    let count = stream.read_buf(bytes).await.ok()?;
+    (count > 0).then_some(())
+}
+
 async fn read(stream: &mut TcpStream) -> Option<Asked> {
     let mut bytes = Vec::new();
     let head = loop {
-        let mut buffer = [0; 4096];
-        let count = stream
-            .read(&mut buffer)
-            .await
-            .ok()
-            .filter(|count| *count > 0)?;
-        bytes.extend_from_slice(&buffer[..count]);
+        read_more(stream, &mut bytes).await?;
         let text = String::from_utf8_lossy(&bytes).into_owned();
         if let Some((head, _)) = text.split_once("\r\n\r\n") {
             break head.to_owned();
@@ -197,13 +197,7 @@ async fn read(stream: &mut TcpStream) -> Option<Asked> {
         .unwrap();
     let mut body = bytes.split_off(head.len() + 4);
     while body.len() < length {
-        let mut buffer = [0; 4096];
-        let count = stream
-            .read(&mut buffer)
-            .await
-            .ok()
-            .filter(|count| *count > 0)?;
-        body.extend_from_slice(&buffer[..count]);
+        read_more(stream, &mut body).await?;
     }
     Some(Asked {
         head,

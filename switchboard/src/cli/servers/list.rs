@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::brief::brief;
 use crate::chat::clean;
 use crate::cli::Global;
-use crate::cli::text::{brief, table};
+use crate::cli::text::{table, table_or};
 use crate::exit::{Exit, Failure};
 use crate::home;
 use crate::out::Out;
@@ -41,13 +42,9 @@ pub(super) async fn list(global: &Global, out: &Out) -> Result<Exit, Failure> {
         ]);
     }
     store.close().await?;
-    let text = match rows.is_empty() {
-        true => "No servers yet. Add one with `switchboard servers add NAME -- COMMAND`, or bring \
-                 in those of other programs with `switchboard import`."
-            .to_owned(),
-        false => table(&rows),
-    };
-    out.result(&json!({ "servers": values }), text);
+    let none = "No servers yet. Add one with `switchboard servers add NAME -- COMMAND`, or bring \
+                in those of other programs with `switchboard import`.";
+    out.result(&json!({ "servers": values }), table_or(none, rows));
     Ok(Exit::Done)
 }
 

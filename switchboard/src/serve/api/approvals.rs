@@ -1,7 +1,7 @@
 //! What was decided for good about tools.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 
@@ -9,6 +9,7 @@ use crate::serve::app::App;
 use crate::serve::error::ApiError;
 use crate::serve::fleet::tools_event;
 use crate::serve::input::User;
+use crate::serve::own::Own;
 use crate::serve::routes::Routes;
 use crate::store::{Change, Rule};
 
@@ -39,16 +40,10 @@ fn shown(rule: &Rule) -> Value {
     })
 }
 
-async fn forget(
-    State(app): State<App>,
-    User(user): User,
-    Path(id): Path<String>,
-) -> Result<StatusCode, ApiError> {
-    let rules = app.store.rules(&user).await?;
-    let rule = rules.into_iter().find(|rule| rule.id.as_str() == id);
-    let rule = rule.ok_or_else(|| ApiError::not_found("approval"))?;
-    let mut changes = vec![Change::DeleteRule(user.clone(), rule.id)];
-    changes.extend(rule.server_id.map(|server| tools_event(&user, &server)));
+async fn forget(State(app): State<App>, Own(rule): Own<Rule>) -> Result<StatusCode, ApiError> {
+    let server = rule.server_id.iter();
+    let mut changes: Vec<Change> = server.map(|id| tools_event(&rule.user_id, id)).collect();
+    changes.push(Change::DeleteRule(rule.user_id, rule.id));
     app.store.commit(changes).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -1,18 +1,18 @@
 //! Assistants: a model, instructions, and servers of their own (seeds H1).
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::assistants::Draft;
-use crate::exit::Failure;
 use crate::serve::app::App;
 use crate::serve::error::ApiError;
 use crate::serve::input::{Body, User};
+use crate::serve::own::Own;
 use crate::serve::routes::Routes;
-use crate::store::{Assistant, Change, McpMode, ServerId, UserId};
+use crate::store::{Assistant, Change, McpMode, ServerId};
 
 pub(super) fn routes() -> Routes {
     Routes::new()
@@ -23,12 +23,6 @@ pub(super) fn routes() -> Routes {
         .delete("/api/assistants/{id}", remove)
         .get("/api/assistants/{id}/mcp-servers", servers)
         .put("/api/assistants/{id}/mcp-servers", choose)
-}
-
-async fn find(app: &App, user: &UserId, id: &str) -> Result<Assistant, ApiError> {
-    let mut all = app.store.assistants(user).await?.into_iter();
-    let found = all.find(|assistant| assistant.id.as_str() == id);
-    found.ok_or_else(|| ApiError::not_found("assistant"))
 }
 
 async fn shown(app: &App, row: &Assistant) -> Result<Value, ApiError> {
@@ -53,33 +47,15 @@ async fn list(State(app): State<App>, User(user): User) -> Result<Json<Value>, A
     Ok(Json(json!({ "items": items, "next": null })))
 }
 
-async fn show(
-    State(app): State<App>,
-    User(user): User,
-    Path(id): Path<String>,
-) -> Result<Json<Value>, ApiError> {
-    let row = find(&app, &user, &id).await?;
+async fn show(State(app): State<App>, Own(row): Own<Assistant>) -> Result<Json<Value>, ApiError> {
     Ok(Json(shown(&app, &row).await?))
 }
 
-fn unfit(failure: Failure) -> ApiError {
-    let error = ApiError::unfit(failure.chain());
-    match failure.hint() {
-        Some(hint) => error.with_hint(hint),
-        None => error,
-    }
-}
-
 /// Stores an assistant whose servers are the user's own.
-async fn store(
-    app: &App,
-    user: &UserId,
-    row: &Assistant,
-    changes: Vec<Change>,
-) -> Result<(), ApiError> {
+async fn store(app: &App, row: &Assistant, changes: Vec<Change>) -> Result<(), ApiError> {
     for change in &changes {
         if let Change::SetAssistantServers(_, ids) = change {
-            let own = app.store.servers(user).await?;
+            let own = app.store.servers(&row.user_id).await?;
             let known = |id: &&ServerId| own.iter().any(|server| server.id == **id);
             if let Some(id) = ids.iter().find(|id| !known(id)) {
                 let error = ApiError::unfit("an assistant can use its user's servers only");
@@ -88,7 +64,7 @@ async fn store(
         }
     }
     let same = |other: &Assistant| other.name == row.name && other.id != row.id;
-    if app.store.assistants(user).await?.iter().any(same) {
+    if app.store.assistants(&row.user_id).await?.iter().any(same) {
         let message = format!("there is an assistant {:?} already", row.name);
         return Err(ApiError::conflict("name_taken", message));
     }
@@ -101,42 +77,33 @@ async fn add(
     User(user): User,
     Body(draft): Body<Draft>,
 ) -> Result<(StatusCode, Json<Value>), ApiError> {
-    let mut row = Assistant::new(user.clone(), "");
-    let changes = draft.apply(&mut row).map_err(unfit)?;
-    store(&app, &user, &row, changes).await?;
+    let mut row = Assistant::new(user, "");
+    let changes = draft.apply(&mut row).map_err(ApiError::unfit_for)?;
+    store(&app, &row, changes).await?;
     Ok((StatusCode::CREATED, Json(shown(&app, &row).await?)))
 }
 
 async fn change(
     State(app): State<App>,
-    User(user): User,
-    Path(id): Path<String>,
+    Own(mut row): Own<Assistant>,
     Body(draft): Body<Draft>,
 ) -> Result<Json<Value>, ApiError> {
-    let mut row = find(&app, &user, &id).await?;
-    let changes = draft.apply(&mut row).map_err(unfit)?;
-    store(&app, &user, &row, changes).await?;
+    let changes = draft.apply(&mut row).map_err(ApiError::unfit_for)?;
+    store(&app, &row, changes).await?;
     Ok(Json(shown(&app, &row).await?))
 }
 
-async fn remove(
-    State(app): State<App>,
-    User(user): User,
-    Path(id): Path<String>,
-) -> Result<StatusCode, ApiError> {
-    let row = find(&app, &user, &id).await?;
+async fn remove(State(app): State<App>, Own(row): Own<Assistant>) -> Result<StatusCode, ApiError> {
     app.store
-        .commit(vec![Change::DeleteAssistant(user, row.id)])
+        .commit(vec![Change::DeleteAssistant(row.user_id, row.id)])
         .await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 async fn servers(
     State(app): State<App>,
-    User(user): User,
-    Path(id): Path<String>,
+    Own(row): Own<Assistant>,
 ) -> Result<Json<Value>, ApiError> {
-    let row = find(&app, &user, &id).await?;
     let ids = app.store.assistant_servers(&row.id).await?;
     Ok(Json(json!({ "mode": row.mcp_mode, "ids": ids })))
 }
@@ -149,18 +116,16 @@ struct Chosen {
 
 async fn choose(
     State(app): State<App>,
-    User(user): User,
-    Path(id): Path<String>,
+    Own(mut row): Own<Assistant>,
     Body(chosen): Body<Chosen>,
 ) -> Result<Json<Value>, ApiError> {
-    let mut row = find(&app, &user, &id).await?;
     let draft = Draft {
         mcp_mode: chosen.mode,
         server_ids: chosen.ids,
         ..Draft::default()
     };
-    let changes = draft.apply(&mut row).map_err(unfit)?;
-    store(&app, &user, &row, changes).await?;
+    let changes = draft.apply(&mut row).map_err(ApiError::unfit_for)?;
+    store(&app, &row, changes).await?;
     let ids = app.store.assistant_servers(&row.id).await?;
     Ok(Json(json!({ "mode": row.mcp_mode, "ids": ids })))
 }

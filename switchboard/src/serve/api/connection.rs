@@ -3,17 +3,16 @@
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::{Path, State};
 use mcp_manager::NoopElicitation;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::doctor::{Examination, Finding, Problem, trial};
 use crate::exit::{Exit, Failure};
-use crate::serve::api::servers::{find, refusal};
-use crate::serve::app::App;
+use crate::serve::api::servers::refusal;
 use crate::serve::error::ApiError;
-use crate::serve::input::{Params, User};
+use crate::serve::input::Params;
+use crate::serve::own::{Member, Own};
 use crate::serve::routes::Routes;
 use crate::servers::{ServerLog, one_off, pending, reach};
 use crate::store::{Server, ServerKind, Trust};
@@ -36,12 +35,7 @@ pub(super) fn routes() -> Routes {
 }
 
 /// Gives back the server as it is then, connected or not.
-async fn connect(
-    State(app): State<App>,
-    User(user): User,
-    Path(id): Path<String>,
-) -> Result<Json<Value>, ApiError> {
-    let (crew, row) = find(&app, &user, &id).await?;
+async fn connect(Member { crew, row }: Member) -> Result<Json<Value>, ApiError> {
     match crew.connect(&row).await {
         Err(finding) if matches!(finding.problem, Problem::Pending | Problem::Disabled) => {
             Err(refusal(&row, &finding))
@@ -51,29 +45,22 @@ async fn connect(
     }
 }
 
-async fn disconnect(
-    State(app): State<App>,
-    User(user): User,
-    Path(id): Path<String>,
-) -> Result<Json<Value>, ApiError> {
-    let (crew, row) = find(&app, &user, &id).await?;
+async fn disconnect(Member { crew, row }: Member) -> Result<Json<Value>, ApiError> {
     crew.disconnect(&row).await;
     Ok(Json(crew.shown(&row).await?))
 }
 
 /// Tries a server out, beside whatever uses it. One that is switched off may be tried; one that
 /// nobody has agreed to may not.
-async fn test(
-    State(app): State<App>,
-    User(user): User,
-    Path(id): Path<String>,
-) -> Result<Json<Value>, ApiError> {
-    let (_, row) = find(&app, &user, &id).await?;
+async fn test(Own(row): Own<Server>) -> Result<Json<Value>, ApiError> {
     if row.trust == Trust::Pending {
         return Err(refusal(&row, &pending(&row)));
     }
     let examination = match reach(&row).await {
-        Ok(config) => trial(one_off(&user, NoopElicitation), config.enabled(), SLOW).await,
+        Ok(config) => {
+            let manager = one_off(&row.user_id, NoopElicitation);
+            trial(manager, config.enabled(), SLOW).await
+        }
         Err(finding) => Examination::failed(&row.name, finding),
     };
     Ok(Json(tested(&row, &examination)))
@@ -99,12 +86,7 @@ fn tested(row: &Server, examination: &Examination) -> Value {
 
 /// Gives back the page to log in at; `null` if no login is needed. The server is connected once
 /// the login is done.
-async fn log_in(
-    State(app): State<App>,
-    User(user): User,
-    Path(id): Path<String>,
-) -> Result<Json<Value>, ApiError> {
-    let (crew, row) = find(&app, &user, &id).await?;
+async fn log_in(Member { crew, row }: Member) -> Result<Json<Value>, ApiError> {
     if row.kind == ServerKind::Stdio {
         let message = format!("server {:?} is a program: it has no login", row.name);
         return Err(ApiError::unfit(message).with_hint("Programs get their keys by variables."));
@@ -114,12 +96,7 @@ async fn log_in(
     Ok(Json(json!({ "url": url })))
 }
 
-async fn log_out(
-    State(app): State<App>,
-    User(user): User,
-    Path(id): Path<String>,
-) -> Result<Json<Value>, ApiError> {
-    let (crew, row) = find(&app, &user, &id).await?;
+async fn log_out(Member { crew, row }: Member) -> Result<Json<Value>, ApiError> {
     crew.log_out(&row).await?;
     Ok(Json(crew.shown(&row).await?))
 }
@@ -130,14 +107,11 @@ struct Wanted {
 }
 
 async fn logs(
-    State(app): State<App>,
-    User(user): User,
-    Path(id): Path<String>,
+    Own(row): Own<Server>,
     Params(wanted): Params<Wanted>,
 ) -> Result<Json<Value>, ApiError> {
-    let (_, row) = find(&app, &user, &id).await?;
     let lines = wanted.lines.unwrap_or(LINES).min(MOST_LINES);
-    let log = ServerLog::of(&user, &row.name);
+    let log = ServerLog::of(&row.user_id, &row.name);
     let read = tokio::task::spawn_blocking(move || log.tail(lines)).await;
     let read = read.unwrap_or_else(|error| Err(std::io::Error::other(error)));
     let read = read.map_err(|error| {

@@ -11,13 +11,14 @@ use crate::chat::{export_json, export_markdown};
 use crate::serve::app::App;
 use crate::serve::error::ApiError;
 use crate::serve::input::{Body, Params, User, present};
+use crate::serve::own::Own;
 use crate::serve::routes::Routes;
 use crate::serve::runs::{Edit, Order};
 use crate::session::{fork, shape, transcript};
 use crate::store::{
     AssistantId, BlobId, Change, Conversation, ConversationId, NewEvent, Standing, UserId,
 };
-use crate::workbench::parse_mode;
+use crate::workbench::named_mode;
 
 /// The most conversations on a page.
 const PAGE: u32 = 200;
@@ -41,15 +42,6 @@ pub(super) fn routes() -> Routes {
         .get("/api/conversations/{id}/blobs/{blob}", blob)
 }
 
-/// One of the user's conversations.
-pub(super) async fn find(app: &App, user: &UserId, id: &str) -> Result<Conversation, ApiError> {
-    let found = app
-        .store
-        .conversation(user, &ConversationId::new(id))
-        .await?;
-    found.ok_or_else(|| ApiError::not_found("conversation"))
-}
-
 /// A conversation as it stands.
 async fn told(app: &App, row: &Conversation) -> Result<Value, ApiError> {
     let standings = app.store.standings(std::slice::from_ref(&row.id)).await?;
@@ -71,10 +63,7 @@ async fn list(
     User(user): User,
     Params(page): Params<Page>,
 ) -> Result<Json<Value>, ApiError> {
-    let after = match &page.after {
-        Some(id) => Some(find(&app, &user, id).await?),
-        None => None,
-    };
+    let after = Own::maybe(&app, &user, page.after).await?;
     let words = page.q.unwrap_or_default().trim().to_lowercase();
     let limit = page.limit.unwrap_or(50).clamp(1, PAGE);
     let (rows, next) = search(&app, &user, after, &words, limit).await?;
@@ -145,11 +134,8 @@ impl Wish {
                 return Err(ApiError::not_found("assistant"));
             }
         }
-        if let Some(Some(mode)) = &self.approval_mode
-            && parse_mode(mode).is_none()
-        {
-            let error = ApiError::unfit(format!("{mode:?} is no approval mode"));
-            return Err(error.with_hint("There are ask, auto-read, auto and plan."));
+        if let Some(Some(mode)) = &self.approval_mode {
+            named_mode(mode).map_err(ApiError::unfit_for)?;
         }
         if self.title.as_ref().is_some_and(|title| title.len() > TITLE) {
             return Err(ApiError::unfit("the title is too long"));
@@ -188,38 +174,32 @@ async fn put(app: &App, row: Conversation) -> Result<Value, ApiError> {
 
 async fn show(
     State(app): State<App>,
-    User(user): User,
-    Path(id): Path<String>,
+    Own(row): Own<Conversation>,
 ) -> Result<Json<Value>, ApiError> {
-    let row = find(&app, &user, &id).await?;
     Ok(Json(told(&app, &row).await?))
 }
 
 async fn change(
     State(app): State<App>,
-    User(user): User,
-    Path(id): Path<String>,
+    Own(row): Own<Conversation>,
     Body(wish): Body<Wish>,
 ) -> Result<Json<Value>, ApiError> {
-    let row = find(&app, &user, &id).await?;
-    let edit = wish.edit(&app, &user).await?;
+    let edit = wish.edit(&app, &row.user_id).await?;
     let order = |reply| Order::Edit { edit, reply };
-    let row = app.runs.order(&user, &row.id, order).await?;
+    let row = app.runs.order(&row.user_id, &row.id, order).await?;
     Ok(Json(told(&app, &row).await?))
 }
 
 async fn remove(
     State(app): State<App>,
-    User(user): User,
-    Path(id): Path<String>,
+    Own(row): Own<Conversation>,
 ) -> Result<StatusCode, ApiError> {
-    let row = find(&app, &user, &id).await?;
     let order = |reply| Order::Cancel { reply };
     // One that cannot be stopped because it cannot be read can be removed all the same.
-    let _ = app.runs.order(&user, &row.id, order).await;
+    let _ = app.runs.order(&row.user_id, &row.id, order).await;
     let data = json!({ "id": row.id });
-    let event = NewEvent::new(user.clone(), None, "conversation.deleted", data);
-    let removed = Change::DeleteConversation(user, row.id);
+    let event = NewEvent::new(row.user_id.clone(), None, "conversation.deleted", data);
+    let removed = Change::DeleteConversation(row.user_id, row.id);
     let changes = vec![removed, Change::AppendEvent(event)];
     app.store.commit(changes).await?;
     Ok(StatusCode::NO_CONTENT)
@@ -227,23 +207,20 @@ async fn remove(
 
 async fn cancel(
     State(app): State<App>,
-    User(user): User,
-    Path(id): Path<String>,
+    Own(row): Own<Conversation>,
 ) -> Result<Json<Value>, ApiError> {
-    let row = find(&app, &user, &id).await?;
     let order = |reply| Order::Cancel { reply };
-    app.runs.order(&user, &row.id, order).await?;
-    show(State(app), User(user), Path(id)).await
+    app.runs.order(&row.user_id, &row.id, order).await?;
+    let Own(row) = Own::find(&app, &row.user_id, row.id.to_string()).await?;
+    Ok(Json(told(&app, &row).await?))
 }
 
 async fn proceed(
     State(app): State<App>,
-    User(user): User,
-    Path(id): Path<String>,
+    Own(row): Own<Conversation>,
 ) -> Result<(StatusCode, Json<Value>), ApiError> {
-    let row = find(&app, &user, &id).await?;
     let order = |reply| Order::Continue { reply };
-    app.runs.order(&user, &row.id, order).await?;
+    app.runs.order(&row.user_id, &row.id, order).await?;
     Ok((StatusCode::ACCEPTED, Json(told(&app, &row).await?)))
 }
 
@@ -256,15 +233,13 @@ struct Fork {
 
 async fn copy(
     State(app): State<App>,
-    User(user): User,
-    Path(id): Path<String>,
+    Own(row): Own<Conversation>,
     Body(Fork { upto }): Body<Fork>,
 ) -> Result<(StatusCode, Json<Value>), ApiError> {
-    let row = find(&app, &user, &id).await?;
-    let copy = fork(&app.store, &user, &row.id, upto).await?;
+    let copy = fork(&app.store, &row.user_id, &row.id, upto).await?;
     let told = told(&app, &copy).await?;
     let data = json!({ "conversation": told });
-    let event = NewEvent::new(user, Some(copy.id), "conversation.updated", data);
+    let event = NewEvent::new(row.user_id, Some(copy.id), "conversation.updated", data);
     app.store.commit(vec![Change::AppendEvent(event)]).await?;
     Ok((StatusCode::CREATED, Json(told)))
 }
@@ -285,11 +260,9 @@ enum FormatName {
 
 async fn export(
     State(app): State<App>,
-    User(user): User,
-    Path(id): Path<String>,
+    Own(row): Own<Conversation>,
     Params(Format { format }): Params<Format>,
 ) -> Result<Response, ApiError> {
-    let row = find(&app, &user, &id).await?;
     let messages = transcript(&*app.store, &row.id).await?;
     let (kind, ending, text) = match format {
         FormatName::Md => {
@@ -311,14 +284,12 @@ async fn export(
 
 async fn questions(
     State(app): State<App>,
-    User(user): User,
-    Path(id): Path<String>,
+    Own(row): Own<Conversation>,
 ) -> Result<Json<Value>, ApiError> {
-    let row = find(&app, &user, &id).await?;
     let open = app.store.open_questions(&row.id).await?;
     let mut items: Vec<Value> = open.iter().map(shape::question).collect();
     // What a server asks while its call waits belongs to whichever conversation is open.
-    items.extend(app.questions.open(&user).into_iter().map(|payload| {
+    items.extend(app.questions.open(&row.user_id).into_iter().map(|payload| {
         json!({
             "id": payload.get("id"),
             "kind": "elicitation",
@@ -334,10 +305,9 @@ async fn questions(
 
 async fn blob(
     State(app): State<App>,
-    User(user): User,
-    Path((id, blob)): Path<(String, String)>,
+    Own(row): Own<Conversation>,
+    Path((_, blob)): Path<(String, String)>,
 ) -> Result<Response, ApiError> {
-    let row = find(&app, &user, &id).await?;
     let found = app.store.blob(&row.id, &BlobId::new(blob)).await?;
     let blob = found.ok_or_else(|| ApiError::not_found("blob"))?;
     let unknown = HeaderValue::from_static("application/octet-stream");

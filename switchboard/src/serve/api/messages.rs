@@ -7,14 +7,14 @@ use mcp_jsonrpc::RawObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::conversations::find;
 use crate::serve::app::App;
 use crate::serve::error::ApiError;
 use crate::serve::input::{Body, Params, User};
+use crate::serve::own::Own;
 use crate::serve::routes::Routes;
 use crate::serve::runs::{Confirm, Order, Scope, Verdict};
 use crate::session::shape;
-use crate::store::{CallStatus, Message, MessageId, Span, ToolCall};
+use crate::store::{CallStatus, Conversation, Message, MessageId, Span, ToolCall};
 
 /// The most messages on a page.
 const PAGE: u32 = 200;
@@ -34,14 +34,12 @@ struct Page {
 
 async fn list(
     State(app): State<App>,
-    User(user): User,
-    Path(id): Path<String>,
+    Own(row): Own<Conversation>,
     Params(page): Params<Page>,
 ) -> Result<Json<Value>, ApiError> {
-    let row = find(&app, &user, &id).await?;
     let limit = page.limit.unwrap_or(50).clamp(1, PAGE);
     // Read first: whatever happens after this is told by an event with a greater number.
-    let latest = app.store.event_bounds(&user).await?.latest;
+    let latest = app.store.event_bounds(&row.user_id).await?.latest;
     let span = match page.before {
         Some(seq) => Span::Before(seq, limit),
         None => Span::Last(limit),
@@ -68,16 +66,14 @@ struct Words {
 
 async fn say(
     State(app): State<App>,
-    User(user): User,
-    Path(id): Path<String>,
+    Own(row): Own<Conversation>,
     Body(Words { content }): Body<Words>,
 ) -> Result<(StatusCode, Json<Value>), ApiError> {
-    let row = find(&app, &user, &id).await?;
     if content.trim().is_empty() {
         return Err(ApiError::unfit("nothing was said"));
     }
     let order = |reply| Order::Say { content, reply };
-    let said = app.runs.order(&user, &row.id, order).await?;
+    let said = app.runs.order(&row.user_id, &row.id, order).await?;
     let told = json!({
         "userMessage": shape::message(&said.said, &[]),
         "assistantMessage": shape::message(&said.answer, &[]),

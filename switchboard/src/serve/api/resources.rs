@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use mcp_manager::Listing;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::serve::api::servers::{find, refusal};
-use crate::serve::app::App;
+use crate::serve::api::servers::refusal;
 use crate::serve::error::ApiError;
 use crate::serve::fleet::Crew;
-use crate::serve::input::{Body, Params, User};
+use crate::serve::input::{Body, Params};
+use crate::serve::own::Member;
 use crate::serve::routes::Routes;
-use crate::store::{Server, UserId};
+use crate::store::Server;
 
 pub(super) fn routes() -> Routes {
     Routes::new()
@@ -25,12 +25,10 @@ pub(super) fn routes() -> Routes {
         .post("/api/mcp-servers/{id}/prompts/{name}", prompt)
 }
 
-/// A server that is connected.
-async fn ready(app: &App, user: &UserId, id: &str) -> Result<(Arc<Crew>, Server), ApiError> {
-    let (crew, row) = find(app, user, id).await?;
-    let ready = crew.ready(&row).await;
-    ready.map_err(|finding| refusal(&row, &finding))?;
-    Ok((crew, row))
+/// Connects a server that is not connected.
+pub(super) async fn ready(crew: &Crew, row: &Server) -> Result<(), ApiError> {
+    let ready = crew.ready(row).await;
+    ready.map_err(|finding| refusal(row, &finding))
 }
 
 fn listing(crew: &Crew, row: &Server) -> Option<Arc<Listing>> {
@@ -45,12 +43,8 @@ fn bare<T>(items: Option<&[Arc<T>]>) -> Vec<&T> {
     items.iter().map(AsRef::as_ref).collect()
 }
 
-async fn resources(
-    State(app): State<App>,
-    User(user): User,
-    Path(id): Path<String>,
-) -> Result<Json<Value>, ApiError> {
-    let (crew, row) = ready(&app, &user, &id).await?;
+async fn resources(Member { crew, row }: Member) -> Result<Json<Value>, ApiError> {
+    ready(&crew, &row).await?;
     let listing = listing(&crew, &row);
     let listing = listing.as_deref();
     Ok(Json(json!({
@@ -66,23 +60,17 @@ struct Which {
 }
 
 async fn read(
-    State(app): State<App>,
-    User(user): User,
-    Path(id): Path<String>,
+    Member { crew, row }: Member,
     Params(which): Params<Which>,
 ) -> Result<Json<Value>, ApiError> {
-    let (crew, row) = ready(&app, &user, &id).await?;
+    ready(&crew, &row).await?;
     let read = crew.manager().read_resource(&row.name, &which.uri).await;
     let read = read.map_err(|error| refusal(&row, &crew.diagnose(&row, &error)))?;
     Ok(Json(json!({ "uri": which.uri, "contents": read.contents })))
 }
 
-async fn prompts(
-    State(app): State<App>,
-    User(user): User,
-    Path(id): Path<String>,
-) -> Result<Json<Value>, ApiError> {
-    let (crew, row) = ready(&app, &user, &id).await?;
+async fn prompts(Member { crew, row }: Member) -> Result<Json<Value>, ApiError> {
+    ready(&crew, &row).await?;
     let listing = listing(&crew, &row);
     let items = bare(listing.as_deref().map(Listing::prompts));
     Ok(Json(json!({ "items": items, "next": null })))
@@ -95,12 +83,11 @@ struct Filled {
 }
 
 async fn prompt(
-    State(app): State<App>,
-    User(user): User,
-    Path((id, name)): Path<(String, String)>,
+    Member { crew, row }: Member,
+    Path((_, name)): Path<(String, String)>,
     Body(filled): Body<Filled>,
 ) -> Result<Json<Value>, ApiError> {
-    let (crew, row) = ready(&app, &user, &id).await?;
+    ready(&crew, &row).await?;
     let arguments: Vec<(String, String)> = filled.arguments.into_iter().collect();
     let result = crew
         .manager()

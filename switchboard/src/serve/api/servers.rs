@@ -2,10 +2,8 @@
 
 mod draft;
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 
@@ -15,9 +13,10 @@ use crate::serve::app::App;
 use crate::serve::error::ApiError;
 use crate::serve::fleet::{Crew, event};
 use crate::serve::input::{Body, User};
+use crate::serve::own::Member;
 use crate::serve::routes::Routes;
 use crate::servers::{log_out, next_place};
-use crate::store::{Change, Server, ServerId, ServerKind, StoreError, UserId};
+use crate::store::{Change, Server, ServerKind, StoreError, UserId};
 use draft::Draft;
 
 /// The largest text that can be pasted.
@@ -30,17 +29,6 @@ pub(super) fn routes() -> Routes {
         .get("/api/mcp-servers/{id}", show)
         .put("/api/mcp-servers/{id}", change)
         .delete("/api/mcp-servers/{id}", remove)
-}
-
-/// One of the user's servers, and all of them at work.
-pub(super) async fn find(
-    app: &App,
-    user: &UserId,
-    id: &str,
-) -> Result<(Arc<Crew>, Server), ApiError> {
-    let row = app.store.server(user, &ServerId::new(id)).await?;
-    let row = row.ok_or_else(|| ApiError::not_found("server"))?;
-    Ok((app.fleet.crew(user), row))
 }
 
 /// What is wrong with a server, as the reason why something was not done.
@@ -74,12 +62,7 @@ async fn list(State(app): State<App>, User(user): User) -> Result<Json<Value>, A
     Ok(Json(json!({ "items": items, "next": null })))
 }
 
-async fn show(
-    State(app): State<App>,
-    User(user): User,
-    Path(id): Path<String>,
-) -> Result<Json<Value>, ApiError> {
-    let (crew, row) = find(&app, &user, &id).await?;
+async fn show(Member { crew, row }: Member) -> Result<Json<Value>, ApiError> {
     Ok(Json(crew.shown(&row).await?))
 }
 
@@ -142,14 +125,12 @@ async fn pasted(
 
 async fn change(
     State(app): State<App>,
-    User(user): User,
-    Path(id): Path<String>,
+    Member { crew, mut row }: Member,
     Body(draft): Body<Draft>,
 ) -> Result<Json<Value>, ApiError> {
-    let (crew, mut row) = find(&app, &user, &id).await?;
     let old = row.name.clone();
     draft.apply(&mut row).await?;
-    store(&crew, &row, &app.store.servers(&user).await?).await?;
+    store(&crew, &row, &app.store.servers(&row.user_id).await?).await?;
     crew.changed(&old, &row).await;
     Ok(Json(crew.shown(&row).await?))
 }
@@ -175,16 +156,14 @@ async fn store(crew: &Crew, row: &Server, rows: &[Server]) -> Result<(), ApiErro
 
 async fn remove(
     State(app): State<App>,
-    User(user): User,
-    Path(id): Path<String>,
+    Member { crew, row }: Member,
 ) -> Result<StatusCode, ApiError> {
-    let (crew, row) = find(&app, &user, &id).await?;
     crew.disconnect(&row).await;
     // A login that cannot be forgotten must not keep the server.
     let forgotten = log_out(&row).await;
     let changes = vec![
-        Change::DeleteServer(user.clone(), row.id.clone()),
-        event(&user, "server.deleted", json!({ "id": row.id })),
+        event(&row.user_id, "server.deleted", json!({ "id": row.id })),
+        Change::DeleteServer(row.user_id, row.id),
     ];
     app.store.commit(changes).await?;
     forgotten?;

@@ -44,14 +44,15 @@ async fn change(
     for (key, value) in said {
         let change = match value {
             Value::Null => {
-                check(&key).map_err(unfit)?;
+                check(&key).map_err(ApiError::unfit_for)?;
                 wanted.remove(&key);
                 Change::DeleteSetting(user.clone(), key)
             }
             // What is sent back as it was shown stays.
             value if wanted.get(&key).map(hidden) == Some(value.clone()) => continue,
             value => {
-                let setting = setting(&user, &key, value, Keeping::Reference).map_err(unfit)?;
+                let setting = setting(&user, &key, value, Keeping::Reference);
+                let setting = setting.map_err(ApiError::unfit_for)?;
                 wanted.insert(key, setting.value.clone());
                 Change::PutSetting(setting)
             }
@@ -61,19 +62,11 @@ async fn change(
     // What is stored can be used, or is not stored.
     if wanted.contains_key("model") {
         let choice = choice(&Wanted::default(), &wanted).await;
-        choice.map_err(unfit)?;
+        choice.map_err(ApiError::unfit_for)?;
     }
     PriceTable::new(&wanted).map_err(|error| ApiError::unfit(error.to_string()))?;
     app.store.commit(changes).await?;
     shown(&app, &user).await
-}
-
-fn unfit(failure: Failure) -> ApiError {
-    let error = ApiError::unfit(failure.chain());
-    match failure.hint() {
-        Some(hint) => error.with_hint(hint),
-        None => error,
-    }
 }
 
 /// The model that answers, who else could, and what is known of their models.

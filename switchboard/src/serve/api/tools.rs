@@ -12,11 +12,13 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::models::Audience;
-use crate::serve::api::servers::{find, refusal};
+use crate::serve::api::resources::ready;
+use crate::serve::api::servers::refusal;
 use crate::serve::app::App;
 use crate::serve::error::ApiError;
 use crate::serve::fleet::{Crew, Wanted, tools_event};
-use crate::serve::input::{Body, Params, User};
+use crate::serve::input::{Body, Params};
+use crate::serve::own::Member;
 use crate::serve::routes::Routes;
 use crate::servers::{Approval, Switch, ToolPolicy, decide, switch};
 use crate::store::{Change, Server};
@@ -36,11 +38,9 @@ struct Asked {
 
 async fn list(
     State(app): State<App>,
-    User(user): User,
-    Path(id): Path<String>,
+    Member { crew, row }: Member,
     Params(asked): Params<Asked>,
 ) -> Result<Json<Value>, ApiError> {
-    let (crew, row) = find(&app, &user, &id).await?;
     let wanted = match asked.refresh.as_deref() {
         None | Some("0" | "false" | "") => Wanted::Known,
         Some(_) => Wanted::Newest,
@@ -49,7 +49,7 @@ async fn list(
     if let (Some(finding), true) = (&tools.problem, tools.entries.is_empty()) {
         return Err(refusal(&row, finding));
     }
-    let policy = ToolPolicy::new(&row, &app.store.rules(&user).await?);
+    let policy = ToolPolicy::new(&row, &app.store.rules(&row.user_id).await?);
     let entries = tools.entries.clone();
     // Thousands of tools take a while.
     let out = tokio::task::spawn_blocking(move || left_out(&entries)).await;
@@ -127,11 +127,10 @@ struct Governed {
 /// Says what may be done with a tool, from now on.
 async fn govern(
     State(app): State<App>,
-    User(user): User,
-    Path((id, name)): Path<(String, String)>,
+    Member { crew, mut row }: Member,
+    Path((_, name)): Path<(String, String)>,
     Body(said): Body<Governed>,
 ) -> Result<Json<Value>, ApiError> {
-    let (crew, mut row) = find(&app, &user, &id).await?;
     let tool = tool(&crew, &row, &name).await?;
     let mut changes = Vec::new();
     if let Some(enabled) = said.enabled {
@@ -142,16 +141,16 @@ async fn govern(
         switch(&mut row, &name, to);
     }
     if let Some(approval) = said.approval {
-        let rules = app.store.rules(&user).await?;
+        let rules = app.store.rules(&row.user_id).await?;
         let hash = tool.fingerprint().to_string();
         let hash = (approval == Approval::Auto).then_some(hash);
         changes = decide(&mut row, &rules, &name, approval.decision(), hash);
     }
     changes.push(Change::PutServer(Box::new(row.clone())));
-    changes.push(tools_event(&user, &row.id));
+    changes.push(tools_event(&row.user_id, &row.id));
     crew.commit(&row, changes).await?;
     crew.changed(&row.name, &row).await;
-    let policy = ToolPolicy::new(&row, &app.store.rules(&user).await?);
+    let policy = ToolPolicy::new(&row, &app.store.rules(&row.user_id).await?);
     let out = left_out(std::slice::from_ref(&tool));
     Ok(Json(shown(&row, &tool, &policy, &out)))
 }
@@ -165,15 +164,13 @@ struct Call {
 /// Calls a tool for a person who wants to see what it does.
 async fn call(
     State(app): State<App>,
-    User(user): User,
-    Path((id, name)): Path<(String, String)>,
+    Member { crew, row }: Member,
+    Path((_, name)): Path<(String, String)>,
     Body(call): Body<Call>,
 ) -> Result<Json<Value>, ApiError> {
-    let (crew, row) = find(&app, &user, &id).await?;
-    let ready = crew.ready(&row).await;
-    ready.map_err(|finding| refusal(&row, &finding))?;
+    ready(&crew, &row).await?;
     let tool = tool(&crew, &row, &name).await?;
-    let rules = app.store.rules(&user).await?;
+    let rules = app.store.rules(&row.user_id).await?;
     // Even a person is held to their own no.
     if ToolPolicy::new(&row, &rules).approval(&tool) == Approval::Deny {
         let message = format!("you denied tool {name:?} of server {:?}", row.name);
@@ -200,12 +197,10 @@ struct Shown {
 
 /// A tool as a provider's models will see it, and what gets lost on the way.
 async fn schema(
-    State(app): State<App>,
-    User(user): User,
-    Path((id, name)): Path<(String, String)>,
+    Member { crew, row }: Member,
+    Path((_, name)): Path<(String, String)>,
     Params(asked): Params<Shown>,
 ) -> Result<Json<Value>, ApiError> {
-    let (crew, row) = find(&app, &user, &id).await?;
     let tool = tool(&crew, &row, &name).await?;
     let view = asked.r#for.view(&[tool]);
     let left_out = view.left_out.first().map(|(_, reason)| reason);

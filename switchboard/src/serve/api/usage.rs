@@ -11,9 +11,10 @@ use crate::models::PriceTable;
 use crate::serve::app::App;
 use crate::serve::error::ApiError;
 use crate::serve::input::{Params, User};
+use crate::serve::own::Own;
 use crate::serve::routes::Routes;
 use crate::session::shape;
-use crate::store::{ConversationId, Timestamp};
+use crate::store::{Conversation, Timestamp};
 
 pub(super) fn routes() -> Routes {
     Routes::new().get("/api/usage", usage)
@@ -30,12 +31,8 @@ async fn usage(
     User(user): User,
     Params(asked): Params<Asked>,
 ) -> Result<Json<Value>, ApiError> {
-    let conversation = asked.conversation.map(ConversationId::new);
-    if let Some(id) = &conversation
-        && app.store.conversation(&user, id).await?.is_none()
-    {
-        return Err(ApiError::not_found("conversation"));
-    }
+    let conversation: Option<Conversation> = Own::maybe(&app, &user, asked.conversation).await?;
+    let conversation = conversation.map(|row| row.id);
     let since = match asked.since.as_deref() {
         None => None,
         Some(text) => Some(Timestamp::parse(text).ok_or_else(|| {

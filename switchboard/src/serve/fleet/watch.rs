@@ -13,9 +13,6 @@ use crate::doctor::{Finding, Problem, diagnose};
 use crate::servers::{ServerLog, seen};
 use crate::store::Change;
 
-/// So many events of a user are kept.
-const KEPT: u32 = 20_000;
-
 /// Goes on until the manager or its user's crew is gone.
 pub(super) async fn watch(crew: Weak<Crew>, mut events: Events) {
     while let Some(event) = events.next().await {
@@ -74,7 +71,7 @@ impl Crew {
             },
         };
         if !changes.is_empty() {
-            changes.push(Change::PruneEvents(self.user.clone(), KEPT));
+            changes.push(Change::prune_events(&self.user));
         }
         let mut row = row;
         row.last_error = match to {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use agent_loop::{Agent, Limits, Mode, Policy};
 use serde_json::Value;
 
-use crate::exit::{Exit, Failure};
+use crate::exit::Failure;
 use crate::home;
 use crate::models::{Choice, Tape, Wanted};
 use crate::serve::fleet::Equipment;
@@ -45,12 +45,8 @@ impl Plan {
         let of_assistant = assistant.as_ref().and_then(|it| it.model.as_deref());
         let model = option("model").or(of_assistant).map(str::to_owned);
         let choice = workbench::choice(&Wanted::model(model), &settings).await?;
-        let wished = match option("approvalMode") {
-            Some(name) => Some(workbench::parse_mode(name).ok_or_else(|| {
-                Failure::new(Exit::Other, format!("{name:?} is no approval mode"))
-            })?),
-            None => None,
-        };
+        let wished = option("approvalMode").map(workbench::named_mode);
+        let wished = wished.transpose()?;
         let mode = workbench::mode(wished, assistant.as_ref(), &settings)?;
         let limits = workbench::limits(&Wishes::default(), assistant.as_ref(), &settings);
         Ok(Self {

@@ -105,8 +105,7 @@ impl Task {
                 answer(reply, edited.map(|()| Box::new(row)))
             }
             Order::Recover { reply } => {
-                let cut_off = self.talk.is_open() && self.talk.ledger().waiting() == 0;
-                let ended = match cut_off {
+                let ended = match self.talk.is_cut_off() {
                     true => self.talk.interrupt().await,
                     false => Ok(()),
                 };
@@ -127,7 +126,7 @@ impl Task {
         }
         if self.talk.is_open() {
             // It was cut off: what was done in it stays part of what the model knows.
-            self.talk.interrupt().await.map_err(ApiError::from)?;
+            self.talk.interrupt().await?;
         }
         let planned = self.plan().await;
         let plan = match planned {
@@ -247,8 +246,7 @@ impl Task {
         let (store, id) = (&self.shared.store, &self.talk.conversation().id);
         let loaded = Talk::load_watched(Arc::clone(store), &self.user, id).await;
         if let Ok(mut talk) = loaded
-            && talk.is_open()
-            && talk.ledger().waiting() == 0
+            && talk.is_cut_off()
         {
             // If that cannot be stored either, the next start sees to it.
             let _ = talk.fail(error.to_string()).await;
@@ -260,8 +258,8 @@ impl Task {
     async fn fail(&mut self, failure: Failure, first: VecDeque<Order>) -> Result<(), ApiError> {
         let message = failure.chain();
         let error = ApiError::from(failure);
-        if self.talk.is_open() && self.talk.ledger().waiting() == 0 {
-            self.talk.fail(message).await.map_err(ApiError::from)?;
+        if self.talk.is_cut_off() {
+            self.talk.fail(message).await?;
         }
         first
             .into_iter()
@@ -320,10 +318,7 @@ impl Driving<'_> {
         match order {
             Order::Confirm { confirm, reply } => {
                 let given = confirm.give(&mut self.turn).await;
-                let counts = given.is_ok();
-                let overtaken = given.as_ref().err().and_then(lost);
-                let _ = reply.send(given);
-                overtaken.map_or(Ok(counts), Err)
+                tell(reply, given)
             }
             Order::Supply {
                 question,
@@ -332,10 +327,7 @@ impl Driving<'_> {
             } => {
                 let store = &*self.shared.store;
                 let given = supply(&mut self.turn, store, &question, *result).await;
-                let counts = given.is_ok();
-                let overtaken = given.as_ref().err().and_then(lost);
-                let _ = reply.send(given);
-                overtaken.map_or(Ok(counts), Err)
+                tell(reply, given)
             }
             Order::Cancel { reply } => {
                 self.turn.cancel();
@@ -385,9 +377,15 @@ async fn next(first: &mut VecDeque<Order>, orders: &mut mpsc::Receiver<Order>) -
     }
 }
 
-/// Whether what is in memory is no longer what is stored.
-fn lost(error: &ApiError) -> Option<SessionError> {
-    error.is_overtaken().then_some(SessionError::Overtaken)
+/// Passes on what came of an answer: whether it counts. An error means that what is in memory is
+/// no longer what is stored.
+fn tell<T>(reply: Reply<T>, given: Result<T, ApiError>) -> Result<bool, SessionError> {
+    let told = match &given {
+        Err(error) if error.is_overtaken() => Err(SessionError::Overtaken),
+        given => Ok(given.is_ok()),
+    };
+    let _ = reply.send(given);
+    told
 }
 
 fn answer<T>(reply: Reply<T>, done: Result<T, SessionError>) -> Result<(), ApiError> {

@@ -31,9 +31,7 @@ pub(super) fn server(
     id: &ServerId,
 ) -> Found<Option<Server>> {
     let sql = "SELECT * FROM mcp_servers WHERE user_id = ? AND id = ?";
-    table::SERVERS
-        .rows(connection, sql, [user.as_str(), id.as_str()])
-        .map(first)
+    table::SERVERS.row(connection, sql, [user.as_str(), id.as_str()])
 }
 
 pub(super) fn server_tools(connection: &Connection, server: &ServerId) -> Found<Vec<ServerTool>> {
@@ -58,15 +56,7 @@ pub(super) fn assistant_servers(
     let sql = "SELECT s.id FROM assistant_mcp_servers a
          JOIN mcp_servers s ON s.id = a.mcp_server_id
          WHERE a.assistant_id = ? ORDER BY s.sort, s.name";
-    connection
-        .prepare_cached(sql)
-        .and_then(|mut statement| {
-            let found = statement.query_map([assistant.as_str()], |row| {
-                row.get::<_, String>(0).map(ServerId::new)
-            })?;
-            found.collect()
-        })
-        .map_err(failed)
+    ids(connection, sql, assistant.as_str(), ServerId::new)
 }
 
 pub(super) fn conversations(
@@ -98,9 +88,7 @@ pub(super) fn conversation(
     id: &ConversationId,
 ) -> Found<Option<Conversation>> {
     let sql = "SELECT * FROM conversations WHERE user_id = ? AND id = ?";
-    table::CONVERSATIONS
-        .rows(connection, sql, [user.as_str(), id.as_str()])
-        .map(first)
+    table::CONVERSATIONS.row(connection, sql, [user.as_str(), id.as_str()])
 }
 
 pub(super) fn messages(
@@ -133,9 +121,7 @@ pub(super) fn messages(
 
 pub(super) fn message(connection: &Connection, id: &MessageId) -> Found<Option<Message>> {
     let sql = "SELECT * FROM messages WHERE id = ?";
-    let mut message = table::MESSAGES
-        .rows(connection, sql, [id.as_str()])
-        .map(first)?;
+    let mut message = table::MESSAGES.row(connection, sql, [id.as_str()])?;
     if let Some(message) = &mut message {
         add_calls(connection, message)?;
     }
@@ -187,9 +173,7 @@ pub(super) fn open_questions(
 
 pub(super) fn question(connection: &Connection, id: &PendingId) -> Found<Option<Pending>> {
     let sql = "SELECT * FROM pending_interactions WHERE id = ?";
-    table::PENDING
-        .rows(connection, sql, [id.as_str()])
-        .map(first)
+    table::PENDING.row(connection, sql, [id.as_str()])
 }
 
 pub(super) fn latest_run(
@@ -198,24 +182,14 @@ pub(super) fn latest_run(
 ) -> Found<Option<Run>> {
     let sql = "SELECT * FROM runs WHERE conversation_id = ?
          ORDER BY created_at DESC, id DESC LIMIT 1";
-    table::RUNS
-        .rows(connection, sql, [conversation.as_str()])
-        .map(first)
+    table::RUNS.row(connection, sql, [conversation.as_str()])
 }
 
 pub(super) fn unfinished(connection: &Connection, user: &UserId) -> Found<Vec<ConversationId>> {
     let sql =
         "SELECT r.conversation_id FROM runs r JOIN conversations c ON c.id = r.conversation_id
          WHERE c.user_id = ? AND r.finish IS NULL ORDER BY r.created_at, r.id";
-    let mut found: Vec<ConversationId> = connection
-        .prepare_cached(sql)
-        .and_then(|mut statement| {
-            let rows = statement.query_map([user.as_str()], |row| {
-                row.get::<_, String>(0).map(ConversationId::new)
-            })?;
-            rows.collect()
-        })
-        .map_err(failed)?;
+    let mut found = ids(connection, sql, user.as_str(), ConversationId::new)?;
     found.dedup();
     Ok(found)
 }
@@ -316,6 +290,13 @@ pub(super) fn settings(connection: &Connection, user: &UserId) -> Found<Vec<Sett
     table::SETTINGS.rows(connection, sql, [user.as_str()])
 }
 
-fn first<T>(rows: Vec<T>) -> Option<T> {
-    rows.into_iter().next()
+/// The ids that a query of one parameter finds.
+fn ids<T>(connection: &Connection, sql: &str, of: &str, id: fn(String) -> T) -> Found<Vec<T>> {
+    connection
+        .prepare_cached(sql)
+        .and_then(|mut statement| {
+            let rows = statement.query_map([of], |row| row.get(0).map(id))?;
+            rows.collect()
+        })
+        .map_err(failed)
 }

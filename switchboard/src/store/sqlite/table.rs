@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::store::error::StoreError;
+use crate::store::id::UserId;
 
 /// What must be known of a table that its rows do not tell.
 pub(super) struct Table {
@@ -71,20 +72,17 @@ impl Table {
         row: &impl Serialize,
         row_bytes: usize,
     ) -> Result<(), StoreError> {
-        let columns = self.columns(row, row_bytes)?;
-        let names: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
-        let marks = vec!["?"; names.len()].join(", ");
-        let others = names.iter().filter(|name| !self.key.contains(name));
-        let sets: Vec<String> = others
+        let (insert, columns) = self.insert(row, row_bytes)?;
+        let names = columns.iter().map(|(name, _)| name.as_str());
+        let sets: Vec<String> = names
+            .filter(|name| !self.key.contains(name))
             .map(|name| format!("{name} = excluded.{name}"))
             .collect();
         let owner = self.owner.map_or_else(String::new, |owner| {
             format!(" WHERE {}.{owner} = excluded.{owner}", self.name)
         });
         let sql = format!(
-            "INSERT INTO {} ({}) VALUES ({marks}) ON CONFLICT ({}) DO UPDATE SET {}{owner}",
-            self.name,
-            names.join(", "),
+            "{insert} ON CONFLICT ({}) DO UPDATE SET {}{owner}",
             self.key.join(", "),
             sets.join(", "),
         );
@@ -106,20 +104,49 @@ impl Table {
         row: &impl Serialize,
         row_bytes: usize,
     ) -> Result<u64, StoreError> {
-        let columns = self.columns(row, row_bytes)?;
-        let names: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
-        let marks = vec!["?"; names.len()].join(", ");
-        let sql = format!(
-            "INSERT INTO {} ({}) VALUES ({marks})",
-            self.name,
-            names.join(", ")
-        );
+        let (insert, columns) = self.insert(row, row_bytes)?;
         let values = columns.iter().map(|(_, value)| value);
         connection
-            .prepare_cached(&sql)
+            .prepare_cached(&insert)
             .and_then(|mut statement| statement.insert(rusqlite::params_from_iter(values)))
             .map(|number| number as u64)
             .map_err(|error| self.failed(error))
+    }
+
+    /// The words that add a row, and its values.
+    fn insert(
+        &self,
+        row: &impl Serialize,
+        row_bytes: usize,
+    ) -> Result<(String, Vec<(String, Column)>), StoreError> {
+        let columns = self.columns(row, row_bytes)?;
+        let names: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
+        let marks = vec!["?"; names.len()].join(", ");
+        let names = names.join(", ");
+        let sql = format!("INSERT INTO {} ({names}) VALUES ({marks})", self.name);
+        Ok((sql, columns))
+    }
+
+    /// Removes a user's row, and gives back how many were there.
+    pub(super) fn delete(
+        &self,
+        connection: &Connection,
+        user: &UserId,
+        id: &str,
+    ) -> Result<usize, StoreError> {
+        let sql = format!("DELETE FROM {} WHERE user_id = ? AND id = ?", self.name);
+        execute(connection, &sql, [user.as_str(), id])
+    }
+
+    /// The first row of a query over this table.
+    pub(super) fn row<T: DeserializeOwned>(
+        &self,
+        connection: &Connection,
+        sql: &str,
+        params: impl Params,
+    ) -> Result<Option<T>, StoreError> {
+        let rows = self.rows(connection, sql, params)?;
+        Ok(rows.into_iter().next())
     }
 
     /// The rows of a query over this table.
@@ -218,6 +245,18 @@ impl Table {
             _ => failed(error),
         }
     }
+}
+
+/// Does something, and gives back how many rows it was done to.
+pub(super) fn execute(
+    connection: &Connection,
+    sql: &str,
+    params: impl Params,
+) -> Result<usize, StoreError> {
+    connection
+        .prepare_cached(sql)
+        .and_then(|mut statement| statement.execute(params))
+        .map_err(failed)
 }
 
 /// A read or a write that failed for no reason of the caller's.

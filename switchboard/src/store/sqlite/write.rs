@@ -1,11 +1,11 @@
 //! Makes changes, all or none.
 
-use rusqlite::{Connection, Params, TransactionBehavior, params};
+use rusqlite::{Connection, TransactionBehavior, params};
 
 use crate::store::change::Change;
 use crate::store::error::StoreError;
 use crate::store::row::{Blob, Message, PendingState, Run, Setting};
-use crate::store::sqlite::table::{self, failed};
+use crate::store::sqlite::table::{self, execute, failed};
 use crate::store::stored_value::StoredValue;
 
 /// Makes all changes in one transaction, and gives back the numbers of the events among them.
@@ -41,24 +41,17 @@ fn apply(
             }
             table::SERVERS.put(connection, row, row_bytes)?;
             // Rules follow a server to its new name.
+            let sql = "UPDATE approval_rules SET server = ?3 WHERE user_id = ?1 AND server_id = ?2";
             execute(
                 connection,
-                "UPDATE approval_rules SET server = ?3 WHERE user_id = ?1 AND server_id = ?2",
+                sql,
                 params![row.user_id.as_str(), row.id.as_str(), row.name],
             )?;
         }
         Change::DeleteServer(user, id) => {
-            let gone = execute(
-                connection,
-                "DELETE FROM mcp_servers WHERE user_id = ? AND id = ?",
-                params![user.as_str(), id.as_str()],
-            )?;
-            if gone > 0 {
-                execute(
-                    connection,
-                    "DELETE FROM approval_rules WHERE user_id = ? AND server_id = ?",
-                    params![user.as_str(), id.as_str()],
-                )?;
+            if table::SERVERS.delete(connection, user, id.as_str())? > 0 {
+                let sql = "DELETE FROM approval_rules WHERE user_id = ? AND server_id = ?";
+                execute(connection, sql, params![user.as_str(), id.as_str()])?;
             }
         }
         Change::SawServer {
@@ -66,45 +59,29 @@ fn apply(
             transport,
             error,
         } => {
-            execute(
-                connection,
-                "UPDATE mcp_servers SET transport_seen = coalesce(?2, transport_seen),
-                 last_error = ?3 WHERE id = ?1",
-                params![id.as_str(), transport, error],
-            )?;
+            let sql = "UPDATE mcp_servers SET transport_seen = coalesce(?2, transport_seen),
+                 last_error = ?3 WHERE id = ?1";
+            execute(connection, sql, params![id.as_str(), transport, error])?;
         }
         Change::PutServerTools(server, tools) => {
-            execute(
-                connection,
-                "DELETE FROM server_tools WHERE server_id = ?",
-                [server.as_str()],
-            )?;
+            let sql = "DELETE FROM server_tools WHERE server_id = ?";
+            execute(connection, sql, [server.as_str()])?;
             for tool in tools {
                 table::SERVER_TOOLS.put(connection, tool, row_bytes)?;
             }
         }
         Change::PutToken(row) => table::TOKENS.put(connection, row, row_bytes)?,
         Change::DeleteTokens(server) => {
-            execute(
-                connection,
-                "DELETE FROM oauth_tokens WHERE server_id = ?",
-                [server.as_str()],
-            )?;
+            let sql = "DELETE FROM oauth_tokens WHERE server_id = ?";
+            execute(connection, sql, [server.as_str()])?;
         }
         Change::PutAssistant(row) => table::ASSISTANTS.put(connection, row, row_bytes)?,
         Change::DeleteAssistant(user, id) => {
-            execute(
-                connection,
-                "DELETE FROM assistants WHERE user_id = ? AND id = ?",
-                params![user.as_str(), id.as_str()],
-            )?;
+            table::ASSISTANTS.delete(connection, user, id.as_str())?;
         }
         Change::SetAssistantServers(assistant, servers) => {
-            execute(
-                connection,
-                "DELETE FROM assistant_mcp_servers WHERE assistant_id = ?",
-                [assistant.as_str()],
-            )?;
+            let sql = "DELETE FROM assistant_mcp_servers WHERE assistant_id = ?";
+            execute(connection, sql, [assistant.as_str()])?;
             // Only servers of the assistant's own user can be chosen.
             let sql = "INSERT OR IGNORE INTO assistant_mcp_servers (assistant_id, mcp_server_id)
                  SELECT a.id, s.id FROM assistants a JOIN mcp_servers s USING (user_id)
@@ -124,11 +101,7 @@ fn apply(
         }
         Change::PutConversation(row) => table::CONVERSATIONS.put(connection, row, row_bytes)?,
         Change::DeleteConversation(user, id) => {
-            execute(
-                connection,
-                "DELETE FROM conversations WHERE user_id = ? AND id = ?",
-                params![user.as_str(), id.as_str()],
-            )?;
+            table::CONVERSATIONS.delete(connection, user, id.as_str())?;
         }
         Change::PutMessage(message) => put_message(connection, message, row_bytes)?,
         Change::SetContent(id, content) => {
@@ -141,11 +114,7 @@ fn apply(
         Change::PutBlob(blob) => put_blob(connection, blob, row_bytes)?,
         Change::PutRule(row) => table::RULES.put(connection, row, row_bytes)?,
         Change::DeleteRule(user, id) => {
-            execute(
-                connection,
-                "DELETE FROM approval_rules WHERE user_id = ? AND id = ?",
-                params![user.as_str(), id.as_str()],
-            )?;
+            table::RULES.delete(connection, user, id.as_str())?;
         }
         Change::PutPending(row) => {
             table::PENDING.append(connection, row, row_bytes)?;
@@ -164,10 +133,11 @@ fn apply(
                 .as_ref()
                 .map(|answer| table::PENDING.json(answer))
                 .transpose()?;
+            let sql = "UPDATE pending_interactions SET state = ?, answer = ?, settled_at = ?
+                 WHERE id = ? AND state = 'open'";
             let settled = execute(
                 connection,
-                "UPDATE pending_interactions SET state = ?, answer = ?, settled_at = ?
-                 WHERE id = ? AND state = 'open'",
+                sql,
                 params![state, answer, at.as_millis() as i64, id.as_str()],
             )?;
             if settled == 0 {
@@ -181,19 +151,13 @@ fn apply(
         }
         Change::PruneEvents(user, keep) => {
             let kept = params![user.as_str(), keep];
-            execute(
-                connection,
-                "INSERT INTO forgotten_events (user_id, seq) SELECT user_id, seq FROM events
+            let sql = "INSERT INTO forgotten_events (user_id, seq) SELECT user_id, seq FROM events
                  WHERE user_id = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2
-                 ON CONFLICT (user_id) DO UPDATE SET seq = excluded.seq",
-                kept,
-            )?;
-            execute(
-                connection,
-                "DELETE FROM events WHERE user_id = ?1 AND seq <= (SELECT seq FROM events
-                 WHERE user_id = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)",
-                kept,
-            )?;
+                 ON CONFLICT (user_id) DO UPDATE SET seq = excluded.seq";
+            execute(connection, sql, kept)?;
+            let sql = "DELETE FROM events WHERE user_id = ?1 AND seq <= (SELECT seq FROM events
+                 WHERE user_id = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)";
+            execute(connection, sql, kept)?;
         }
         Change::PutSetting(setting) => {
             if is_unagreed_secret(setting) {
@@ -203,11 +167,8 @@ fn apply(
             table::SETTINGS.put(connection, setting, row_bytes)?;
         }
         Change::DeleteSetting(user, key) => {
-            execute(
-                connection,
-                "DELETE FROM settings WHERE user_id = ? AND key = ?",
-                params![user.as_str(), key],
-            )?;
+            let sql = "DELETE FROM settings WHERE user_id = ? AND key = ?";
+            execute(connection, sql, params![user.as_str(), key])?;
         }
     }
     Ok(None)
@@ -219,11 +180,8 @@ fn put_message(
     row_bytes: usize,
 ) -> Result<(), StoreError> {
     table::MESSAGES.put(connection, message, row_bytes)?;
-    execute(
-        connection,
-        "DELETE FROM tool_calls WHERE message_id = ?",
-        [message.id.as_str()],
-    )?;
+    let sql = "DELETE FROM tool_calls WHERE message_id = ?";
+    execute(connection, sql, [message.id.as_str()])?;
     for call in &message.tool_calls {
         table::TOOL_CALLS.put(connection, call, row_bytes)?;
     }
@@ -267,11 +225,4 @@ fn put_run(connection: &Connection, run: &Run, row_bytes: usize) -> Result<(), S
 fn is_unagreed_secret(setting: &Setting) -> bool {
     let value = setting.value.as_str().and_then(|text| text.parse().ok());
     !setting.plain_secret && value.as_ref().is_some_and(StoredValue::is_plain)
-}
-
-fn execute(connection: &Connection, sql: &str, params: impl Params) -> Result<usize, StoreError> {
-    connection
-        .prepare_cached(sql)
-        .and_then(|mut statement| statement.execute(params))
-        .map_err(failed)
 }

@@ -1,4 +1,4 @@
-//! A moment, written as people write it.
+//! Moments, written as people write them.
 
 /// Milliseconds of a day.
 const DAY: i64 = 86_400_000;
@@ -13,7 +13,7 @@ pub(crate) fn utc(millis: i64) -> String {
 
 /// The date this many days after 1970-01-01. Years are counted from March, so that the day which
 /// is there only sometimes comes last; 400 of them always have the same number of days.
-fn date(days: i64) -> (i64, i64, i64) {
+pub(crate) fn date(days: i64) -> (i64, i64, i64) {
     let shifted = days.saturating_add(719_468);
     let (cycle, day) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
