@@ -69,7 +69,11 @@ impl Plain {
                     plain.id = id.take().unwrap_or(plain.id);
                     let kind = std::mem::take(&mut event);
                     if let Some(data) = data.take() {
-                        let kind = if kind.is_empty() { "message".into() } else { kind };
+                        let kind = if kind.is_empty() {
+                            "message".into()
+                        } else {
+                            kind
+                        };
                         plain.events.push((kind, data));
                     }
                 }

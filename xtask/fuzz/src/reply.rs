@@ -119,7 +119,10 @@ impl Told {
         let mut ids = HashSet::new();
         for call in reply.calls() {
             assert!(ids.insert(call.id.as_str()), "{:?} twice", call.id);
-            let ended = self.calls.get(call.id.as_str()).and_then(|told| told.1.as_ref());
+            let ended = self
+                .calls
+                .get(call.id.as_str())
+                .and_then(|told| told.1.as_ref());
             let (_, complete) = ended.expect("a call that was told");
             if call.executable().is_some() {
                 assert!(complete, "{:?} was told as incomplete", call.id);
