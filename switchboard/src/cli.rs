@@ -32,12 +32,15 @@ mod wishes;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 
 use crate::exit::{Exit, Failure};
+use crate::home;
 use crate::out::{Color, Mode, Out};
+use crate::store::{Store, StoreError};
 
 /// Talk to MCP servers from the terminal.
 #[derive(Debug, Parser)]
@@ -70,6 +73,11 @@ pub(crate) struct Global {
 }
 
 impl Global {
+    /// Opens the store.
+    pub(crate) async fn store(&self) -> Result<Arc<dyn Store>, StoreError> {
+        home::store(self.database.as_deref()).await
+    }
+
     fn out(&self) -> Out {
         let mode = match (self.json, self.quiet) {
             (true, _) => Mode::Json,

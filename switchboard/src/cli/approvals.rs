@@ -6,7 +6,6 @@ use serde_json::json;
 use crate::chat::clean;
 use crate::cli::Global;
 use crate::exit::{Exit, Failure};
-use crate::home;
 use crate::out::Out;
 use crate::store::{Change, Decision, Rule, RuleId, RuleScope, UserId};
 
@@ -34,7 +33,7 @@ enum Verb {
 
 impl Approvals {
     pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
-        let store = home::store(global.database.as_deref()).await?;
+        let store = global.store().await?;
         let user = UserId::local();
         let rules = store.rules(&user).await?;
         match self.verb {

@@ -8,7 +8,6 @@ use crate::brief::brief;
 use crate::cli::Global;
 use crate::cli::text::{table, table_or};
 use crate::exit::{Exit, Failure};
-use crate::home;
 use crate::out::Out;
 use crate::store::{Assistant, Change, McpMode, Server, ServerId, Store, UserId};
 
@@ -70,7 +69,7 @@ struct Said {
 
 impl Assistants {
     pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
-        let store = home::store(global.database.as_deref()).await?;
+        let store = global.store().await?;
         let user = UserId::local();
         let rows = store.assistants(&user).await?;
         match self.verb.unwrap_or(Verb::List) {

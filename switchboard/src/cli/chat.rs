@@ -11,7 +11,6 @@ use crate::cli::Global;
 use crate::cli::failure::unwritable;
 use crate::cli::wishes::TalkArgs;
 use crate::exit::{Exit, Failure};
-use crate::home;
 use crate::models::Origin;
 use crate::out::{Out, Style};
 use crate::session::{Model, Talk, transcript};
@@ -40,7 +39,7 @@ impl Chat {
             let failure = Failure::new(Exit::Other, "a chat has no JSON");
             return Err(failure.with_hint("`switchboard run --json` answers one message."));
         }
-        let store = home::store(global.database.as_deref()).await?;
+        let store = global.store().await?;
         let resumed = match &self.resume {
             Some(name) => Some(super::session::find(&*store, name).await?),
             None => None,

@@ -51,7 +51,7 @@ impl Config {
             out.result(&value, &text);
             return Ok(Exit::Done);
         }
-        let store = home::store(global.database.as_deref()).await?;
+        let store = global.store().await?;
         let user = UserId::local();
         let settings = home::settings(&*store, &user).await?;
         match self.verb {

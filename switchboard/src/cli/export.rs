@@ -29,7 +29,7 @@ pub(crate) struct Export {
 
 impl Export {
     pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
-        let store = home::store(global.database.as_deref()).await?;
+        let store = global.store().await?;
         let rows = store.servers(&UserId::local()).await?;
         store.close().await?;
         if let Some(name) = self

@@ -10,7 +10,6 @@ use crate::chat::clean;
 use crate::cli::Global;
 use crate::cli::text::{count, table};
 use crate::exit::{Exit, Failure};
-use crate::home;
 use crate::import::{Item, Plan, Question, State, named, take_over, usual};
 use crate::out::{Out, Style};
 use crate::servers::{Keeping, answer, keep, stored_value};
@@ -34,7 +33,7 @@ pub(crate) struct Import {
 impl Import {
     pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
         let user = UserId::local();
-        let store = home::store(global.database.as_deref()).await?;
+        let store = global.store().await?;
         let stored = store.servers(&user).await?;
         let plan = self.plan(&stored);
         out.say(shown(&plan, out));

@@ -54,7 +54,7 @@ struct Set {
 
 impl Model {
     pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
-        let store = home::store(global.database.as_deref()).await?;
+        let store = global.store().await?;
         match self.verb {
             Verb::List => list(&*store, out).await?,
             Verb::Show { name } => show(&*store, name, out).await?,

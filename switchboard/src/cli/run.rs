@@ -13,7 +13,6 @@ use crate::cli::Global;
 use crate::cli::chat;
 use crate::cli::wishes::TalkArgs;
 use crate::exit::{Exit, Failure};
-use crate::home;
 use crate::out::Out;
 use crate::session::Talk;
 use crate::store::{CallStatus, UsageTotal};
@@ -53,7 +52,7 @@ impl Run {
             Some("-") => Some(read_prompt()?),
             other => other.map(str::to_owned),
         };
-        let store = home::store(global.database.as_deref()).await?;
+        let store = global.store().await?;
         let resumed = match &self.resume {
             Some(name) => Some(super::session::find(&*store, name).await?),
             None => None,

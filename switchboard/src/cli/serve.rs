@@ -31,7 +31,7 @@ pub(crate) struct Serve {
 impl Serve {
     pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
         let database = home::database(global.database.as_deref());
-        let store = home::store(global.database.as_deref()).await?;
+        let store = global.store().await?;
         let options = Options::beside(&database)
             .with_port(self.port)
             .with_users(self.users)

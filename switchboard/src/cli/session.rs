@@ -12,7 +12,6 @@ use crate::cli::chat::Chat;
 use crate::cli::failure::unwritable;
 use crate::cli::wishes::TalkArgs;
 use crate::exit::{Exit, Failure};
-use crate::home;
 use crate::out::Out;
 use crate::session::{fork, transcript};
 use crate::store::{Change, Conversation, ConversationId, Store, UserId};
@@ -85,7 +84,7 @@ impl Session {
         if let Verb::Resume { id, talk } = self.verb {
             return Box::pin(Chat::resuming(id, *talk).run(global, out)).await;
         }
-        let store = home::store(global.database.as_deref()).await?;
+        let store = global.store().await?;
         let user = UserId::local();
         match self.verb {
             Verb::List { limit } => list(&*store, &user, limit, out).await?,

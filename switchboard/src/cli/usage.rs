@@ -26,7 +26,7 @@ pub(crate) struct Usage {
 
 impl Usage {
     pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
-        let store = home::store(global.database.as_deref()).await?;
+        let store = global.store().await?;
         let user = UserId::local();
         let session = match &self.session {
             Some(name) => Some(super::session::find(&*store, name).await?),

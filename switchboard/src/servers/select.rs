@@ -11,7 +11,6 @@ use crate::cli::Global;
 use crate::demo::{demo_server_config, this_program};
 use crate::doctor::{Finding, Problem};
 use crate::exit::{Exit, Failure};
-use crate::home;
 use crate::store::{Server, Store, Trust, UserId};
 
 /// The servers a verb is about.
@@ -52,7 +51,7 @@ pub(crate) async fn select(
         }
         return Ok(chosen);
     }
-    let store = home::store(global.database.as_deref()).await?;
+    let store = global.store().await?;
     let rows = store.servers(&UserId::local()).await?;
     let rows = match name {
         None => rows.into_iter().filter(|row| row.is_active).collect(),
@@ -82,7 +81,7 @@ pub(crate) async fn select(
 
 /// One stored server, and the store.
 pub(crate) async fn find(global: &Global, name: &str) -> Result<(Arc<dyn Store>, Server), Failure> {
-    let store = home::store(global.database.as_deref()).await?;
+    let store = global.store().await?;
     let rows = store.servers(&UserId::local()).await?;
     match rows.iter().find(|row| row.name == name) {
         Some(row) => Ok((store, row.clone())),

@@ -138,10 +138,12 @@ pub(super) const FAULTS: &[Fault] = &[
         On::Call,
         |hit| {
             answer(hit, |good| {
-                vec![
-                "event: ping\ndata: not json\n\nevent: heartbeat\ndata: {}\n\nevent: error\ndata: nope\n\n".to_owned(),
-                format!("event:\ndata: {good}\n\n"),
-            ]
+                let others = concat!(
+                    "event: ping\ndata: not json\n\n",
+                    "event: heartbeat\ndata: {}\n\n",
+                    "event: error\ndata: nope\n\n",
+                );
+                vec![others.to_owned(), format!("event:\ndata: {good}\n\n")]
             })
         },
     ),
@@ -212,7 +214,15 @@ pub(super) const FAULTS: &[Fault] = &[
         "sse-no-response",
         "ends the stream of the first call without the answer",
         On::FirstCall,
-        |hit| answer(hit, |_| vec![format!("data: {NOTE}\n\n")]),
+        |hit| {
+            Box::pin(async move {
+                hit.conn.begin_events(&[]).await?;
+                hit.conn
+                    .chunk(format!("data: {NOTE}\n\n").as_bytes())
+                    .await?;
+                hit.conn.end().await
+            })
+        },
     ),
     http(
         "truncated-sse",

@@ -6,7 +6,6 @@ use serde_json::json;
 use super::settings::Settings;
 use crate::cli::Global;
 use crate::exit::{Exit, Failure};
-use crate::home;
 use crate::out::Out;
 use crate::servers::{check_name, is_url, next_place, to_config};
 use crate::store::{Change, Server, ServerKind, UserId};
@@ -51,7 +50,7 @@ impl Add {
         };
         self.settings.apply(&mut row).await?;
         let config = to_config(&row).map_err(|why| Failure::new(Exit::Other, why))?;
-        let store = home::store(global.database.as_deref()).await?;
+        let store = global.store().await?;
         let rows = store.servers(&user).await?;
         if rows.iter().any(|other| other.name == row.name) {
             let text = format!("there is a server {:?} already", row.name);

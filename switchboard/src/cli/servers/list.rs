@@ -7,13 +7,12 @@ use crate::chat::clean;
 use crate::cli::Global;
 use crate::cli::text::{table, table_or};
 use crate::exit::{Exit, Failure};
-use crate::home;
 use crate::out::Out;
 use crate::servers::{CLAIMED, find, to_config, to_entry};
 use crate::store::{Server, ServerTool, StoredValue, Trust, UserId};
 
 pub(super) async fn list(global: &Global, out: &Out) -> Result<Exit, Failure> {
-    let store = home::store(global.database.as_deref()).await?;
+    let store = global.store().await?;
     let (mut values, mut rows) = (Vec::new(), Vec::new());
     for row in store.servers(&UserId::local()).await? {
         let tools = store.server_tools(&row.id).await?;

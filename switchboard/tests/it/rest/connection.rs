@@ -130,26 +130,15 @@ async fn a_server_that_dies_is_brought_back_and_everything_is_told() {
     let events = desk
         .events_until("mcp_reconnected", json!({"serverId": id}))
         .await;
-    let changed = |(kind, _): &&(String, Value)| kind == "server.tools.changed";
-    let mut told: Vec<String> = Vec::new();
-    // When tools are told of depends on when they are asked for.
-    for (kind, data) in events.iter().filter(|event| !changed(event)) {
-        told.push(match kind.as_str() {
-            "server.status" => format!("{kind} {}", data["server"]["status"].as_str().unwrap()),
-            _ => kind.clone(),
-        });
-    }
-    told.dedup();
-    insta::assert_snapshot!(told.join("\n"), @r"
-    server.status idle
-    server.status connecting
-    server.status connected
-    server.status reconnecting
-    server.status connecting
-    mcp_reconnecting
-    server.status connected
-    mcp_reconnected
-    ");
+    let named = events.iter().map(|(kind, _)| kind.as_str());
+    let named: Vec<&str> = named.filter(|kind| kind.starts_with("mcp_")).collect();
+    assert_eq!(named, ["mcp_reconnecting", "mcp_reconnected"]);
+    // A server is told as it is by then: of what passes fast, only where it leads is sure.
+    let told = events.iter().filter(|(kind, _)| kind == "server.status");
+    let told: Vec<&Value> = told.map(|(_, data)| &data["server"]["status"]).collect();
+    assert_eq!(told.first().unwrap(), &"idle");
+    assert_eq!(told.last().unwrap(), &"connected");
+    assert!(told.contains(&&json!("connecting")), "{told:?}");
     desk.close();
 }
 
