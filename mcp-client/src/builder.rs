@@ -20,7 +20,7 @@ use crate::settings::Settings;
 #[derive(Debug)]
 #[must_use = "a builder does nothing until `connect`"]
 pub struct Builder {
-    settings: Settings,
+    pub(crate) settings: Settings,
 }
 
 impl Builder {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use mcp_jsonrpc::model::{Discover, DiscoverResult, Initialize};
 use mcp_jsonrpc::{ErrorCode, Method, Revision};
 use mcp_transport::{Connect, Shape, TransportError};
+use tokio::runtime::Handle;
 
 use crate::call::Miss;
 use crate::connect_error::ConnectError;
@@ -16,17 +17,21 @@ use crate::link::Link;
 use crate::settings::Settings;
 
 /// Connects, all within one deadline. A connection that does not come to anything is gone when
-/// this returns.
+/// this returns, and soon after this is dropped.
 pub(crate) async fn connect(settings: &Arc<Settings>) -> Result<Arc<Link>, ConnectError> {
     let mut ladder = Ladder {
         settings,
         link: None,
         phase: "connecting",
+        runtime: Handle::current(),
     };
     let limit = settings.limits.connect_time();
     let outcome = tokio::time::timeout(limit, ladder.climb()).await;
     let error = match outcome {
-        Ok(Ok(link)) => return Ok(link),
+        Ok(Ok(link)) => {
+            ladder.link = None;
+            return Ok(link);
+        }
         Ok(Err(error)) => error,
         Err(_) => ConnectError::Timeout {
             server: Arc::clone(&settings.name),
@@ -67,6 +72,16 @@ struct Ladder<'a> {
     link: Option<Arc<Link>>,
     /// What is being waited for, should it take too long.
     phase: &'static str,
+    runtime: Handle,
+}
+
+impl Drop for Ladder<'_> {
+    /// Whoever gives connecting up leaves no connection behind.
+    fn drop(&mut self) {
+        if let Some(link) = self.link.take() {
+            self.runtime.spawn(async move { link.close().await });
+        }
+    }
 }
 
 impl Ladder<'_> {
@@ -222,9 +237,10 @@ impl Ladder<'_> {
 
     /// Ends the connection at present.
     async fn leave(&mut self) {
-        if let Some(link) = self.link.take() {
+        if let Some(link) = &self.link {
             link.close().await;
         }
+        self.link = None;
     }
 }
 

@@ -51,7 +51,7 @@ impl Link {
         let exchanged = self
             .exchange(&Dialect::handshake(), attempt, &mut None)
             .await;
-        let body = exchanged.map_err(Refusal::Miss)?;
+        let body = exchanged.map_err(|miss| Refusal::Miss(self.explain(miss)))?;
         let result = read_initialize(body.result().map_err(Refusal::Miss)?)
             .map_err(|detail| Refusal::Miss(Miss::Invalid(detail)))?;
         let agreed = result.protocol_version.parse::<Revision>().ok();
@@ -119,7 +119,8 @@ impl Link {
         let dialect = self.modern_dialect(revision)?;
         let params = EmptyParams::default();
         let attempt = self.handshake_attempt(Discover::NAME, &params, limit);
-        let body = self.exchange(&dialect, attempt, &mut None).await?;
+        let exchanged = self.exchange(&dialect, attempt, &mut None).await;
+        let body = exchanged.map_err(|miss| self.explain(miss))?;
         Body::read(body.result()?).map_err(|error| Miss::Invalid(error.to_string()))
     }
 

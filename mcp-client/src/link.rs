@@ -15,6 +15,7 @@ use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 use crate::answer::Body;
+use crate::call::Miss;
 use crate::clock::Clock;
 use crate::dialect::param_header::ParamHeader;
 use crate::mailbox::Mailbox;
@@ -300,8 +301,26 @@ impl Link {
         }
     }
 
+    /// Says what ended the connection to one who came too late to be told.
+    pub(crate) fn explain(&self, miss: Miss) -> Miss {
+        match (miss, &self.ending.lock().error) {
+            (Miss::Closed, Some(error)) => Miss::Lost {
+                error: Arc::clone(error),
+                delivery: Delivery::NotSent,
+            },
+            (miss, _) => miss,
+        }
+    }
+
     /// The connection is over: settles what is open, stops what runs, tells who wants to know.
     pub(crate) fn end(&self, error: Option<Arc<TransportError>>, unsent: &[RequestId]) {
+        // First, so that whoever finds the table closed can be told why.
+        let listeners = {
+            let mut ending = self.ending.lock();
+            ending.over = true;
+            ending.error.clone_from(&error);
+            std::mem::take(&mut ending.listeners)
+        };
         let why = error
             .clone()
             .unwrap_or_else(|| Arc::new(TransportError::Closed));
@@ -323,12 +342,6 @@ impl Link {
         wakers.into_iter().for_each(std::task::Waker::wake);
         let questions = std::mem::take(&mut *self.questions.lock());
         questions.values().for_each(AbortHandle::abort);
-        let listeners = {
-            let mut ending = self.ending.lock();
-            ending.over = true;
-            ending.error.clone_from(&error);
-            std::mem::take(&mut ending.listeners)
-        };
         self.phase.send_replace(Phase::Over);
         self.room.notify_waiters();
         self.control.notify_one();
@@ -347,5 +360,71 @@ impl fmt::Debug for Link {
             .field("settings", &self.settings)
             .field("transport", &self.transport)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use async_trait::async_trait;
+    use mcp_jsonrpc::Revision;
+    use mcp_transport::{Closed, Incoming, SendError};
+
+    use super::*;
+    use crate::builder::Builder;
+    use crate::handshake::{Offer, Refusal};
+
+    /// A server that is gone as soon as it is there.
+    #[derive(Debug)]
+    struct Gone;
+
+    #[async_trait]
+    impl Transport for Gone {
+        async fn send(&self, _: Outgoing) -> Result<(), SendError> {
+            Ok(())
+        }
+
+        async fn recv(&self) -> Incoming {
+            Incoming::Closed(Closed::because(TransportError::NoAnswer {
+                detail: "it is gone".to_owned(),
+            }))
+        }
+
+        fn release(&self, _: &RequestId) {}
+
+        async fn close(&self) {}
+
+        fn shape(&self) -> Shape {
+            Shape::Pipe
+        }
+    }
+
+    #[async_trait]
+    impl Connect for Gone {
+        async fn connect(&self) -> Result<Arc<dyn Transport>, TransportError> {
+            Ok(Arc::new(Self))
+        }
+
+        fn target(&self) -> String {
+            "gone".to_owned()
+        }
+
+        fn shape(&self) -> Shape {
+            Shape::Pipe
+        }
+    }
+
+    #[tokio::test]
+    async fn a_handshake_that_comes_too_late_is_told_why() {
+        let settings = Arc::new(Builder::new(Arc::new(Gone)).settings);
+        let link = Link::open(&settings, &Gone).await.unwrap();
+        link.over().await;
+        let refusal = link
+            .initialize(Offer::AtBest(Revision::LATEST_LEGACY))
+            .await;
+        let Err(Refusal::Miss(Miss::Lost { error, delivery })) = refusal else {
+            panic!("no reason");
+        };
+        assert_eq!(delivery, Delivery::NotSent);
+        assert!(error.to_string().contains("it is gone"), "{error}");
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use mcp_client::{CallError, Client, Event};
 use mcp_jsonrpc::Revision;
 use mcp_jsonrpc::model::{Implementation, LoggingLevel, Ping};
-use mcp_transport::{Closed, Shape, TransportError};
+use mcp_transport::{Closed, Incoming, Shape, Transport, TransportError, memory};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -439,4 +439,20 @@ async fn a_session_that_dies_again_is_an_error() {
             .count(),
         2
     );
+}
+
+#[tokio::test]
+async fn giving_connecting_up_leaves_no_connection_behind() {
+    let (connect, mut listener) = memory::listen();
+    let connecting = tokio::spawn(Client::builder(connect).connect());
+    let server = listener.accept().await.unwrap();
+    // The handshake is under way, and nobody answers.
+    assert!(matches!(server.recv().await, Incoming::Message { .. }));
+    connecting.abort();
+    assert!(connecting.await.unwrap_err().is_cancelled());
+    loop {
+        if let Incoming::Closed(_) = server.recv().await {
+            break;
+        }
+    }
 }
