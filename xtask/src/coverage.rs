@@ -1,4 +1,4 @@
-//! `cargo xtask coverage [CRATE…]`: how many lines of each crate its own tests reach.
+//! `cargo xtask coverage [CRATE…]`: how many lines of each crate the tests reach.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,8 @@ struct Measured {
     reached: u64,
 }
 
-/// The verb: a table of the crates named, or of all libraries; file by file where they are named.
+/// The verb: a table of all crates by all tests; or of the crates named, file by file, by their own
+/// tests.
 pub(crate) fn run(names: &[String]) -> Outcome {
     if !exists(tool("llvm-cov")?) {
         return Err(TOOLS.to_owned());
@@ -33,18 +34,19 @@ pub(crate) fn run(names: &[String]) -> Outcome {
             .map(|name| packages.get(name).ok_or(format!("no crate '{name}'")))
             .collect::<Result<_, _>>()?,
     };
-    let mut rows = Vec::new();
-    for package in chosen {
-        rows.push((&package.name, measure(package)?));
-    }
+    let measured = measure(names)?;
     println!(
         "\n{:<44} {:>7} {:>7} {:>7}",
         "crate", "lines", "reached", "%"
     );
-    for (name, files) in &rows {
-        let lines = files.iter().map(|file| file.lines).sum();
-        let reached = files.iter().map(|file| file.reached).sum();
-        row(name, lines, reached);
+    for package in chosen {
+        let source = package.folder.join("src");
+        let files = measured
+            .iter()
+            .filter(|file| file.file.starts_with(&source));
+        let lines = files.clone().map(|file| file.lines).sum();
+        let reached = files.clone().map(|file| file.reached).sum();
+        row(&package.name, lines, reached);
         if !names.is_empty() {
             for file in files {
                 row(&file.file.display().to_string(), file.lines, file.reached);
@@ -67,27 +69,30 @@ fn tool(name: &str) -> Result<std::process::Command, String> {
     Ok(command(&program.to_string_lossy(), &["--version"]))
 }
 
-/// Runs a crate's tests under coverage. Worst files first.
-fn measure(package: &Package) -> Result<Vec<Measured>, String> {
+/// Runs these crates' tests under coverage, or all. Worst files first.
+fn measure(names: &[String]) -> Result<Vec<Measured>, String> {
     let program = install::cargo_tool("cargo-llvm-cov", VERSION)?;
-    let report = format!("target/coverage/{}.json", package.name);
-    fs::create_dir_all("target/coverage").map_err(|e| format!("target/coverage: {e}"))?;
+    let report = "target/coverage.json";
     let mut tests = command(&program.to_string_lossy(), &["llvm-cov", "--all-features"]);
-    tests.args(["--package", &package.name, "--quiet"]);
-    tests.args(["--json", "--summary-only", "--output-path", &report]);
+    match names {
+        [] => tests.args(["--workspace", "--exclude", "xtask"]),
+        names => tests.args(names.iter().flat_map(|name| ["--package", name])),
+    };
+    // Some tests start the examples.
+    tests.args(["--lib", "--bins", "--tests", "--examples", "--quiet"]);
+    tests.args(["--json", "--summary-only", "--output-path", report]);
     tests.env("INSTA_UPDATE", "no");
     shell::run(tests)?;
-    let text = fs::read_to_string(&report).map_err(|e| format!("{report}: {e}"))?;
+    let text = fs::read_to_string(report).map_err(|e| format!("{report}: {e}"))?;
     let told: Value = serde_json::from_str(&text).map_err(|e| format!("{report}: {e}"))?;
     let root = std::env::current_dir().map_err(|e| format!("current folder: {e}"))?;
-    let source = package.folder.join("src");
     let files = told["data"][0]["files"].as_array().into_iter().flatten();
     let mut measured: Vec<Measured> = files
         .filter_map(|file| {
             let path = Path::new(file["filename"].as_str()?);
             let path = path.strip_prefix(&root).unwrap_or(path);
             Some(Measured {
-                file: path.starts_with(&source).then(|| path.to_path_buf())?,
+                file: path.to_path_buf(),
                 lines: file["summary"]["lines"]["count"].as_u64()?,
                 reached: file["summary"]["lines"]["covered"].as_u64()?,
             })
