@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use crate::install;
 use crate::metadata::{self, Package};
-use crate::shell::{self, Outcome, command, exists, output};
+use crate::shell::{self, Outcome, cargo, command, exists, output};
 
 const VERSION: &str = "0.9.1";
-const TOOLS: &str = "coverage is read with the compiler's own LLVM tools: rustup component add \
-    llvm-tools";
+const TOOLS: &str = "coverage takes the compiler's own LLVM tools and cargo-nextest: rustup component add \
+    llvm-tools; cargo install --locked cargo-nextest";
 
 /// One source file: lines with code, and those that a test reached.
 struct Measured {
@@ -23,7 +23,7 @@ struct Measured {
 /// The verb: a table of all crates by all tests; or of the crates named, file by file, by their own
 /// tests.
 pub(crate) fn run(names: &[String]) -> Outcome {
-    if !exists(tool("llvm-cov")?) {
+    if !exists(tool("llvm-cov")?) || !exists(cargo(&["nextest", "--version"])) {
         return Err(TOOLS.to_owned());
     }
     let packages = metadata::packages()?;
@@ -73,13 +73,13 @@ fn tool(name: &str) -> Result<std::process::Command, String> {
 fn measure(names: &[String]) -> Result<Vec<Measured>, String> {
     let program = install::cargo_tool("cargo-llvm-cov", VERSION)?;
     let report = "target/coverage.json";
-    let mut tests = command(&program.to_string_lossy(), &["llvm-cov", "--all-features"]);
+    // By nextest, which builds the examples that some tests start.
+    let mut tests = command(&program.to_string_lossy(), &["llvm-cov", "nextest"]);
+    tests.args(["--all-features", "--no-fail-fast", "--status-level", "fail"]);
     match names {
         [] => tests.args(["--workspace", "--exclude", "xtask"]),
         names => tests.args(names.iter().flat_map(|name| ["--package", name])),
     };
-    // Some tests start the examples.
-    tests.args(["--lib", "--bins", "--tests", "--examples", "--quiet"]);
     tests.args(["--json", "--summary-only", "--output-path", report]);
     tests.env("INSTA_UPDATE", "no");
     shell::run(tests)?;
