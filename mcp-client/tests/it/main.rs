@@ -21,6 +21,8 @@ mod outcome;
 mod question;
 mod rounds;
 mod simulation;
+#[cfg(feature = "skills")]
+mod skill;
 mod smoke;
 mod subscription;
 mod task;
