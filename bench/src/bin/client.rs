@@ -104,7 +104,10 @@ fn row(title: &str, place: &str, work: &str, in_flight: &str, seconds: f64, roun
                 .stderr(Stdio::inherit())
                 .output()
                 .unwrap();
-            scores[at].push(serde_json::from_slice(&output.stdout).expect("a report"));
+            match serde_json::from_slice(&output.stdout) {
+                Ok(score) => scores[at].push(score),
+                Err(_) => eprintln!("{} has not finished {title}", entrants[at].0),
+            }
         }
     }
     let rounds = |at: usize, key: &str| -> Vec<f64> {
@@ -114,6 +117,9 @@ fn row(title: &str, place: &str, work: &str, in_flight: &str, seconds: f64, roun
     let columns = ["calls/s × rmcp", "CPU a call × rmcp", "calls/s", "p50 µs", "p99 µs", "CPU µs a call", "peak KiB"];
     let mut table = Table::new(title, &columns);
     for (at, (name, _)) in entrants.iter().enumerate() {
+        if scores[at].is_empty() {
+            continue;
+        }
         let ratios = ["per_second", "cpu"].map(|key| ratio(&rounds(at, key), &rounds(RMCP, key)));
         let keys = ["per_second", "p50", "p99", "cpu", "memory"];
         let values = keys.map(|key| number(median(&rounds(at, key))));
