@@ -5,8 +5,8 @@
 //! chaos_driver <stdio|http|sse> <case> -- <server command…|url>
 //! ```
 //!
-//! `CHAOS_PLAN` says what to do, `CHAOS_TIMEOUT_MS` how long a request and the connecting may
-//! take, `CHAOS_BEARER` and `CHAOS_API_KEY` which secrets to send over HTTP. The case's name is
+//! `HOSTILE_PLAN` says what to do, `HOSTILE_TIMEOUT_MS` how long a request and the connecting may
+//! take, `HOSTILE_BEARER` and `HOSTILE_API_KEY` which secrets to send over HTTP. The case's name is
 //! for people; the driver does not look at it.
 
 use std::error::Error;
@@ -26,8 +26,8 @@ type Failure = Box<dyn Error + Send + Sync>;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Failure> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let plan = env("CHAOS_PLAN").unwrap_or_else(|| "basic".to_owned());
-    let timeout = env("CHAOS_TIMEOUT_MS")
+    let plan = env("HOSTILE_PLAN").unwrap_or_else(|| "basic".to_owned());
+    let timeout = env("HOSTILE_TIMEOUT_MS")
         .and_then(|ms| ms.parse().ok())
         .unwrap_or(5000);
     let timeout = Duration::from_millis(timeout);
@@ -72,10 +72,10 @@ fn connector(kind: &str, target: &[String]) -> Result<Arc<dyn Connect>, Failure>
         )));
     }
     let mut config = HttpConfig::new(first)?;
-    if let Some(token) = env("CHAOS_BEARER") {
+    if let Some(token) = env("HOSTILE_BEARER") {
         config = config.with_auth(Arc::new(StaticTokenAuth::new(token)));
     }
-    if let Some(key) = env("CHAOS_API_KEY") {
+    if let Some(key) = env("HOSTILE_API_KEY") {
         config = config.with_header("X-Api-Key", &key)?;
     }
     let config = if kind == "sse" {

@@ -12,10 +12,10 @@
 //!
 //! | variable | meaning |
 //! |---|---|
-//! | `CHAOS_PLAN` | what to do, see [`Plan`] |
-//! | `CHAOS_TIMEOUT_MS` | the time-out to configure, for connecting and for each request |
-//! | `CHAOS_BEARER` | over HTTP, send `Authorization: Bearer` with this |
-//! | `CHAOS_API_KEY` | over HTTP, send `X-Api-Key` with this |
+//! | `HOSTILE_PLAN` | what to do, see [`Plan`] |
+//! | `HOSTILE_TIMEOUT_MS` | the time-out to configure, for connecting and for each request |
+//! | `HOSTILE_BEARER` | over HTTP, send `Authorization: Bearer` with this |
+//! | `HOSTILE_API_KEY` | over HTTP, send `X-Api-Key` with this |
 //!
 //! The program prints one line of JSON, closes its connection, and exits by itself with status 0:
 //!
