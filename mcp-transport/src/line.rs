@@ -36,6 +36,8 @@ pub struct LineFramer {
     start: usize,
     scanned: usize,
     limit: usize,
+    /// The size of the last large line: the next one may well be as large.
+    large: usize,
     state: State,
     finished: bool,
 }
@@ -86,6 +88,7 @@ impl LineFramer {
             start: 0,
             scanned: 0,
             limit,
+            large: 0,
             state: State::Fresh,
             finished: false,
         }
@@ -108,6 +111,10 @@ impl LineFramer {
             self.buffer.drain(..self.start);
             self.scanned -= self.start;
             self.start = 0;
+        }
+        let held = self.buffer.len();
+        if (LARGE..self.large).contains(&held) && self.buffer.capacity() - held < READ {
+            self.buffer.reserve_exact(self.large - held + READ);
         }
         self.buffer.reserve(READ);
         &mut self.buffer
@@ -228,6 +235,7 @@ impl LineFramer {
         line.drain(..self.start);
         self.start = 0;
         self.scanned = 0;
+        self.large = size;
         Some(line)
     }
 

@@ -26,6 +26,20 @@ pub(super) fn special_bits(block: &[u8; BLOCK]) -> u64 {
         })
 }
 
+/// How many bytes there are in whole blocks before the first block with a special byte.
+pub(super) fn plain_blocks(bytes: &[u8]) -> usize {
+    let (blocks, _) = bytes.as_chunks::<BLOCK>();
+    let plain = blocks.iter().take_while(|block| is_plain(block));
+    plain.count() * BLOCK
+}
+
+/// Vector instructions again, and less to add up than for [`special_bits`].
+fn is_plain(block: &[u8; BLOCK]) -> bool {
+    !block
+        .iter()
+        .fold(false, |special, byte| special | is_special(*byte))
+}
+
 /// How many bytes of a word there are before the first special one: 8 if none is special.
 pub(super) fn plain_word(word: [u8; 8]) -> usize {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
@@ -50,7 +64,7 @@ fn is_special(byte: u8) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{BLOCK, is_special, plain_run, plain_word, special_bits};
+    use super::{BLOCK, is_special, plain_blocks, plain_run, plain_word, special_bits};
 
     #[test]
     fn bits_say_what_bytes_are_special() {
@@ -63,6 +77,18 @@ mod tests {
             }
         }
         assert_eq!(special_bits(&[b'"'; BLOCK]), u64::MAX);
+    }
+
+    #[test]
+    fn plain_blocks_end_before_the_one_with_a_special_byte() {
+        for byte in 0..=u8::MAX {
+            for at in [0, 1, BLOCK - 1, BLOCK, 3 * BLOCK - 1, 3 * BLOCK + 7] {
+                let mut bytes = [b'a'; 3 * BLOCK + 9];
+                bytes[at] = byte;
+                let want = if is_special(byte) { at / BLOCK } else { 3 };
+                assert_eq!(plain_blocks(&bytes), want * BLOCK, "{byte:#x} at {at}");
+            }
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::Reader;
-use super::special::{BLOCK, plain_run, plain_word, special_bits};
+use super::special::{BLOCK, plain_blocks, plain_run, plain_word, special_bits};
 use crate::read_error::ReadError;
 
 /// A string as it is written, without its quotes.
@@ -114,6 +114,9 @@ impl<'a> Reader<'a> {
                 }
             }
             self.at = self.at.max(base + width);
+            if width == BLOCK {
+                self.at += plain_blocks(self.rest());
+            }
             (bits, width) = match self.rest() {
                 [] => return Err(self.expected("a closing quote")),
                 rest => match rest.first_chunk::<BLOCK>() {

@@ -23,8 +23,7 @@ const OK: &str = r#"echo "{\"ok\":true,\"text\":\"hello\"}""#;
 
 #[test]
 fn a_driver_is_told_all_it_needs() {
-    let script =
-        r#"echo "{\"unsupported\":\"$1 $2 $3 $HOSTILE_PLAN $HOSTILE_TIMEOUT_MS $HOSTILE_BEARER\"}""#;
+    let script = r#"echo "{\"unsupported\":\"$1 $2 $3 $HOSTILE_PLAN $HOSTILE_TIMEOUT_MS $HOSTILE_BEARER\"}""#;
     check(
         "stdio/never-call",
         script,

@@ -14,6 +14,7 @@ use tokio::time::timeout;
 use crate::http::body::{Body, Pace};
 use crate::http::get::{Get, Purpose};
 use crate::http::headers::{self, SESSION, is_modern};
+use crate::http::lanes::Lane;
 use crate::http::listen::{Over, listen};
 use crate::http::reconnect::Reconnect;
 use crate::http::refusal::{discard, refusal};
@@ -48,6 +49,7 @@ struct Request {
     revision: Option<Revision>,
     session: Option<SessionId>,
     permit: OwnedSemaphorePermit,
+    lane: Lane,
 }
 
 impl Link {
@@ -90,6 +92,7 @@ impl Link {
         self: &Arc<Self>,
         message: Outgoing,
         permit: OwnedSemaphorePermit,
+        mut lane: Lane,
     ) -> Result<(), SendError> {
         let OutgoingKind::Request {
             id,
@@ -106,7 +109,7 @@ impl Link {
         } else {
             self.session_for(revision)?
         };
-        let response = self.post(message, session.as_ref()).await?;
+        let response = lane.keep(self.post(message, session.as_ref())).await?;
         let sent = |error| SendError::new(error, Delivery::Sent);
         if initialize {
             self.tasks.stop_listening();
@@ -122,6 +125,7 @@ impl Link {
             revision,
             session,
             permit,
+            lane,
         };
         match Reply::of(response).await.map_err(sent)? {
             Reply::Json(response) => self.take_json(request, response).await.map_err(sent),
@@ -206,10 +210,15 @@ impl Link {
         self.session.lock().expire(session);
     }
 
-    async fn take_json(&self, request: Request, response: Response) -> Result<(), TransportError> {
+    async fn take_json(
+        &self,
+        mut request: Request,
+        response: Response,
+    ) -> Result<(), TransportError> {
         let body = Body::new(response, Pace::new(self.limits(), request.patience));
         let mut turn = self.turns.reader();
-        let body = body.whole(self.limits().message_bytes, &mut turn).await?;
+        let whole = body.whole(self.limits().message_bytes, &mut turn);
+        let body = request.lane.keep(whole).await?;
         check_json(&body)?;
         let error = TransportError::NoAnswer {
             detail: "the reply holds another message".into(),
@@ -236,6 +245,7 @@ impl Link {
             revision,
             session,
             permit,
+            mut lane,
         } = request;
         let limits = self.limits();
         let pace = Pace::new(limits, patience);
@@ -260,7 +270,7 @@ impl Link {
                 tasks.answered(&request);
                 drop(permit);
             };
-            reply.run(stream, on_answer).await;
+            lane.keep(reply.run(stream, on_answer)).await;
         });
         // A reply that has come with its head needs no task of its own.
         let mut here = Context::from_waker(Waker::noop());

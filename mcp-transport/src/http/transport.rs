@@ -7,6 +7,7 @@ use mcp_jsonrpc::RequestId;
 use tokio::sync::{OnceCell, Semaphore, watch};
 
 use crate::http::Exchange;
+use crate::http::lanes::Lanes;
 use crate::http::link::Link;
 use crate::{
     Delivery, Incoming, Outgoing, OutgoingKind, SendError, Shape, Transport, TransportError,
@@ -18,6 +19,7 @@ pub struct HttpTransport {
     link: Arc<Link>,
     /// Has a permit for every request that may be under way.
     window: Arc<Semaphore>,
+    lanes: Lanes,
     closing: watch::Sender<bool>,
     closed: OnceCell<()>,
 }
@@ -26,6 +28,7 @@ impl HttpTransport {
     pub(crate) fn new(exchange: Arc<Exchange>) -> Self {
         Self {
             window: Arc::new(Semaphore::new(exchange.limits().requests_in_flight)),
+            lanes: Lanes::new(),
             link: Arc::new(Link::new(exchange)),
             closing: watch::Sender::new(false),
             closed: OnceCell::new(),
@@ -56,13 +59,11 @@ impl Transport for HttpTransport {
             return Err(closed());
         }
         if let OutgoingKind::Request { .. } = message.kind {
-            let permit = self
-                .window
-                .clone()
-                .acquire_owned()
+            let permit = self.window.clone().acquire_owned().await;
+            let permit = permit.map_err(|_| closed())?;
+            let lane = self.lanes.enter().await.map_err(|_| closed())?;
+            self.while_open(self.link.request(message, permit, lane))
                 .await
-                .map_err(|_| closed())?;
-            self.while_open(self.link.request(message, permit)).await
         } else {
             self.while_open(self.link.tell(message)).await
         }
@@ -79,6 +80,7 @@ impl Transport for HttpTransport {
     async fn close(&self) {
         self.closing.send_replace(true);
         self.window.close();
+        self.lanes.close();
         self.link.abort();
         self.closed.get_or_init(|| self.link.say_goodbye()).await;
     }

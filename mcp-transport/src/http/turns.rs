@@ -9,7 +9,7 @@ use tokio::time::timeout;
 /// From so many bytes on a reply is large.
 const LARGE: usize = 64 * 1024;
 /// So many large replies are read at once.
-const AT_ONCE: usize = 4;
+const AT_ONCE: usize = 2;
 /// How long one waits for its turn. Then it goes on without: a reply that comes slowly, or never
 /// to its end, does not keep others from theirs.
 const PATIENCE: Duration = Duration::from_secs(2);

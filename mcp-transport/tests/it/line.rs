@@ -134,6 +134,30 @@ fn large_lines_come_out_whole_wherever_they_lie_in_the_buffer() {
 }
 
 #[test]
+fn a_second_large_line_takes_no_more_room_than_it_needs() {
+    let mut framer = LineFramer::new(1 << 20);
+    let mut read = |size| {
+        for _ in 0..size / 1000 {
+            framer.push(&[b'x'; 1000]);
+            assert_eq!(framer.next_line(), None);
+        }
+        framer.push(b"\n");
+        match framer.next_line() {
+            Some(Line::Whole(line)) => (line.len(), line.capacity()),
+            other => panic!("{other:?}"),
+        }
+    };
+    read(600_000);
+    for size in [600_000, 590_000, 90_000] {
+        let (length, capacity) = read(size);
+        assert_eq!(length, size);
+        assert!(capacity <= 600_000 + 64 * 1024, "{capacity}");
+    }
+    // One that is larger than the last is read all the same.
+    assert_eq!(read(300_000).0, 300_000);
+}
+
+#[test]
 fn an_endless_line_is_not_kept() {
     let mut framer = LineFramer::new(1000);
     for _ in 0..1000 {

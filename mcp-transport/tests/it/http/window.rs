@@ -99,3 +99,20 @@ async fn many_calls_at_once_all_come_back() {
     answered.sort();
     assert_eq!(answered, want);
 }
+
+#[tokio::test]
+async fn slow_answers_do_not_hold_up_further_requests() {
+    let server = Server::start(|_| Answer::default().hold()).await;
+    let transport = open(config(&server)).await;
+    let calls: Vec<_> = (0..50)
+        .map(|id| {
+            let transport = transport.clone();
+            tokio::spawn(async move { send(&transport, call(id)).await.unwrap_err() })
+        })
+        .collect();
+    server.saw(|seen| seen.len() == 50).await;
+    transport.close().await;
+    for call in calls {
+        call.await.unwrap();
+    }
+}
