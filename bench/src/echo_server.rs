@@ -40,7 +40,10 @@ struct Arguments {
 
 impl Default for Server {
     fn default() -> Self {
-        let tools: Vec<Value> = (0..1000).map(tool).collect();
+        // Some clients look a tool up in the list before they believe its result.
+        let mut tools: Vec<Value> = (0..1000).map(tool).collect();
+        tools[0]["name"] = "echo".into();
+        tools[1]["name"] = "big".into();
         let big = json!({"content": [{"type": "text", "text": "All work and no play. ".repeat(47_663)}]});
         Self { tools: json!({"tools": tools}).to_string(), big: big.to_string() }
     }

@@ -114,7 +114,7 @@ impl<'a> Reader<'a> {
                 }
             }
             self.at = self.at.max(base + width);
-            if width == BLOCK {
+            if self.at - plain >= LONG {
                 self.at += plain_blocks(self.rest());
             }
             (bits, width) = match self.rest() {
@@ -127,6 +127,9 @@ impl<'a> Reader<'a> {
         }
     }
 }
+
+/// After so much plain text there is likely to be more.
+const LONG: usize = 4 * BLOCK;
 
 /// How much of a string may follow its first escape without another allocation.
 const GUESS: usize = 128;
