@@ -6,12 +6,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 
 /// So many requests go at once to a server that answers quickly.
 const LANES: usize = 16;
 /// A request that takes longer lets the next one go: nobody waits for a slow tool.
 const PATIENCE: Duration = Duration::from_millis(20);
+/// How long one waits for a lane. Then it goes on without: those before it are perhaps held by
+/// somebody who does not poll them.
+const WAIT: Duration = Duration::from_millis(200);
 
 /// The lanes of one connection.
 #[derive(Debug)]
@@ -32,9 +35,10 @@ impl Lanes {
         Self { free }
     }
 
-    /// Waits for a lane; there is none once they are closed.
+    /// Waits for a lane, but not for ever; fails once they are closed.
     pub(crate) async fn enter(&self) -> Result<Lane, AcquireError> {
-        let held = Some(self.free.clone().acquire_owned().await?);
+        let place = timeout(WAIT, self.free.clone().acquire_owned()).await;
+        let held = place.ok().transpose()?;
         let until = Instant::now() + PATIENCE;
         Ok(Lane { held, until })
     }
@@ -106,5 +110,23 @@ mod tests {
         };
         let (waited, worked) = tokio::join!(next, slow);
         assert_eq!((waited, worked), (PATIENCE, PATIENCE / 2 + PATIENCE * 100));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn requests_that_nobody_polls_do_not_hold_up_others_for_ever() {
+        let lanes = Lanes::new();
+        let _taken = occupy(&lanes).await;
+        let began = Instant::now();
+        let mut lane = lanes.enter().await.unwrap();
+        assert_eq!(began.elapsed(), WAIT);
+        lane.keep(sleep(PATIENCE * 2)).await;
+    }
+
+    #[tokio::test]
+    async fn closed_lanes_let_nobody_in() {
+        let lanes = Lanes::new();
+        let _taken = occupy(&lanes).await;
+        let (next, ()) = tokio::join!(lanes.enter(), async { lanes.close() });
+        assert!(next.is_err());
     }
 }

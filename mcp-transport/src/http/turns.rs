@@ -12,7 +12,7 @@ const LARGE: usize = 64 * 1024;
 const AT_ONCE: usize = 2;
 /// How long one waits for its turn. Then it goes on without: a reply that comes slowly, or never
 /// to its end, does not keep others from theirs.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_millis(200);
 
 /// The turns of one connection.
 #[derive(Clone, Debug)]
