@@ -76,20 +76,22 @@ mod tests {
         taken
     }
 
+    /// How long it takes to get a lane.
+    async fn waited(lanes: &Lanes) -> Duration {
+        let began = Instant::now();
+        let _lane = lanes.enter().await.unwrap();
+        began.elapsed()
+    }
+
     #[tokio::test(start_paused = true)]
     async fn the_next_goes_when_one_is_done() {
         let lanes = Lanes::new();
         let mut taken = occupy(&lanes).await;
-        let began = Instant::now();
-        let next = async {
-            let _lane = lanes.enter().await.unwrap();
-            began.elapsed()
-        };
         let quick = async {
             let mut lane = taken.remove(0);
             lane.keep(sleep(PATIENCE / 2)).await;
         };
-        let (waited, ()) = tokio::join!(next, quick);
+        let (waited, ()) = tokio::join!(waited(&lanes), quick);
         assert_eq!(waited, PATIENCE / 2);
     }
 
@@ -98,17 +100,13 @@ mod tests {
         let lanes = Lanes::new();
         let mut taken = occupy(&lanes).await;
         let began = Instant::now();
-        let next = async {
-            let _lane = lanes.enter().await.unwrap();
-            began.elapsed()
-        };
         let slow = async {
             // The clock runs from the beginning, not from each part of the work.
             taken[0].keep(sleep(PATIENCE / 2)).await;
             taken[0].keep(sleep(PATIENCE * 100)).await;
             began.elapsed()
         };
-        let (waited, worked) = tokio::join!(next, slow);
+        let (waited, worked) = tokio::join!(waited(&lanes), slow);
         assert_eq!((waited, worked), (PATIENCE, PATIENCE / 2 + PATIENCE * 100));
     }
 
@@ -116,10 +114,7 @@ mod tests {
     async fn requests_that_nobody_polls_do_not_hold_up_others_for_ever() {
         let lanes = Lanes::new();
         let _taken = occupy(&lanes).await;
-        let began = Instant::now();
-        let mut lane = lanes.enter().await.unwrap();
-        assert_eq!(began.elapsed(), WAIT);
-        lane.keep(sleep(PATIENCE * 2)).await;
+        assert_eq!(waited(&lanes).await, WAIT);
     }
 
     #[tokio::test]
