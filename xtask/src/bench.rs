@@ -58,8 +58,9 @@ const HEAD: &str = "\
 
 Made by `cargo xtask bench`. Entrants take turns in every round, on the same server and the same
 bytes. What counts are the ratios: the median over the rounds, and in brackets the middle half of
-them. *Raw* rows send and receive the same bytes without a client: nobody can be faster. Absolute
-figures hold for this machine in this hour only.
+them. *Raw* rows send and receive the same bytes without a client, over stdio through a pipe of ordinary
+size: with replies that fill it, a client that widens it is faster. Absolute figures hold for this
+machine in this hour only.
 ";
 
 /// What the figures were taken on.

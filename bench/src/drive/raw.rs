@@ -56,8 +56,10 @@ async fn pipe(words: &[String], line: &str, in_flight: usize, time: Duration) ->
         let read = output.read(&mut buffer).await.unwrap();
         let replies = memchr::memchr_iter(b'\n', &buffer[..read]).count();
         input.write_all(line.repeat(replies).as_bytes()).await.unwrap();
-        let then = std::mem::replace(&mut now, Instant::now());
-        latencies.add(now - then, replies as u32);
+        if replies > 0 {
+            let then = std::mem::replace(&mut now, Instant::now());
+            latencies.add(now - then, replies as u32);
+        }
         if !warm && begin.elapsed() > time / 4 {
             (start, cpu, warm) = (Instant::now(), process_cpu_time(), true);
             latencies = Latencies::default();
