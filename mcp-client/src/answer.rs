@@ -3,7 +3,9 @@
 //! Most answers are written in one of a few ways, so that their id can be told without looking
 //! through them. The reader does no more than that; whoever waits for the answer reads it, once.
 
-use mcp_jsonrpc::{Incoming, Limits, MessageRef, RawRef, RequestId, decode, likely_answer};
+use mcp_jsonrpc::{
+    Incoming, Limits, MessageRef, RawRef, RequestId, ResultBody, decode, likely_answer,
+};
 
 use crate::call::Miss;
 use crate::reader::chain;
@@ -69,6 +71,24 @@ impl Body {
             .get(self.start..self.end)
             .map(std::str::from_utf8);
         text.and_then(Result::ok).unwrap_or_default()
+    }
+
+    /// Reads the result.
+    pub(crate) fn read<T: ResultBody>(&self) -> Option<T> {
+        T::read_text(self.text()).ok()
+    }
+
+    /// Reads the result. If that is complete, then this may have taken the bytes along.
+    pub(crate) fn take<T: ResultBody>(&mut self) -> Option<T> {
+        let (read, bytes) = match String::from_utf8(std::mem::take(&mut self.bytes)) {
+            Ok(mut text) => {
+                let read = T::take_text(&mut text, self.start..self.end);
+                (read.ok(), text.into_bytes())
+            }
+            Err(error) => (None, error.into_bytes()),
+        };
+        self.bytes = bytes;
+        read
     }
 
     /// The result, by a careful look at the whole message.

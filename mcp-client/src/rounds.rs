@@ -101,7 +101,7 @@ impl Client {
             let attempt = self.attempt(call, &session, &progress);
             let exchange = self.link().exchange(&session.dialect, attempt, &mut began);
             let instead = match exchange.await {
-                Ok(body) => match read::<T>(&body, &session) {
+                Ok(mut body) => match read::<T>(&mut body, &session, place.is_some()) {
                     Ok(result) => {
                         if let Some(place) = &place
                             && progress.rounds == 0
@@ -386,14 +386,15 @@ impl Client {
     }
 }
 
-/// Reads a result; the usual case takes one pass.
-fn read<T: ResultBody>(body: &Body, session: &Session) -> Result<T, Instead> {
+/// Reads a result; the usual case takes one pass. The body is gone then, unless it is to be kept.
+fn read<T: ResultBody>(body: &mut Body, session: &Session, keep: bool) -> Result<T, Instead> {
     let complete = |result: &T| {
         !session.dialect.is_modern()
             || matches!(result.result_type(), None | Some(ResultType::Complete))
     };
-    match T::read_text(body.text()) {
-        Ok(result) if complete(&result) => Ok(result),
+    let result = if keep { body.read() } else { body.take() };
+    match result {
+        Some(result) if complete(&result) => Ok(result),
         _ => read_with_care(body, session),
     }
 }

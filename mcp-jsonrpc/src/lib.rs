@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod body;
+mod carve;
 mod decode;
 mod decode_error;
 mod encode;

@@ -9,6 +9,7 @@ mod string;
 
 pub(crate) use string::RawText;
 
+use crate::carve::Hole;
 use crate::read_error::ReadError;
 
 /// How deep a value may nest that is skipped or kept raw.
@@ -19,12 +20,23 @@ pub(crate) const MAX_DEPTH: usize = 128;
 pub(crate) struct Reader<'a> {
     text: &'a str,
     at: usize,
+    hole: Option<&'a Hole>,
 }
 
 impl<'a> Reader<'a> {
     /// At the beginning of `text`.
     pub(crate) fn new(text: &'a str) -> Self {
-        Self { text, at: 0 }
+        Self {
+            text,
+            at: 0,
+            hole: None,
+        }
+    }
+
+    /// At the beginning of `text`, which has a hole.
+    pub(crate) fn with_hole(text: &'a str, hole: &'a Hole) -> Self {
+        let hole = Some(hole);
+        Self { text, at: 0, hole }
     }
 
     /// Checks that nothing but whitespace is left.
@@ -67,6 +79,9 @@ impl<'a> Reader<'a> {
         self.peek();
         let start = self.at;
         self.skip(levels)?;
+        if let Some(hole) = self.hole {
+            hole.keep(start..self.at);
+        }
         Ok(self.since(start))
     }
 

@@ -1,5 +1,7 @@
 //! What an answer carries, and the kinds of answers there are.
 
+use std::ops::Range;
+
 use serde::Deserialize;
 
 use crate::body::Body;
@@ -14,6 +16,13 @@ pub trait ResultBody: Body {
     /// What kind of result the server says this is (2026-07-28); absent means complete.
     fn result_type(&self) -> Option<ResultType> {
         None
+    }
+
+    /// Reads it from a part of `text`, as [`read_text`](Body::read_text) does. A string that makes
+    /// up nearly all of it takes `text` over instead of being copied, and leaves it empty, if the
+    /// result is complete and of this crate. Who fails leaves it alone.
+    fn take_text(text: &mut String, part: Range<usize>) -> Result<Self, ReadError> {
+        Self::read_text(text.get(part).unwrap_or_default())
     }
 }
 
@@ -97,6 +106,16 @@ macro_rules! results {
         impl $crate::result_body::ResultBody for $Result {
             fn result_type(&self) -> Option<$crate::result_body::ResultType> {
                 self.result_type.clone()
+            }
+
+            fn take_text(
+                text: &mut String,
+                part: ::std::ops::Range<usize>,
+            ) -> Result<Self, $crate::read_error::ReadError> {
+                match $crate::carve::carve(text, part.clone()) {
+                    Some(read) => Ok(read),
+                    None => $crate::body::Body::read_text(text.get(part).unwrap_or_default()),
+                }
             }
         }
     )*};

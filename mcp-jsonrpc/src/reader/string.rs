@@ -1,6 +1,7 @@
 //! Strings.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::Reader;
 use super::special::{BLOCK, plain_blocks, plain_run, plain_word, special_bits};
@@ -55,6 +56,37 @@ impl<'a> Reader<'a> {
         }
         out.push_str(last);
         Ok(Cow::Owned(out))
+    }
+
+    /// Takes a string that somebody wants to own.
+    pub(crate) fn owned_string(&mut self) -> Result<String, ReadError> {
+        let text = self.string()?;
+        match self.hole {
+            Some(hole) if text.is_empty() => Ok(hole.fill(self.at)),
+            _ => Ok(text.into_owned()),
+        }
+    }
+
+    /// Where between its quotes the first string stands that has `long` bytes, if that begins within
+    /// so many bytes and has no escapes.
+    pub(crate) fn long_string(mut self, long: usize, within: usize) -> Option<Range<usize>> {
+        loop {
+            if self.peek()? == b'"' {
+                let start = self.at + 1;
+                self.at = start + plain_blocks(self.text.as_bytes().get(start..)?);
+                self.at += plain_run(self.rest());
+                if self.at - start >= long {
+                    return (self.byte()? == b'"').then_some(start..self.at);
+                }
+                self.at = start - 1;
+                self.raw_string().ok()?;
+            } else {
+                self.at += 1;
+            }
+            if self.at > within {
+                return None;
+            }
+        }
     }
 
     /// Takes a string, which must be next, checking its form without reading it: half of a

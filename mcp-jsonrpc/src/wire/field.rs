@@ -62,7 +62,7 @@ pub(crate) use serialize_plainly;
 
 impl Field for String {
     fn read(reader: &mut Reader<'_>) -> Result<Self, ReadError> {
-        reader.string().map(std::borrow::Cow::into_owned)
+        reader.owned_string()
     }
 
     serialize_plainly!();
