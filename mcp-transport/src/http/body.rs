@@ -1,10 +1,12 @@
 //! A reply's body, bounded in time and size.
 
+use std::pin::{Pin, pin};
+use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
 use reqwest::Response;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::http::HttpLimits;
 use crate::http::redirect::shown;
@@ -18,7 +20,7 @@ const TRUSTED: usize = 4 << 20;
 #[derive(Debug)]
 pub(crate) struct Body {
     response: Response,
-    pace: Pace,
+    watch: Watch,
 }
 
 /// How long a reply may pause, and take in all.
@@ -69,35 +71,62 @@ impl Pace {
             .chain(total)
             .min_by_key(|(until, ..)| *until)
     }
+}
+
+/// Keeps the pace of one reply, all of it with one timer.
+#[derive(Debug)]
+struct Watch {
+    pace: Pace,
+    /// Never set to a later time than the next limit; moved on when it rings.
+    timer: Option<Pin<Box<Sleep>>>,
+}
+
+impl Watch {
+    fn new(pace: Pace) -> Self {
+        Self { pace, timer: None }
+    }
 
     /// Waits as long as the limits allow.
-    pub(crate) async fn keep<T>(
-        &self,
+    async fn keep<T>(
+        &mut self,
         work: impl Future<Output = Result<T, TransportError>>,
     ) -> Result<T, TransportError> {
-        match self.deadline() {
-            None => work.await,
-            Some((until, phase, limit)) => match timeout_at(until, work).await {
-                Ok(done) => done,
-                Err(_) => Err(TransportError::Timeout { phase, limit }),
-            },
-        }
+        let Some((until, phase, limit)) = self.pace.deadline() else {
+            return work.await;
+        };
+        let mut work = pin!(work);
+        std::future::poll_fn(|cx| {
+            if let Poll::Ready(done) = work.as_mut().poll(cx) {
+                return Poll::Ready(done);
+            }
+            let timer = &mut self.timer;
+            let timer = timer.get_or_insert_with(|| Box::pin(sleep_until(until)));
+            while timer.as_mut().poll(cx).is_ready() {
+                if Instant::now() >= until {
+                    return Poll::Ready(Err(TransportError::Timeout { phase, limit }));
+                }
+                timer.as_mut().reset(until);
+            }
+            Poll::Pending
+        })
+        .await
     }
 }
 
 impl Body {
     pub(crate) fn new(response: Response, pace: Pace) -> Self {
-        Self { response, pace }
+        let watch = Watch::new(pace);
+        Self { response, watch }
     }
 
     pub(crate) fn set_pace(&mut self, pace: Pace) {
-        self.pace = pace;
+        self.watch = Watch::new(pace);
     }
 
     /// The next bytes; `None` at the end.
     pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, TransportError> {
         let response = &mut self.response;
-        self.pace
+        self.watch
             .keep(async {
                 response.chunk().await.map_err(|error| TransportError::Io {
                     action: format!("reading the reply of {}", shown(response.url())),
@@ -174,8 +203,8 @@ mod tests {
             .with_total_time(60 * SECOND)
     }
 
-    async fn pause(pace: Pace, time: Duration) -> Result<(), String> {
-        let waited = pace.keep(async {
+    async fn pause(watch: &mut Watch, time: Duration) -> Result<(), String> {
+        let waited = watch.keep(async {
             sleep(time).await;
             Ok(())
         });
@@ -184,26 +213,29 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_pause_is_limited_anew_each_time_and_the_whole_once() {
-        let pace = Pace::new(&limits(), Patience::Normal);
+        let mut watch = Watch::new(Pace::new(&limits(), Patience::Normal));
         for _ in 0..6 {
-            assert_eq!(pause(pace, 9 * SECOND).await, Ok(()));
+            assert_eq!(pause(&mut watch, 9 * SECOND).await, Ok(()));
         }
-        let error = pause(pace, 9 * SECOND).await.unwrap_err();
+        let error = pause(&mut watch, 9 * SECOND).await.unwrap_err();
         assert_eq!(error, "the whole reply took longer than 60s");
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_long_pause_ends_the_reply() {
-        let error = pause(Pace::new(&limits(), Patience::Normal), 11 * SECOND)
-            .await
-            .unwrap_err();
+        let mut watch = Watch::new(Pace::new(&limits(), Patience::Normal));
+        // The timer of an earlier pause does not count for a later one.
+        assert_eq!(pause(&mut watch, SECOND).await, Ok(()));
+        let began = Instant::now();
+        let error = pause(&mut watch, 11 * SECOND).await.unwrap_err();
         assert_eq!(error, "a pause in the reply took longer than 10s");
+        assert_eq!(began.elapsed(), 10 * SECOND);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_stream_may_pause_for_a_year() {
-        let pace = Pace::new(&limits(), Patience::Stream);
-        assert_eq!(pause(pace, 365 * 86_400 * SECOND).await, Ok(()));
+        let mut watch = Watch::new(Pace::new(&limits(), Patience::Stream));
+        assert_eq!(pause(&mut watch, 365 * 86_400 * SECOND).await, Ok(()));
     }
 
     #[tokio::test(start_paused = true)]
@@ -211,7 +243,7 @@ mod tests {
         let limits = limits()
             .with_idle_time(Duration::MAX)
             .with_total_time(Duration::MAX);
-        let pace = Pace::new(&limits, Patience::Normal);
-        assert_eq!(pause(pace, 365 * 86_400 * SECOND).await, Ok(()));
+        let mut watch = Watch::new(Pace::new(&limits, Patience::Normal));
+        assert_eq!(pause(&mut watch, 365 * 86_400 * SECOND).await, Ok(()));
     }
 }
