@@ -92,7 +92,7 @@ impl Link {
         self: &Arc<Self>,
         message: Outgoing,
         permit: OwnedSemaphorePermit,
-        mut lane: Lane,
+        lane: Lane,
     ) -> Result<(), SendError> {
         let OutgoingKind::Request {
             id,
@@ -109,7 +109,7 @@ impl Link {
         } else {
             self.session_for(revision)?
         };
-        let response = lane.keep(self.post(message, session.as_ref())).await?;
+        let response = self.post(message, session.as_ref()).await?;
         let sent = |error| SendError::new(error, Delivery::Sent);
         if initialize {
             self.tasks.stop_listening();
@@ -210,15 +210,10 @@ impl Link {
         self.session.lock().expire(session);
     }
 
-    async fn take_json(
-        &self,
-        mut request: Request,
-        response: Response,
-    ) -> Result<(), TransportError> {
+    async fn take_json(&self, request: Request, response: Response) -> Result<(), TransportError> {
         let body = Body::new(response, Pace::new(self.limits(), request.patience));
         let mut turn = self.turns.reader();
-        let whole = body.whole(self.limits().message_bytes, &mut turn);
-        let body = request.lane.keep(whole).await?;
+        let body = body.whole(self.limits().message_bytes, &mut turn).await?;
         check_json(&body)?;
         let error = TransportError::NoAnswer {
             detail: "the reply holds another message".into(),
@@ -245,7 +240,7 @@ impl Link {
             revision,
             session,
             permit,
-            mut lane,
+            lane,
         } = request;
         let limits = self.limits();
         let pace = Pace::new(limits, patience);
@@ -270,7 +265,8 @@ impl Link {
                 tasks.answered(&request);
                 drop(permit);
             };
-            lane.keep(reply.run(stream, on_answer)).await;
+            reply.run(stream, on_answer).await;
+            drop(lane);
         });
         // A reply that has come with its head needs no task of its own.
         let mut here = Context::from_waker(Waker::noop());

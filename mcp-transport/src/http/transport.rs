@@ -19,7 +19,7 @@ pub struct HttpTransport {
     link: Arc<Link>,
     /// Has a permit for every request that may be under way.
     window: Arc<Semaphore>,
-    lanes: Lanes,
+    lanes: Arc<Lanes>,
     closing: watch::Sender<bool>,
     closed: OnceCell<()>,
 }
@@ -28,7 +28,7 @@ impl HttpTransport {
     pub(crate) fn new(exchange: Arc<Exchange>) -> Self {
         Self {
             window: Arc::new(Semaphore::new(exchange.limits().requests_in_flight)),
-            lanes: Lanes::new(),
+            lanes: Arc::default(),
             link: Arc::new(Link::new(exchange)),
             closing: watch::Sender::new(false),
             closed: OnceCell::new(),
