@@ -10,6 +10,7 @@ mod queue;
 mod shutdown;
 mod stderr;
 mod transport;
+mod vigil;
 
 use std::sync::Arc;
 

@@ -29,11 +29,24 @@ pub trait Transport: Debug + Send + Sync {
     /// it has not left yet, and over HTTP closes its exchange.
     async fn send(&self, message: Outgoing) -> Result<(), SendError>;
 
+    /// As [`send`](Self::send), if that neither waits nor fails: `true` if it is done, and nothing
+    /// is left of the message then. Else nothing has happened, and `send` is to be asked.
+    fn try_send(&self, message: &mut Outgoing) -> bool {
+        let _ = message;
+        false
+    }
+
     /// The next thing that happened. After [`Incoming::Closed`] every further call returns
     /// `Closed` again.
     ///
     /// Cancel-safe: a dropped future loses nothing.
     async fn recv(&self) -> Incoming;
+
+    /// The next thing, if it has happened already and is at hand: for whoever receives, so as to
+    /// take many messages at a time. `None` proves nothing.
+    fn try_recv(&self) -> Option<Incoming> {
+        None
+    }
 
     /// Nobody waits for this request any more: lets go of whatever is held for it. Over HTTP that
     /// is its reply stream, which is closed and never resumed; once the answer has come there is

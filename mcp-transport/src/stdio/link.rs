@@ -1,15 +1,16 @@
 //! One running server and its pipes, shared by the connection's handle and its tasks.
 
-use std::future::poll_fn;
+use std::future::{pending, poll_fn};
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use tokio::io::AsyncReadExt;
 use tokio::sync::{Notify, watch};
+use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 
 use super::StdioLimits;
@@ -17,6 +18,7 @@ use super::inbox::Inbox;
 use super::outbox::{Outbox, Refusal};
 use super::pipe::{ReadPipe, WritePipe};
 use super::stderr::Stderr;
+use super::vigil::Vigil;
 use crate::process::{ProcessStatus, SpawnedProcess, Tracking, widen};
 use crate::{Closed, Delivery, Incoming, Outgoing, ProcessExit, SendError, TransportError};
 
@@ -58,7 +60,10 @@ pub(super) struct Link {
 struct Stdout {
     pipe: ReadPipe,
     inbox: Inbox,
+    /// Why there is no use in reading on.
+    failure: Option<TransportError>,
     is_wide: bool,
+    vigil: Vigil,
 }
 
 #[derive(Default)]
@@ -96,7 +101,9 @@ impl Link {
             stdout: Mutex::new(Stdout {
                 pipe: stdout,
                 inbox: Inbox::new(limits),
+                failure: None,
                 is_wide: false,
+                vigil: Vigil::new(),
             }),
             stderr: Stderr::new(stderr, limits.stderr_bytes),
             outbox: Outbox::new(limits),
@@ -107,6 +114,18 @@ impl Link {
             is_closed: watch::Sender::new(false),
             tracking: Mutex::new(None),
         }
+    }
+
+    pub(super) fn try_send(&self, message: &mut Outgoing) -> bool {
+        if message.alone {
+            let now = Instant::now();
+            let vigil = &mut self.stdout.lock().vigil;
+            vigil.asked(now);
+            if vigil.is_on(now) {
+                self.news.notify_one();
+            }
+        }
+        matches!(self.outbox.try_send(message), Ok(true))
     }
 
     pub(super) async fn send(&self, message: Outgoing) -> Result<(), SendError> {
@@ -130,6 +149,7 @@ impl Link {
                 biased;
                 look = poll_fn(|cx| self.look(cx)) => look,
                 () = self.news.notified() => continue,
+                () = self.stay_awake() => continue,
             };
             match look {
                 Look::Found(incoming) => return incoming,
@@ -143,19 +163,46 @@ impl Link {
         }
     }
 
-    fn look(&self, cx: &mut Context<'_>) -> Poll<Look> {
-        let is_cut = {
-            let state = self.state.lock();
-            if state.closed.is_some() || state.is_closing {
-                return Poll::Ready(Look::End(None));
+    /// The next message, if it has been read already.
+    pub(super) fn try_recv(&self) -> Option<Incoming> {
+        if self.is_over() {
+            return None;
+        }
+        let Stdout { inbox, failure, .. } = &mut *self.stdout.lock();
+        match inbox.next() {
+            Some(Ok(incoming)) if failure.is_none() => Some(incoming),
+            Some(Err(error)) => {
+                failure.get_or_insert(error);
+                None
             }
-            state.is_cut
-        };
+            _ => None,
+        }
+    }
+
+    /// Lets others have a go and returns, as long as the answer is worth staying awake for.
+    async fn stay_awake(&self) {
+        if self.stdout.lock().vigil.is_on(Instant::now()) {
+            yield_now().await
+        } else {
+            pending().await
+        }
+    }
+
+    fn look(&self, cx: &mut Context<'_>) -> Poll<Look> {
+        if self.is_over() {
+            return Poll::Ready(Look::End(None));
+        }
+        let is_cut = self.state.lock().is_cut;
         let Stdout {
             pipe,
             inbox,
+            failure,
             is_wide,
+            vigil,
         } = &mut *self.stdout.lock();
+        if let Some(error) = failure.take() {
+            return Poll::Ready(Look::End(Some(error)));
+        }
         match inbox.next() {
             Some(Ok(incoming)) => return Poll::Ready(Look::Found(incoming)),
             Some(Err(error)) => return Poll::Ready(Look::End(Some(error))),
@@ -168,7 +215,7 @@ impl Link {
                 *is_wide = true;
                 widen(pipe);
             }
-            Ok(1..) => {}
+            Ok(1..) => vigil.heard(Instant::now()),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Ok(0) | Err(_) => inbox.framer.finish(),
         }
@@ -186,9 +233,8 @@ impl Link {
 
     /// Says how it ended, now and ever after.
     async fn conclude(&self, reason: Option<TransportError>) -> Closed {
-        let is_over = |state: &State| state.closed.is_some() || state.is_closing;
         let mut unsent = Vec::new();
-        if !is_over(&self.state.lock()) {
+        if !self.is_over() {
             let mut status = self.status.subscribe();
             let is_exit = reason.is_none()
                 && timeout(STATUS, status.wait_for(Option::is_some))
@@ -255,8 +301,13 @@ impl Link {
     }
 
     pub(super) fn is_alive(&self) -> bool {
+        !self.is_over() && self.status.borrow().is_none()
+    }
+
+    /// Whether we are closing the connection, or have told how it ended.
+    fn is_over(&self) -> bool {
         let state = self.state.lock();
-        !state.is_closing && state.closed.is_none() && self.status.borrow().is_none()
+        state.is_closing || state.closed.is_some()
     }
 
     fn describe(&self, status: ProcessStatus) -> ProcessExit {

@@ -20,7 +20,7 @@ use crate::process::stranded_bytes;
 const FINISH: Duration = Duration::from_secs(1);
 
 pub(super) struct Outbox {
-    state: Mutex<State>,
+    state: Box<Mutex<State>>,
     /// Wakes the writer: there is something to write, or nothing more will come.
     filled: Notify,
     /// Wakes requests that wait for room.
@@ -63,7 +63,7 @@ impl Outbox {
             pipe: None,
         };
         Self {
-            state: Mutex::new(state),
+            state: Box::new(Mutex::new(state)),
             filled: Notify::new(),
             room: Notify::new(),
             is_written: watch::Sender::new(false),
@@ -75,27 +75,30 @@ impl Outbox {
     pub(super) async fn send(&self, mut message: Outgoing) -> Result<(), Refusal> {
         loop {
             let room = self.room.notified();
-            let offer = {
-                let mut state = self.state.lock();
-                if state.phase != Phase::Open {
-                    return Err(Refusal::Over);
-                }
-                match state.queue.offer(&mut message) {
-                    Offer::First if message.alone && state.write_now() => Offer::Taken,
-                    offer => offer,
-                }
-            };
-            match offer {
-                Offer::First => self.filled.notify_one(),
-                Offer::Taken => {}
-                Offer::Full => return Err(Refusal::Full),
-                Offer::Wait => {
-                    room.await;
-                    continue;
-                }
+            if self.try_send(&mut message)? {
+                return Ok(());
             }
-            return Ok(());
+            room.await;
         }
+    }
+
+    /// Queues the message; `false` if it has to wait for room.
+    pub(super) fn try_send(&self, message: &mut Outgoing) -> Result<bool, Refusal> {
+        let mut state = self.state.lock();
+        if state.phase != Phase::Open {
+            return Err(Refusal::Over);
+        }
+        match state.queue.offer(message) {
+            Offer::First if message.alone && state.write_now() => {}
+            Offer::First => {
+                drop(state);
+                self.filled.notify_one();
+            }
+            Offer::Taken => {}
+            Offer::Wait => return Ok(false),
+            Offer::Full => return Err(Refusal::Full),
+        }
+        Ok(true)
     }
 
     /// Takes no more messages. Those it has are still written.

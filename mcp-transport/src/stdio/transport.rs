@@ -83,8 +83,16 @@ impl Transport for StdioTransport {
         self.link.send(message).await
     }
 
+    fn try_send(&self, message: &mut Outgoing) -> bool {
+        self.link.try_send(message)
+    }
+
     async fn recv(&self) -> Incoming {
         self.link.recv().await
+    }
+
+    fn try_recv(&self) -> Option<Incoming> {
+        self.link.try_recv()
     }
 
     fn release(&self, _: &RequestId) {}
