@@ -1,19 +1,20 @@
 //! One request's life: written, sent, waited for, and over in exactly one way.
 
+use std::future::poll_fn;
 use std::pin::{Pin, pin};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use mcp_jsonrpc::{EncodeError, ErrorObject, MessageRef, RequestId};
 use mcp_transport::{Delivery, Outgoing, OutgoingKind, Patience, SendError, Shape, TransportError};
-use tokio::time::{Instant, Sleep};
 
 use crate::answer::Body;
 use crate::clock::{Allowance, TimeoutKind};
 use crate::dialect::{Dialect, Extras, Params, StampError};
-use crate::link::{Link, Outcome};
+use crate::link::Link;
 use crate::options::ProgressHandler;
 use crate::pending::{Begun, Wants};
+use crate::state::Outcome;
 
 /// One request to make.
 pub(crate) struct Attempt<'a> {
@@ -65,29 +66,22 @@ impl Link {
     pub(crate) async fn exchange(
         &self,
         dialect: &Dialect,
-        attempt: Attempt<'_>,
+        attempt: &Attempt<'_>,
         began: &mut Option<Duration>,
     ) -> Result<Body, Miss> {
-        let opened = match self.open_request(&attempt, *began)? {
+        let opened = poll_fn(|cx| Poll::Ready(self.open_request(attempt, *began, cx.waker())));
+        let opened = match opened.await? {
             Some(opened) => opened,
-            None => Box::pin(self.wait_for_room(&attempt, *began)).await?,
+            None => Box::pin(self.wait_for_room(attempt, *began)).await?,
         };
         *began = Some(opened.began);
-        let span = tracing::Span::current();
-        span.record("jsonrpc.request.id", opened.id);
-        span.record("network.transport", self.network());
         let mut guard = Guard {
             link: self,
             id: opened.id,
             reason: None,
             open: true,
         };
-        let mut outgoing = self.outgoing(dialect, &attempt, opened.id)?;
-        outgoing.alone = opened.alone;
-        tracing::trace!(
-            server = %self.settings.name, rpc.method = attempt.method, rpc.id = opened.id,
-            bytes = outgoing.body.len(), "request",
-        );
+        let sending = self.begin_sending(dialect, attempt, &opened)?;
         if dialect.cancels_by_message(self.shape) {
             guard.reason = Some("the caller gave the request up");
         }
@@ -95,11 +89,11 @@ impl Link {
             link: self,
             id: opened.id,
             began: opened.began,
-            attempt: &attempt,
-            sending: Some(self.transport.send(outgoing)),
-            timer: pin!(tokio::time::sleep_until(opened.now + opened.left)),
+            attempt,
+            sending,
+            is_new: true,
         };
-        match std::future::poll_fn(|cx| waiting.poll(cx)).await {
+        match poll_fn(|cx| waiting.poll(cx)).await {
             Ended::Outcome(outcome) => {
                 guard.open = false;
                 outcome.into_result()
@@ -128,6 +122,28 @@ impl Link {
         }
     }
 
+    /// Sends a request, or begins to.
+    fn begin_sending(
+        &self,
+        dialect: &Dialect,
+        attempt: &Attempt<'_>,
+        opened: &Opened,
+    ) -> Result<Option<Sending<'_>>, Miss> {
+        let span = tracing::Span::current();
+        span.record("jsonrpc.request.id", opened.id);
+        span.record("network.transport", self.network());
+        let mut outgoing = self.outgoing(dialect, attempt, opened.id)?;
+        outgoing.alone = opened.alone;
+        tracing::trace!(
+            server = %self.settings.name, rpc.method = attempt.method, rpc.id = opened.id,
+            bytes = outgoing.body.len(), "request",
+        );
+        if self.transport.try_send(&mut outgoing) {
+            return Ok(None);
+        }
+        Ok(Some(self.transport.send(outgoing)))
+    }
+
     /// What carries messages, in the words of the conventions for traces.
     fn network(&self) -> &'static str {
         match self.shape {
@@ -141,33 +157,32 @@ impl Link {
         &self,
         attempt: &Attempt<'_>,
         began: Option<Duration>,
+        waker: &Waker,
     ) -> Result<Option<Opened>, Miss> {
-        let now = Instant::now();
-        let since = self.since(now);
+        let now = self.now();
         let mut state = self.state.lock();
-        let reading = state.clock.reading(since);
+        let reading = state.clock.reading(now);
         let began = began.unwrap_or(reading);
+        let left = attempt.allowance.left(began, reading, reading);
+        let left = left.unwrap_or_default();
+        let due = reading.saturating_add(left);
         let wants = match attempt.on_progress {
             Some(_) => Wants::Progress,
             None => Wants::Answer,
         };
-        let id = match state.pending.begin(wants, reading) {
+        let id = match state.pending.begin(wants, reading, due, waker) {
             Begun::Open(id) => id,
             Begun::Full => return Ok(None),
             Begun::Closed => return Err(Miss::Closed),
         };
-        state.last_call = since;
-        let left = attempt
-            .allowance
-            .left(began, reading, reading)
-            .unwrap_or_default();
-        Ok(Some(Opened {
-            id,
-            alone: state.pending.is_quiet(),
-            now,
-            began,
-            left,
-        }))
+        state.last_call = now;
+        let alone = state.pending.is_quiet();
+        let is_sooner = state.set_alarm(now, left);
+        drop(state);
+        if is_sooner {
+            self.control.notify_one();
+        }
+        Ok(Some(Opened { id, alone, began }))
     }
 
     /// Waits for a turn among the calls in flight.
@@ -182,7 +197,8 @@ impl Link {
             loop {
                 let mut room = pin!(self.room.notified());
                 room.as_mut().enable();
-                if let Some(opened) = self.open_request(attempt, began)? {
+                let open = |cx: &mut Context<'_>| self.open_request(attempt, began, cx.waker());
+                if let Some(opened) = poll_fn(|cx| Poll::Ready(open(cx))).await? {
                     return Ok(opened);
                 }
                 room.await;
@@ -225,18 +241,18 @@ impl Link {
         Ok(outgoing)
     }
 
-    /// How much time the request has left.
-    fn left(
-        &self,
-        id: i64,
-        began: Duration,
-        allowance: Allowance,
-    ) -> Result<Duration, TimeoutKind> {
+    /// Gives a request that was due the time it has left, if any.
+    fn put_off(&self, id: i64, began: Duration, allowance: Allowance) -> Result<(), TimeoutKind> {
         let now = self.now();
-        let state = self.state.lock();
+        let mut state = self.state.lock();
         let reading = state.clock.reading(now);
         let moved = state.pending.moved(id).unwrap_or(reading);
-        allowance.left(began, moved, reading)
+        let left = allowance.left(began, moved, reading)?;
+        state.pending.put_off(id, reading.saturating_add(left));
+        if state.set_alarm(now, left) {
+            self.control.notify_one();
+        }
+        Ok(())
     }
 }
 
@@ -245,10 +261,8 @@ struct Opened {
     id: i64,
     /// Whether it is the only one.
     alone: bool,
-    now: Instant,
     /// What the clock showed when its call began.
     began: Duration,
-    left: Duration,
 }
 
 impl Outcome {
@@ -273,16 +287,17 @@ enum Ended {
 type Sending<'a> = Pin<Box<dyn Future<Output = Result<(), SendError>> + Send + 'a>>;
 
 /// A request under way, seen from its caller.
-struct Waiting<'a, 't> {
+struct Waiting<'a> {
     link: &'a Link,
     id: i64,
     began: Duration,
     attempt: &'a Attempt<'a>,
     sending: Option<Sending<'a>>,
-    timer: Pin<&'t mut Sleep>,
+    /// It was opened in this very poll: nothing need be looked at that wakes us.
+    is_new: bool,
 }
 
-impl Waiting<'_, '_> {
+impl Waiting<'_> {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Ended> {
         let mut failure = None;
         if let Some(sending) = &mut self.sending
@@ -290,6 +305,9 @@ impl Waiting<'_, '_> {
         {
             self.sending = None;
             failure = sent.err();
+        }
+        if std::mem::take(&mut self.is_new) && failure.is_none() {
+            return Poll::Pending;
         }
         if let Some(on_acknowledged) = self.attempt.on_acknowledged
             && self.link.state.lock().pending.take_acknowledged(self.id)
@@ -302,7 +320,13 @@ impl Waiting<'_, '_> {
             }
         }
         // An answer counts even if sending failed in the end: a server may answer early.
-        let outcome = self.link.state.lock().pending.poll(self.id, cx.waker());
+        let (outcome, is_due) = {
+            let pending = &mut self.link.state.lock().pending;
+            (
+                pending.poll(self.id, cx.waker()),
+                pending.take_rang(self.id),
+            )
+        };
         if let Poll::Ready(outcome) = outcome {
             self.link.made_room();
             // An open request is in the table until its outcome is taken, here.
@@ -315,11 +339,9 @@ impl Waiting<'_, '_> {
         if let Some(failure) = failure {
             return Poll::Ready(Ended::SendFailed(failure));
         }
-        while self.timer.as_mut().poll(cx).is_ready() {
-            match self.link.left(self.id, self.began, self.attempt.allowance) {
-                Ok(left) => self.timer.as_mut().reset(Instant::now() + left),
-                Err(kind) => return Poll::Ready(Ended::TimedOut(kind)),
-            }
+        let allowance = self.attempt.allowance;
+        if is_due && let Err(kind) = self.link.put_off(self.id, self.began, allowance) {
+            return Poll::Ready(Ended::TimedOut(kind));
         }
         Poll::Pending
     }

@@ -184,9 +184,10 @@ impl Client {
     /// Sets how long calls may take that have no time limit of their own, and how long after each
     /// progress report; the cap on a whole call is ten times that.
     pub fn set_request_timeout(&self, timeout: Duration) {
-        let mut tuning = self.link().tuning.lock();
-        tuning.call_time = timeout;
-        tuning.call_time_cap = timeout.saturating_mul(10);
+        self.link().learn(|known| {
+            known.tuning.call_time = timeout;
+            known.tuning.call_time_cap = timeout.saturating_mul(10);
+        });
     }
 
     /// Calls `listener` when the connection has ended, on a task of its own; at once, if it has
@@ -230,7 +231,8 @@ impl Client {
             self.call::<EmptyResult>(&Call::new(SetLevel::NAME, &params))
                 .await?;
         }
-        self.link().tuning.lock().log_level = Some(level);
+        self.link()
+            .learn(|known| known.tuning.log_level = Some(level));
         Ok(())
     }
 

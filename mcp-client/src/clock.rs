@@ -29,6 +29,11 @@ impl Clock {
         }
     }
 
+    /// Whether a question is open.
+    pub(crate) fn stands(&self) -> bool {
+        self.open > 0
+    }
+
     /// How far the clock has come.
     pub(crate) fn reading(&self, now: Duration) -> Duration {
         let now = if self.open == 0 {

@@ -1,7 +1,8 @@
 //! The task that sends what nobody waits for: answers to the server, and word of calls given up.
+//! It also wakes those who wait for too long.
 //!
 //! It has its own queue, so that neither waits behind requests, and so that dropping a call never
-//! blocks.
+//! blocks. Nothing blocks it either.
 
 use std::sync::Arc;
 
@@ -21,10 +22,9 @@ pub(crate) async fn deliver(link: Arc<Link>) {
     let mut under_way = JoinSet::new();
     loop {
         let closing = link.is_closing();
-        while let Some(message) = next(&link) {
-            if under_way.len() >= PARALLEL {
-                under_way.join_next().await;
-            }
+        while under_way.len() < PARALLEL
+            && let Some(message) = next(&link)
+        {
             let link = Arc::clone(&link);
             under_way.spawn(async move {
                 if let Err(error) = link.transport.send(message).await {
@@ -32,15 +32,18 @@ pub(crate) async fn deliver(link: Arc<Link>) {
                 }
             });
         }
-        while under_way.try_join_next().is_some() {}
         if link.is_over() {
             return;
         }
-        if closing {
-            while under_way.join_next().await.is_some() {}
+        if closing && under_way.is_empty() {
             return link.set_silent();
         }
-        link.control.notified().await;
+        link.ring();
+        tokio::select! {
+            () = link.control.notified() => {}
+            Some(_) = under_way.join_next() => {}
+            () = link.alarm() => {}
+        }
     }
 }
 

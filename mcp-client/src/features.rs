@@ -12,6 +12,7 @@ use crate::client::Client;
 use crate::error::CallError;
 use crate::listing::Listed;
 use crate::request::Call;
+use crate::session::Session;
 
 impl Client {
     /// Lists the resources: all pages, within [`Limits`](crate::Limits).
@@ -98,14 +99,25 @@ impl Client {
         self.call(&Call::new(Complete::NAME, params)).await
     }
 
-    /// Fails where a server does not have what a call needs.
+    /// Fails where the server does not have what a call needs.
     pub(crate) fn require(
         &self,
         method: &str,
         capability: &'static str,
         has: impl FnOnce(&ServerCapabilities) -> bool,
     ) -> Result<(), CallError> {
-        if has(&self.link().session().facts.capabilities) {
+        self.require_of(&self.link().session(), method, capability, has)
+    }
+
+    /// As [`require`](Self::require), by what is known in this session.
+    pub(crate) fn require_of(
+        &self,
+        session: &Session,
+        method: &str,
+        capability: &'static str,
+        has: impl FnOnce(&ServerCapabilities) -> bool,
+    ) -> Result<(), CallError> {
+        if has(&session.facts.capabilities) {
             Ok(())
         } else {
             Err(CallError::Unsupported {

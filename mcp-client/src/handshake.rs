@@ -49,7 +49,7 @@ impl Link {
         let limit = settings.limits.connect_time();
         let attempt = self.handshake_attempt(Initialize::NAME, &params, limit);
         let exchanged = self
-            .exchange(&Dialect::handshake(), attempt, &mut None)
+            .exchange(&Dialect::handshake(), &attempt, &mut None)
             .await;
         let body = exchanged.map_err(|miss| Refusal::Miss(self.explain(miss)))?;
         let result = read_initialize(body.result().map_err(Refusal::Miss)?)
@@ -119,7 +119,7 @@ impl Link {
         let dialect = self.modern_dialect(revision)?;
         let params = EmptyParams::default();
         let attempt = self.handshake_attempt(Discover::NAME, &params, limit);
-        let exchanged = self.exchange(&dialect, attempt, &mut None).await;
+        let exchanged = self.exchange(&dialect, &attempt, &mut None).await;
         let body = exchanged.map_err(|miss| self.explain(miss))?;
         Body::read(body.result()?).map_err(|error| Miss::Invalid(error.to_string()))
     }

@@ -192,6 +192,6 @@ impl<'a> Stopped<'a> {
 
 impl Drop for Stopped<'_> {
     fn drop(&mut self) {
-        self.0.state.lock().clock.start(self.0.now());
+        self.0.go_on(self.0.now());
     }
 }

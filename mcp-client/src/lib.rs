@@ -21,6 +21,7 @@ mod handshake;
 mod head;
 mod host;
 mod input;
+mod known;
 mod limits;
 mod link;
 mod listing;
@@ -37,6 +38,7 @@ mod session;
 mod settings;
 #[cfg(feature = "skills")]
 mod skill;
+mod state;
 mod subscription;
 mod task;
 mod tools;

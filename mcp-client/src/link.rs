@@ -1,27 +1,25 @@
 //! One connection: what the callers, the reader, the courier and the dispatcher share.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
+use std::task::Waker;
 use std::time::Duration;
 
-use mcp_jsonrpc::model::LoggingLevel;
-use mcp_jsonrpc::{ErrorObject, RequestId};
+use mcp_jsonrpc::RequestId;
 use mcp_transport::{Connect, Delivery, Outgoing, Shape, Transport, TransportError};
 use parking_lot::Mutex;
 use tokio::sync::{Notify, Semaphore, watch};
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-use crate::answer::Body;
 use crate::call::Miss;
-use crate::clock::Clock;
-use crate::dialect::param_header::ParamHeader;
+use crate::known::Known;
 use crate::mailbox::Mailbox;
-use crate::pending::Pending;
 use crate::session::Session;
 use crate::settings::{CloseHandler, Settings};
+use crate::state::{Answer, Outcome, State};
 use crate::subscription::Subscriber;
 use crate::{courier, dispatch, reader};
 
@@ -33,7 +31,7 @@ pub(crate) struct Link {
     pub(crate) settings: Arc<Settings>,
     pub(crate) transport: Arc<dyn Transport>,
     pub(crate) shape: Shape,
-    pub(crate) state: Mutex<State>,
+    pub(crate) state: Box<Mutex<State>>,
     /// Rings when a call that waits for its turn may have it.
     pub(crate) room: Notify,
     /// How many wait for their turn.
@@ -47,16 +45,11 @@ pub(crate) struct Link {
     pub(crate) bell: Notify,
     /// Questions of the server's that somebody is answering.
     pub(crate) questions: Mutex<BTreeMap<RequestId, AbortHandle>>,
-    /// The `Mcp-Param-*` headers of each tool, from the last list of tools.
-    pub(crate) param_headers: Mutex<BTreeMap<String, Arc<[ParamHeader]>>>,
-    pub(crate) tuning: Mutex<Tuning>,
     /// Who is told of changes.
     pub(crate) subscribers: Mutex<Vec<Weak<Subscriber>>>,
     /// Rings when there was another handshake.
     pub(crate) renewed: Notify,
-    /// Tools that run as tasks only (2025-11-25), from the last list of tools.
-    pub(crate) task_tools: Mutex<BTreeSet<String>>,
-    session: Mutex<Arc<Session>>,
+    known: Mutex<Arc<Known>>,
     ending: Mutex<Ending>,
     phase: watch::Sender<Phase>,
     began: Instant,
@@ -85,40 +78,6 @@ impl Phase {
 
 /// How long a connection that is being closed may take to say its last words.
 const LAST_WORDS: Duration = Duration::from_millis(500);
-
-/// What the callers and the reader share of every call.
-pub(crate) struct State {
-    pub(crate) pending: Pending<Outcome>,
-    pub(crate) clock: Clock,
-    /// Answers to the server that wait for the courier.
-    pub(crate) answers: VecDeque<Outgoing>,
-    /// When the last call began.
-    pub(crate) last_call: Duration,
-}
-
-/// What can be changed while the connection is up.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Tuning {
-    pub(crate) call_time: Duration,
-    pub(crate) call_time_cap: Duration,
-    pub(crate) log_level: Option<LoggingLevel>,
-}
-
-/// How one request ended.
-#[derive(Debug)]
-pub(crate) enum Outcome {
-    /// With a result.
-    Result(Body),
-    /// With the server's error.
-    Error(ErrorObject),
-    /// With something that is no answer.
-    Invalid(String),
-    /// Not at all.
-    Lost {
-        error: Arc<TransportError>,
-        delivery: Delivery,
-    },
-}
 
 /// One that waits for its turn.
 pub(crate) struct Waiting<'a>(&'a AtomicUsize);
@@ -149,12 +108,7 @@ impl Link {
             settings: Arc::clone(settings),
             shape: transport.shape(),
             transport,
-            state: Mutex::new(State {
-                pending: Pending::new(limits.calls_in_flight()),
-                clock: Clock::default(),
-                answers: VecDeque::new(),
-                last_call: Duration::ZERO,
-            }),
+            state: Box::new(Mutex::new(State::new(limits))),
             room: Notify::new(),
             waiting: AtomicUsize::new(0),
             gate: Semaphore::new(1),
@@ -162,16 +116,9 @@ impl Link {
             mailbox: Mutex::new(Mailbox::new(limits.queued_events())),
             bell: Notify::new(),
             questions: Mutex::default(),
-            param_headers: Mutex::default(),
-            tuning: Mutex::new(Tuning {
-                call_time: limits.call_time(),
-                call_time_cap: limits.call_time_cap(),
-                log_level: None,
-            }),
             subscribers: Mutex::default(),
             renewed: Notify::new(),
-            task_tools: Mutex::default(),
-            session: Mutex::new(Arc::new(Session::unknown())),
+            known: Mutex::new(Arc::new(Known::new(limits))),
             ending: Mutex::default(),
             phase: watch::Sender::new(Phase::Open),
             began: Instant::now(),
@@ -186,12 +133,7 @@ impl Link {
 
     /// The time since the connection began.
     pub(crate) fn now(&self) -> Duration {
-        self.since(Instant::now())
-    }
-
-    /// How long after the connection began `now` is.
-    pub(crate) fn since(&self, now: Instant) -> Duration {
-        now.saturating_duration_since(self.began)
+        self.began.elapsed()
     }
 
     /// A call is over: another may begin.
@@ -218,13 +160,23 @@ impl Link {
         }
     }
 
+    /// What is known at present.
+    pub(crate) fn known(&self) -> Arc<Known> {
+        Arc::clone(&self.known.lock())
+    }
+
+    /// Changes what is known.
+    pub(crate) fn learn(&self, change: impl FnOnce(&mut Known)) {
+        change(Arc::make_mut(&mut self.known.lock()));
+    }
+
     /// What is known of the server.
     pub(crate) fn session(&self) -> Arc<Session> {
-        Arc::clone(&self.session.lock())
+        Arc::clone(&self.known.lock().session)
     }
 
     pub(crate) fn set_session(&self, session: Session) {
-        *self.session.lock() = Arc::new(session);
+        self.learn(|known| known.session = Arc::new(session));
         self.renewed.notify_waiters();
     }
 
@@ -235,6 +187,44 @@ impl Link {
             waker.wake();
         }
         Ok(())
+    }
+
+    /// Settles many at once, and returns the answers that nobody waits for.
+    pub(crate) fn settle_all(&self, answers: Vec<Answer>) -> Vec<Answer> {
+        let mut wakers = Vec::with_capacity(answers.len());
+        let mut late = Vec::new();
+        let mut state = self.state.lock();
+        for Answer { id, body, stream } in answers {
+            match state.pending.settle(id, Outcome::Result(body)) {
+                Ok(waker) => wakers.extend(waker),
+                Err(Outcome::Result(body)) => late.push(Answer { id, body, stream }),
+                Err(_) => {}
+            }
+        }
+        drop(state);
+        wakers.into_iter().for_each(Waker::wake);
+        late
+    }
+
+    /// A question is answered: time may go on.
+    pub(crate) fn go_on(&self, now: Duration) {
+        self.state.lock().go_on(now);
+        self.control.notify_one();
+    }
+
+    /// Wakes the callers whose time may be up.
+    pub(crate) fn ring(&self) {
+        let wakers = self.state.lock().ring(self.now());
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    /// Waits until somebody's time may be up.
+    pub(crate) async fn alarm(&self) {
+        let alarm = self.state.lock().alarm();
+        match alarm.and_then(|alarm| self.began.checked_add(alarm)) {
+            Some(alarm) => tokio::time::sleep_until(alarm).await,
+            None => std::future::pending().await,
+        }
     }
 
     /// Hands an answer to the courier; drops it when too many wait already.
@@ -339,7 +329,7 @@ impl Link {
                     delivery: Delivery::Unknown,
                 },
             });
-        wakers.into_iter().for_each(std::task::Waker::wake);
+        wakers.into_iter().for_each(Waker::wake);
         let questions = std::mem::take(&mut *self.questions.lock());
         questions.values().for_each(AbortHandle::abort);
         self.phase.send_replace(Phase::Over);

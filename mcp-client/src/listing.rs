@@ -191,7 +191,7 @@ impl Client {
     ) -> Result<(P, usize), CallError> {
         let mut params = PageParams::default();
         params.cursor = cursor;
-        self.call_from(&Call::new(method, &params), Progress::default())
+        self.call_from(&Call::new(method, &params), &mut Progress::default())
             .await
     }
 }

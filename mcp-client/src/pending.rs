@@ -42,6 +42,10 @@ struct Entry<O> {
     outcome: Option<O>,
     waker: Option<Waker>,
     moved: Duration,
+    /// When to look whether its time is up.
+    due: Duration,
+    /// That time has come, and the caller does not know yet.
+    rang: bool,
     wants: Wants,
     /// The server said that it listens, and the caller does not know yet.
     acknowledged: bool,
@@ -108,8 +112,15 @@ impl<O> Pending<O> {
         }
     }
 
-    /// Opens a request under a new id.
-    pub(crate) fn begin(&mut self, wants: Wants, reading: Duration) -> Begun {
+    /// Opens a request under a new id. Who waits for it is woken at its outcome, and when it is
+    /// `due`.
+    pub(crate) fn begin(
+        &mut self,
+        wants: Wants,
+        reading: Duration,
+        due: Duration,
+        waker: &Waker,
+    ) -> Begun {
         if self.closed {
             return Begun::Closed;
         }
@@ -119,8 +130,10 @@ impl<O> Pending<O> {
         self.last += 1;
         let entry = Entry {
             outcome: None,
-            waker: None,
+            waker: Some(waker.clone()),
             moved: reading,
+            due,
+            rang: false,
             wants,
             acknowledged: false,
             asides: None,
@@ -235,6 +248,34 @@ impl<O> Pending<O> {
         entry.is_some_and(|entry| std::mem::take(&mut entry.acknowledged))
     }
 
+    /// Wakes the callers of all requests that are due by now. Also tells when the next one is.
+    pub(crate) fn ring(&mut self, reading: Duration) -> (Vec<Waker>, Option<Duration>) {
+        let (mut wakers, mut next) = (Vec::new(), None);
+        let unanswered = self.open.values_mut().filter(|e| e.outcome.is_none());
+        for entry in unanswered.filter(|entry| !entry.rang) {
+            if entry.due <= reading {
+                entry.rang = true;
+                wakers.extend(entry.waker.take());
+            } else {
+                next = Some(next.map_or(entry.due, |next: Duration| next.min(entry.due)));
+            }
+        }
+        (wakers, next)
+    }
+
+    /// Whether it became due since the last time.
+    pub(crate) fn take_rang(&mut self, id: i64) -> bool {
+        let entry = self.open.get_mut(&id);
+        entry.is_some_and(|entry| std::mem::take(&mut entry.rang))
+    }
+
+    /// A request that was due may take longer.
+    pub(crate) fn put_off(&mut self, id: i64, due: Duration) {
+        if let Some(entry) = self.open.get_mut(&id) {
+            entry.due = due;
+        }
+    }
+
     /// The oldest progress report the caller has not seen.
     pub(crate) fn next_report(&mut self, id: i64) -> Option<ProgressParams> {
         let asides = self.open.get_mut(&id)?.asides.as_mut()?;
@@ -283,135 +324,4 @@ impl<O> Pending<O> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use proptest::prelude::*;
-
-    use super::*;
-
-    const ZERO: Duration = Duration::ZERO;
-    const LIMIT: usize = 6;
-
-    fn begin(table: &mut Pending<u32>, wants: Wants) -> i64 {
-        match table.begin(wants, ZERO) {
-            Begun::Open(id) => id,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    fn poll(table: &mut Pending<u32>, id: i64) -> Poll<Option<u32>> {
-        table.poll(id, Waker::noop())
-    }
-
-    #[test]
-    fn the_first_outcome_counts_and_is_taken_once() {
-        let mut table = Pending::new(LIMIT);
-        let id = begin(&mut table, Wants::Answer);
-        assert_eq!(poll(&mut table, id), Poll::Pending);
-        assert!(table.settle(id, 1).is_ok());
-        assert_eq!(table.settle(id, 2).unwrap_err(), 2);
-        assert_eq!(poll(&mut table, id), Poll::Ready(Some(1)));
-        assert_eq!(poll(&mut table, id), Poll::Ready(None));
-        assert_eq!(table.settle(id, 3).unwrap_err(), 3);
-    }
-
-    #[test]
-    fn an_answered_request_is_not_cancelled() {
-        let mut table = Pending::new(LIMIT);
-        let id = begin(&mut table, Wants::Answer);
-        table.settle(id, 1).unwrap();
-        assert!(!table.abandon(id, Some("gone")));
-        assert_eq!(table.next_abandoned(), None);
-    }
-
-    #[test]
-    fn reports_are_bounded_and_the_newest_is_kept() {
-        let mut table: Pending<u32> = Pending::new(LIMIT);
-        let id = begin(&mut table, Wants::Progress);
-        for step in 0..1000 {
-            table.progress(id, ZERO, ProgressParams::new(id, f64::from(step)));
-        }
-        let reports: Vec<_> = std::iter::from_fn(|| table.next_report(id)).collect();
-        assert_eq!(reports.len(), REPORTS);
-        assert_eq!(reports.last().map(|report| report.progress), Some(999.0));
-    }
-
-    #[derive(Clone, Debug)]
-    enum Step {
-        Begin,
-        Settle(i64, u32),
-        Poll(i64),
-        Abandon(i64, bool),
-        Tell,
-        Close,
-    }
-
-    fn steps() -> impl Strategy<Value = Step> {
-        let id = 1..12i64;
-        prop_oneof![
-            4 => Just(Step::Begin),
-            4 => (id.clone(), any::<u32>()).prop_map(|(id, outcome)| Step::Settle(id, outcome)),
-            4 => id.clone().prop_map(Step::Poll),
-            2 => (id, any::<bool>()).prop_map(|(id, tell)| Step::Abandon(id, tell)),
-            1 => Just(Step::Tell),
-            1 => Just(Step::Close),
-        ]
-    }
-
-    proptest! {
-        /// Pending never leaks: every request leaves the table exactly once, by its one outcome
-        /// or by being abandoned; ids are never used again; nothing is opened after the end; and
-        /// only requests that were open and unanswered are cancelled.
-        #[test]
-        fn every_request_ends_exactly_once(steps in prop::collection::vec(steps(), 0..80)) {
-            let mut table: Pending<u32> = Pending::new(LIMIT);
-            let (mut begun, mut open, mut settled) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-            let mut closed = false;
-            for step in steps {
-                match step {
-                    Step::Begin => match table.begin(Wants::Answer, ZERO) {
-                        Begun::Open(id) => {
-                            prop_assert!(!closed && begun.insert(id), "an id was used again");
-                            open.insert(id);
-                        }
-                        Begun::Closed => prop_assert!(closed),
-                        Begun::Full => {
-                            prop_assert!(open.len() + table.abandoned.len() == LIMIT);
-                        }
-                    },
-                    Step::Settle(id, outcome) => {
-                        let first = open.contains(&id) && !settled.contains(&id);
-                        prop_assert_eq!(table.settle(id, outcome).is_ok(), first);
-                        if first {
-                            settled.insert(id);
-                        }
-                    }
-                    Step::Poll(id) => match poll(&mut table, id) {
-                        Poll::Pending => prop_assert!(open.contains(&id) && !settled.contains(&id)),
-                        Poll::Ready(Some(_)) => {
-                            prop_assert!(settled.contains(&id) && open.remove(&id));
-                        }
-                        Poll::Ready(None) => prop_assert!(!open.contains(&id)),
-                    },
-                    Step::Abandon(id, tell) => {
-                        let due = open.remove(&id) && !settled.contains(&id) && tell && !closed;
-                        prop_assert_eq!(table.abandon(id, tell.then_some("gone")), due);
-                    }
-                    Step::Tell => {
-                        if let Some(Abandoned { id, .. }) = table.next_abandoned() {
-                            prop_assert!(begun.contains(&id) && !open.contains(&id));
-                        }
-                    }
-                    Step::Close => {
-                        closed = true;
-                        table.close(|_, _| 0);
-                        settled.extend(open.iter().copied());
-                    }
-                }
-                prop_assert!(open.len() + table.abandoned.len() <= LIMIT);
-                prop_assert_eq!(table.open.keys().copied().collect::<BTreeSet<_>>(), open.clone());
-            }
-        }
-    }
-}
+mod tests;

@@ -15,25 +15,45 @@ use mcp_transport::{Delivery, Incoming, TransportError};
 
 use crate::answer::{Body, limits, ours};
 use crate::event::Event;
-use crate::link::{Link, Outcome};
+use crate::link::Link;
+use crate::state::{Answer, Outcome};
 use crate::{head, question};
 
 /// After a message of this size its reader has a go first, so that not many are held at once.
 const LARGE: usize = 64 * 1024;
 
+/// So many answers are given to their callers at once.
+const AT_ONCE: usize = 64;
+
 /// Reads until the connection is over.
 pub(crate) async fn read(link: Arc<Link>) {
+    let mut next = None;
     loop {
-        match link.transport.recv().await {
+        let incoming = match next.take() {
+            Some(incoming) => incoming,
+            None => link.transport.recv().await,
+        };
+        match incoming {
             Incoming::Message { body, stream } => {
-                let is_large = body.len() >= LARGE;
+                let mut bytes = body.len();
                 match Body::guess(body) {
                     Ok((id, body)) => {
-                        settle(&link, &id.into(), Outcome::Result(body), stream.as_ref());
+                        let mut answers = vec![Answer { id, body, stream }];
+                        while bytes < LARGE && answers.len() < AT_ONCE {
+                            next = link.transport.try_recv();
+                            let Some(answer) = likely_answer(&mut next) else {
+                                break;
+                            };
+                            bytes += answer.body.len();
+                            answers.push(answer);
+                        }
+                        for Answer { id, stream, .. } in link.settle_all(answers) {
+                            unexpected(&link, &id.into(), stream.as_ref());
+                        }
                     }
                     Err(body) => message(&link, body, stream.as_ref()),
                 }
-                if is_large {
+                if bytes >= LARGE {
                     stand_back().await;
                 }
             }
@@ -47,6 +67,23 @@ pub(crate) async fn read(link: Arc<Link>) {
             Incoming::Gap => event(&link, Event::Gap),
             Incoming::Closed(closed) => return link.end(closed.error, &closed.unsent),
             other => tracing::debug!(server = %link.settings.name, ?other, "ignored"),
+        }
+    }
+}
+
+/// Takes `next` if it looks like an answer.
+fn likely_answer(next: &mut Option<Incoming>) -> Option<Answer> {
+    match next.take()? {
+        Incoming::Message { body, stream } => match Body::guess(body) {
+            Ok((id, body)) => Some(Answer { id, body, stream }),
+            Err(body) => {
+                *next = Some(Incoming::Message { body, stream });
+                None
+            }
+        },
+        other => {
+            *next = Some(other);
+            None
         }
     }
 }
@@ -145,11 +182,15 @@ fn single(link: &Arc<Link>, message: MessageRef<'_>, stream: Option<&RequestId>)
 fn settle(link: &Link, id: &RequestId, outcome: Outcome, stream: Option<&RequestId>) {
     let settled = ours(id).is_some_and(|id| link.settle(id, outcome).is_ok());
     if !settled {
-        tracing::debug!(server = %link.settings.name, rpc.id = %id, "an answer nobody waits for");
-        trouble(link, stream, || {
-            format!("an answer to a request with the id {id}")
-        });
+        unexpected(link, id, stream);
     }
+}
+
+fn unexpected(link: &Link, id: &RequestId, stream: Option<&RequestId>) {
+    tracing::debug!(server = %link.settings.name, rpc.id = %id, "an answer nobody waits for");
+    trouble(link, stream, || {
+        format!("an answer to a request with the id {id}")
+    });
 }
 
 /// An error without an id: it belongs to the exchange it came in, or to nobody for certain.

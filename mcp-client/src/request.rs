@@ -15,7 +15,7 @@ use crate::dialect::verdict::mutual;
 use crate::dialect::{Extras, Params};
 use crate::error::{CallError, CallName};
 use crate::handshake::Refusal;
-use crate::link::Tuning;
+use crate::known::{Known, Tuning};
 use crate::rounds::Progress;
 use crate::session::Session;
 
@@ -76,11 +76,12 @@ impl Client {
     pub(crate) fn attempt<'a>(
         &'a self,
         call: &'a Call<'_>,
-        session: &Session,
+        Known {
+            session, tuning, ..
+        }: &Known,
         progress: &'a Progress,
     ) -> Attempt<'a> {
         let options = self.options();
-        let tuning = *self.link().tuning.lock();
         let mirrors = session.dialect.mirrors_params(self.link().shape);
         Attempt {
             method: &call.method,
@@ -99,7 +100,7 @@ impl Client {
             } else {
                 Vec::new()
             },
-            allowance: self.allowance(&tuning),
+            allowance: self.allowance(tuning),
             on_progress: options.and_then(|options| options.progress.as_ref()),
             on_acknowledged: None,
         }

@@ -1,5 +1,6 @@
 //! Calls that the server may answer with a question: fulfil it, ask again, until there is a result.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_jsonrpc::model::{
@@ -17,6 +18,7 @@ use crate::client::Client;
 use crate::error::CallError;
 use crate::host::HostError;
 use crate::input::{Ask, Unanswered};
+use crate::known::Known;
 use crate::parked::Parked;
 use crate::request::{Call, Remedies};
 use crate::session::Session;
@@ -56,7 +58,7 @@ enum Instead {
 impl Client {
     /// Makes a call and reads its result.
     pub(crate) async fn call<T: ResultBody>(&self, call: &Call<'_>) -> Result<T, CallError> {
-        Ok(self.call_from(call, Progress::default()).await?.0)
+        Ok(self.call_from(call, &mut Progress::default()).await?.0)
     }
 
     /// As [`call`](Self::call), from some round on. Also tells how many bytes the result has.
@@ -64,9 +66,9 @@ impl Client {
     pub(crate) async fn call_from<T: ResultBody>(
         &self,
         call: &Call<'_>,
-        progress: Progress,
+        progress: &mut Progress,
     ) -> Result<(T, usize), CallError> {
-        match self.answer(call, progress).await? {
+        match self.answer(self.link().known(), call, progress).await? {
             Answer::Result(result, bytes) => Ok((result, bytes)),
             Answer::Task(task) => Ok((Box::pin(self.finish_task(task.task_id)).await?, 0)),
         }
@@ -84,24 +86,25 @@ impl Client {
     /// As [`call_from`](Self::call_from), but returns the task if the call becomes one.
     pub(crate) async fn answer<T: ResultBody>(
         &self,
+        mut known: Arc<Known>,
         call: &Call<'_>,
-        mut progress: Progress,
+        progress: &mut Progress,
     ) -> Result<Answer<T>, CallError> {
         let (mut place, mut began) = (None, None);
         loop {
-            let session = self.link().session();
+            let session = &known.session;
             if session.dialect.is_modern() && progress.rounds == 0 && began.is_none() {
-                place = self.place(call);
+                place = self.place(call).map(Box::new);
                 if let Some(body) = place.as_ref().and_then(|place| self.cached(place))
                     && let Ok(result) = T::read_text(&body)
                 {
                     return Ok(Answer::Result(result, body.len()));
                 }
             }
-            let attempt = self.attempt(call, &session, &progress);
-            let exchange = self.link().exchange(&session.dialect, attempt, &mut began);
+            let attempt = self.attempt(call, &known, progress);
+            let exchange = self.link().exchange(&session.dialect, &attempt, &mut began);
             let instead = match exchange.await {
-                Ok(mut body) => match read::<T>(&mut body, &session, place.is_some()) {
+                Ok(mut body) => match read::<T>(&mut body, session, place.is_some()) {
                     Ok(result) => {
                         if let Some(place) = &place
                             && progress.rounds == 0
@@ -118,7 +121,8 @@ impl Client {
                 Err(miss) => Instead::Missed(miss),
             };
             // Apart, so that the usual call stays small.
-            Box::pin(self.go_on(call, &session, instead, &mut progress)).await?;
+            Box::pin(self.go_on(call, session, instead, progress)).await?;
+            known = self.link().known();
         }
     }
 
@@ -132,7 +136,7 @@ impl Client {
             })
     }
 
-    fn cached(&self, place: &Place) -> Option<std::sync::Arc<str>> {
+    fn cached(&self, place: &Place) -> Option<Arc<str>> {
         self.link().settings.cache.get(place)
     }
 
@@ -376,13 +380,13 @@ impl Client {
             name: name.as_deref(),
             ..call
         };
-        let progress = Progress {
+        let mut progress = Progress {
             rounds,
             responses: Some(all),
             state,
             ..Progress::default()
         };
-        Ok(self.call_from(&call, progress).await?.0)
+        Ok(self.call_from(&call, &mut progress).await?.0)
     }
 }
 

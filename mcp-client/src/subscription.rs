@@ -294,7 +294,7 @@ impl Client {
             on_acknowledged: Some(on_ready),
         };
         match link
-            .exchange(&link.session().dialect, attempt, &mut None)
+            .exchange(&link.session().dialect, &attempt, &mut None)
             .await
         {
             Ok(_) => Ok(End::Final),

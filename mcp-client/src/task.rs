@@ -100,7 +100,8 @@ impl Client {
         keep: Option<Duration>,
     ) -> Result<Started, CallError> {
         if !self.asks_for_tasks() {
-            let answer = self.answer_tool(name, &arguments).await?;
+            let known = self.link().known();
+            let answer = self.answer_tool(known, name, &arguments).await?;
             return Ok(match answer {
                 Answer::Result(result, _) => Started::Done(result),
                 Answer::Task(task) => Started::Task(self.handle(task.task_id)),
@@ -245,8 +246,11 @@ impl TaskHandle {
         if self.client.revision().has_tasks() == TaskForm::Experimental {
             return self.client.call(&call).await.map(View::Legacy);
         }
+        let mut progress = Progress::default();
         // Servers tag this answer as a task or as complete.
-        let answer = self.client.answer::<Task>(&call, Progress::default());
+        let answer = self
+            .client
+            .answer::<Task>(self.client.link().known(), &call, &mut progress);
         match Box::pin(answer).await? {
             Answer::Result(task, _) => Ok(View::Modern(Box::new(task))),
             Answer::Task(task) => Ok(View::Modern(task)),

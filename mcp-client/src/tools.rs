@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::client::Client;
 use crate::dialect::param_header::param_headers;
 use crate::error::CallError;
+use crate::known::Known;
 use crate::listing::{Listed, Skipped};
 use crate::request::Call;
 use crate::rounds::{Answer, Progress};
@@ -41,7 +42,8 @@ impl Client {
         let link = self.link();
         if self.revision().has_tasks() == TaskForm::Experimental {
             let only = listed.items.iter().filter(|tool| task_only(tool));
-            *link.task_tools.lock() = only.map(|tool| tool.name.clone()).collect();
+            let only = only.map(|tool| tool.name.clone()).collect();
+            link.learn(|known| known.task_tools = Arc::new(only));
         }
         if link.session().dialect.mirrors_params(link.shape) {
             self.learn_headers(&mut listed);
@@ -72,7 +74,7 @@ impl Client {
                 }
             }
         });
-        *self.link().param_headers.lock() = known;
+        self.link().learn(|all| all.param_headers = Arc::new(known));
     }
 
     /// Calls a tool. `arguments` must come out as a JSON object.
@@ -88,14 +90,14 @@ impl Client {
         name: &str,
         arguments: impl Serialize + Sync,
     ) -> Result<CallToolResult, CallError> {
-        let as_task = self.link().task_tools.lock().contains(name);
+        let known = self.link().known();
         // Tasks apart, so that the usual call stays small.
-        if as_task
+        if known.task_tools.contains(name)
             && let Started::Task(task) = Box::pin(self.start_tool(name, &arguments, None)).await?
         {
             return Box::pin(self.finish_task(task.ticket().task_id.clone())).await;
         }
-        match self.answer_tool(name, &arguments).await? {
+        match self.answer_tool(known, name, &arguments).await? {
             Answer::Result(result, _) => Ok(result),
             Answer::Task(task) => Box::pin(self.finish_task(task.task_id)).await,
         }
@@ -104,13 +106,17 @@ impl Client {
     /// Calls a tool; should the server make a task of the call, returns that.
     pub(crate) async fn answer_tool(
         &self,
+        known: Arc<Known>,
         name: &str,
         arguments: &(impl Serialize + Sync),
     ) -> Result<Answer<CallToolResult>, CallError> {
-        self.require(CallTool::NAME, "tools", |can| can.tools.is_some())?;
+        self.require_of(&known.session, CallTool::NAME, "tools", |can| {
+            can.tools.is_some()
+        })?;
         let params = CallToolRef { name, arguments };
         let headers = || {
-            let Some(headers) = self.link().param_headers.lock().get(name).cloned() else {
+            let known = self.link().known();
+            let Some(headers) = known.param_headers.get(name) else {
                 return Vec::new();
             };
             let Ok(arguments) = serde_json::to_value(arguments) else {
@@ -125,6 +131,7 @@ impl Client {
             headers: &headers,
             ..Call::new(CallTool::NAME, &params)
         };
-        self.answer(&call.about(name), Progress::default()).await
+        self.answer(known, &call.about(name), &mut Progress::default())
+            .await
     }
 }

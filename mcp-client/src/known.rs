@@ -1,0 +1,46 @@
+//! What every call reads of its connection, and few change: replaced whole when they do.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_jsonrpc::model::LoggingLevel;
+
+use crate::dialect::param_header::ParamHeader;
+use crate::limits::Limits;
+use crate::session::Session;
+
+/// What is known of a server and how calls to it are made.
+#[derive(Clone, Debug)]
+pub(crate) struct Known {
+    pub(crate) session: Arc<Session>,
+    pub(crate) tuning: Tuning,
+    /// Tools that run as tasks only (2025-11-25), from the last list of tools.
+    pub(crate) task_tools: Arc<BTreeSet<String>>,
+    /// The `Mcp-Param-*` headers of each tool, from the last list of tools.
+    pub(crate) param_headers: Arc<BTreeMap<String, Arc<[ParamHeader]>>>,
+}
+
+/// What the user can change while the connection is up.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tuning {
+    pub(crate) call_time: Duration,
+    pub(crate) call_time_cap: Duration,
+    pub(crate) log_level: Option<LoggingLevel>,
+}
+
+impl Known {
+    /// Before the first handshake.
+    pub(crate) fn new(limits: &Limits) -> Self {
+        Self {
+            session: Arc::new(Session::unknown()),
+            tuning: Tuning {
+                call_time: limits.call_time(),
+                call_time_cap: limits.call_time_cap(),
+                log_level: None,
+            },
+            task_tools: Arc::default(),
+            param_headers: Arc::default(),
+        }
+    }
+}
