@@ -19,7 +19,8 @@ use crate::link::Link;
 use crate::state::{Answer, Outcome};
 use crate::{head, question};
 
-/// After a message of this size its reader has a go first, so that not many are held at once.
+/// After a message of this size its reader has a go first, if others wait for theirs: so not many
+/// are held at once.
 const LARGE: usize = 64 * 1024;
 
 /// So many answers are given to their callers at once.
@@ -53,7 +54,7 @@ pub(crate) async fn read(link: Arc<Link>) {
                     }
                     Err(body) => message(&link, body, stream.as_ref()),
                 }
-                if bytes >= LARGE {
+                if bytes >= LARGE && !link.state.lock().pending.is_quiet() {
                     stand_back().await;
                 }
             }

@@ -215,11 +215,13 @@ impl Link {
                 *is_wide = true;
                 widen(pipe);
             }
-            Ok(1..) => vigil.heard(Instant::now()),
+            Ok(1..) => {}
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Ok(0) | Err(_) => inbox.framer.finish(),
         }
-        Poll::Ready(match inbox.next() {
+        let next = inbox.next();
+        vigil.heard(next.is_some(), Instant::now());
+        Poll::Ready(match next {
             Some(Ok(incoming)) => Look::Found(incoming),
             Some(Err(error)) => Look::End(Some(error)),
             None => Look::Again,

@@ -39,10 +39,11 @@ impl Vigil {
         self.asked = Some(now);
     }
 
-    /// A message has come.
-    pub(super) fn heard(&mut self, now: Instant) {
+    /// Something has come: a whole message, or a part. Who is awake while a server writes much
+    /// only stands in its way.
+    pub(super) fn heard(&mut self, is_whole: bool, now: Instant) {
         if let Some(asked) = self.asked.take() {
-            self.is_quick = now.duration_since(asked) < QUICK;
+            self.is_quick = is_whole && now.duration_since(asked) < QUICK;
         }
     }
 
@@ -64,7 +65,7 @@ mod tests {
         let (mut vigil, start) = (Vigil::with_cores(cores), Instant::now());
         vigil.asked(start);
         assert!(!vigil.is_on(start), "nothing is known of the server yet");
-        vigil.heard(start + took);
+        vigil.heard(true, start + took);
         assert!(!vigil.is_on(start + took), "nobody waits");
         vigil.asked(start + took);
         vigil.is_on(start + took)
@@ -81,11 +82,21 @@ mod tests {
     fn after_a_while_one_goes_to_sleep_and_stays_wary() {
         let (mut vigil, start) = (Vigil::with_cores(2), Instant::now());
         vigil.asked(start);
-        vigil.heard(start + SHORT);
+        vigil.heard(true, start + SHORT);
         vigil.asked(start);
         assert!(vigil.is_on(start + SHORT));
         assert!(!vigil.is_on(start + QUICK));
-        vigil.heard(start + QUICK);
+        vigil.heard(true, start + QUICK);
+        vigil.asked(start);
+        assert!(!vigil.is_on(start));
+    }
+
+    #[test]
+    fn long_answers_are_not_stayed_awake_for() {
+        let (mut vigil, start) = (Vigil::with_cores(2), Instant::now());
+        vigil.asked(start);
+        vigil.heard(false, start + SHORT);
+        vigil.heard(true, start + SHORT);
         vigil.asked(start);
         assert!(!vigil.is_on(start));
     }
@@ -94,8 +105,8 @@ mod tests {
     fn what_comes_unasked_tells_nothing() {
         let (mut vigil, start) = (Vigil::with_cores(2), Instant::now());
         vigil.asked(start);
-        vigil.heard(start + SHORT);
-        vigil.heard(start + 10 * QUICK);
+        vigil.heard(true, start + SHORT);
+        vigil.heard(true, start + 10 * QUICK);
         vigil.asked(start);
         assert!(vigil.is_on(start));
     }
