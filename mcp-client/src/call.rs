@@ -141,7 +141,7 @@ impl Link {
         if self.transport.try_send(&mut outgoing) {
             return Ok(None);
         }
-        Ok(Some(self.transport.send(outgoing)))
+        Ok(Some(self.transport.ask(outgoing)))
     }
 
     /// What carries messages, in the words of the conventions for traces.
@@ -284,7 +284,7 @@ enum Ended {
 }
 
 /// A message on its way out.
-type Sending<'a> = Pin<Box<dyn Future<Output = Result<(), SendError>> + Send + 'a>>;
+type Sending<'a> = Pin<Box<dyn Future<Output = Result<Option<Vec<u8>>, SendError>> + Send + 'a>>;
 
 /// A request under way, seen from its caller.
 struct Waiting<'a> {
@@ -304,7 +304,11 @@ impl Waiting<'_> {
             && let Poll::Ready(sent) = sending.as_mut().poll(cx)
         {
             self.sending = None;
-            failure = sent.err();
+            match sent {
+                Ok(Some(answer)) => self.settle(answer),
+                Ok(None) => {}
+                Err(error) => failure = Some(error),
+            }
         }
         if std::mem::take(&mut self.is_new) && failure.is_none() {
             return Poll::Pending;
@@ -344,6 +348,17 @@ impl Waiting<'_> {
             return Poll::Ready(Ended::TimedOut(kind));
         }
         Poll::Pending
+    }
+
+    /// The answer came with the reply.
+    fn settle(&mut self, answer: Vec<u8>) {
+        let outcome = match Body::guess(answer) {
+            Ok((id, body)) if id == self.id => Outcome::Result(body),
+            _ => Outcome::Invalid("a reply that is no answer".to_owned()),
+        };
+        self.is_new = false;
+        // Nobody need be woken.
+        drop(self.link.state.lock().pending.settle(self.id, outcome));
     }
 
     fn next_report(&self) -> Option<mcp_jsonrpc::model::ProgressParams> {

@@ -29,6 +29,12 @@ pub trait Transport: Debug + Send + Sync {
     /// it has not left yet, and over HTTP closes its exchange.
     async fn send(&self, message: Outgoing) -> Result<(), SendError>;
 
+    /// As [`send`](Self::send), for a request. Where an answer comes with its request's reply, as
+    /// over HTTP, it may be returned here at once; [`recv`](Self::recv) does not tell of it then.
+    async fn ask(&self, request: Outgoing) -> Result<Option<Vec<u8>>, SendError> {
+        self.send(request).await.map(|()| None)
+    }
+
     /// As [`send`](Self::send), if that neither waits nor fails: `true` if it is done, and nothing
     /// is left of the message then. Else nothing has happened, and `send` is to be asked.
     fn try_send(&self, message: &mut Outgoing) -> bool {

@@ -70,11 +70,10 @@ impl Exchange {
             if matches!(status, 301 | 302 | 303 | 307 | 308) {
                 hops += 1;
                 url = self.next_hop(&response, hops)?;
-                discard(response, self.limits()).await;
+                Box::pin(discard(response, self.limits())).await;
             } else if is_challenge(&response) {
                 refusals += 1;
-                self.challenged(ask, response, &credentials, refusals)
-                    .await?;
+                Box::pin(self.challenged(ask, response, &credentials, refusals)).await?;
             } else {
                 return Ok(response);
             }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use tokio::sync::Notify;
+use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
 
 /// So many requests go at once to a server that answers quickly.
@@ -14,15 +14,13 @@ const LANES: usize = 16;
 /// A request that takes longer does not count any more: nobody waits for a slow tool, or for a
 /// request that nobody polls.
 const PATIENCE: Duration = Duration::from_millis(20);
-/// How long one waits in all, should others always be faster to take what is free.
+/// How long one waits in all.
 const WAIT: Duration = Duration::from_millis(200);
 
 /// The lanes of one connection.
 #[derive(Debug, Default)]
 pub(crate) struct Lanes {
     state: Mutex<State>,
-    /// Rings when one is left.
-    left: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -30,14 +28,17 @@ struct State {
     /// Who took one and when, the oldest first.
     taken: VecDeque<(u64, Instant)>,
     last: u64,
+    /// Who waits for one, in order.
+    waiting: VecDeque<oneshot::Sender<Lane>>,
     closed: bool,
 }
 
-/// Why there is no lane.
-#[derive(Debug, Eq, PartialEq)]
-enum Busy {
-    /// There will be one at this time at the latest.
-    Until(Instant),
+/// What one gets who wants a lane.
+#[derive(Debug)]
+enum Entry {
+    Lane(u64),
+    /// One will be handed over; by this time there may be one in any case.
+    Wait(oneshot::Receiver<Lane>, Instant),
     Closed,
 }
 
@@ -56,67 +57,101 @@ impl Lanes {
     /// Waits for a lane, but not for long; fails once they are closed.
     pub(crate) async fn enter(self: &Arc<Self>) -> Result<Lane, LanesClosed> {
         let began = Instant::now();
+        let mut entry = self.state.lock().enter(began);
         loop {
-            let left = self.left.notified();
-            let now = Instant::now();
-            let lanes = if now < began + WAIT {
-                LANES
-            } else {
-                usize::MAX
+            let (mut handed, until) = match entry {
+                Entry::Lane(number) => return Ok(self.lane(number)),
+                Entry::Wait(handed, until) => (handed, until.min(began + WAIT)),
+                Entry::Closed => return Err(LanesClosed),
             };
-            let entered = self.state.lock().enter(now, lanes);
-            match entered {
-                Ok(number) => {
-                    let lanes = Arc::clone(self);
-                    return Ok(Lane { lanes, number });
-                }
-                Err(Busy::Closed) => return Err(LanesClosed),
-                Err(Busy::Until(until)) => {
-                    let _ = timeout_at(until.min(began + WAIT), left).await;
-                }
+            if let Ok(handed) = timeout_at(until, &mut handed).await {
+                return handed.map_err(|_| LanesClosed);
             }
+            // From here on none can be handed over.
+            handed.close();
+            if let Ok(lane) = handed.try_recv() {
+                return Ok(lane);
+            }
+            entry = self.state.lock().enter_late(Instant::now(), began + WAIT);
         }
     }
 
     pub(crate) fn close(&self) {
-        self.state.lock().closed = true;
-        self.left.notify_waiters();
+        let mut state = self.state.lock();
+        state.closed = true;
+        state.waiting.clear();
+    }
+
+    fn lane(self: &Arc<Self>, number: u64) -> Lane {
+        let lanes = Arc::clone(self);
+        Lane { lanes, number }
     }
 }
 
 impl State {
-    /// Takes one of so many lanes.
-    fn enter(&mut self, now: Instant, lanes: usize) -> Result<u64, Busy> {
-        if self.closed {
-            return Err(Busy::Closed);
-        }
-        let old = self
-            .taken
-            .iter()
-            .take_while(|(_, since)| *since + PATIENCE <= now);
-        self.taken.drain(..old.count());
-        if let Some((_, since)) = self.taken.front().filter(|_| self.taken.len() >= lanes) {
-            return Err(Busy::Until(*since + PATIENCE));
-        }
-        self.last += 1;
-        self.taken.push_back((self.last, now));
-        Ok(self.last)
+    /// Takes a lane, if nobody waits already.
+    fn enter(&mut self, now: Instant) -> Entry {
+        let is_free = self.waiting.is_empty() && self.has_room(now);
+        self.take_or_wait(is_free, now)
     }
 
-    fn leave(&mut self, number: u64) {
-        self.taken.retain(|(taken, _)| *taken != number);
+    /// Takes a lane after some time of waiting; in any case, if it is so late.
+    fn enter_late(&mut self, now: Instant, late: Instant) -> Entry {
+        self.waiting.retain(|waiting| !waiting.is_closed());
+        let is_free = self.has_room(now) || now >= late;
+        self.take_or_wait(is_free, now)
+    }
+
+    fn has_room(&mut self, now: Instant) -> bool {
+        let is_old = |(_, since): &&(u64, Instant)| *since + PATIENCE <= now;
+        let old = self.taken.iter().take_while(is_old).count();
+        self.taken.drain(..old);
+        self.taken.len() < LANES
+    }
+
+    fn take_or_wait(&mut self, is_free: bool, now: Instant) -> Entry {
+        let oldest = self.taken.front().map(|(_, since)| *since);
+        match oldest {
+            _ if self.closed => Entry::Closed,
+            Some(oldest) if !is_free => {
+                let (hand_over, handed) = oneshot::channel();
+                self.waiting.push_back(hand_over);
+                Entry::Wait(handed, oldest + PATIENCE)
+            }
+            _ => Entry::Lane(self.take(now)),
+        }
+    }
+
+    fn take(&mut self, now: Instant) -> u64 {
+        self.last += 1;
+        self.taken.push_back((self.last, now));
+        self.last
+    }
+
+    /// Leaves a lane; to whom waits first, if it still counts.
+    fn leave(&mut self, number: u64) -> Option<(oneshot::Sender<Lane>, u64)> {
+        let place = self.taken.iter().position(|(taken, _)| *taken == number)?;
+        self.taken.remove(place);
+        let next = self.waiting.pop_front()?;
+        Some((next, self.take(Instant::now())))
     }
 }
 
 impl Drop for Lane {
     fn drop(&mut self) {
-        self.lanes.state.lock().leave(self.number);
-        self.lanes.left.notify_one();
+        let left = self.lanes.state.lock().leave(self.number);
+        if let Some((next, number)) = left {
+            // Should nobody wait there any more, the lane is dropped, and goes to the next.
+            drop(next.send(self.lanes.lane(number)));
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::pin::pin;
+    use std::task::{Context, Waker};
+
     use tokio::time::{advance, sleep};
 
     use super::*;
@@ -163,22 +198,67 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn nobody_waits_for_ever_where_others_are_faster() {
+    async fn who_waits_goes_before_who_comes_later() {
         let lanes = Arc::default();
-        let mut taken = VecDeque::from(occupy(&lanes).await);
-        let overtaken = waited(&lanes);
-        let faster = async {
-            loop {
-                sleep(Duration::from_millis(1)).await;
-                taken.pop_front();
-                // Before the one that waits learns of it.
-                taken.push_back(lanes.enter().await.unwrap());
-            }
+        let mut taken = occupy(&lanes).await;
+        let first = lanes.enter();
+        let again = async {
+            taken.pop();
+            // At once, before the one that waits learns of it.
+            lanes.enter().await.unwrap()
         };
+        let mut first = pin!(first);
         tokio::select! {
-            waited = overtaken => assert_eq!(waited, WAIT),
-            () = faster => {}
+            biased;
+            lane = &mut first => drop(lane),
+            _ = again => panic!("overtaken"),
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_lane_is_not_lost_with_one_that_waits_no_more() {
+        let lanes = Arc::default();
+        let mut taken = occupy(&lanes).await;
+        let began = Instant::now();
+        let mut gone = Some(Box::pin(lanes.enter()));
+        let waits = gone.as_mut().unwrap().as_mut();
+        assert!(
+            waits
+                .poll(&mut Context::from_waker(Waker::noop()))
+                .is_pending()
+        );
+        let next = lanes.enter();
+        let leave = async {
+            // Handed over to one that never looks at it.
+            taken.pop();
+            gone = None;
+        };
+        let (next, ()) = tokio::join!(next, leave);
+        drop(next.unwrap());
+        assert!(gone.is_none());
+        assert_eq!(began.elapsed(), Duration::ZERO);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nobody_waits_for_more_than_so_long() {
+        let lanes: Arc<Lanes> = Arc::default();
+        let began = Instant::now();
+        let mut taken = occupy(&lanes).await;
+        let waits: Vec<_> = (0..20 * LANES)
+            .map(|_| {
+                let lanes = lanes.clone();
+                tokio::spawn(async move {
+                    let lane = lanes.enter().await.unwrap();
+                    (lane, began.elapsed())
+                })
+            })
+            .collect();
+        for wait in waits {
+            let (lane, waited) = wait.await.unwrap();
+            assert!(waited <= WAIT, "{waited:?}");
+            taken.push(lane);
+        }
+        assert!(lanes.state.lock().waiting.is_empty());
     }
 
     #[tokio::test]

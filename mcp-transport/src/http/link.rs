@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::task::{Context, Waker};
 
 use bytes::Bytes;
-use mcp_jsonrpc::{Limits, RequestId, Revision};
+use mcp_jsonrpc::{Limits, RequestId, Revision, likely_answer};
 use parking_lot::Mutex;
 use reqwest::header::HeaderMap;
 use reqwest::{Method, Response};
@@ -87,22 +87,22 @@ impl Link {
         self.tasks.abort_all();
     }
 
-    /// Sends a request and sees to it that its reply reaches the inbox.
+    /// Sends a request; returns its answer, or sees to it that its reply reaches the inbox.
     pub(crate) async fn request(
         self: &Arc<Self>,
         message: Outgoing,
         permit: OwnedSemaphorePermit,
         lane: Lane,
-    ) -> Result<(), SendError> {
+    ) -> Result<Option<Vec<u8>>, SendError> {
         let OutgoingKind::Request {
             id,
             method,
             patience,
-        } = message.kind.clone()
+        } = &message.kind
         else {
-            return Ok(());
+            return Ok(None);
         };
-        let revision = message.revision;
+        let (id, patience, revision) = (id.clone(), *patience, message.revision);
         let initialize = method == "initialize";
         let mut session = if initialize {
             None
@@ -129,7 +129,10 @@ impl Link {
         };
         match Reply::of(response).await.map_err(sent)? {
             Reply::Json(response) => self.take_json(request, response).await.map_err(sent),
-            Reply::Events(response) => self.take_events(request, response).map_err(sent),
+            Reply::Events(response) => {
+                self.take_events(request, response).map_err(sent)?;
+                Ok(None)
+            }
         }
     }
 
@@ -180,7 +183,8 @@ impl Link {
             self.poke.notify_one();
             return Ok(response);
         }
-        let refused = refusal(response, limits).await;
+        // Apart, like all that is rare, so that the usual request stays small.
+        let refused = Box::pin(refusal(response, limits)).await;
         Err(match (session, &refused.error) {
             (Some(session), TransportError::Http(failure))
                 if failure.status == 404
@@ -210,23 +214,31 @@ impl Link {
         self.session.lock().expire(session);
     }
 
-    async fn take_json(&self, request: Request, response: Response) -> Result<(), TransportError> {
+    async fn take_json(
+        &self,
+        request: Request,
+        response: Response,
+    ) -> Result<Option<Vec<u8>>, TransportError> {
         let body = Body::new(response, Pace::new(self.limits(), request.patience));
         let mut turn = self.turns.reader();
         let body = body.whole(self.limits().message_bytes, &mut turn).await?;
         check_json(&body)?;
-        let error = TransportError::NoAnswer {
-            detail: "the reply holds another message".into(),
-        };
-        let stream = Some(request.id.clone());
+        if likely_answer(&body).is_some_and(|(id, _)| request.id == id.into()) {
+            return Ok(Some(body));
+        }
+        // Apart, like all that is rare.
+        Box::pin(self.deliver(request.id, body)).await;
+        Ok(None)
+    }
+
+    /// Hands on the one message there is in a reply, answer or not.
+    pub(crate) async fn deliver(&self, request: RequestId, body: Vec<u8>) {
+        let stream = Some(request.clone());
         self.inbox.push(Incoming::Message { body, stream }).await;
-        self.inbox
-            .push(Incoming::Ended {
-                request: request.id,
-                error: Arc::new(error),
-            })
-            .await;
-        Ok(())
+        let error = Arc::new(TransportError::NoAnswer {
+            detail: "the reply holds another message".into(),
+        });
+        self.inbox.push(Incoming::Ended { request, error }).await;
     }
 
     fn take_events(

@@ -47,9 +47,8 @@ impl Reply {
             "application/json" | "" => Ok(Self::Json(response)),
             other if other.ends_with("+json") => Ok(Self::Json(response)),
             other => {
-                let start = Body::new(response, Pace::within(BODY_TIME))
-                    .start(SAMPLE)
-                    .await;
+                let body = Body::new(response, Pace::within(BODY_TIME));
+                let start = Box::pin(body.start(SAMPLE)).await;
                 let start = sample(&start);
                 Err(malformed(format!(
                     "its reply is {other}, neither JSON nor an event stream: {start}"

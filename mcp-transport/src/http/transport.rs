@@ -1,5 +1,6 @@
 //! One connection over Streamable HTTP.
 
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -9,9 +10,7 @@ use tokio::sync::{OnceCell, Semaphore, watch};
 use crate::http::Exchange;
 use crate::http::lanes::Lanes;
 use crate::http::link::Link;
-use crate::{
-    Delivery, Incoming, Outgoing, OutgoingKind, SendError, Shape, Transport, TransportError,
-};
+use crate::{Delivery, Incoming, Outgoing, SendError, Shape, Transport, TransportError};
 
 /// One connection over Streamable HTTP. Opened by [`HttpConnect`](crate::HttpConnect).
 #[derive(Debug)]
@@ -36,10 +35,10 @@ impl HttpTransport {
     }
 
     /// Does `work` unless the connection is closed first.
-    async fn while_open(
+    async fn while_open<T>(
         &self,
-        work: impl Future<Output = Result<(), SendError>>,
-    ) -> Result<(), SendError> {
+        work: Pin<&mut impl Future<Output = Result<T, SendError>>>,
+    ) -> Result<T, SendError> {
         let mut closing = self.closing.subscribe();
         tokio::select! {
             biased;
@@ -54,19 +53,27 @@ impl HttpTransport {
 #[async_trait]
 impl Transport for HttpTransport {
     async fn send(&self, message: Outgoing) -> Result<(), SendError> {
-        let closed = || SendError::new(TransportError::Closed, Delivery::NotSent);
+        if let Some(stream) = message.request_id().cloned() {
+            if let Some(body) = self.ask(message).await? {
+                self.link.deliver(stream, body).await;
+            }
+            return Ok(());
+        }
         if *self.closing.borrow() {
             return Err(closed());
         }
-        if let OutgoingKind::Request { .. } = message.kind {
-            let permit = self.window.clone().acquire_owned().await;
-            let permit = permit.map_err(|_| closed())?;
-            let lane = self.lanes.enter().await.map_err(|_| closed())?;
-            self.while_open(self.link.request(message, permit, lane))
-                .await
-        } else {
-            self.while_open(self.link.tell(message)).await
+        self.while_open(pin!(self.link.tell(message))).await
+    }
+
+    async fn ask(&self, request: Outgoing) -> Result<Option<Vec<u8>>, SendError> {
+        if *self.closing.borrow() {
+            return Err(closed());
         }
+        let permit = self.window.clone().acquire_owned().await;
+        let permit = permit.map_err(|_| closed())?;
+        let lane = self.lanes.enter().await.map_err(|_| closed())?;
+        self.while_open(pin!(self.link.request(request, permit, lane)))
+            .await
     }
 
     async fn recv(&self) -> Incoming {
@@ -92,6 +99,10 @@ impl Transport for HttpTransport {
     fn is_alive(&self) -> bool {
         !*self.closing.borrow()
     }
+}
+
+fn closed() -> SendError {
+    SendError::new(TransportError::Closed, Delivery::NotSent)
 }
 
 impl Drop for HttpTransport {

@@ -9,10 +9,10 @@ use tokio::time::timeout;
 /// From so many bytes on a reply is large.
 const LARGE: usize = 64 * 1024;
 /// So many large replies are read at once.
-const AT_ONCE: usize = 2;
+const AT_ONCE: usize = 1;
 /// How long one waits for its turn. Then it goes on without: a reply that comes slowly, or never
 /// to its end, does not keep others from theirs.
-const PATIENCE: Duration = Duration::from_millis(200);
+const PATIENCE: Duration = Duration::from_millis(50);
 
 /// The turns of one connection.
 #[derive(Clone, Debug)]

@@ -119,6 +119,29 @@ async fn connections_are_used_again() {
 }
 
 #[tokio::test]
+async fn an_answer_comes_with_its_request_and_all_else_by_recv() {
+    let server = Server::start(|seen| match seen.nth {
+        0 => Answer::json(&result(1)),
+        // Somebody else's answer, and one that takes a second look.
+        1 => Answer::json(&result(7)),
+        2 => Answer::json(r#"{"result":{},"jsonrpc":"2.0","id":"3"}"#),
+        _ => Answer::all_events(&event(&result(4))),
+    })
+    .await;
+    let transport = open(config(&server)).await;
+    let answer = transport.ask(call(1)).await.unwrap();
+    assert_eq!(answer.as_deref(), Some(result(1).as_bytes()));
+    for id in 2..=4 {
+        assert_eq!(transport.ask(call(id)).await.unwrap(), None);
+    }
+    let mut told = String::new();
+    for _ in 0..6 {
+        told += &format!("{}\n", next(&transport).await);
+    }
+    insta::assert_snapshot!(told);
+}
+
+#[tokio::test]
 async fn media_types_are_read_as_http_says() {
     for media_type in [
         "application/json",
