@@ -190,11 +190,11 @@ impl Link {
     }
 
     /// Settles many at once, and returns the answers that nobody waits for.
-    pub(crate) fn settle_all(&self, answers: Vec<Answer>) -> Vec<Answer> {
+    pub(crate) fn settle_all(&self, answers: &mut Vec<Answer>) -> Vec<Answer> {
         let mut wakers = Vec::with_capacity(answers.len());
         let mut late = Vec::new();
         let mut state = self.state.lock();
-        for Answer { id, body, stream } in answers {
+        for Answer { id, body, stream } in answers.drain(..) {
             match state.pending.settle(id, Outcome::Result(body)) {
                 Ok(waker) => wakers.extend(waker),
                 Err(Outcome::Result(body)) => late.push(Answer { id, body, stream }),

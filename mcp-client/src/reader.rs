@@ -28,7 +28,7 @@ const AT_ONCE: usize = 64;
 
 /// Reads until the connection is over.
 pub(crate) async fn read(link: Arc<Link>) {
-    let mut next = None;
+    let (mut next, mut answers) = (None, Vec::new());
     loop {
         let incoming = match next.take() {
             Some(incoming) => incoming,
@@ -39,7 +39,7 @@ pub(crate) async fn read(link: Arc<Link>) {
                 let mut bytes = body.len();
                 match Body::guess(body) {
                     Ok((id, body)) => {
-                        let mut answers = vec![Answer { id, body, stream }];
+                        answers.push(Answer { id, body, stream });
                         while bytes < LARGE && answers.len() < AT_ONCE {
                             next = link.transport.try_recv();
                             let Some(answer) = likely_answer(&mut next) else {
@@ -48,7 +48,7 @@ pub(crate) async fn read(link: Arc<Link>) {
                             bytes += answer.body.len();
                             answers.push(answer);
                         }
-                        for Answer { id, stream, .. } in link.settle_all(answers) {
+                        for Answer { id, stream, .. } in link.settle_all(&mut answers) {
                             unexpected(&link, &id.into(), stream.as_ref());
                         }
                     }

@@ -1,5 +1,6 @@
 //! One HTTP exchange, up to the head of the answer: with credentials, within the origin.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -24,9 +25,9 @@ pub(crate) struct Exchange {
 
 /// One request, to be sent as often as redirects and challenges make it necessary.
 #[derive(Debug)]
-pub(crate) struct Ask {
+pub(crate) struct Ask<'a> {
     pub(crate) method: Method,
-    pub(crate) url: Url,
+    pub(crate) url: &'a Url,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
     /// Until the head of the answer is there.
@@ -59,8 +60,8 @@ impl Exchange {
 
     /// Sends `ask` and returns with the head of the answer, whatever its status, as long as it is
     /// neither a redirect nor a refusal of our credentials.
-    pub(crate) async fn send(&self, ask: &Ask) -> Result<Response, SendError> {
-        let mut url = ask.url.clone();
+    pub(crate) async fn send(&self, ask: &Ask<'_>) -> Result<Response, SendError> {
+        let mut url = Cow::Borrowed(ask.url);
         let (mut hops, mut refusals) = (0, 0);
         loop {
             let credentials = self.credentials(&ask.method, &url).await?;
@@ -69,7 +70,7 @@ impl Exchange {
             let status = response.status().as_u16();
             if matches!(status, 301 | 302 | 303 | 307 | 308) {
                 hops += 1;
-                url = self.next_hop(&response, hops)?;
+                url = Cow::Owned(self.next_hop(&response, hops)?);
                 Box::pin(discard(response, self.limits())).await;
             } else if is_challenge(&response) {
                 refusals += 1;
@@ -82,19 +83,20 @@ impl Exchange {
 
     async fn send_once(
         &self,
-        ask: &Ask,
+        ask: &Ask<'_>,
         url: &Url,
         credentials: &Credentials,
     ) -> Result<Response, SendError> {
         let mut request = Request::new(ask.method.clone(), url.clone());
         let headers = request.headers_mut();
-        headers.clone_from(&self.config.headers);
+        // Nobody else may set what we set.
+        headers.clone_from(&ask.headers);
+        headers.extend(self.config.headers.clone());
         for (name, value) in credentials {
             let (name, value) = custom_header(name, value.expose())
                 .map_err(|error| self.no_credentials(error.into()))?;
             headers.insert(name, value);
         }
-        headers.extend(ask.headers.clone());
         if !ask.body.is_empty() {
             *request.body_mut() = Some(ask.body.clone().into());
         }
@@ -189,7 +191,7 @@ impl Exchange {
     /// Tells the provider of a refusal. `Ok` means: try again.
     async fn challenged(
         &self,
-        ask: &Ask,
+        ask: &Ask<'_>,
         response: Response,
         credentials: &Credentials,
         refusals: u32,

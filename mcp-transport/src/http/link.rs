@@ -198,10 +198,10 @@ impl Link {
     }
 
     /// A request without a body.
-    pub(crate) fn ask(&self, method: Method, headers: HeaderMap, challenges: u32) -> Ask {
+    pub(crate) fn ask(&self, method: Method, headers: HeaderMap, challenges: u32) -> Ask<'_> {
         Ask {
             method,
-            url: self.exchange.config().url.clone(),
+            url: &self.exchange.config().url,
             headers,
             body: Bytes::new(),
             time: self.limits().first_byte_time,

@@ -47,7 +47,8 @@ impl<O: Open> ReplyStream<'_, O> {
             if on_answer.is_none() {
                 break over();
             }
-            match self.reopen(&stream, broken).await {
+            // Apart, like all that is rare, so that the usual reply stays small.
+            match Box::pin(self.reopen(&stream, broken)).await {
                 Ok(again) => stream = again,
                 Err(error) => break error,
             }

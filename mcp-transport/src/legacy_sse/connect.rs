@@ -50,7 +50,7 @@ impl SseConnect {
         let limits = self.exchange.limits();
         let ask = Ask {
             method: Method::GET,
-            url: self.exchange.config().url.clone(),
+            url: &self.exchange.config().url,
             headers: of_stream(None, None, None),
             body: Bytes::new(),
             time: limits.endpoint_time,

@@ -62,7 +62,7 @@ impl SseTransport {
         let limits = self.exchange.limits();
         let ask = Ask {
             method: Method::POST,
-            url: self.endpoint.clone(),
+            url: &self.endpoint,
             headers,
             body: Bytes::from(message.body),
             time: limits.acknowledge_time,
