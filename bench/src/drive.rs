@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::latency::Latencies;
-use crate::usage::{peak_memory, process_cpu_time};
+use crate::usage::{peak_memory, peak_own_memory, process_cpu_time};
 
 /// What every call does.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -52,6 +52,7 @@ pub fn report(latencies: &Latencies, time: Duration, cpu: Duration) -> String {
         "p99": latencies.at(0.99),
         "cpu": cpu.as_secs_f64() * 1e6 / calls,
         "memory": peak_memory(),
+        "own": peak_own_memory(),
     })
     .to_string()
 }

@@ -28,6 +28,12 @@ pub fn peak_memory() -> u64 {
     memory("VmHWM:")
 }
 
+/// What of [`peak_memory`] is the process's own: not its program, which is mapped from a file and
+/// shared by all entrants.
+pub fn peak_own_memory() -> u64 {
+    peak_memory().saturating_sub(memory("RssFile:"))
+}
+
 /// The memory this process has now, in KiB; 0 where that is not known.
 pub fn resident_memory() -> u64 {
     memory("VmRSS:")

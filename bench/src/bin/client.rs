@@ -114,14 +114,14 @@ fn row(title: &str, place: &str, work: &str, in_flight: &str, seconds: f64, roun
         let values = scores[at].iter().map(|score| &score[key]);
         values.map(|value| value.as_f64().unwrap_or(f64::NAN)).collect()
     };
-    let columns = ["calls/s × rmcp", "CPU a call × rmcp", "calls/s", "p50 µs", "p99 µs", "CPU µs a call", "peak KiB"];
+    let columns = ["calls/s × rmcp", "CPU a call × rmcp", "calls/s", "p50 µs", "p99 µs", "CPU µs a call", "peak KiB", "of it own"];
     let mut table = Table::new(title, &columns);
     for (at, (name, _)) in entrants.iter().enumerate() {
         if scores[at].is_empty() {
             continue;
         }
         let ratios = ["per_second", "cpu"].map(|key| ratio(&rounds(at, key), &rounds(RMCP, key)));
-        let keys = ["per_second", "p50", "p99", "cpu", "memory"];
+        let keys = ["per_second", "p50", "p99", "cpu", "memory", "own"];
         let values = keys.map(|key| number(median(&rounds(at, key))));
         table.row(name, ratios.into_iter().chain(values));
     }
