@@ -19,7 +19,7 @@ use crate::known::Known;
 use crate::mailbox::Mailbox;
 use crate::session::Session;
 use crate::settings::{CloseHandler, Settings};
-use crate::state::{Answer, Outcome, State};
+use crate::state::{Outcome, State};
 use crate::subscription::Subscriber;
 use crate::{courier, dispatch, reader};
 
@@ -187,23 +187,6 @@ impl Link {
             waker.wake();
         }
         Ok(())
-    }
-
-    /// Settles many at once, and returns the answers that nobody waits for.
-    pub(crate) fn settle_all(&self, answers: &mut Vec<Answer>) -> Vec<Answer> {
-        let mut wakers = Vec::with_capacity(answers.len());
-        let mut late = Vec::new();
-        let mut state = self.state.lock();
-        for Answer { id, body, stream } in answers.drain(..) {
-            match state.pending.settle(id, Outcome::Result(body)) {
-                Ok(waker) => wakers.extend(waker),
-                Err(Outcome::Result(body)) => late.push(Answer { id, body, stream }),
-                Err(_) => {}
-            }
-        }
-        drop(state);
-        wakers.into_iter().for_each(Waker::wake);
-        late
     }
 
     /// A question is answered: time may go on.

@@ -16,45 +16,26 @@ use mcp_transport::{Delivery, Incoming, TransportError};
 use crate::answer::{Body, limits, ours};
 use crate::event::Event;
 use crate::link::Link;
-use crate::state::{Answer, Outcome};
+use crate::state::Outcome;
 use crate::{head, question};
 
 /// After a message of this size its reader has a go first, if others wait for theirs: so not many
 /// are held at once.
 const LARGE: usize = 64 * 1024;
 
-/// So many answers are given to their callers at once.
-const AT_ONCE: usize = 64;
-
 /// Reads until the connection is over.
 pub(crate) async fn read(link: Arc<Link>) {
-    let (mut next, mut answers) = (None, Vec::new());
     loop {
-        let incoming = match next.take() {
-            Some(incoming) => incoming,
-            None => link.transport.recv().await,
-        };
-        match incoming {
+        match link.transport.recv().await {
             Incoming::Message { body, stream } => {
-                let mut bytes = body.len();
+                let is_large = body.len() >= LARGE;
                 match Body::guess(body) {
                     Ok((id, body)) => {
-                        answers.push(Answer { id, body, stream });
-                        while bytes < LARGE && answers.len() < AT_ONCE {
-                            next = link.transport.try_recv();
-                            let Some(answer) = likely_answer(&mut next) else {
-                                break;
-                            };
-                            bytes += answer.body.len();
-                            answers.push(answer);
-                        }
-                        for Answer { id, stream, .. } in link.settle_all(&mut answers) {
-                            unexpected(&link, &id.into(), stream.as_ref());
-                        }
+                        settle(&link, &id.into(), Outcome::Result(body), stream.as_ref());
                     }
                     Err(body) => message(&link, body, stream.as_ref()),
                 }
-                if bytes >= LARGE && !link.state.lock().pending.is_quiet() {
+                if is_large && !link.state.lock().pending.is_quiet() {
                     stand_back().await;
                 }
             }
@@ -68,23 +49,6 @@ pub(crate) async fn read(link: Arc<Link>) {
             Incoming::Gap => event(&link, Event::Gap),
             Incoming::Closed(closed) => return link.end(closed.error, &closed.unsent),
             other => tracing::debug!(server = %link.settings.name, ?other, "ignored"),
-        }
-    }
-}
-
-/// Takes `next` if it looks like an answer.
-fn likely_answer(next: &mut Option<Incoming>) -> Option<Answer> {
-    match next.take()? {
-        Incoming::Message { body, stream } => match Body::guess(body) {
-            Ok((id, body)) => Some(Answer { id, body, stream }),
-            Err(body) => {
-                *next = Some(Incoming::Message { body, stream });
-                None
-            }
-        },
-        other => {
-            *next = Some(other);
-            None
         }
     }
 }
@@ -183,15 +147,11 @@ fn single(link: &Arc<Link>, message: MessageRef<'_>, stream: Option<&RequestId>)
 fn settle(link: &Link, id: &RequestId, outcome: Outcome, stream: Option<&RequestId>) {
     let settled = ours(id).is_some_and(|id| link.settle(id, outcome).is_ok());
     if !settled {
-        unexpected(link, id, stream);
+        tracing::debug!(server = %link.settings.name, rpc.id = %id, "an answer nobody waits for");
+        trouble(link, stream, || {
+            format!("an answer to a request with the id {id}")
+        });
     }
-}
-
-fn unexpected(link: &Link, id: &RequestId, stream: Option<&RequestId>) {
-    tracing::debug!(server = %link.settings.name, rpc.id = %id, "an answer nobody waits for");
-    trouble(link, stream, || {
-        format!("an answer to a request with the id {id}")
-    });
 }
 
 /// An error without an id: it belongs to the exchange it came in, or to nobody for certain.

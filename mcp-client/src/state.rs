@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
 
-use mcp_jsonrpc::{ErrorObject, RequestId};
+use mcp_jsonrpc::ErrorObject;
 use mcp_transport::{Delivery, Outgoing, TransportError};
 
 use crate::answer::Body;
@@ -23,15 +23,6 @@ pub(crate) struct State {
     pub(crate) last_call: Duration,
     /// When the courier next looks for requests whose time is up.
     alarm: Option<Duration>,
-}
-
-/// What looks like the answer to a request.
-#[derive(Debug)]
-pub(crate) struct Answer {
-    pub(crate) id: i64,
-    pub(crate) body: Body,
-    /// The request whose reply stream carried it.
-    pub(crate) stream: Option<RequestId>,
 }
 
 /// How one request ended.

@@ -35,8 +35,8 @@ pub trait Transport: Debug + Send + Sync {
         self.send(request).await.map(|()| None)
     }
 
-    /// As [`send`](Self::send), if that neither waits nor fails: `true` if it is done, and nothing
-    /// is left of the message then. Else nothing has happened, and `send` is to be asked.
+    /// As [`send`](Self::send), if that neither waits nor fails: `true` if it is done, and the
+    /// message is of no use then. Else nothing has happened, and `send` is to be asked.
     fn try_send(&self, message: &mut Outgoing) -> bool {
         let _ = message;
         false
@@ -47,12 +47,6 @@ pub trait Transport: Debug + Send + Sync {
     ///
     /// Cancel-safe: a dropped future loses nothing.
     async fn recv(&self) -> Incoming;
-
-    /// The next thing, if it has happened already and is at hand: for whoever receives, so as to
-    /// take many messages at a time. `None` proves nothing.
-    fn try_recv(&self) -> Option<Incoming> {
-        None
-    }
 
     /// Nobody waits for this request any more: lets go of whatever is held for it. Over HTTP that
     /// is its reply stream, which is closed and never resumed; once the answer has come there is

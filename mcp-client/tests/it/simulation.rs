@@ -294,8 +294,11 @@ impl Transport for Simulated {
             if over.is_some_and(|over| over <= Instant::now()) {
                 return Incoming::Closed(Closed::because(broken()));
             }
-            if let Some(incoming) = self.try_recv() {
-                return incoming;
+            if due.is_some_and(|due| due <= Instant::now()) {
+                let Some(Reverse((_, _, body))) = self.queue.lock().pop() else {
+                    continue;
+                };
+                return Incoming::Message { body, stream: None };
             }
             match due.into_iter().chain(over).min() {
                 Some(next) => {
@@ -304,16 +307,6 @@ impl Transport for Simulated {
                 None => bell.await,
             }
         }
-    }
-
-    fn try_recv(&self) -> Option<Incoming> {
-        let is_due = |Reverse((due, ..)): &Reverse<Due>| *due <= Instant::now();
-        let mut queue = self.queue.lock();
-        if self.is_over() || !queue.peek().is_some_and(is_due) {
-            return None;
-        }
-        let Reverse((_, _, body)) = queue.pop()?;
-        Some(Incoming::Message { body, stream: None })
     }
 
     fn release(&self, _: &RequestId) {}

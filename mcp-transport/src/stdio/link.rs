@@ -60,8 +60,6 @@ pub(super) struct Link {
 struct Stdout {
     pipe: ReadPipe,
     inbox: Inbox,
-    /// Why there is no use in reading on.
-    failure: Option<TransportError>,
     is_wide: bool,
     vigil: Vigil,
 }
@@ -101,7 +99,6 @@ impl Link {
             stdout: Mutex::new(Stdout {
                 pipe: stdout,
                 inbox: Inbox::new(limits),
-                failure: None,
                 is_wide: false,
                 vigil: Vigil::new(),
             }),
@@ -163,22 +160,6 @@ impl Link {
         }
     }
 
-    /// The next message, if it has been read already.
-    pub(super) fn try_recv(&self) -> Option<Incoming> {
-        if self.is_over() {
-            return None;
-        }
-        let Stdout { inbox, failure, .. } = &mut *self.stdout.lock();
-        match inbox.next() {
-            Some(Ok(incoming)) if failure.is_none() => Some(incoming),
-            Some(Err(error)) => {
-                failure.get_or_insert(error);
-                None
-            }
-            _ => None,
-        }
-    }
-
     /// Lets others have a go and returns, as long as the answer is worth staying awake for.
     async fn stay_awake(&self) {
         if self.stdout.lock().vigil.is_on(Instant::now()) {
@@ -196,13 +177,9 @@ impl Link {
         let Stdout {
             pipe,
             inbox,
-            failure,
             is_wide,
             vigil,
         } = &mut *self.stdout.lock();
-        if let Some(error) = failure.take() {
-            return Poll::Ready(Look::End(Some(error)));
-        }
         match inbox.next() {
             Some(Ok(incoming)) => return Poll::Ready(Look::Found(incoming)),
             Some(Err(error)) => return Poll::Ready(Look::End(Some(error))),

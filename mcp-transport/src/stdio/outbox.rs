@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use super::StdioLimits;
 use super::pipe::WritePipe;
-use super::queue::{Offer, Queue};
+use super::queue::{Offer, Queue, make_line};
 use crate::Outgoing;
 use crate::process::stranded_bytes;
 
@@ -84,6 +84,8 @@ impl Outbox {
 
     /// Queues the message; `false` if it has to wait for room.
     pub(super) fn try_send(&self, message: &mut Outgoing) -> Result<bool, Refusal> {
+        // Senders wait for each other as briefly as can be.
+        make_line(&mut message.body);
         let mut state = self.state.lock();
         if state.phase != Phase::Open {
             return Err(Refusal::Over);

@@ -67,7 +67,7 @@ impl Queue {
         self.waiting.is_empty()
     }
 
-    /// Takes the message if there is room, leaving `message` without its body.
+    /// Takes the message, which is one line, if there is room.
     pub(super) fn offer(&mut self, message: &mut Outgoing) -> Offer {
         let is_request = matches!(message.kind, OutgoingKind::Request { .. });
         let bound = if is_request {
@@ -85,7 +85,7 @@ impl Queue {
                 start: self.accepted,
             });
         }
-        self.append(std::mem::take(&mut message.body));
+        self.append(&mut message.body);
         self.accepted += (self.waiting.len() - before) as u64;
         if before == 0 {
             Offer::First
@@ -150,21 +150,23 @@ impl Queue {
         unsent.map(|request| request.id.clone()).collect()
     }
 
-    fn append(&mut self, body: Vec<u8>) {
-        let start = self.waiting.len();
-        if start == 0 && body.len() > self.waiting.capacity() {
-            self.waiting = body;
+    fn append(&mut self, line: &mut Vec<u8>) {
+        if self.is_empty() && line.len() > self.waiting.capacity() {
+            self.waiting = std::mem::take(line);
         } else {
-            self.waiting.extend_from_slice(&body);
-        }
-        let line = self.waiting.get_mut(start..).unwrap_or_default();
-        if memchr2(b'\n', b'\r', line).is_some() {
-            // Outside of strings a line break is white space, and inside it cannot be raw.
-            for byte in line.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')) {
-                *byte = b' ';
-            }
+            self.waiting.extend_from_slice(line);
         }
         self.waiting.push(b'\n');
+    }
+}
+
+/// Makes one line of a message. Outside of strings a line break is white space, and inside it
+/// cannot be raw.
+pub(super) fn make_line(body: &mut [u8]) {
+    if memchr2(b'\n', b'\r', body).is_some() {
+        for byte in body.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')) {
+            *byte = b' ';
+        }
     }
 }
 

@@ -91,10 +91,6 @@ impl Transport for StdioTransport {
         self.link.recv().await
     }
 
-    fn try_recv(&self) -> Option<Incoming> {
-        self.link.try_recv()
-    }
-
     fn release(&self, _: &RequestId) {}
 
     async fn close(&self) {

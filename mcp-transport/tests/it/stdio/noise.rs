@@ -37,30 +37,6 @@ async fn too_many_stray_lines_in_a_row_are_an_error_with_a_sample() {
 }
 
 #[tokio::test]
-async fn what_is_at_hand_comes_without_waiting_and_a_fault_in_its_turn() {
-    let limits = StdioLimits::default().with_stray_lines(1);
-    let script = r#"printf '{"id":1}\n{"id":2}\nnoise\nnoise\n{"id":3}\n'; cat"#;
-    let transport = sh(script).with_limits(limits).start().await.unwrap();
-    assert_eq!(message(&transport).await, r#"{"id":1}"#);
-    let at_hand = transport.try_recv();
-    assert!(
-        matches!(&at_hand, Some(Incoming::Message { body, .. }) if body == br#"{"id":2}"#),
-        "{at_hand:?}"
-    );
-    for _ in 0..2 {
-        let none = transport.try_recv();
-        assert!(none.is_none(), "{none:?}");
-    }
-    let error = closed(&transport).await.error.unwrap();
-    assert!(
-        matches!(&*error, TransportError::Malformed { .. }),
-        "{error}"
-    );
-    assert!(transport.try_recv().is_none());
-    transport.close().await;
-}
-
-#[tokio::test]
 async fn a_message_over_the_limit_is_reported_and_the_next_one_comes() {
     let limits = StdioLimits::default().with_line_bytes(1000);
     let script = "printf '{\"id\":1,\"x\":\"'; head -c 2000 /dev/zero | tr '\\0' x; echo '\"}'; \
