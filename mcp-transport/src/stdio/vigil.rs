@@ -1,5 +1,5 @@
 //! Whether to stay awake for an answer. Some servers answer sooner than the kernel wakes up who
-//! sleeps: waiting for them by looking again and again takes half the time, and no more CPU.
+//! sleeps: waiting for them by looking again and again takes half the time, and hardly more CPU.
 
 use std::sync::OnceLock;
 use std::thread::available_parallelism;
