@@ -43,6 +43,26 @@ pub enum Place {
     Url(String),
 }
 
+/// The program of a client: `drive_<who> <place> <work> <in flight> <milliseconds>`, where a place
+/// is a URL, or `stdio` for the server `BENCH_SERVER`.
+pub fn main<F: Future<Output = String>>(drive: fn(Place, Work, usize, Duration) -> F) {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let place = match args[0].as_str() {
+        "stdio" => {
+            let server = std::env::var("BENCH_SERVER").unwrap();
+            Place::Program(vec![server, "serve".to_owned(), "stdio".to_owned()])
+        }
+        url => Place::Url(url.to_owned()),
+    };
+    let work = Work::named(&args[1]);
+    let in_flight = args[2].parse().unwrap();
+    let time = Duration::from_millis(args[3].parse().unwrap());
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    println!("{}", runtime.block_on(drive(place, work, in_flight, time)));
+    // Whatever still runs is not measured, and not waited for.
+    std::process::exit(0);
+}
+
 /// What a client achieved, as one line of JSON.
 pub fn report(latencies: &Latencies, time: Duration, cpu: Duration) -> String {
     let calls = latencies.count().max(1) as f64;

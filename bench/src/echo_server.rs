@@ -3,7 +3,7 @@
 //! One tool that says what it is told, one that says a mebibyte, and a list of a thousand tools;
 //! over stdio, or over Streamable HTTP with JSON or event-stream replies.
 
-use std::io::{Read, Write};
+use std::io::{IoSlice, Read, Write};
 
 use mcp_jsonrpc::{Incoming, Limits, MessageRef, decode};
 use serde::Deserialize;
@@ -123,13 +123,19 @@ impl Server {
             while let Some(end) = pending[start..].iter().position(|&byte| byte == b'\n') {
                 if let Some(answer) = self.answer(&pending[start..start + end]) {
                     out.extend_from_slice(&answer.start);
-                    if !answer.ready.is_empty() {
-                        output.write_all(&out)?;
-                        output.write_all(answer.ready)?;
+                    if answer.ready.is_empty() {
+                        out.extend_from_slice(answer.end);
+                        out.push(b'\n');
+                    } else {
+                        // In one piece: nothing in front of the pipe looks for line ends in it.
+                        let parts = [&out, answer.ready, answer.end, b"\n"];
+                        let mut parts = &mut parts.map(IoSlice::new)[..];
+                        while !parts.is_empty() {
+                            let written = output.write_vectored(parts)?;
+                            IoSlice::advance_slices(&mut parts, written);
+                        }
                         out.clear();
                     }
-                    out.extend_from_slice(answer.end);
-                    out.push(b'\n');
                 }
                 start += end + 1;
             }

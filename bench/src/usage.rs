@@ -28,8 +28,7 @@ pub fn peak_memory() -> u64 {
     memory("VmHWM:")
 }
 
-/// What of [`peak_memory`] is the process's own: not its program, which is mapped from a file and
-/// shared by all entrants.
+/// What of [`peak_memory`] is not the program itself, which is mapped from its file.
 pub fn peak_own_memory() -> u64 {
     peak_memory().saturating_sub(memory("RssFile:"))
 }

@@ -111,6 +111,11 @@ impl SseParser {
         self.retry
     }
 
+    /// Makes room for so many bytes of the stream.
+    pub(crate) fn expect(&mut self, bytes: usize) {
+        self.lines.expect(bytes);
+    }
+
     /// Appends bytes of the stream.
     pub fn push(&mut self, bytes: &[u8]) {
         if !self.given_up {

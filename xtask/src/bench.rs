@@ -23,6 +23,9 @@ const TOPICS: &[(&str, &str)] = &[
 /// The topics whose peers are many crates, each behind a feature by the topic's name.
 const FEATURES: &[&str] = &["agent", "codecs", "counts", "schema"];
 
+/// The programs that the topic `client` starts.
+const DRIVERS: &[&str] = &["drive_ours", "drive_rmcp", "drive_raw"];
+
 /// Measures a topic, handing it the words that follow; or all of them, into `bench/REPORT.md`.
 pub(crate) fn run(args: &[String]) -> Outcome {
     let Some((topic, words)) = args.split_first() else {
@@ -58,8 +61,7 @@ const HEAD: &str = "\
 
 Made by `cargo xtask bench`. Entrants take turns in every round, on the same server and the same
 bytes. What counts are the ratios: the median over the rounds, and in brackets the middle half of
-them. *Raw* rows send and receive the same bytes without a client, over stdio through a pipe of ordinary
-size: with replies that fill it, a client that widens it is faster. Absolute figures hold for this
+them. *Raw* rows send and receive the same bytes without a client. Absolute figures hold for this
 machine in this hour only.
 ";
 
@@ -83,20 +85,32 @@ fn machine() -> String {
     )
 }
 
+/// Has cargo do something with programs of the workspace in `bench/`.
+fn with_programs(action: &str, programs: &[&str], features: &[&str]) -> Command {
+    let mut command = cargo(&[action, "--release", "--quiet"]);
+    command.args(["--manifest-path", "bench/Cargo.toml"]);
+    for program in programs {
+        command.args(["--bin", program]);
+    }
+    // Some peers ask for a newer compiler than they need.
+    command.args(["--features", &features.join(","), "--ignore-rust-version"]);
+    command
+}
+
 /// The command that measures a topic.
 fn measurement(topic: &str, words: &[String], features: &[&str]) -> Result<Command, String> {
-    let mut run = cargo(&["run", "--release", "--quiet"]);
-    run.args(["--manifest-path", "bench/Cargo.toml", "--bin", topic]);
-    // Some peers ask for a newer compiler than they need.
-    run.args(["--features", &features.join(","), "--ignore-rust-version"]);
+    let mut run = with_programs("run", &[topic], features);
     match topic {
-        "client" => match interop::install() {
-            Ok(Installed { node, python }) => {
-                run.env("BENCH_NODE_MODULES", node);
-                run.env("BENCH_PYTHON", python.join("python"));
+        "client" => {
+            shell::run(with_programs("build", DRIVERS, features))?;
+            match interop::install() {
+                Ok(Installed { node, python }) => {
+                    run.env("BENCH_NODE_MODULES", node);
+                    run.env("BENCH_PYTHON", python.join("python"));
+                }
+                Err(error) => println!("without the TypeScript and Python SDKs: {error}"),
             }
-            Err(error) => println!("without the TypeScript and Python SDKs: {error}"),
-        },
+        }
         "cli" => match inspector() {
             Ok(modules) => {
                 // With the Node that it wants.

@@ -10,9 +10,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
-use bench::drive::{Place, Work, ours, raw, theirs};
 use bench::echo_server::{Replies, Server};
 use bench::table::{Table, median, number, ratio};
 use serde_json::Value;
@@ -26,7 +24,6 @@ fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.first().map(String::as_str) {
         Some("serve") => serve(&args[1]),
-        Some("drive") => drive(&args[1..]),
         _ => contest(&args),
     }
 }
@@ -40,28 +37,6 @@ fn serve(how: &str) {
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(Server::default().http(replies)).unwrap();
-}
-
-/// `drive <who> <place> <work> <in flight> <milliseconds>`, where a place is a URL or `stdio`.
-fn drive(args: &[String]) {
-    let place = match args[1].as_str() {
-        "stdio" => Place::Program(vec![this_program(), "serve".to_owned(), "stdio".to_owned()]),
-        url => Place::Url(url.to_owned()),
-    };
-    let work = Work::named(&args[2]);
-    let in_flight = args[3].parse().unwrap();
-    let time = Duration::from_millis(args[4].parse().unwrap());
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-    let report = runtime.block_on(async {
-        match args[0].as_str() {
-            "ours" => ours::drive(place, work, in_flight, time).await,
-            "rmcp" => theirs::drive(place, work, in_flight, time).await,
-            _ => raw::drive(place, work, in_flight, time).await,
-        }
-    });
-    println!("{report}");
-    // Whatever still runs is not measured, and not waited for.
-    std::process::exit(0);
 }
 
 fn contest(args: &[String]) {
@@ -130,8 +105,7 @@ fn row(title: &str, place: &str, work: &str, in_flight: &str, seconds: f64, roun
 
 /// Who takes part, and how to start it.
 fn entrants() -> Vec<(&'static str, Vec<String>)> {
-    let us = |who: &str| vec![this_program(), "drive".to_owned(), who.to_owned()];
-    let mut entrants = vec![("ours", us("ours")), ("rmcp", us("rmcp")), ("raw", us("raw"))];
+    let mut entrants = ["ours", "rmcp", "raw"].map(|who| (who, vec![program(who)])).to_vec();
     let script = |name: &str| format!("{}/peers/{name}", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("BENCH_NODE_MODULES").is_some() {
         entrants.push(("TypeScript SDK", vec!["node".to_owned(), script("client.mjs")]));
@@ -170,4 +144,10 @@ impl Drop for Running {
 
 fn this_program() -> String {
     std::env::current_exe().unwrap().to_string_lossy().into_owned()
+}
+
+/// The program of one of our entrants: each has its own, so that none takes memory for another.
+fn program(who: &str) -> String {
+    let name = format!("drive_{who}{}", std::env::consts::EXE_SUFFIX);
+    std::env::current_exe().unwrap().with_file_name(name).to_string_lossy().into_owned()
 }

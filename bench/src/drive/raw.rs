@@ -13,7 +13,8 @@ use crate::usage::process_cpu_time;
 /// Sends and receives.
 pub async fn drive(place: Place, work: Work, in_flight: usize, time: Duration) -> String {
     match place {
-        Place::Program(words) => pipe(&words, &request(work), in_flight, time).await,
+        // A task, as the callers of the other entrants are.
+        Place::Program(words) => tokio::spawn(pipe(words, request(work), in_flight, time)).await.unwrap(),
         Place::Url(url) => {
             let _ = rustls::crypto::ring::default_provider().install_default();
             let client = reqwest::Client::builder().no_proxy().build().unwrap();
@@ -37,7 +38,7 @@ async fn post((client, url, body): (reqwest::Client, String, String)) {
 }
 
 /// Keeps `in_flight` lines on the pipe. A reply is a line; whose does not matter here.
-async fn pipe(words: &[String], line: &str, in_flight: usize, time: Duration) -> String {
+async fn pipe(words: Vec<String>, line: String, in_flight: usize, time: Duration) -> String {
     let mut child = tokio::process::Command::new(&words[0])
         .args(&words[1..])
         .stdin(Stdio::piped())
@@ -46,6 +47,7 @@ async fn pipe(words: &[String], line: &str, in_flight: usize, time: Duration) ->
         .spawn()
         .unwrap();
     let (mut input, mut output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    widen(&output);
     let line = format!("{line}\n");
     let mut buffer = vec![0; 256 << 10];
     let (mut start, mut cpu, mut latencies) = (Instant::now(), process_cpu_time(), Latencies::default());
@@ -67,3 +69,13 @@ async fn pipe(words: &[String], line: &str, in_flight: usize, time: Duration) ->
     }
     report(&latencies, start.elapsed(), process_cpu_time() - cpu)
 }
+
+/// Lets the pipe hold a mebibyte, where that can be had: the two ends then wait less for each other.
+#[cfg(target_os = "linux")]
+fn widen(pipe: &impl std::os::fd::AsRawFd) {
+    // SAFETY: the descriptor is open, and this request takes a number.
+    unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_SETPIPE_SZ, 1 << 20) };
+}
+
+#[cfg(not(target_os = "linux"))]
+fn widen<T>(_: &T) {}

@@ -14,7 +14,7 @@ use crate::http::turns::Turn;
 use crate::{Patience, TransportError};
 
 /// Room is made at once for so much of the length that a reply announces.
-const TRUSTED: usize = 4 << 20;
+pub(crate) const TRUSTED: usize = 4 << 20;
 
 /// The bytes of a reply as they come.
 #[derive(Debug)]

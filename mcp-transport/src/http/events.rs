@@ -5,7 +5,7 @@ use reqwest::header::CONTENT_TYPE;
 
 use crate::TransportError;
 use crate::http::HttpLimits;
-use crate::http::body::{Body, Pace};
+use crate::http::body::{Body, Pace, TRUSTED};
 use crate::http::refusal::refusal;
 use crate::http::turns::{Turn, Turns};
 use crate::sse::{SseFrame, SseParser};
@@ -15,6 +15,8 @@ use crate::sse::{SseFrame, SseParser};
 pub(crate) struct EventStream {
     body: Body,
     parser: SseParser,
+    /// How long all of it will be, until it has begun.
+    announced: Option<usize>,
     /// Bytes since the last frame.
     in_hand: usize,
     turn: Option<Turn>,
@@ -22,8 +24,10 @@ pub(crate) struct EventStream {
 
 impl EventStream {
     pub(crate) fn new(response: Response, pace: Pace, event_bytes: usize) -> Self {
+        let body = Body::new(response, pace);
         Self {
-            body: Body::new(response, pace),
+            announced: Some(body.announced()),
+            body,
             parser: SseParser::new(event_bytes),
             in_hand: 0,
             turn: None,
@@ -69,6 +73,9 @@ impl EventStream {
             let Some(bytes) = self.body.chunk().await? else {
                 return Ok(None);
             };
+            if let Some(length) = self.announced.take().filter(|length| *length > bytes.len()) {
+                self.parser.expect(length.min(TRUSTED));
+            }
             self.in_hand += bytes.len();
             self.parser.push(&bytes);
         }

@@ -72,6 +72,11 @@ impl SseLines {
         last
     }
 
+    /// Makes room for so many bytes, which may all be one line.
+    pub(super) fn expect(&mut self, bytes: usize) {
+        self.buffer.reserve_exact(bytes);
+    }
+
     pub(super) fn push(&mut self, bytes: &[u8]) {
         self.buffer.drain(..self.start);
         self.scanned -= self.start;
@@ -148,5 +153,28 @@ impl SseLines {
     fn skip_to(&mut self, place: usize) {
         self.start = place;
         self.scanned = self.scanned.max(place);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_was_expected_takes_no_more_room_than_that() {
+        let (line, mut lines) = ([b'x'; 50_000], SseLines::new(1 << 20));
+        lines.expect(150_001);
+        for _ in 0..3 {
+            lines.push(&line);
+            assert!(lines.next_line().is_none());
+        }
+        lines.push(b"\n");
+        let Some(SseLine::Whole(whole)) = lines.next_line() else {
+            panic!("a whole line")
+        };
+        let size = whole.len();
+        let taken = lines.take_last(size);
+        assert_eq!(taken.len(), 150_000);
+        assert!(taken.capacity() < 160_000, "{}", taken.capacity());
     }
 }
