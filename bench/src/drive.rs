@@ -78,31 +78,32 @@ pub fn report(latencies: &Latencies, time: Duration, cpu: Duration) -> String {
 }
 
 /// Keeps `in_flight` calls going for a while, after a warm-up, and reports.
-pub async fn keep_going<C, F>(in_flight: usize, time: Duration, client: C, call: fn(C) -> F) -> String
+pub async fn keep_going<C, F>(in_flight: usize, time: Duration, client: C, call: fn(&'static C) -> F) -> String
 where
-    C: Clone + Send + 'static,
+    C: Sync + 'static,
     F: Future<Output = ()> + Send + 'static,
 {
-    run(in_flight, time / 4, &client, call).await;
+    // For the rest of the process: a count of its users would be part of the result.
+    let client = Box::leak(Box::new(client));
+    run(in_flight, time / 4, client, call).await;
     let (start, cpu) = (Instant::now(), process_cpu_time());
-    let latencies = run(in_flight, time, &client, call).await;
+    let latencies = run(in_flight, time, client, call).await;
     report(&latencies, start.elapsed(), process_cpu_time() - cpu)
 }
 
-async fn run<C, F>(in_flight: usize, time: Duration, client: &C, call: fn(C) -> F) -> Latencies
+async fn run<C, F>(in_flight: usize, time: Duration, client: &'static C, call: fn(&'static C) -> F) -> Latencies
 where
-    C: Clone + Send + 'static,
+    C: Sync + 'static,
     F: Future<Output = ()> + Send + 'static,
 {
     let until = Instant::now() + time;
     let callers: Vec<_> = (0..in_flight)
         .map(|_| {
-            let client = client.clone();
             tokio::spawn(async move {
                 let mut latencies = Latencies::default();
                 let mut now = Instant::now();
                 while now < until {
-                    call(client.clone()).await;
+                    call(client).await;
                     let then = std::mem::replace(&mut now, Instant::now());
                     latencies.add(now - then, 1);
                 }

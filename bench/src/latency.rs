@@ -2,28 +2,30 @@
 
 use std::time::Duration;
 
-/// A histogram whose buckets are about 2 % wide.
+/// A histogram with 32 buckets of the same width for each power of two.
 #[derive(Clone)]
 pub struct Latencies {
     buckets: Vec<u32>,
     count: u64,
 }
 
-const PER_OCTAVE: f64 = 32.0;
-const OCTAVES: usize = 40;
+/// A bucket is told by the highest bit and so many after it.
+const BITS: u32 = 5;
 
 impl Default for Latencies {
     fn default() -> Self {
-        Self { buckets: vec![0; OCTAVES * PER_OCTAVE as usize], count: 0 }
+        Self { buckets: vec![0; 64 << BITS], count: 0 }
     }
 }
 
 impl Latencies {
     /// Counts calls that took so long.
     pub fn add(&mut self, latency: Duration, calls: u32) {
-        let bucket = (latency.as_nanos().max(1) as f64).log2() * PER_OCTAVE;
-        let last = self.buckets.len() - 1;
-        self.buckets[(bucket as usize).min(last)] += calls;
+        let nanos = (latency.as_nanos() as u64).max(1);
+        let highest = nanos.ilog2();
+        // Without the highest bit, and cut or stretched to so many bits.
+        let rest = (nanos << (63 - highest) << 1) >> (64 - BITS);
+        self.buckets[(highest << BITS) as usize + rest as usize] += calls;
         self.count += u64::from(calls);
     }
 
@@ -46,6 +48,10 @@ impl Latencies {
             seen += u64::from(*calls);
             seen > wanted
         });
-        bucket.map_or(0.0, |bucket| ((bucket as f64 + 0.5) / PER_OCTAVE).exp2() / 1000.0)
+        let middle = |bucket: usize| {
+            let (octave, rest) = (bucket >> BITS, bucket % (1 << BITS));
+            (1.0 + (rest as f64 + 0.5) / f64::from(1 << BITS)) * (octave as f64).exp2()
+        };
+        bucket.map_or(0.0, |bucket| middle(bucket) / 1000.0)
     }
 }

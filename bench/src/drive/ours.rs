@@ -28,16 +28,16 @@ pub async fn drive(place: Place, work: Work, in_flight: usize, time: Duration) -
     report
 }
 
-async fn echo(client: Client) {
+async fn echo(client: &'static Client) {
     let result = client.call_tool("echo", json!({"text": "hello"})).await.unwrap();
     assert_eq!(result.content[0].as_text(), Some("hello"));
 }
 
-async fn list(client: Client) {
+async fn list(client: &'static Client) {
     assert_eq!(client.list_tools().await.unwrap().items.len(), 1000);
 }
 
-async fn big(client: Client) {
+async fn big(client: &'static Client) {
     let result = client.call_tool("big", json!({})).await.unwrap();
     assert!(result.content[0].as_text().unwrap().len() > 1_000_000);
 }

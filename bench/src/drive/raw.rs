@@ -32,8 +32,8 @@ fn request(work: Work) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{params}}}"#)
 }
 
-async fn post((client, url, body): (reqwest::Client, String, String)) {
-    let request = client.post(url).header("content-type", "application/json").body(body);
+async fn post((client, url, body): &'static (reqwest::Client, String, String)) {
+    let request = client.post(url).header("content-type", "application/json").body(body.as_str());
     request.send().await.unwrap().bytes().await.unwrap();
 }
 

@@ -1,6 +1,5 @@
 //! The official Rust SDK.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::ServiceExt;
@@ -11,7 +10,7 @@ use serde_json::json;
 
 use super::{Place, Work, keep_going};
 
-type Client = Arc<RunningService<RoleClient, ()>>;
+type Client = RunningService<RoleClient, ()>;
 
 /// Connects and works.
 pub async fn drive(place: Place, work: Work, in_flight: usize, time: Duration) -> String {
@@ -26,7 +25,6 @@ pub async fn drive(place: Place, work: Work, in_flight: usize, time: Duration) -
             ().serve(StreamableHttpClientTransport::from_uri(url)).await.unwrap()
         }
     };
-    let client = Arc::new(client);
     match work {
         Work::Echo => keep_going(in_flight, time, client, echo).await,
         Work::List => keep_going(in_flight, time, client, list).await,
@@ -34,18 +32,18 @@ pub async fn drive(place: Place, work: Work, in_flight: usize, time: Duration) -
     }
 }
 
-async fn echo(client: Client) {
+async fn echo(client: &'static Client) {
     let arguments = json!({"text": "hello"}).as_object().unwrap().clone();
     let params = CallToolRequestParams::new("echo").with_arguments(arguments);
     let result = client.call_tool(params).await.unwrap();
     assert_eq!(result.content[0].as_text().map(|text| text.text.as_str()), Some("hello"));
 }
 
-async fn list(client: Client) {
+async fn list(client: &'static Client) {
     assert_eq!(client.list_all_tools().await.unwrap().len(), 1000);
 }
 
-async fn big(client: Client) {
+async fn big(client: &'static Client) {
     let result = client.call_tool(CallToolRequestParams::new("big")).await.unwrap();
     assert!(result.content[0].as_text().unwrap().text.len() > 1_000_000);
 }
