@@ -210,23 +210,31 @@ fn whole_request(input: &[u8]) -> Option<(usize, usize)> {
     (input.len() >= head + length).then_some((head, length))
 }
 
-/// Writes what comes before the ready part of an answer, and returns what comes after it.
+/// Writes what comes before the ready part of an answer, and returns what comes after it. An event
+/// stream does not say how long it will be, as hardly any does.
 fn respond(out: &mut Vec<u8>, answer: Option<&Option<Answer<'_>>>, replies: Replies) -> Vec<u8> {
-    let (head, answer) = match (answer, replies) {
-        (None, _) => ("405 Method Not Allowed", None),
-        (Some(None), _) => ("202 Accepted", None),
-        (Some(answer), Replies::Json) => ("200 OK\r\ncontent-type: application/json", answer.as_ref()),
-        (Some(answer), Replies::Events) => ("200 OK\r\ncontent-type: text/event-stream", answer.as_ref()),
+    let (status, answer) = match answer {
+        None => ("405 Method Not Allowed", None),
+        Some(None) => ("202 Accepted", None),
+        Some(answer) => ("200 OK", answer.as_ref()),
     };
-    let (before, after) = match (answer, replies) {
-        (Some(_), Replies::Events) => ("event: message\ndata: ", "\n\n"),
-        _ => ("", ""),
-    };
-    let length = before.len() + answer.map_or(0, Answer::len) + after.len();
-    out.extend_from_slice(format!("HTTP/1.1 {head}\r\ncontent-length: {length}\r\n\r\n{before}").as_bytes());
     let Some(answer) = answer else {
+        out.extend_from_slice(format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\n\r\n").as_bytes());
         return Vec::new();
     };
+    let (head, after) = match replies {
+        Replies::Json => {
+            let length = answer.len();
+            (format!("content-type: application/json\r\ncontent-length: {length}\r\n\r\n"), "")
+        }
+        Replies::Events => {
+            let (before, after) = ("event: message\ndata: ", "\n\n");
+            let length = before.len() + answer.len() + after.len();
+            let head = "content-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+            (format!("{head}{length:x}\r\n{before}"), "\n\n\r\n0\r\n\r\n")
+        }
+    };
+    out.extend_from_slice(format!("HTTP/1.1 {status}\r\n{head}").as_bytes());
     out.extend_from_slice(&answer.start);
     let end = [answer.end, after.as_bytes()].concat();
     if answer.ready.is_empty() {

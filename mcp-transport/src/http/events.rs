@@ -7,7 +7,7 @@ use crate::TransportError;
 use crate::http::HttpLimits;
 use crate::http::body::{Body, Pace, TRUSTED};
 use crate::http::refusal::refusal;
-use crate::http::turns::{Turn, Turns};
+use crate::http::turns::{LARGE, Turn, Turns};
 use crate::sse::{SseFrame, SseParser};
 
 /// An open event stream.
@@ -59,12 +59,12 @@ impl EventStream {
 
     /// The next frame; `None` at the end. An event that the end cuts short is none.
     pub(crate) async fn next(&mut self) -> Result<Option<SseFrame>, TransportError> {
+        let before = std::mem::take(&mut self.in_hand);
         if let Some(turn) = &mut self.turn {
-            turn.end();
+            turn.end(before);
         }
         loop {
             if let Some(frame) = self.parser.next_frame() {
-                self.in_hand = 0;
                 return Ok(Some(frame));
             }
             if let Some(turn) = &mut self.turn {
@@ -73,11 +73,21 @@ impl EventStream {
             let Some(bytes) = self.body.chunk().await? else {
                 return Ok(None);
             };
-            if let Some(length) = self.announced.take().filter(|length| *length > bytes.len()) {
-                self.parser.expect(length.min(TRUSTED));
-            }
+            self.make_room(bytes.len());
             self.in_hand += bytes.len();
             self.parser.push(&bytes);
+        }
+    }
+
+    /// Makes room for what these bytes are the start of: what the reply has announced, or as much
+    /// as the last large event had once this one is large too.
+    fn make_room(&mut self, bytes: usize) {
+        let announced = self.announced.take().filter(|length| *length > bytes);
+        let becomes_large = (LARGE - bytes.min(LARGE)..LARGE).contains(&self.in_hand);
+        let turn = self.turn.as_ref().filter(|_| becomes_large);
+        let expected = turn.map(|turn| turn.expected().saturating_sub(self.in_hand));
+        if let Some(room) = announced.or(expected) {
+            self.parser.expect(room.min(TRUSTED));
         }
     }
 

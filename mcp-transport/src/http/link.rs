@@ -1,5 +1,6 @@
 //! What the tasks of one connection share: the way to the server, the session, the inbox.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Waker};
 
@@ -9,6 +10,7 @@ use parking_lot::Mutex;
 use reqwest::header::HeaderMap;
 use reqwest::{Method, Response};
 use tokio::sync::{Notify, OwnedSemaphorePermit, oneshot};
+use tokio::task::yield_now;
 use tokio::time::timeout;
 
 use crate::http::body::{Body, Pace};
@@ -19,7 +21,7 @@ use crate::http::listen::{Over, listen};
 use crate::http::reconnect::Reconnect;
 use crate::http::refusal::{discard, refusal};
 use crate::http::reply::{Reply, blames_session, check_json};
-use crate::http::resume::ReplyStream;
+use crate::http::resume::{Direct, ReplyStream};
 use crate::http::session::{Session, SessionId};
 use crate::http::tasks::Tasks;
 use crate::http::turns::Turns;
@@ -91,6 +93,7 @@ impl Link {
     pub(crate) async fn request(
         self: &Arc<Self>,
         message: Outgoing,
+        is_awaited: bool,
         permit: OwnedSemaphorePermit,
         lane: Lane,
     ) -> Result<Option<Vec<u8>>, SendError> {
@@ -130,8 +133,8 @@ impl Link {
         match Reply::of(response).await.map_err(sent)? {
             Reply::Json(response) => self.take_json(request, response).await.map_err(sent),
             Reply::Events(response) => {
-                self.take_events(request, response).map_err(sent)?;
-                Ok(None)
+                let taken = self.take_events(request, is_awaited, response).await;
+                taken.map_err(sent)
             }
         }
     }
@@ -241,11 +244,14 @@ impl Link {
         self.inbox.push(Incoming::Ended { request, error }).await;
     }
 
-    fn take_events(
+    /// Returns the answer if it comes with the head of the reply and is awaited here. What else
+    /// there is reaches the inbox.
+    async fn take_events(
         self: &Arc<Self>,
         request: Request,
+        is_awaited: bool,
         response: Response,
-    ) -> Result<(), TransportError> {
+    ) -> Result<Option<Vec<u8>>, TransportError> {
         let Request {
             id,
             patience,
@@ -265,11 +271,16 @@ impl Link {
         let permit = Some(permit).filter(|_| patience == Patience::Normal);
         let decoding = Limits::default().with_message_bytes(limits.message_bytes);
         let (link, request) = (self.clone(), id.clone());
+        let (direct, mut answer) = oneshot::channel();
+        if !is_awaited {
+            answer.close();
+        }
         let mut reading = Box::pin(async move {
             let (inbox, tasks) = (&link.inbox, &link.tasks);
             let reply = ReplyStream {
                 request: request.clone(),
                 inbox,
+                direct: Direct::Open(direct),
                 limits: decoding,
                 resume,
             };
@@ -281,9 +292,16 @@ impl Link {
             drop(lane);
         });
         // A reply that has come with its head needs no task of its own.
-        let mut here = Context::from_waker(Waker::noop());
-        if reading.as_mut().poll(&mut here).is_ready() || self.tasks.read_reply(id, reading) {
-            Ok(())
+        let mut is_over = is_ready(reading.as_mut());
+        answer.close();
+        let answer = answer.try_recv().ok();
+        if !is_over && answer.is_some() {
+            // Its end may have come too, but had to wait until the answer was taken.
+            yield_now().await;
+            is_over = is_ready(reading.as_mut());
+        }
+        if is_over || self.tasks.read_reply(id, reading) || answer.is_some() {
+            Ok(answer)
         } else {
             Err(TransportError::Closed)
         }
@@ -327,4 +345,10 @@ impl Link {
         self.tasks.gone().await;
         self.inbox.end(Closed::clean());
     }
+}
+
+/// Whether it is done without waiting.
+fn is_ready(work: Pin<&mut impl Future<Output = ()>>) -> bool {
+    work.poll(&mut Context::from_waker(Waker::noop()))
+        .is_ready()
 }

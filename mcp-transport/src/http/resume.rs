@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_jsonrpc::{Limits, RequestId};
+use mcp_jsonrpc::{Limits, RequestId, likely_answer};
+use tokio::sync::oneshot;
 use tokio::time::sleep;
 
 use crate::http::EventStream;
@@ -26,11 +27,23 @@ pub(crate) trait Open: Send + Sync {
     ) -> impl Future<Output = Result<EventStream, TransportError>> + Send;
 }
 
+/// A way for the answer past the inbox.
+#[derive(Debug)]
+pub(crate) enum Direct {
+    /// There is none, or something else has come before the answer.
+    No,
+    /// For whoever waits at its end, if still somebody does.
+    Open(oneshot::Sender<Vec<u8>>),
+    /// The answer went there: the inbox hears neither of it nor of the end.
+    Told,
+}
+
 /// One request's reply.
 #[derive(Debug)]
 pub(crate) struct ReplyStream<'a, O> {
     pub(crate) request: RequestId,
     pub(crate) inbox: &'a Inbox,
+    pub(crate) direct: Direct,
     pub(crate) limits: Limits,
     /// How to resume; `None` where the protocol has no resumption.
     pub(crate) resume: Option<(O, Reconnect)>,
@@ -44,6 +57,9 @@ impl<O: Open> ReplyStream<'_, O> {
         let mut stream = stream;
         let error = loop {
             let broken = self.read(&mut stream, &mut on_answer).await;
+            if matches!(self.direct, Direct::Told) {
+                return;
+            }
             if on_answer.is_none() {
                 break over();
             }
@@ -86,13 +102,28 @@ impl<O: Open> ReplyStream<'_, O> {
                 stream.set_pace(Pace::within(AFTERWARDS));
                 on_answer();
             }
-            let stream_of = Some(self.request.clone());
-            self.inbox
-                .push(Incoming::Message {
-                    body: event.data,
-                    stream: stream_of,
-                })
-                .await;
+            if let Some(body) = self.tell_directly(event.data) {
+                let stream = Some(self.request.clone());
+                self.inbox.push(Incoming::Message { body, stream }).await;
+            }
+        }
+    }
+
+    /// Hands the answer to whoever waits for it; returns what has to go through the inbox.
+    fn tell_directly(&mut self, body: Vec<u8>) -> Option<Vec<u8>> {
+        if matches!(self.direct, Direct::Told) {
+            return Some(body);
+        }
+        let answered = likely_answer(&body).map(|(id, _)| id.into());
+        match std::mem::replace(&mut self.direct, Direct::No) {
+            Direct::Open(to) if answered.as_ref() == Some(&self.request) => {
+                let unheard = to.send(body).err();
+                if unheard.is_none() {
+                    self.direct = Direct::Told;
+                }
+                unheard
+            }
+            _ => Some(body),
         }
     }
 

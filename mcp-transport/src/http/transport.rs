@@ -34,6 +34,22 @@ impl HttpTransport {
         }
     }
 
+    /// Sends a request; may return its answer, of an event stream only if it `is_awaited` here.
+    async fn request(
+        &self,
+        request: Outgoing,
+        is_awaited: bool,
+    ) -> Result<Option<Vec<u8>>, SendError> {
+        if *self.closing.borrow() {
+            return Err(closed());
+        }
+        let permit = self.window.clone().acquire_owned().await;
+        let permit = permit.map_err(|_| closed())?;
+        let lane = self.lanes.enter().await.map_err(|_| closed())?;
+        self.while_open(pin!(self.link.request(request, is_awaited, permit, lane)))
+            .await
+    }
+
     /// Does `work` unless the connection is closed first.
     async fn while_open<T>(
         &self,
@@ -53,9 +69,9 @@ impl HttpTransport {
 #[async_trait]
 impl Transport for HttpTransport {
     async fn send(&self, message: Outgoing) -> Result<(), SendError> {
-        if let Some(stream) = message.request_id().cloned() {
-            if let Some(body) = self.ask(message).await? {
-                self.link.deliver(stream, body).await;
+        if let Some(request) = message.request_id().cloned() {
+            if let Some(body) = self.request(message, false).await? {
+                self.link.deliver(request, body).await;
             }
             return Ok(());
         }
@@ -66,14 +82,7 @@ impl Transport for HttpTransport {
     }
 
     async fn ask(&self, request: Outgoing) -> Result<Option<Vec<u8>>, SendError> {
-        if *self.closing.borrow() {
-            return Err(closed());
-        }
-        let permit = self.window.clone().acquire_owned().await;
-        let permit = permit.map_err(|_| closed())?;
-        let lane = self.lanes.enter().await.map_err(|_| closed())?;
-        self.while_open(pin!(self.link.request(request, permit, lane)))
-            .await
+        self.request(request, true).await
     }
 
     async fn recv(&self) -> Incoming {

@@ -1,13 +1,14 @@
 //! Large replies are read in turns, so that not many are held at once.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 /// From so many bytes on a reply is large.
-const LARGE: usize = 64 * 1024;
+pub(crate) const LARGE: usize = 64 * 1024;
 /// So many large replies are read at once.
 const AT_ONCE: usize = 1;
 /// How long one waits for its turn. Then it goes on without: a reply that comes slowly, or never
@@ -18,6 +19,8 @@ const PATIENCE: Duration = Duration::from_millis(50);
 #[derive(Clone, Debug)]
 pub(crate) struct Turns {
     places: Arc<Semaphore>,
+    /// The size of the last large message: the next one may well be as large.
+    last: Arc<AtomicUsize>,
 }
 
 /// What one reader of replies holds: a turn, or nothing.
@@ -33,8 +36,10 @@ struct Held(#[expect(dead_code, reason = "held for its drop")] Option<OwnedSemap
 
 impl Turns {
     pub(crate) fn new() -> Self {
-        let places = Arc::new(Semaphore::new(AT_ONCE));
-        Self { places }
+        Self {
+            places: Arc::new(Semaphore::new(AT_ONCE)),
+            last: Arc::default(),
+        }
     }
 
     /// For a reader that holds nothing yet.
@@ -54,15 +59,34 @@ impl Turn {
         }
     }
 
-    /// The message is handed on.
-    pub(crate) fn end(&mut self) {
+    /// A message of this size is handed on.
+    pub(crate) fn end(&mut self, bytes: usize) {
         self.held = None;
+        if bytes >= LARGE {
+            self.turns.last.store(bytes, Ordering::Relaxed);
+        }
+    }
+
+    /// How many bytes a message will have that is large already.
+    pub(crate) fn expected(&self) -> usize {
+        self.turns.last.load(Ordering::Relaxed)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_next_large_message_may_be_as_large_as_the_last() {
+        let turns = Turns::new();
+        let (mut one, other) = (turns.reader(), turns.reader());
+        assert_eq!(other.expected(), 0);
+        for (size, expected) in [(LARGE, LARGE), (2 * LARGE, 2 * LARGE), (7, 2 * LARGE)] {
+            one.end(size);
+            assert_eq!(other.expected(), expected);
+        }
+    }
 
     #[tokio::test(start_paused = true)]
     async fn small_replies_never_wait() {
@@ -90,7 +114,7 @@ mod tests {
         // It has waited once: that is enough for one message.
         next.wait(LARGE).await;
         assert_eq!(began.elapsed(), PATIENCE);
-        next.end();
+        next.end(LARGE);
         large.pop();
         next.wait(LARGE).await;
         assert_eq!(began.elapsed(), PATIENCE);

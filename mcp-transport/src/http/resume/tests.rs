@@ -80,6 +80,7 @@ async fn reply(
     let stream = ReplyStream {
         request: 1.into(),
         inbox: &inbox,
+        direct: Direct::No,
         limits: Limits::default(),
         resume: Some((server.clone(), plan)),
     };
@@ -89,6 +90,67 @@ async fn reply(
             return (server.asked(), error.to_string());
         }
     }
+}
+
+/// Plays a reply whose answer may go another way than by the inbox; returns what went there, and
+/// what the inbox heard.
+async fn direct(is_awaited: bool, text: &'static str) -> (Option<String>, Vec<String>) {
+    let inbox = Inbox::new(100, 100_000);
+    let (direct, mut answer) = oneshot::channel();
+    if !is_awaited {
+        answer.close();
+    }
+    let stream = ReplyStream {
+        request: 1.into(),
+        inbox: &inbox,
+        direct: Direct::Open(direct),
+        limits: Limits::default(),
+        resume: None::<(Arc<Server>, Reconnect)>,
+    };
+    stream.run(events(text), || {}).await;
+    inbox.end(crate::Closed::clean());
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    let mut heard = Vec::new();
+    loop {
+        heard.push(match inbox.recv().await {
+            Incoming::Message { body, .. } => text(body),
+            Incoming::Ended { .. } => "ended".to_owned(),
+            _ => return (answer.try_recv().ok().map(text), heard),
+        });
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_awaited_does_not_go_by_the_inbox() {
+    let answer = ANSWER.trim().strip_prefix("data: ").unwrap();
+    assert_eq!(
+        direct(true, ANSWER).await,
+        (Some(answer.to_owned()), vec![])
+    );
+    let heard = vec![answer.to_owned(), "ended".to_owned()];
+    assert_eq!(direct(false, ANSWER).await, (None, heard));
+}
+
+#[tokio::test]
+async fn an_answer_does_not_overtake_what_came_before_it() {
+    let text = "data: {\"method\":\"a\"}\n\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\n";
+    let (told, heard) = direct(true, text).await;
+    assert_eq!((told, heard.len()), (None, 3), "both, and the end");
+}
+
+#[tokio::test]
+async fn what_comes_after_the_answer_and_what_is_none_go_by_the_inbox() {
+    let text = "data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\ndata: {\"method\":\"a\"}\n\n";
+    let (told, heard) = direct(true, text).await;
+    assert!(told.is_some());
+    assert_eq!(heard, [r#"{"method":"a"}"#]);
+    let text = "data: {\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}\n\n";
+    let (told, heard) = direct(true, text).await;
+    assert_eq!(
+        (told, heard.len()),
+        (None, 2),
+        "somebody else's, and the end"
+    );
 }
 
 const ANSWER: &str = "data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\n";
