@@ -112,6 +112,7 @@ impl SseParser {
     }
 
     /// Makes room for so many bytes of the stream.
+    #[cfg(feature = "http")]
     pub(crate) fn expect(&mut self, bytes: usize) {
         self.lines.expect(bytes);
     }

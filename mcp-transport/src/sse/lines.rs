@@ -73,6 +73,7 @@ impl SseLines {
     }
 
     /// Makes room for so many bytes, which may all be one line.
+    #[cfg(feature = "http")]
     pub(super) fn expect(&mut self, bytes: usize) {
         self.buffer.reserve_exact(bytes);
     }
@@ -156,7 +157,7 @@ impl SseLines {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "http"))]
 mod tests {
     use super::*;
 
