@@ -83,7 +83,7 @@ impl EventStream {
     /// as the last large event had once this one is large too.
     fn make_room(&mut self, bytes: usize) {
         let announced = self.announced.take().filter(|length| *length > bytes);
-        let becomes_large = (LARGE - bytes.min(LARGE)..LARGE).contains(&self.in_hand);
+        let becomes_large = self.in_hand < LARGE && self.in_hand + bytes >= LARGE;
         let turn = self.turn.as_ref().filter(|_| becomes_large);
         let expected = turn.map(|turn| turn.expected().saturating_sub(self.in_hand));
         if let Some(room) = announced.or(expected) {

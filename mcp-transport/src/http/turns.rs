@@ -67,7 +67,7 @@ impl Turn {
         }
     }
 
-    /// How many bytes a message will have that is large already.
+    /// How many bytes a message may have that is large already.
     pub(crate) fn expected(&self) -> usize {
         self.turns.last.load(Ordering::Relaxed)
     }
