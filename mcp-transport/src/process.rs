@@ -17,5 +17,5 @@ pub use spawner::{ProcessStatus, SpawnRequest, SpawnedProcess, Spawner, Stop};
 pub use tracker::{ProcessTracker, TrackedProcess};
 
 pub(crate) use ledger::LEDGER_VARIABLE;
-pub(crate) use sys::{stranded_bytes, widen};
+pub(crate) use sys::stranded_bytes;
 pub(crate) use tracker::{Tracked, Tracking};

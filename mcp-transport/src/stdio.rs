@@ -80,7 +80,7 @@ impl StdioConnect {
             source: Box::new(error),
         };
         let (stdin, child_stdin) = pipe::to_child().map_err(failed)?;
-        let (stdout, child_stdout) = pipe::from_child().map_err(failed)?;
+        let (stdout, child_stdout) = pipe::messages_from_child().map_err(failed)?;
         let (stderr, child_stderr) = pipe::from_child().map_err(failed)?;
         let mut env = self.command.environment(std::env::vars_os());
         if let Some(mark) = self.tracker.mark() {

@@ -1,9 +1,12 @@
-//! No client at all: the same bytes through the same pipe or HTTP library, unread. What is left
+//! No client at all: the same bytes through the same kind of pipe or HTTP library, unread. What is left
 //! of this is the price of a client.
 
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use socket2::SockRef;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::{Place, Work, keep_going, report};
@@ -39,15 +42,18 @@ async fn post((client, url, body): &'static (reqwest::Client, String, String)) {
 
 /// Keeps `in_flight` lines on the pipe. A reply is a line; whose does not matter here.
 async fn pipe(words: Vec<String>, line: String, in_flight: usize, time: Duration) -> String {
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    let _ = SockRef::from(&theirs).set_send_buffer_size(1 << 20);
+    ours.set_nonblocking(true).unwrap();
+    let mut output = tokio::net::UnixStream::from_std(ours).unwrap();
     let mut child = tokio::process::Command::new(&words[0])
         .args(&words[1..])
         .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
+        .stdout(OwnedFd::from(theirs))
         .kill_on_drop(true)
         .spawn()
         .unwrap();
-    let (mut input, mut output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-    widen(&output);
+    let mut input = child.stdin.take().unwrap();
     let line = format!("{line}\n");
     let mut buffer = vec![0; 256 << 10];
     let (mut start, mut cpu, mut latencies) = (Instant::now(), process_cpu_time(), Latencies::default());
@@ -69,13 +75,3 @@ async fn pipe(words: Vec<String>, line: String, in_flight: usize, time: Duration
     }
     report(&latencies, start.elapsed(), process_cpu_time() - cpu)
 }
-
-/// Lets the pipe hold a mebibyte, where that can be had: the two ends then wait less for each other.
-#[cfg(target_os = "linux")]
-fn widen(pipe: &impl std::os::fd::AsRawFd) {
-    // SAFETY: the descriptor is open, and this request takes a number.
-    unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_SETPIPE_SZ, 1 << 20) };
-}
-
-#[cfg(not(target_os = "linux"))]
-fn widen<T>(_: &T) {}

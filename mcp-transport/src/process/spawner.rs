@@ -36,7 +36,7 @@ pub struct SpawnRequest {
     pub cwd: Option<PathBuf>,
     /// The server reads our messages here.
     pub stdin: PipeReader,
-    /// The server writes its messages here.
+    /// The server writes its messages here. On Linux this is one end of a socket.
     pub stdout: PipeWriter,
     /// The server writes its log here.
     pub stderr: PipeWriter,

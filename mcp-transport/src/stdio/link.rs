@@ -16,10 +16,10 @@ use tokio::time::{sleep, timeout};
 use super::StdioLimits;
 use super::inbox::Inbox;
 use super::outbox::{Outbox, Refusal};
-use super::pipe::{ReadPipe, WritePipe};
+use super::pipe::{MessagePipe, ReadPipe, WritePipe};
 use super::stderr::Stderr;
 use super::vigil::Vigil;
-use crate::process::{ProcessStatus, SpawnedProcess, Tracking, widen};
+use crate::process::{ProcessStatus, SpawnedProcess, Tracking};
 use crate::{Closed, Delivery, Incoming, Outgoing, ProcessExit, SendError, TransportError};
 
 /// How long replies are still read once the server has ended, or has closed its stdin: something
@@ -29,13 +29,11 @@ const DRAIN: Duration = Duration::from_millis(500);
 const STATUS: Duration = Duration::from_millis(250);
 /// How long after the exit the end of stderr is waited for.
 const LAST_WORDS: Duration = Duration::from_millis(100);
-/// What a pipe holds at first: a read that brings so much found it full, and the server waiting.
-const FULL: usize = 64 * 1024;
 
 /// Our ends of a server's pipes.
 pub(super) struct Pipes {
     pub(super) stdin: WritePipe,
-    pub(super) stdout: ReadPipe,
+    pub(super) stdout: MessagePipe,
     pub(super) stderr: ReadPipe,
 }
 
@@ -58,9 +56,8 @@ pub(super) struct Link {
 
 /// The server's stdout, and what has been read of it. One task reads at a time.
 struct Stdout {
-    pipe: ReadPipe,
+    pipe: MessagePipe,
     inbox: Inbox,
-    is_wide: bool,
     vigil: Vigil,
 }
 
@@ -89,7 +86,7 @@ impl Link {
     pub(super) fn new(
         name: String,
         process: Arc<dyn SpawnedProcess>,
-        stdout: ReadPipe,
+        stdout: MessagePipe,
         stderr: ReadPipe,
         limits: &StdioLimits,
     ) -> Self {
@@ -99,7 +96,6 @@ impl Link {
             stdout: Mutex::new(Stdout {
                 pipe: stdout,
                 inbox: Inbox::new(limits),
-                is_wide: false,
                 vigil: Vigil::new(),
             }),
             stderr: Stderr::new(stderr, limits.stderr_bytes),
@@ -174,12 +170,7 @@ impl Link {
             return Poll::Ready(Look::End(None));
         }
         let is_cut = self.state.lock().is_cut;
-        let Stdout {
-            pipe,
-            inbox,
-            is_wide,
-            vigil,
-        } = &mut *self.stdout.lock();
+        let Stdout { pipe, inbox, vigil } = &mut *self.stdout.lock();
         match inbox.next() {
             Some(Ok(incoming)) => return Poll::Ready(Look::Found(incoming)),
             Some(Err(error)) => return Poll::Ready(Look::End(Some(error))),
@@ -188,10 +179,6 @@ impl Link {
         }
         // A read holds nothing between polls, so that it may be begun anew each time.
         match ready!(pin!(pipe.read_buf(inbox.framer.room())).poll(cx)) {
-            Ok(FULL..) if !*is_wide => {
-                *is_wide = true;
-                widen(pipe);
-            }
             Ok(1..) => {}
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Ok(0) | Err(_) => inbox.framer.finish(),

@@ -3,11 +3,42 @@
 //! Neither end goes through the runtime's blocking threads: on Unix they are plain non-blocking
 //! pipes, on Windows named pipes, the only kind there that can be waited for. (A quiet child would
 //! else pin a thread for each of its streams.)
+//!
+//! On Linux a child's messages come through a socket instead. Whoever copies to or from a pipe
+//! there locks the other end out meanwhile; a socket's ends work side by side. All programs that
+//! Node starts have sockets, so that servers know them; what they cannot do is open `/dev/stdout`
+//! anew, as some programs do with `/dev/stdin` and `/dev/stderr`, which stay pipes.
 
+#[cfg(target_os = "linux")]
+pub(super) use linux::{MessagePipe, messages_from_child};
 #[cfg(unix)]
 pub(super) use unix::{ReadPipe, WritePipe, from_child, to_child};
 #[cfg(windows)]
 pub(super) use windows::{ReadPipe, WritePipe, from_child, to_child};
+#[cfg(not(target_os = "linux"))]
+pub(super) use {ReadPipe as MessagePipe, from_child as messages_from_child};
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::io::{self, PipeWriter};
+    use std::os::fd::OwnedFd;
+
+    use socket2::SockRef;
+    use tokio::net::UnixStream;
+
+    /// How much may be on its way, if the system allows so much: who writes a large message has to
+    /// wait less often.
+    const ROOM: usize = 1024 * 1024;
+
+    pub(in crate::stdio) type MessagePipe = UnixStream;
+
+    pub(in crate::stdio) fn messages_from_child() -> io::Result<(MessagePipe, PipeWriter)> {
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
+        let _ = SockRef::from(&theirs).set_send_buffer_size(ROOM);
+        ours.set_nonblocking(true)?;
+        Ok((UnixStream::from_std(ours)?, OwnedFd::from(theirs).into()))
+    }
+}
 
 #[cfg(unix)]
 mod unix {

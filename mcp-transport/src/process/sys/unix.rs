@@ -131,18 +131,6 @@ pub(crate) fn stranded_bytes(pipe: &impl AsFd) -> Option<usize> {
     usize::try_from(bytes).ok().filter(|_| known)
 }
 
-/// Lets a pipe hold a mebibyte, so that a large message does not have its two ends wait for each
-/// other again and again. Only Linux can; where it may not, all stays as it was.
-pub(crate) fn widen(pipe: &impl AsFd) {
-    #[cfg(target_os = "linux")]
-    // SAFETY: the descriptor is open, and this request takes a number.
-    unsafe {
-        libc::fcntl(pipe.as_fd().as_raw_fd(), libc::F_SETPIPE_SZ, 1024 * 1024);
-    }
-    #[cfg(not(target_os = "linux"))]
-    let _ = pipe;
-}
-
 /// Has the C library call `hook` when the process exits in an orderly way.
 pub(in crate::process) fn at_exit(hook: extern "C" fn()) {
     // SAFETY: `hook` is a plain function without state. A failure (no memory) is of no concern:

@@ -38,9 +38,6 @@ pub(crate) fn stranded_bytes<P>(_: &P) -> Option<usize> {
     None
 }
 
-/// Windows grows pipes by itself.
-pub(crate) fn widen<P>(_: &P) {}
-
 impl Group {
     pub(in crate::process) fn of(child: &Child) -> io::Result<Self> {
         // SAFETY: both pointers may be null: no attributes, no name.

@@ -27,6 +27,17 @@ async fn messages_go_out_and_come_back_as_whole_lines() {
 }
 
 #[tokio::test]
+async fn a_server_may_open_its_stdin_and_its_stderr_anew() {
+    let script = "echo hello > /dev/stderr; exec cat /dev/stdin";
+    let command = ServerCommand::new("sh").with_args(["-c", script]);
+    let transport = connect(command).start().await.unwrap();
+    transport.send(request(1, "x")).await.unwrap();
+    assert_eq!(message(&transport).await, "{\"id\":1,\"text\":\"x\"}");
+    transport.close().await;
+    assert_eq!(transport.stderr_tail().trim(), "hello");
+}
+
+#[tokio::test]
 async fn no_debug_output_shows_messages() {
     let transport = connect(ServerCommand::new("cat")).start().await.unwrap();
     transport.send(request(1, "hush")).await.unwrap();
