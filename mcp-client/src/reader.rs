@@ -1,7 +1,6 @@
 //! The one task that reads a connection. It reads envelopes only, and never waits for anybody.
 
 use std::sync::Arc;
-use std::task::Poll;
 
 use mcp_jsonrpc::model::{
     Cancelled, CancelledParams, Progress, ProgressParams, SubscriptionsAcknowledged,
@@ -11,7 +10,7 @@ use mcp_jsonrpc::{
     DecodeError, ErrorCode, ErrorObject, Fault, MessageRef, NotificationMethod, RawRef, RequestId,
     Side, decode, parse_params,
 };
-use mcp_transport::{Delivery, Incoming, TransportError};
+use mcp_transport::{Delivery, Incoming, TransportError, stand_back};
 
 use crate::answer::{Body, limits, ours};
 use crate::event::Event;
@@ -51,20 +50,6 @@ pub(crate) async fn read(link: Arc<Link>) {
             other => tracing::debug!(server = %link.settings.name, ?other, "ignored"),
         }
     }
-}
-
-/// Lets those tasks have a go that are awake already. (`yield_now` would wait for the runtime's next
-/// look at its sockets as well, and meanwhile replies pile up.)
-async fn stand_back() {
-    let mut stood = false;
-    std::future::poll_fn(|cx| {
-        if std::mem::replace(&mut stood, true) {
-            return Poll::Ready(());
-        }
-        cx.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
 }
 
 async fn close(link: Arc<Link>) {

@@ -16,6 +16,7 @@ mod outgoing;
 mod process;
 mod secret;
 mod sse;
+mod stand_back;
 #[cfg(feature = "stdio")]
 mod stdio;
 mod transport;
@@ -38,6 +39,7 @@ pub use process::{
 };
 pub use secret::Secret;
 pub use sse::{SseEvent, SseFrame, SseParser};
+pub use stand_back::stand_back;
 #[cfg(feature = "stdio")]
 pub use stdio::{EnvPolicy, ServerCommand, StdioConnect, StdioLimits, StdioTransport};
 pub use transport::{Connect, Shape, Transport};

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
 
 /// So many requests go at once to a server that answers quickly.
-const LANES: usize = 16;
+const LANES: usize = 14;
 /// A request that takes longer does not count any more: nobody waits for a slow tool, or for a
 /// request that nobody polls.
 const PATIENCE: Duration = Duration::from_millis(20);

@@ -10,7 +10,6 @@ use parking_lot::Mutex;
 use reqwest::header::HeaderMap;
 use reqwest::{Method, Response};
 use tokio::sync::{Notify, OwnedSemaphorePermit, oneshot};
-use tokio::task::yield_now;
 use tokio::time::timeout;
 
 use crate::http::body::{Body, Pace};
@@ -29,6 +28,7 @@ use crate::http::{Ask, EventStream, Exchange, HttpLimits};
 use crate::inbox::Inbox;
 use crate::{
     Closed, Delivery, Incoming, Outgoing, OutgoingKind, Patience, SendError, TransportError,
+    stand_back,
 };
 
 #[derive(Debug)]
@@ -297,7 +297,7 @@ impl Link {
         let answer = answer.try_recv().ok();
         if !is_over && answer.is_some() {
             // Its end may have come too, but had to wait until the answer was taken.
-            yield_now().await;
+            stand_back().await;
             is_over = is_ready(reading.as_mut());
         }
         if is_over || self.tasks.read_reply(id, reading) || answer.is_some() {

@@ -1,5 +1,6 @@
 //! Large replies are read in turns, so that not many are held at once.
 
+use std::hint::black_box;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -14,6 +15,10 @@ const AT_ONCE: usize = 1;
 /// How long one waits for its turn. Then it goes on without: a reply that comes slowly, or never
 /// to its end, does not keep others from theirs.
 const PATIENCE: Duration = Duration::from_millis(50);
+/// The C library (glibc) keeps twice as much free memory as the largest block it has ever freed.
+/// After one of this size that is enough for a reply of a mebibyte and what the HTTP library reads
+/// ahead of it, so that their pages are not given back and asked for again with every reply.
+const KEPT: usize = 3 << 19;
 
 /// The turns of one connection.
 #[derive(Clone, Debug)]
@@ -36,6 +41,8 @@ struct Held(#[expect(dead_code, reason = "held for its drop")] Option<OwnedSemap
 
 impl Turns {
     pub(crate) fn new() -> Self {
+        // Never written to, it takes no memory.
+        drop(black_box(Vec::<u8>::with_capacity(KEPT)));
         Self {
             places: Arc::new(Semaphore::new(AT_ONCE)),
             last: Arc::default(),

@@ -7,14 +7,13 @@ use std::time::Duration;
 use mcp_jsonrpc::RequestId;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
-use tokio::task::yield_now;
 use tokio::time::timeout;
 
 use super::StdioLimits;
 use super::pipe::WritePipe;
 use super::queue::{Offer, Queue, make_line};
-use crate::Outgoing;
 use crate::process::stranded_bytes;
+use crate::{Outgoing, stand_back};
 
 /// How long a writer that is told to stop may take: it never waits for the server then.
 const FINISH: Duration = Duration::from_secs(1);
@@ -187,7 +186,7 @@ impl Outbox {
                 (Phase::Open | Phase::Closing, false) => {}
             }
             // Every sender that is ready gets its line in: one write for all of them.
-            yield_now().await;
+            stand_back().await;
             let batch = self.state.lock().queue.take();
             self.room.notify_waiters();
             if batch.is_some() {
