@@ -22,6 +22,9 @@ use crate::{Incoming, Outgoing, ProcessExit, SendError, Shape, Transport};
 /// the server's end are delivered before [`Closed`](Incoming::Closed), whose error carries the exit
 /// status and the end of stderr.
 ///
+/// On Linux the server's stdout is a socket, as for programs that Node starts: faster than a pipe,
+/// but a script that opens `/dev/stdout` anew fails there. (`>&1` is fine.)
+///
 /// [`close`](Transport::close) closes stdin, then sends SIGTERM, then SIGKILL, to the whole process
 /// group and within [the limit](StdioLimits::with_shutdown). Dropping the transport kills the group
 /// at once.
