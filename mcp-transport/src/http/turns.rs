@@ -1,8 +1,8 @@
 //! Large replies are read in turns, so that not many are held at once.
 
 use std::hint::black_box;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Once};
 use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -15,10 +15,10 @@ const AT_ONCE: usize = 1;
 /// How long one waits for its turn. Then it goes on without: a reply that comes slowly, or never
 /// to its end, does not keep others from theirs.
 const PATIENCE: Duration = Duration::from_millis(50);
-/// The C library (glibc) keeps twice as much free memory as the largest block it has ever freed.
-/// After one of this size that is enough for a reply of a mebibyte and what the HTTP library reads
-/// ahead of it, so that their pages are not given back and asked for again with every reply.
-const KEPT: usize = 3 << 19;
+/// Half of the free memory to be kept: for one reply of a mebibyte at a time, with what the HTTP
+/// library reads ahead of it, and for many.
+const FOR_ONE: usize = 3 << 19;
+const FOR_MANY: usize = 6 << 20;
 
 /// The turns of one connection.
 #[derive(Clone, Debug)]
@@ -41,8 +41,8 @@ struct Held(#[expect(dead_code, reason = "held for its drop")] Option<OwnedSemap
 
 impl Turns {
     pub(crate) fn new() -> Self {
-        // Never written to, it takes no memory.
-        drop(black_box(Vec::<u8>::with_capacity(KEPT)));
+        static ONCE: Once = Once::new();
+        ONCE.call_once(|| keep_twice(FOR_ONE));
         Self {
             places: Arc::new(Semaphore::new(AT_ONCE)),
             last: Arc::default(),
@@ -60,6 +60,10 @@ impl Turn {
     /// Waits for a turn where so many bytes of a message are in hand already, once for a message.
     pub(crate) async fn wait(&mut self, bytes: usize) {
         if bytes >= LARGE && self.held.is_none() {
+            if self.turns.places.available_permits() == 0 {
+                static ONCE: Once = Once::new();
+                ONCE.call_once(|| keep_twice(FOR_MANY));
+            }
             let place = self.turns.places.clone().acquire_owned();
             let place = timeout(PATIENCE, place).await;
             self.held = Some(Held(place.ok().and_then(Result::ok)));
@@ -78,6 +82,13 @@ impl Turn {
     pub(crate) fn expected(&self) -> usize {
         self.turns.last.load(Ordering::Relaxed)
     }
+}
+
+/// Has the C library (glibc) keep free memory for the next replies. It gives back to the system what
+/// is more than twice the largest block it has ever freed, and would ask for the same pages again
+/// with every reply. The block freed here is never written to: it takes no memory itself.
+fn keep_twice(bytes: usize) {
+    drop(black_box(Vec::<u8>::with_capacity(bytes)));
 }
 
 #[cfg(test)]
