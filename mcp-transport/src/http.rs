@@ -13,6 +13,7 @@ mod events;
 mod exchange;
 mod get;
 mod headers;
+mod heap;
 mod lanes;
 mod limits;
 mod link;

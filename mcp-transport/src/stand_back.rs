@@ -5,6 +5,8 @@ use std::task::Poll;
 
 /// Lets those tasks have a go that are awake already. Tokio's `yield_now` would wait for the
 /// runtime's next look at its sockets as well.
+///
+/// For writers that join what many send, and for readers whose messages others are to take first.
 pub async fn stand_back() {
     let mut stood = false;
     poll_fn(|cx| {

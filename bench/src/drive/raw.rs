@@ -1,5 +1,5 @@
-//! No client at all: the same bytes through the same kind of pipe or HTTP library, unread. What is left
-//! of this is the price of a client.
+//! No client at all: the same bytes through the same kind of pipe or HTTP library, unread. What is
+//! left of this is the price of a client.
 
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;

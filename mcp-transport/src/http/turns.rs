@@ -1,12 +1,13 @@
 //! Large replies are read in turns, so that not many are held at once.
 
-use std::hint::black_box;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Once};
 use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
+
+use crate::http::heap;
 
 /// From so many bytes on a reply is large.
 pub(crate) const LARGE: usize = 64 * 1024;
@@ -15,10 +16,6 @@ const AT_ONCE: usize = 1;
 /// How long one waits for its turn. Then it goes on without: a reply that comes slowly, or never
 /// to its end, does not keep others from theirs.
 const PATIENCE: Duration = Duration::from_millis(50);
-/// Half of the free memory to be kept: for one reply of a mebibyte at a time, with what the HTTP
-/// library reads ahead of it, and for many.
-const FOR_ONE: usize = 3 << 19;
-const FOR_MANY: usize = 6 << 20;
 
 /// The turns of one connection.
 #[derive(Clone, Debug)]
@@ -41,8 +38,7 @@ struct Held(#[expect(dead_code, reason = "held for its drop")] Option<OwnedSemap
 
 impl Turns {
     pub(crate) fn new() -> Self {
-        static ONCE: Once = Once::new();
-        ONCE.call_once(|| keep_twice(FOR_ONE));
+        heap::keep_for_one();
         Self {
             places: Arc::new(Semaphore::new(AT_ONCE)),
             last: Arc::default(),
@@ -61,8 +57,7 @@ impl Turn {
     pub(crate) async fn wait(&mut self, bytes: usize) {
         if bytes >= LARGE && self.held.is_none() {
             if self.turns.places.available_permits() == 0 {
-                static ONCE: Once = Once::new();
-                ONCE.call_once(|| keep_twice(FOR_MANY));
+                heap::keep_for_many();
             }
             let place = self.turns.places.clone().acquire_owned();
             let place = timeout(PATIENCE, place).await;
@@ -82,13 +77,6 @@ impl Turn {
     pub(crate) fn expected(&self) -> usize {
         self.turns.last.load(Ordering::Relaxed)
     }
-}
-
-/// Has the C library (glibc) keep free memory for the next replies. It gives back to the system what
-/// is more than twice the largest block it has ever freed, and would ask for the same pages again
-/// with every reply. The block freed here is never written to: it takes no memory itself.
-fn keep_twice(bytes: usize) {
-    drop(black_box(Vec::<u8>::with_capacity(bytes)));
 }
 
 #[cfg(test)]

@@ -37,6 +37,21 @@ async fn a_server_may_open_its_stdin_and_its_stderr_anew() {
     assert_eq!(transport.stderr_tail().trim(), "hello");
 }
 
+/// What makes large replies fast, and what scripts can rely on.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn stdout_is_a_socket_and_the_others_are_pipes() {
+    let script = r#"for f in 0 1 2; do [ -S /dev/fd/$f ] && k="$k socket" || k="$k pipe"; done
+        echo "{\"kinds\":\"$k\"}"; exec cat"#;
+    let command = ServerCommand::new("sh").with_args(["-c", script]);
+    let transport = connect(command).start().await.unwrap();
+    assert_eq!(
+        message(&transport).await,
+        r#"{"kinds":" pipe socket pipe"}"#
+    );
+    transport.close().await;
+}
+
 #[tokio::test]
 async fn no_debug_output_shows_messages() {
     let transport = connect(ServerCommand::new("cat")).start().await.unwrap();
