@@ -1,15 +1,18 @@
 //! Questions to a person about a call, and their answers.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use mcp_jsonrpc::RawObject;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
 use crate::policy::Why;
 use crate::record::ToolCallRecord;
-use crate::tool::CallNumber;
+use crate::search::BUILT_IN;
+use crate::tool::{CallNumber, Definition};
 
-/// A call that waits for somebody's yes.
+/// A call that waits for a person's approval.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Approval {
@@ -19,8 +22,67 @@ pub struct Approval {
     pub why: Why,
     /// Whether the tool says that it changes nothing and its server is trusted.
     pub read_only: bool,
+    /// What the server says the tool does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
     /// The tool's definition, as it is approved.
-    pub fingerprint: String,
+    pub definition: Definition,
+    /// The server's tools that [`Answer::AlwaysServerReadOnly`] covers: their fingerprints by name,
+    /// as they were when the question was asked. Show them.
+    pub read_only_tools: BTreeMap<String, String>,
+    /// Stands for exactly what is asked: the call, its arguments, the tool's definition and the
+    /// server's identity.
+    pub digest: String,
+}
+
+impl Approval {
+    /// Whether it is about one of the loop's own tools: only runs that were stored by earlier
+    /// versions ask for them.
+    pub fn is_built_in(&self) -> bool {
+        self.record.server_name == BUILT_IN
+    }
+
+    /// What an answer has to name.
+    pub fn consent(&self) -> Consent {
+        Consent {
+            call: self.record.number,
+            digest: self.digest.clone(),
+        }
+    }
+}
+
+/// Exactly what a person saw and answers: a call and the [digest](Approval::digest) of the question.
+/// An answer to something else than what waits now is refused.
+#[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Consent {
+    /// The call.
+    pub call: CallNumber,
+    /// The digest of what was shown.
+    pub digest: String,
+}
+
+impl Consent {
+    /// What was shown of a call.
+    pub fn new(call: CallNumber, digest: impl Into<String>) -> Self {
+        Self {
+            call,
+            digest: digest.into(),
+        }
+    }
+}
+
+/// The digest of a question: SHA-256 over the parts, each with its length.
+pub(crate) fn digest(parts: &[&str]) -> String {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    hash.finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 /// How far an answer goes.
@@ -89,11 +151,15 @@ impl Decision {
 }
 
 /// Why an answer does not count.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum AnswerError {
-    /// No call of this number waits for such an answer; perhaps somebody was faster.
+    /// No call of this number waits for such an answer; perhaps it was answered already.
     NotAsked(CallNumber),
+    /// What waits for an answer now is not what was shown. Show this instead.
+    Superseded(Box<Approval>),
+    /// A whole server can be approved only for tools that change nothing. The call still waits.
+    NotReadOnly(CallNumber),
     /// The edited arguments do not fit the tool; the text says why. The call still waits.
     Arguments(String),
     /// Too many answers wait to be heard. Try again.
@@ -106,6 +172,16 @@ impl fmt::Display for AnswerError {
             Self::NotAsked(number) => {
                 write!(f, "tool call {number} does not wait for an answer")
             }
+            Self::Superseded(now) => write!(
+                f,
+                "tool call {} is not what was shown any more: look at it again",
+                now.record.number
+            ),
+            Self::NotReadOnly(number) => write!(
+                f,
+                "tool call {number} may change something: only tools that change nothing can be \
+                 approved for a whole server"
+            ),
             Self::Arguments(problem) => write!(f, "the arguments do not fit: {problem}"),
             Self::Busy => f.write_str("too many answers wait to be heard; try again"),
         }

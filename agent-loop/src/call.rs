@@ -1,5 +1,6 @@
 //! One call of a round, from the model's wish to its result.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use mcp_client::{Parked, TaskTicket};
@@ -8,13 +9,13 @@ use mcp_jsonrpc::model::{ContentBlock, InputResponses};
 use provider_adapters::{ToolCall, ToolResult};
 use serde::{Deserialize, Serialize};
 
-use crate::approval::Approval;
+use crate::approval::{Approval, digest};
 use crate::limits::Limits;
 use crate::log::Logged;
 use crate::offer::Offer;
 use crate::policy::{Policy, Verdict, Why};
 use crate::record::{Status, ToolCallRecord};
-use crate::tool::{CallNumber, ToolInfo};
+use crate::tool::{CallNumber, Definition, ToolInfo};
 use crate::toolbox::{Invocation, Outcome, Start};
 use crate::words;
 
@@ -28,6 +29,9 @@ pub(crate) struct OpenCall {
     /// Whether a person changed the arguments.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) edited: bool,
+    /// The server's tools that change nothing, as they were when a person was asked.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) read_only_tools: BTreeMap<String, String>,
     /// How often its server has asked something.
     #[serde(default)]
     pub(crate) questions: u32,
@@ -39,8 +43,12 @@ pub(crate) struct OpenCall {
 pub(crate) struct Target {
     pub(crate) server_id: String,
     pub(crate) server: String,
+    #[serde(default)]
+    pub(crate) server_identity: String,
     pub(crate) tool: String,
     pub(crate) name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) description: Option<String>,
     pub(crate) fingerprint: String,
     pub(crate) read_only: bool,
     pub(crate) parallel: bool,
@@ -54,13 +62,25 @@ impl Target {
         Self {
             server_id: info.server_id.clone(),
             server: info.server.clone(),
+            server_identity: info.server_identity.clone(),
             tool: info.tool.clone(),
             name: info.name.clone(),
+            description: info.description.clone(),
             fingerprint: info.fingerprint.clone(),
             read_only: info.is_read_only(),
             parallel: info.parallel,
             timeout: info.timeout,
             arguments,
+        }
+    }
+
+    /// What an approval of it is bound to.
+    pub(crate) fn definition(&self) -> Definition {
+        Definition {
+            server: self.server.clone(),
+            server_identity: self.server_identity.clone(),
+            tool: self.tool.clone(),
+            fingerprint: self.fingerprint.clone(),
         }
     }
 }
@@ -100,6 +120,7 @@ impl OpenCall {
             call,
             target: None,
             edited: false,
+            read_only_tools: BTreeMap::new(),
             questions: 0,
             state: CallState::Ready,
         }
@@ -111,7 +132,7 @@ impl OpenCall {
         match offer.resolve(&self.call) {
             Ok(resolved) => {
                 self.target = Some(Target::new(resolved.info, resolved.arguments));
-                self.judge(policy.judge(resolved.info));
+                self.judge(policy.judge(resolved.info), offer);
                 true
             }
             Err(problem) => {
@@ -135,30 +156,41 @@ impl OpenCall {
             self.settle(Status::Error, words::gone(&target.name));
             return true;
         };
-        if info.fingerprint != target.fingerprint {
+        if info.definition() != target.definition() {
             if let Err(problem) = offer.check(&target.server, &target.tool, &target.arguments) {
                 self.settle(Status::Error, problem);
                 return true;
             }
             self.target = Some(Target::new(info, target.arguments.clone()));
-            self.judge(match policy.judge(info) {
+            let verdict = match policy.judge(info) {
                 Verdict::Ask(_) => Verdict::Ask(Why::Changed),
                 verdict => verdict,
-            });
+            };
+            self.judge(verdict, offer);
             return true;
         }
         if asked {
-            self.judge(policy.judge(info));
+            // The question stays as it was asked, or goes.
+            match policy.judge(info) {
+                Verdict::Ask(_) => {}
+                verdict => self.judge(verdict, offer),
+            }
         } else if policy.forbids(info) {
-            self.judge(Verdict::Deny(words::forbidden()));
+            self.judge(Verdict::Deny(words::forbidden()), offer);
         }
         self.is_settled()
     }
 
-    fn judge(&mut self, verdict: Verdict) {
+    fn judge(&mut self, verdict: Verdict, offer: &Offer) {
         match verdict {
             Verdict::Allow => self.state = CallState::Ready,
-            Verdict::Ask(why) => self.state = CallState::Asked(why),
+            Verdict::Ask(why) => {
+                self.state = CallState::Asked(why);
+                let target = self.target.as_ref().filter(|target| target.read_only);
+                self.read_only_tools = target
+                    .map(|target| offer.read_only_of(&target.server))
+                    .unwrap_or_default();
+            }
             Verdict::Deny(reason) => self.settle(Status::Cancelled, words::denied(&reason)),
         }
     }
@@ -172,8 +204,24 @@ impl OpenCall {
             record: self.record(),
             why: *why,
             read_only: target.read_only,
-            fingerprint: target.fingerprint.clone(),
+            description: target.description.clone(),
+            definition: target.definition(),
+            read_only_tools: self.read_only_tools.clone(),
+            digest: self.digest(target),
         })
+    }
+
+    /// Stands for exactly what a person is asked about it.
+    fn digest(&self, target: &Target) -> String {
+        digest(&[
+            &self.number.to_string(),
+            &self.call.id.to_string(),
+            &target.server,
+            &target.server_identity,
+            &target.tool,
+            &target.fingerprint,
+            target.arguments.get(),
+        ])
     }
 
     pub(crate) fn into_result(self) -> Option<ToolResult> {
@@ -252,6 +300,7 @@ impl OpenCall {
             server: target.server.clone(),
             tool: target.tool.clone(),
             name: target.name.clone(),
+            definition: target.definition(),
             arguments: target.arguments.clone(),
             start,
             timeout: target.timeout,

@@ -10,7 +10,7 @@ use crate::limits::Spent;
 use crate::policy::{Grant, Rule};
 use crate::record::{Status, ToolCallRecord};
 use crate::step::Reason;
-use crate::tool::CallNumber;
+use crate::tool::{CallNumber, Definition};
 use crate::toolbox::CallProgress;
 
 /// One thing that happened in a run.
@@ -61,6 +61,9 @@ pub enum Event {
         /// What the server asks.
         parked: Box<Parked>,
     },
+    /// A person approved a call of a tool as it is defined now: store it if a later change of the
+    /// definition is to be noticed.
+    Pinned(Definition),
     /// A yes was given that lasts: store it if it is to outlive the run.
     Granted(Grant),
     /// A lasting no was said: store it if it is to outlive the run.

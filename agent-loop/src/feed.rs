@@ -5,12 +5,13 @@ use std::time::Duration;
 use mcp_jsonrpc::model::InputResponses;
 use provider_adapters::{AssistantTurn, CallProblem, Reply, StopReason};
 
-use crate::approval::{Answer, AnswerError, Decision};
+use crate::approval::{Answer, AnswerError, Consent, Decision};
 use crate::call::{CallState, OpenCall};
 use crate::event::Event;
 use crate::limits::LimitKind;
 use crate::offer::Offer;
-use crate::policy::{Effect, Grant, GrantScope, Rule};
+use crate::pattern::Pattern;
+use crate::policy::{Effect, Grant, Rule};
 use crate::record::Status;
 use crate::run::Run;
 use crate::settle::{name_apart, paired};
@@ -135,21 +136,34 @@ impl Run {
             .extend(parked.map(|parked| Event::Elicitation { number, parked }));
     }
 
-    /// Feeds a person's answer to an [`Approval`](crate::Approval).
+    /// Feeds a person's answer to an [`Approval`](crate::Approval): exactly the one that was shown.
     ///
     /// # Errors
-    /// [`AnswerError`] if the call does not wait for one, or if edited arguments do not fit.
+    /// [`AnswerError`] if the call does not wait for one, if what waits is not what was shown, or
+    /// if edited arguments do not fit.
     pub fn answer(
         &mut self,
-        number: CallNumber,
+        shown: &Consent,
         decision: Decision,
         offer: &Offer,
     ) -> Result<(), AnswerError> {
-        let asked = |call: &&mut OpenCall| matches!(call.state, CallState::Asked(_));
+        let number = shown.call;
         let not_asked = AnswerError::NotAsked(number);
-        let Some(call) = self.find(number).filter(asked) else {
+        let Some(call) = self.find(number) else {
             return Err(not_asked);
         };
+        // The tool may have changed since the question was last looked at.
+        match call.approval() {
+            None => return Err(not_asked),
+            Some(now) if now.digest != shown.digest => {
+                return Err(AnswerError::Superseded(Box::new(now)));
+            }
+            Some(now) if decision.answer == Answer::AlwaysServerReadOnly && !now.read_only => {
+                return Err(AnswerError::NotReadOnly(number));
+            }
+            Some(_) => {}
+        }
+        let read_only_tools = call.read_only_tools.clone();
         let Some(target) = &mut call.target else {
             return Err(not_asked);
         };
@@ -160,18 +174,15 @@ impl Run {
             call.edited |= target.arguments != arguments;
             target.arguments = arguments;
         }
-        let (server, tool) = (target.server.clone(), target.tool.clone());
-        let this_tool = GrantScope::Tool {
-            tool: tool.clone(),
-            fingerprint: target.fingerprint.clone(),
-        };
-        let (scope, this_run) = match decision.answer {
-            Answer::Once => (None, false),
-            Answer::ThisRun => (Some(this_tool), true),
-            Answer::AlwaysTool => (Some(this_tool), false),
+        let definition = target.definition();
+        let this_tool = || Grant::tool(definition.clone());
+        let grant = match decision.answer {
+            Answer::Once => None,
+            Answer::ThisRun => Some(this_tool().for_this_run()),
+            Answer::AlwaysTool => Some(this_tool()),
             Answer::AlwaysServerReadOnly => {
-                let fingerprints = offer.read_only_of(&server);
-                (Some(GrantScope::ReadOnly { fingerprints }), false)
+                let (server, identity) = (&definition.server, &definition.server_identity);
+                Some(Grant::read_only(server, identity, read_only_tools))
             }
             Answer::Deny | Answer::AlwaysDeny => {
                 call.settle(
@@ -181,6 +192,8 @@ impl Run {
                 let record = Box::new(call.record());
                 self.events.push(Event::Call(record));
                 if decision.answer == Answer::AlwaysDeny {
+                    let server = Pattern::exact(&definition.server);
+                    let tool = Pattern::exact(&definition.tool);
                     let rule = Rule::new(Effect::Deny, server, tool);
                     self.state.policy.forbid(rule.clone());
                     self.events.push(Event::Forbidden(rule));
@@ -189,14 +202,11 @@ impl Run {
             }
         };
         call.state = CallState::Ready;
-        if let Some(scope) = scope {
-            let grant = Grant {
-                server,
-                scope,
-                this_run,
-            };
+        self.state.policy.pin(definition.clone());
+        self.events.push(Event::Pinned(definition));
+        if let Some(grant) = grant {
             self.state.policy.remember(grant.clone());
-            if !this_run {
+            if !grant.this_run {
                 self.events.push(Event::Granted(grant));
             }
         }

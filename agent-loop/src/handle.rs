@@ -8,7 +8,7 @@ use mcp_jsonrpc::model::InputResponses;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, oneshot};
 
-use crate::approval::{AnswerError, Decision};
+use crate::approval::{AnswerError, Consent, Decision};
 use crate::tool::CallNumber;
 
 /// The most orders that wait to be heard.
@@ -37,26 +37,25 @@ struct Orders {
 pub(crate) type Verdict = oneshot::Sender<Result<(), AnswerError>>;
 
 pub(crate) enum Order {
-    Answer(CallNumber, Decision, Option<Verdict>),
+    Answer(Consent, Decision, Option<Verdict>),
     Supply(CallNumber, InputResponses, Option<Verdict>),
     Cancel,
 }
 
 impl Handle {
-    /// Answers an approval. Returns when the session has heard it, or is over.
+    /// Answers an approval, as it was shown. Returns when the session has heard it, or is over.
     ///
     /// # Errors
     /// [`AnswerError`] if the answer does not count.
     pub async fn answer(
         &self,
-        number: CallNumber,
+        shown: &Consent,
         decision: impl Into<Decision>,
     ) -> Result<(), AnswerError> {
+        let number = shown.call;
         let (verdict, heard) = oneshot::channel();
-        self.give(
-            number,
-            Order::Answer(number, decision.into(), Some(verdict)),
-        )?;
+        let order = Order::Answer(shown.clone(), decision.into(), Some(verdict));
+        self.give(number, order)?;
         heard.await.unwrap_or(Err(AnswerError::NotAsked(number)))
     }
 

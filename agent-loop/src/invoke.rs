@@ -14,7 +14,7 @@ use tracing::Span;
 use crate::agent::Agent;
 use crate::limits::Limits;
 use crate::result::{READ, Reading, fit};
-use crate::search::{BUILT_IN, Query, SEARCH, SHOWN, findings};
+use crate::search::{Query, SEARCH, SHOWN, findings};
 use crate::tool::ToolInfo;
 use crate::toolbox::{CallContext, FailureKind, Invocation, Outcome, Report, Start};
 use crate::{trace, words};
@@ -57,7 +57,7 @@ pub(crate) async fn invoke(
     listed: Arc<[ToolInfo]>,
     span: Span,
 ) -> Invoked {
-    let outcome = if invocation.server == BUILT_IN {
+    let outcome = if invocation.is_built_in() {
         own(&agent, &invocation, &listed).await
     } else {
         in_time(&agent, invocation, context).await

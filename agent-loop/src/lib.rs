@@ -37,7 +37,7 @@ mod trace;
 mod words;
 
 pub use agent::Agent;
-pub use approval::{Answer, AnswerError, Approval, Decision};
+pub use approval::{Answer, AnswerError, Approval, Consent, Decision};
 pub use cost::Prices;
 pub use event::{Chunk, ChunkResponse, ChunkTool, Event};
 pub use handle::Handle;
@@ -56,7 +56,7 @@ pub use search::Deferral;
 pub use select::{SelectMode, Selection, setup_tools};
 pub use session::Session;
 pub use step::{Reason, Step};
-pub use tool::{CallNumber, ToolInfo};
+pub use tool::{CallNumber, Definition, ToolInfo};
 pub use toolbox::{
     CallContext, CallFailure, CallProgress, FailureKind, Invocation, Outcome, Start, Toolbox,
 };

@@ -93,6 +93,7 @@ impl ManagedTools {
             .with_fingerprint(entry.fingerprint().to_string());
         info.changed = matches!(pins.check(entry), PinState::Changed { .. });
         if let Some(server) = self.manager.server(server) {
+            info.server_identity = server.config.identity();
             info.trusted = server.config.is_trusted();
             info.parallel = server.config.is_parallel();
             info.always_load = server.config.is_always_loaded();

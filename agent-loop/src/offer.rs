@@ -71,6 +71,15 @@ impl Offer {
         };
         let mut specs: Vec<ToolSpec> = Vec::new();
         for (at, info) in own.into_iter().chain(tools.iter().cloned()).enumerate() {
+            if at >= listed && info.is_built_in() {
+                // Nothing is asked for the loop's own tools: no other tool may pass for one.
+                offer.warnings.push(format!(
+                    "tool {:?} is left out: the server name {BUILT_IN:?} is reserved; rename the \
+                     server",
+                    info.name
+                ));
+                continue;
+            }
             if offer.by_name.contains_key(&info.name) {
                 offer.warnings.push(format!(
                     "tool {:?} of server {:?} is left out: another tool has the same name",

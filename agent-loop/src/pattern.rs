@@ -2,13 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A name in which `*` stands for anything.
+/// A name in which `*` stands for anything; `\*` is a star and `\\` a backslash.
 ///
 /// ```
 /// use agent_loop::Pattern;
 ///
 /// assert!(Pattern::from("delete_*").matches("delete_repo"));
 /// assert!(!Pattern::from("delete_*").matches("undelete_repo"));
+/// assert!(!Pattern::exact("*").matches("delete_repo"));
 /// ```
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(transparent)]
@@ -20,9 +21,23 @@ impl Pattern {
         Self("*".to_owned())
     }
 
+    /// This name and no other, whatever characters it has. Names that come from servers and
+    /// users are matched so.
+    pub fn exact(name: &str) -> Self {
+        Self(name.replace('\\', "\\\\").replace('*', "\\*"))
+    }
+
+    /// The one name it stands for, if it stands for one.
+    pub fn as_exact(&self) -> Option<String> {
+        let mut pieces = self.pieces();
+        let only = pieces.pop();
+        only.filter(|_| pieces.is_empty())
+    }
+
     /// Whether it stands for `name`. Takes time linear in the name for each `*`.
     pub fn matches(&self, name: &str) -> bool {
-        let mut pieces = self.0.split('*');
+        let pieces = self.pieces();
+        let mut pieces = pieces.iter().map(String::as_str);
         let Some(mut rest) = pieces.next().and_then(|first| name.strip_prefix(first)) else {
             return false;
         };
@@ -36,6 +51,23 @@ impl Pattern {
             }
         }
         rest.ends_with(last)
+    }
+
+    /// What stands between the wildcards.
+    fn pieces(&self) -> Vec<String> {
+        let mut pieces = Vec::new();
+        let mut piece = String::new();
+        let mut chars = self.0.chars();
+        while let Some(char) = chars.next() {
+            match char {
+                '*' => pieces.push(std::mem::take(&mut piece)),
+                // A backslash at the end stands for itself.
+                '\\' => piece.push(chars.next().unwrap_or('\\')),
+                other => piece.push(other),
+            }
+        }
+        pieces.push(piece);
+        pieces
     }
 }
 
@@ -76,5 +108,19 @@ mod tests {
         check("a**c", "ac", true);
         check("", "", true);
         check("", "a", false);
+        check("\\*", "*", true);
+        check("\\*", "a", false);
+        check("a\\", "a\\", true);
+    }
+
+    #[test]
+    fn an_exact_pattern_stands_for_its_own_name_alone() {
+        for name in ["", "*", "a*b", "\\", "a\\*", "plain"] {
+            let pattern = Pattern::exact(name);
+            assert!(pattern.matches(name), "{name}");
+            assert!(!pattern.matches(&format!("{name}x")), "{name}");
+            assert_eq!(pattern.as_exact().as_deref(), Some(name));
+        }
+        assert_eq!(Pattern::from("a*").as_exact(), None);
     }
 }

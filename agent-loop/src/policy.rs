@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::pattern::Pattern;
-use crate::tool::ToolInfo;
+use crate::tool::{Definition, ToolInfo};
 use crate::words;
 
 /// What happens where no rule says otherwise.
@@ -64,12 +64,16 @@ impl Rule {
     }
 }
 
-/// A yes that was given before, bound to what the tools were then.
+/// A yes that was given before. It covers exactly the definitions it was given for: a tool that was
+/// added or changed since, or a server whose endpoint is another one now, is asked for.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Grant {
     /// The server.
     pub server: String,
+    /// The [identity](ToolInfo::server_identity) of its endpoint then.
+    #[serde(default)]
+    pub server_identity: String,
     /// What it covers.
     pub scope: GrantScope,
     /// Whether it ends with the run.
@@ -96,8 +100,42 @@ pub enum GrantScope {
 }
 
 impl Grant {
+    /// A yes for one tool.
+    pub fn tool(definition: Definition) -> Self {
+        Self {
+            server: definition.server,
+            server_identity: definition.server_identity,
+            scope: GrantScope::Tool {
+                tool: definition.tool,
+                fingerprint: definition.fingerprint,
+            },
+            this_run: false,
+        }
+    }
+
+    /// A yes for those tools of a server that change nothing, by their fingerprints.
+    pub fn read_only(
+        server: impl Into<String>,
+        server_identity: impl Into<String>,
+        fingerprints: BTreeMap<String, String>,
+    ) -> Self {
+        Self {
+            server: server.into(),
+            server_identity: server_identity.into(),
+            scope: GrantScope::ReadOnly { fingerprints },
+            this_run: false,
+        }
+    }
+
+    /// It ends with the run.
+    #[must_use]
+    pub fn for_this_run(mut self) -> Self {
+        self.this_run = true;
+        self
+    }
+
     fn covers(&self, tool: &ToolInfo) -> bool {
-        if self.server != tool.server {
+        if self.server != tool.server || self.server_identity != tool.server_identity {
             return false;
         }
         match &self.scope {
@@ -106,10 +144,7 @@ impl Grant {
                 fingerprint,
             } => *name == tool.tool && *fingerprint == tool.fingerprint,
             GrantScope::ReadOnly { fingerprints } => {
-                let unchanged = fingerprints
-                    .get(&tool.tool)
-                    .map_or(!tool.changed, |then| *then == tool.fingerprint);
-                tool.is_read_only() && unchanged
+                tool.is_read_only() && fingerprints.get(&tool.tool) == Some(&tool.fingerprint)
             }
         }
     }
@@ -118,7 +153,8 @@ impl Grant {
 /// The one judge of calls: a mode, rules, and what was answered before.
 ///
 /// Deny always wins; then a rule that asks, a rule that allows, and the mode. A yes that was given
-/// before answers the question. Where nobody is there to answer, it is a no.
+/// before answers the question. Where nobody is there to answer, it is a no. The loop's own tools
+/// are never asked for.
 ///
 /// ```
 /// use agent_loop::{Effect, Mode, Policy, Rule};
@@ -133,6 +169,9 @@ pub struct Policy {
     mode: Mode,
     rules: Vec<Rule>,
     grants: Vec<Grant>,
+    /// The definitions that were last approved, by server and tool.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pins: BTreeMap<String, BTreeMap<String, Definition>>,
     attended: bool,
 }
 
@@ -174,6 +213,7 @@ impl Policy {
             mode,
             rules: Vec::new(),
             grants: Vec::new(),
+            pins: BTreeMap::new(),
             attended: true,
         }
     }
@@ -189,6 +229,14 @@ impl Policy {
     #[must_use]
     pub fn with_grant(mut self, grant: Grant) -> Self {
         self.grants.push(grant);
+        self
+    }
+
+    /// With a definition that a person approved before: a tool that is another one now is asked
+    /// for in every mode, with [`Why::Changed`].
+    #[must_use]
+    pub fn with_pin(mut self, definition: Definition) -> Self {
+        self.pin(definition);
         self
     }
 
@@ -220,6 +268,18 @@ impl Policy {
         }
     }
 
+    pub(crate) fn pin(&mut self, definition: Definition) {
+        let tools = self.pins.entry(definition.server.clone()).or_default();
+        tools.insert(definition.tool.clone(), definition);
+    }
+
+    /// Whether the tool is not what it was when a person approved it.
+    fn is_changed(&self, tool: &ToolInfo) -> bool {
+        let pin = self.pins.get(&tool.server);
+        let pin = pin.and_then(|tools| tools.get(&tool.tool));
+        tool.changed || pin.is_some_and(|pin| *pin != tool.definition())
+    }
+
     pub(crate) fn forbid(&mut self, rule: Rule) {
         if !self.rules.contains(&rule) {
             self.rules.push(rule);
@@ -228,7 +288,7 @@ impl Policy {
 
     /// Whether a rule forbids this tool.
     pub(crate) fn forbids(&self, tool: &ToolInfo) -> bool {
-        self.ruled(Effect::Deny, tool)
+        !tool.is_built_in() && self.ruled(Effect::Deny, tool)
     }
 
     fn ruled(&self, effect: Effect, tool: &ToolInfo) -> bool {
@@ -239,6 +299,9 @@ impl Policy {
 
     /// Judges a call of this tool.
     pub fn judge(&self, tool: &ToolInfo) -> Verdict {
+        if tool.is_built_in() {
+            return Verdict::Allow;
+        }
         if self.forbids(tool) {
             return Verdict::Deny(words::forbidden());
         }
@@ -249,7 +312,7 @@ impl Policy {
         }
         let why = if self.ruled(Effect::Ask, tool) {
             Why::Rule
-        } else if tool.changed {
+        } else if self.is_changed(tool) {
             Why::Changed
         } else if self.ruled(Effect::Allow, tool) || self.runs_by_mode(tool) {
             return Verdict::Allow;

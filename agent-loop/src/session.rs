@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep_until};
 use tracing::Instrument as _;
 
 use crate::agent::Agent;
-use crate::approval::{AnswerError, Decision};
+use crate::approval::{AnswerError, Consent, Decision};
 use crate::event::Event;
 use crate::handle::{Handle, Order};
 use crate::invoke::{self, Invoked};
@@ -22,8 +22,9 @@ use crate::reply::{self, Asked};
 use crate::run::Run;
 use crate::step::Step;
 use crate::tool::{CallNumber, ToolInfo};
-use crate::toolbox::{FailureKind, Invocation, Outcome, Report};
+use crate::toolbox::{FailureKind, Invocation, Outcome, Report, Start};
 use crate::trace::Trace;
+use crate::words;
 
 /// Progress reports that wait to be told.
 const REPORTS: usize = 64;
@@ -115,23 +116,29 @@ impl<'r> Session<'r> {
         self.handle.clone()
     }
 
-    /// Answers an approval between two events.
+    /// Answers an approval, as it was shown, between two events.
     ///
     /// # Errors
     /// [`AnswerError`] if the answer does not count.
     pub fn answer(
         &mut self,
-        number: CallNumber,
+        shown: &Consent,
         decision: impl Into<Decision>,
     ) -> Result<(), AnswerError> {
         self.reconsider();
         match &self.offer {
-            Some(offer) => self.run.answer(number, decision.into(), offer),
+            Some(offer) => self.run.answer(shown, decision.into(), offer),
             None => {
-                let order = Order::Answer(number, decision.into(), None);
-                self.handle.give(number, order)
+                let order = Order::Answer(shown.clone(), decision.into(), None);
+                self.handle.give(shown.call, order)
             }
         }
+    }
+
+    /// Whether events that have happened already wait to be taken. Take them before you answer:
+    /// what they announce may not be what was shown before.
+    pub fn has_queued(&self) -> bool {
+        !self.queue.is_empty() || !self.run.events.is_empty()
     }
 
     /// Answers what a server asked about a parked call, between two events.
@@ -152,6 +159,8 @@ impl<'r> Session<'r> {
         if matches!(self.effect, Effect::Listen) {
             self.effect = Effect::Decide;
         }
+        // Whatever is waited for next is announced, even if it is the same calls.
+        self.waiting.clear();
     }
 
     /// Cancels whatever is under way, between two events.
@@ -177,7 +186,7 @@ impl<'r> Session<'r> {
             match std::mem::replace(&mut self.effect, Effect::Decide) {
                 Effect::Decide => self.decide().await,
                 Effect::Ask { tools } => self.ask(tools),
-                Effect::Start(invocations) => self.start(invocations),
+                Effect::Start(invocations) => self.start(invocations).await,
                 Effect::Listen => self.listen().await,
             }
         }
@@ -287,10 +296,25 @@ impl<'r> Session<'r> {
         self.effect = Effect::Listen;
     }
 
-    /// Starts calls, side by side.
-    fn start(&mut self, invocations: Vec<Invocation>) {
+    /// Starts calls, side by side. The tools may have changed while the calls were stored: one
+    /// that is no longer what was approved is not called.
+    async fn start(&mut self, invocations: Vec<Invocation>) {
+        let tools = match invocations.iter().any(|it| it.start == Start::Call) {
+            true => Some(self.agent.toolbox.tools().await),
+            false => None,
+        };
+        let listed = self.listed.as_ref();
+        let tools = tools.filter(|now| !listed.is_some_and(|listed| Arc::ptr_eq(listed, now)));
+        self.effect = Effect::Listen;
         for invocation in invocations {
             let number = invocation.number;
+            let tools = tools.as_deref().filter(|_| invocation.start == Start::Call);
+            if tools.is_some_and(|tools| !is_as_approved(&invocation, tools)) {
+                let outcome = Outcome::failed(FailureKind::NotSent, words::changed());
+                self.run.finished(number, outcome);
+                self.effect = Effect::Decide;
+                continue;
+            }
             let (span, meta) = self.trace.tool(&invocation);
             let context =
                 invoke::context(&invocation, self.run.limits(), self.reporter.clone(), meta);
@@ -301,7 +325,6 @@ impl<'r> Session<'r> {
             let task = self.tools.spawn(call.instrument(span));
             self.numbers.insert(task.id(), number);
         }
-        self.effect = Effect::Listen;
     }
 
     /// Waits for the next thing to happen.
@@ -379,8 +402,9 @@ impl<'r> Session<'r> {
         };
         for order in self.handle.take() {
             let (heard, verdict) = match order {
-                Order::Answer(number, decision, verdict) => {
-                    (self.run.answer(number, decision, &offer), verdict)
+                Order::Answer(shown, decision, verdict) => {
+                    self.waiting.clear();
+                    (self.run.answer(&shown, decision, &offer), verdict)
                 }
                 Order::Supply(number, answers, verdict) => {
                     (self.run.supply(number, answers), verdict)
@@ -414,6 +438,12 @@ impl<'r> Session<'r> {
         self.numbers.clear();
         self.handle.close();
     }
+}
+
+/// Whether the tool of a call is there and defined as it was approved.
+fn is_as_approved(invocation: &Invocation, tools: &[ToolInfo]) -> bool {
+    let approved = &invocation.definition;
+    invocation.is_built_in() || tools.iter().any(|tool| tool.definition() == *approved)
 }
 
 impl Drop for Session<'_> {

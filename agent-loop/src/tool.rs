@@ -7,6 +7,8 @@ use mcp_jsonrpc::RawObject;
 use mcp_jsonrpc::model::ToolAnnotations;
 use serde::{Deserialize, Serialize};
 
+use crate::search::BUILT_IN;
+
 /// A tool that can be called: where it lives, what the model is told of it, and what is known
 /// about its manners.
 ///
@@ -25,6 +27,10 @@ pub struct ToolInfo {
     pub server_id: String,
     /// The server's name with us.
     pub server: String,
+    /// Stands for the program or the address behind the server's name: another endpoint has
+    /// another identity, and what was approved for one does not count for the other.
+    #[serde(default)]
+    pub server_identity: String,
     /// The tool's name as its server spells it.
     pub tool: String,
     /// The tool's name as the model sees it: unique among all tools.
@@ -69,6 +75,7 @@ impl ToolInfo {
             server_id: server.clone(),
             name: tool.clone(),
             server,
+            server_identity: String::new(),
             tool,
             description: None,
             input_schema,
@@ -118,6 +125,13 @@ impl ToolInfo {
         self
     }
 
+    /// From a server with this identity.
+    #[must_use]
+    pub fn with_server_identity(mut self, identity: impl Into<String>) -> Self {
+        self.server_identity = identity.into();
+        self
+    }
+
     /// With a fingerprint of its definition.
     #[must_use]
     pub fn with_fingerprint(mut self, fingerprint: impl Into<String>) -> Self {
@@ -132,9 +146,58 @@ impl ToolInfo {
         self
     }
 
-    /// Whether it may be taken to change nothing: it says so, and its server is trusted.
+    /// Whether it may be taken to change nothing: it says so, and its server is trusted. A tool
+    /// that also says that it may destroy something is not.
     pub fn is_read_only(&self) -> bool {
         self.trusted && self.annotations.is_read_only()
+    }
+
+    /// Whether it is one of the loop's own: `tool_search`, `tool_call` or `read_output`. They
+    /// change nothing and are never asked for. The tool that `tool_call` names is.
+    pub fn is_built_in(&self) -> bool {
+        self.server == BUILT_IN
+    }
+
+    /// What an approval of it is bound to.
+    pub fn definition(&self) -> Definition {
+        Definition {
+            server: self.server.clone(),
+            server_identity: self.server_identity.clone(),
+            tool: self.tool.clone(),
+            fingerprint: self.fingerprint.clone(),
+        }
+    }
+}
+
+/// A tool as it is defined at one moment, at one server: what an approval is bound to. Another
+/// definition, or another endpoint under the same name, has another value.
+#[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[non_exhaustive]
+pub struct Definition {
+    /// The server's name with us.
+    pub server: String,
+    /// The [identity](ToolInfo::server_identity) of its endpoint.
+    pub server_identity: String,
+    /// The tool's name as its server spells it.
+    pub tool: String,
+    /// The fingerprint of its definition.
+    pub fingerprint: String,
+}
+
+impl Definition {
+    /// A tool's definition.
+    pub fn new(
+        server: impl Into<String>,
+        server_identity: impl Into<String>,
+        tool: impl Into<String>,
+        fingerprint: impl Into<String>,
+    ) -> Self {
+        Self {
+            server: server.into(),
+            server_identity: server_identity.into(),
+            tool: tool.into(),
+            fingerprint: fingerprint.into(),
+        }
     }
 }
 

@@ -12,8 +12,8 @@ use provider_adapters::CallId;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, mpsc};
 
-use crate::search::rank;
-use crate::tool::{CallNumber, ToolInfo};
+use crate::search::{BUILT_IN, rank};
+use crate::tool::{CallNumber, Definition, ToolInfo};
 
 /// Tools that can be listed and called. Wrap one to watch or to change what passes.
 ///
@@ -47,12 +47,21 @@ pub struct Invocation {
     pub tool: String,
     /// The tool's name as the model sees it.
     pub name: String,
+    /// The definition that was approved: the tool must not run if it is another one by now.
+    pub definition: Definition,
     /// What to call it with: checked against the tool's schema.
     pub arguments: RawObject,
     /// Whether it begins, or goes on.
     pub start: Start,
     /// The tool's own time limit, if it has one.
     pub timeout: Option<Duration>,
+}
+
+impl Invocation {
+    /// Whether it is of one of the loop's own tools.
+    pub(crate) fn is_built_in(&self) -> bool {
+        self.server == BUILT_IN
+    }
 }
 
 /// How a call is taken up.

@@ -19,6 +19,11 @@ pub(crate) fn gone(name: &str) -> String {
     format!("The call was not made: the tool {name:?} is no longer there.")
 }
 
+pub(crate) fn changed() -> String {
+    "the tool was changed by its server just before the call. Look at it again before you repeat it"
+        .to_owned()
+}
+
 pub(crate) fn declined(reason: Option<&str>) -> String {
     match reason {
         Some(reason) => format!("The user declined this call and says: {reason}"),

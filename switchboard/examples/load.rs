@@ -238,7 +238,7 @@ impl Server {
         let body = json!({
             "position": call["position"],
             "decision": "approve",
-            "argsHash": call["argsHash"],
+            "digest": call["approval"]["digest"],
         });
         // Twice, as two tabs would: one counts.
         let statuses = [0, 1].map(|_| self.ask("POST", &path, Some(&body)).0);

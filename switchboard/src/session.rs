@@ -15,6 +15,6 @@ pub use error::SessionError;
 pub use fork::{fork, transcript};
 pub use ledger::Ledger;
 pub use outputs::StoredOutputs;
-pub use remembered::policy;
+pub use remembered::Decided;
 pub use talk::{Model, Talk};
 pub use turn::Turn;

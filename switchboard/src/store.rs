@@ -42,9 +42,10 @@ pub use id::{
 };
 pub use mark::{Marker, Marks};
 pub use row::{
-    Assistant, Blob, CallStatus, Conversation, Decision, EnvPolicy, Event, EventBounds, McpMode,
-    Message, NewEvent, Pending, PendingKind, PendingState, Role, Rule, RuleScope, Run, Server,
-    ServerKind, ServerTool, Setting, Standing, TokenRef, ToolCall, Trust, Usage, UsageTotal, User,
+    ApprovedDefinition, Assistant, Blob, CallStatus, Conversation, Decision, DefinitionKind,
+    EnvPolicy, Event, EventBounds, McpMode, Message, NewEvent, Pending, PendingKind, PendingState,
+    Role, Rule, RuleScope, Run, Server, ServerKind, ServerTool, Setting, Standing, TokenRef,
+    ToolCall, Trust, Usage, UsageTotal, User,
 };
 pub use sqlite::{Limits, SqliteStore};
 pub use stored_value::{StoredValue, UnknownScheme};
@@ -120,6 +121,12 @@ pub trait Store: fmt::Debug + Send + Sync {
 
     /// A user's remembered approvals and denials, oldest first.
     async fn rules(&self, user: &UserId) -> Result<Vec<Rule>, StoreError>;
+
+    /// The definitions of a user's tools that count as approved, by server, tool and kind.
+    async fn approved_definitions(
+        &self,
+        user: &UserId,
+    ) -> Result<Vec<ApprovedDefinition>, StoreError>;
 
     /// Questions that wait for the user in a conversation, oldest first.
     async fn open_questions(

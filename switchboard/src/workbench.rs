@@ -16,12 +16,14 @@ use crate::exit::{Exit, Failure};
 use crate::home;
 use crate::models::{Choice, Found, Price, PriceTable, Tape, Wanted};
 use crate::models::{build, choose, find_key, ollama_models};
-use crate::servers::connector;
-use crate::session::{StoredOutputs, policy};
+use crate::servers::{auto_approved, connector};
+use crate::session::{Decided, StoredOutputs};
 use crate::store::{Assistant, Conversation, ConversationId, Server, Store, UserId};
 
 pub(crate) use select::of_assistant as select_servers;
 
+/// The approval mode where none is chosen: in the tour, in the terminal and in the page.
+pub(crate) const DEFAULT_MODE: Mode = Mode::AutoRead;
 /// How long to wait for servers before the conversation begins without them.
 const START: Duration = Duration::from_secs(10);
 
@@ -123,8 +125,11 @@ impl Workbench {
         &self,
         conversation: &ConversationId,
     ) -> Result<(Policy, Limits), Failure> {
-        let rules = self.store.rules(&self.user).await?;
-        let mut policy = policy(self.mode, &rules, &self.servers, conversation);
+        let servers = self.servers.iter();
+        let seen = servers.flat_map(|row| auto_approved(row, &self.manager));
+        self.store.commit(seen.collect()).await?;
+        let decided = Decided::read(&*self.store, &self.user).await?;
+        let mut policy = decided.policy(self.mode, &self.servers, conversation);
         if self.unattended {
             policy = policy.unattended();
         }
@@ -251,7 +256,7 @@ pub(crate) fn mode(
         .and_then(Value::as_str)
         .map(str::to_owned);
     match of_assistant.or(setting) {
-        None => Ok(Mode::default()),
+        None => Ok(DEFAULT_MODE),
         Some(name) => named_mode(&name),
     }
 }

@@ -11,7 +11,7 @@ export class ApprovalPanel {
   constructor(call, talk) {
     this.call = call;
     this.talk = talk;
-    this.argsHash = call.argsHash;
+    this.digest = call.approval.digest;
     this.problem = h('p', { class: 'problem', role: 'alert', hidden: true });
     this.body = h('div', { class: 'approval-body' });
     const why = reason(call.approval);
@@ -21,6 +21,9 @@ export class ApprovalPanel {
       { class: 'approval', role: 'group', 'aria-label': title },
       h('p', { class: 'approval-title' }, title),
       why && h('p', { class: 'warning' }, why),
+      call.approval.definitionChanged &&
+        call.approval.description &&
+        h('p', { class: 'quiet' }, `It now says: ${call.approval.description}`),
       this.body,
       this.problem,
     );
@@ -57,7 +60,11 @@ export class ApprovalPanel {
     return [
       offers('conversation') && ['This chat', scope('conversation')],
       offers('tool') && ['Always this tool', scope('tool')],
-      offers('server') && Array.isArray(choices) && ['Always this server’s read-only tools', scope('server')],
+      offers('server') &&
+        Array.isArray(choices) && [
+          `Always this server’s read-only tools: ${this.call.approval.readOnlyTools.join(', ')}`,
+          scope('server'),
+        ],
     ];
   }
 
@@ -145,6 +152,6 @@ function reason({ reason: why, definitionChanged }) {
 function conflict({ code, message }) {
   if (code === 'already_answered')
     return 'This was answered already, perhaps in another tab. Here is how it went on.';
-  if (code === 'stale') return 'The arguments changed while you looked at them. Please look again.';
+  if (code === 'stale') return 'The tool or its arguments changed while you looked at them. Please look again.';
   return message;
 }

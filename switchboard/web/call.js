@@ -78,7 +78,7 @@ export class CallView {
   /** The question that goes with the call: may it run, or what its server wants to know. */
   updateQuestion(call, state) {
     const asks = asksForApproval(call);
-    if (this.panel && (!asks || this.panel.argsHash !== call.argsHash)) {
+    if (this.panel && (!asks || this.panel.digest !== call.approval.digest)) {
       const had = this.panel.element.contains(document.activeElement);
       this.panel.element.remove();
       this.panel = null;

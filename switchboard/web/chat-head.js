@@ -11,7 +11,7 @@ import { download } from './result.js';
 /** The ways to approve, as a list to choose from. */
 export const MODES = [
   ['ask', 'Ask before every call'],
-  ['auto-read', 'Run what only reads, ask for the rest'],
+  ['auto-read', 'Run what only reads on trusted servers, ask for the rest'],
   ['auto', 'Run everything'],
   ['plan', 'Run nothing'],
 ];

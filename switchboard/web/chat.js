@@ -110,7 +110,7 @@ function waitBar(bar, state, talk, log) {
   const calls = waiting(state);
   const count = calls.length + state.questions.length;
   bar.hidden = count === 0;
-  const key = `${calls.map(({ position, argsHash }) => `${position}${argsHash}`)}/${state.questions.length}`;
+  const key = `${calls.map(({ approval }) => approval.digest)}/${state.questions.length}`;
   if (bar.dataset.key === key) return;
   bar.dataset.key = key;
   if (count === 0) {

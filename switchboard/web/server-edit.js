@@ -32,6 +32,7 @@ export function editServer(server, done) {
   const timeout = text(old.timeout, { inputmode: 'numeric' });
   const parallel = tick(old.parallel);
   const always = tick(old.alwaysLoad);
+  const trusted = tick(old.trust === 'trusted');
   const policy = select(
     [
       ['safe', 'What programs need (PATH, HOME, …)'],
@@ -68,6 +69,11 @@ export function editServer(server, done) {
       ticked('Takes several calls at once', parallel),
       ticked('Always offer its tools, however many there are', always),
       ticked(
+        'Trust what it says about its tools',
+        trusted,
+        'Tools that it calls read-only then run without a question, unless every call is asked for.',
+      ),
+      ticked(
         'Keep secrets typed here in plain text',
         plain,
         'Otherwise write env:NAME, and the value is read from the environment.',
@@ -88,6 +94,8 @@ export function editServer(server, done) {
         alwaysLoad: always.checked,
         plainValues: plain.checked,
       };
+      // A server that may not start yet is not trusted by the way.
+      if (old.trust !== 'pending') fields.trust = trusted.checked ? 'trusted' : 'allowed';
       if (type.value === 'stdio') {
         Object.assign(fields, {
           command: command.value.trim(),

@@ -163,7 +163,7 @@ class ServerCard {
     };
     const trust =
       server.trust === 'pending' &&
-      doing('Approve and start', () => this.save({ trust: 'trusted', isActive: true }), {
+      doing('Approve and start', () => this.save({ trust: 'allowed', isActive: true }), {
         class: 'button small primary',
       });
     const signIn =

@@ -21,7 +21,7 @@ async function load(element) {
 
 function form(settings, models) {
   const model = modelInput(models, settings.model ?? '');
-  const approve = select(MODES, settings.approve ?? 'ask');
+  const approve = select(MODES, settings.approve ?? 'auto-read');
   const rounds = h('input', { type: 'text', inputmode: 'numeric', value: settings.max_rounds ?? '' });
   const cost = h('input', { type: 'text', inputmode: 'decimal', value: settings.max_cost ?? '' });
   const save = h('button', { type: 'submit', class: 'button primary' }, h('span', {}, 'Save'));

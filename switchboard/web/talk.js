@@ -79,9 +79,9 @@ export class Talk {
     return post(`${this.path}/continue`);
   }
 
-  /** Answers whether a call may run. Says which arguments were shown. */
+  /** Answers whether a call may run: exactly the question that was shown. */
   async decide(call, answer) {
-    const body = { toolCallId: call.id, position: call.position, argsHash: call.argsHash, ...answer };
+    const body = { toolCallId: call.id, position: call.position, digest: call.approval?.digest, ...answer };
     const record = await post(`messages/${call.messageId}/tool-confirm`, body);
     // Events may have told more already.
     const known = waiting(this.state).some(

@@ -106,7 +106,7 @@ class ToolRow {
     this.switch.addEventListener('change', () => this.save(this.switch, { enabled: this.switch.checked }));
     this.approval = select(APPROVALS, 'ask', { class: 'small' });
     this.approval.addEventListener('change', () =>
-      this.save(this.approval, { approval: this.approval.value }),
+      this.save(this.approval, { approval: this.approval.value, hash: this.tool.hash }),
     );
     this.body = h('div', { class: 'tool-body', id, hidden: true });
     this.element = h(

@@ -195,13 +195,13 @@ fn supply(desk: &Desk, session: &mut Session<'_>, number: CallNumber) {
 
 /// Answers at once, or some time later and from elsewhere.
 fn answer(desk: &Desk, session: &mut Session<'_>, approval: &Approval, random: &mut Random) {
-    let number = approval.record.number;
+    let shown = approval.consent();
     let decision = match random.below(10) {
         0 => Decision::from(Answer::Deny).with_reason("Not now."),
         1 => Decision::from(Answer::AlwaysDeny),
         2 => Decision::from(Answer::ThisRun),
         3 => Decision::from(Answer::AlwaysTool),
-        4 => Decision::from(Answer::AlwaysServerReadOnly),
+        4 if approval.read_only => Decision::from(Answer::AlwaysServerReadOnly),
         5 => edited(approval),
         _ => Decision::from(Answer::Once),
     };
@@ -211,13 +211,13 @@ fn answer(desk: &Desk, session: &mut Session<'_>, approval: &Approval, random: &
     });
     if random.percent(50) {
         // Whoever was faster, a cancel perhaps, has the say.
-        let _ = session.answer(number, decision);
+        let _ = session.answer(&shown, decision);
         return;
     }
     let (handle, pause) = (session.handle(), random.millis(0..1_500));
     tokio::spawn(async move {
         sleep(pause).await;
-        let _ = handle.answer(number, decision).await;
+        let _ = handle.answer(&shown, decision).await;
     });
 }
 

@@ -91,14 +91,13 @@ async fn perform(wire: Wire) {
     let mut session = agent.session(&mut run);
     while let Some(event) = session.next().await {
         if let Event::Approval(approval) = event {
-            let number = approval.record.number;
             asked.push(approval.record.tool_name.clone());
             let decision = if approval.record.arguments.text().contains("d.txt") {
                 Decision::from(Answer::Deny).with_reason("Not that one.")
             } else {
                 Decision::from(Answer::Once)
             };
-            session.answer(number, decision).unwrap();
+            session.answer(&approval.consent(), decision).unwrap();
         }
     }
     drop(session);

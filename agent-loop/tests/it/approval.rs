@@ -2,8 +2,8 @@
 
 use agent_loop::testing::{ScriptedModel, ScriptedTools};
 use agent_loop::{
-    Agent, Answer, Decision, Effect, Event, Grant, Mode, Outcome, Policy, Reason, Rule, Run,
-    Status, ToolInfo, Verdict, Why,
+    Agent, Answer, AnswerError, CallNumber, Consent, Decision, Deferral, Effect, Event, Grant,
+    Mode, Outcome, Policy, Reason, Rule, Run, Status, ToolInfo, Verdict, Why,
 };
 use mcp_jsonrpc::model::ToolAnnotations;
 use provider_adapters::ToolChoice;
@@ -74,13 +74,27 @@ fn a_changed_definition_is_asked_for_whatever_the_mode() {
     check(&Policy::new(Mode::Ask).with_rule(rule), &changed, "changed");
 }
 
+/// What a person is shown of a call that waits.
+fn shown(run: &Run, number: CallNumber) -> Consent {
+    let mut waiting = run.approvals().into_iter();
+    waiting
+        .find(|it| it.record.number == number)
+        .unwrap()
+        .consent()
+}
+
 /// Drives a run and answers every approval in the order of `answers`; how many were asked for.
 async fn answering(agent: &Agent, run: &mut Run, answers: &[Answer]) -> (usize, Vec<Event>) {
     let (mut asked, mut events) = (0, Vec::new());
     let mut session = agent.session(run);
     while let Some(event) = session.next().await {
         if let Event::Waiting { numbers } = &event {
-            session.answer(numbers[0], answers[asked]).unwrap();
+            let shown = shown(session.run(), numbers[0]);
+            match session.answer(&shown, answers[asked]) {
+                // It may change something: approved for once.
+                Err(AnswerError::NotReadOnly(_)) => session.answer(&shown, Answer::Once).unwrap(),
+                answered => answered.unwrap(),
+            }
             asked += 1;
         }
         events.push(event);
@@ -157,9 +171,7 @@ async fn a_tool_that_changes_after_its_approval_is_asked_for_again() {
         if let Event::Approval(approval) = event {
             whys.push(approval.why);
             if whys.len() == 1 {
-                session
-                    .answer(approval.record.number, Answer::Once)
-                    .unwrap();
+                session.answer(&approval.consent(), Answer::Once).unwrap();
                 tools.replace([tool("s", "write").with_fingerprint("2")]);
             } else {
                 break;
@@ -182,11 +194,11 @@ async fn edited_arguments_are_checked_used_and_told() {
     let mut session = agent.session(&mut run);
     while let Some(event) = session.next().await {
         if let Event::Approval(approval) = event {
-            let number = approval.record.number;
+            let shown = approval.consent();
             let wrong = Decision::from(Answer::Once).with_arguments(object(&json!({"n": "x"})));
-            assert!(session.answer(number, wrong).is_err());
+            assert!(session.answer(&shown, wrong).is_err());
             let right = Decision::from(Answer::Once).with_arguments(object(&json!({"n": 7})));
-            session.answer(number, right).unwrap();
+            session.answer(&shown, right).unwrap();
         }
     }
     drop(session);
@@ -226,20 +238,188 @@ async fn an_approval_survives_the_process_and_is_asked_for_once() {
     drop(run);
 
     let mut run: Run = serde_json::from_str(&stored).unwrap();
+    let first = shown(&run, 1.into());
     assert_eq!(run.approvals().len(), 1);
     let mut session = agent.session(&mut run);
     // Before the first event: the answer waits until the tools are known.
-    session.answer(1.into(), Answer::ThisRun).unwrap();
+    session.answer(&first, Answer::ThisRun).unwrap();
     let mut asked = 0;
     while let Some(event) = session.next().await {
         if let Event::Waiting { numbers } = event {
             asked += 1;
             assert_eq!(numbers, [2.into()]);
-            session.answer(numbers[0], Answer::Once).unwrap();
+            let second = shown(session.run(), numbers[0]);
+            session.answer(&second, Answer::Once).unwrap();
         }
     }
     drop(session);
     assert_eq!(asked, 1);
     assert_eq!(tools.calls().len(), 2);
     assert_eq!(last_words(&run), "Done.");
+}
+
+#[tokio::test]
+async fn an_answer_to_an_earlier_definition_is_refused_and_what_waits_now_is_shown() {
+    let tools = box_of_three();
+    let agent = Agent::new(two_rounds("write", "write"), "model", tools.clone());
+    let mut run = asking("Go");
+    drive(&agent, &mut run).await;
+    let seen = run.approvals().remove(0);
+
+    tools.replace([tool("s", "write").with_fingerprint("2")]);
+    let mut session = agent.session(&mut run);
+    while let Some(event) = session.next().await {
+        if matches!(event, Event::Waiting { .. }) {
+            break;
+        }
+    }
+    for answer in [Answer::Once, Answer::AlwaysTool, Answer::Deny] {
+        match session.answer(&seen.consent(), answer) {
+            Err(AnswerError::Superseded(now)) => {
+                assert_eq!(now.why, Why::Changed);
+                assert_eq!(now.definition.fingerprint, "2");
+                assert_ne!(now.digest, seen.digest);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    let now = session.run().approvals().remove(0);
+    session.answer(&now.consent(), Answer::Deny).unwrap();
+    drop(session);
+    assert!(tools.calls().is_empty());
+    assert_eq!(ends(&run)[0], Status::Cancelled);
+}
+
+#[tokio::test]
+async fn a_yes_for_read_only_tools_covers_those_that_were_shown_and_no_later_one() {
+    let tools = box_of_three();
+    let agent = Agent::new(two_rounds("read", "list"), "model", tools.clone());
+    let mut run = asking("Go");
+    let mut asked = Vec::new();
+    let mut session = agent.session(&mut run);
+    while let Some(event) = session.next().await {
+        if let Event::Approval(approval) = event {
+            asked.push(approval.record.tool_name.clone());
+            if asked.len() == 1 {
+                let shown: Vec<&str> = approval
+                    .read_only_tools
+                    .keys()
+                    .map(String::as_str)
+                    .collect();
+                assert_eq!(shown, ["list", "read"]);
+                session
+                    .answer(&approval.consent(), Answer::AlwaysServerReadOnly)
+                    .unwrap();
+                // Added and changed after the answer: both claim to change nothing.
+                tools.replace([
+                    reads("s", "read"),
+                    reads("s", "list").with_fingerprint("2"),
+                    reads("s", "wipe"),
+                ]);
+            } else {
+                session.answer(&approval.consent(), Answer::Deny).unwrap();
+            }
+        }
+    }
+    drop(session);
+    // The call of `read` had its answer; what was added or changed since is asked for.
+    assert_eq!(asked, ["read", "list"]);
+    assert_eq!(tools.calls().len(), 1);
+
+    let policy = run.policy().clone();
+    check(&policy, &reads("s", "read"), "allow");
+    check(&policy, &reads("s", "wipe"), "ask");
+    check(&policy, &reads("s", "list").with_fingerprint("2"), "ask");
+}
+
+#[test]
+fn a_yes_ends_when_the_servers_endpoint_is_another_one() {
+    let one = tool("s", "write").with_server_identity("npx files");
+    let other = tool("s", "write").with_server_identity("npx evil");
+    let policy = Policy::new(Mode::Ask).with_grant(Grant::tool(one.definition()));
+    check(&policy, &one, "allow");
+    check(&policy, &other, "ask");
+}
+
+#[test]
+fn a_tool_that_is_not_what_was_approved_is_asked_for_in_every_mode() {
+    let then = tool("s", "write");
+    let policy = Policy::new(Mode::Auto).with_pin(then.definition());
+    check(&policy, &then, "allow");
+    check(&policy, &then.clone().with_fingerprint("2"), "changed");
+    check(&policy, &then.with_server_identity("other"), "changed");
+}
+
+#[test]
+fn a_hint_counts_only_from_a_trusted_server_and_destructive_wins() {
+    let hints = |destructive| {
+        let mut hints = ToolAnnotations::default();
+        hints.read_only_hint = Some(true);
+        hints.destructive_hint = destructive;
+        hints
+    };
+    let policy = Policy::new(Mode::AutoRead);
+    let claims = tool("s", "look").with_annotations(hints(None));
+    check(&policy, &claims, "ask");
+    check(&policy, &claims.with_trust(true), "allow");
+    let both = tool("s", "look").with_annotations(hints(Some(true)));
+    check(&policy, &both.with_trust(true), "ask");
+}
+
+#[test]
+fn a_lasting_no_names_one_tool_whatever_its_name_is() {
+    let policy = Policy::new(Mode::Auto).with_rule(Rule::new(
+        Effect::Deny,
+        agent_loop::Pattern::exact("*"),
+        agent_loop::Pattern::exact("*"),
+    ));
+    check(&policy, &tool("*", "*"), "deny");
+    check(&policy, &tool("s", "write"), "allow");
+}
+
+#[tokio::test]
+async fn many_tools_are_searched_without_a_question_and_the_tool_behind_is_asked_for() {
+    let tools = box_of_three();
+    let model = ScriptedModel::new()
+        .calls([("tool_search", json!({"query": "write"}))])
+        .calls([("tool_call", json!({"name": "write", "arguments": {"n": 1}}))])
+        .calls([("tool_call", json!({"name": "write", "arguments": {"n": 2}}))])
+        .says("Done.");
+    let agent =
+        Agent::new(model, "model", tools.clone()).with_deferral(Deferral::default().with_tools(2));
+    let mut run = asking("Go").with_policy(Policy::new(Mode::Ask));
+    let mut asked = Vec::new();
+    let mut session = agent.session(&mut run);
+    while let Some(event) = session.next().await {
+        if let Event::Approval(approval) = event {
+            asked.push(format!(
+                "{} {} {}",
+                approval.record.server_name,
+                approval.record.tool_name,
+                approval.record.arguments.text()
+            ));
+            let answer = Answer::AlwaysTool;
+            session.answer(&approval.consent(), answer).unwrap();
+        }
+    }
+    drop(session);
+    assert_eq!(asked, [r#"s write {"n":1}"#], "granted as itself");
+    assert_eq!(tools.calls().len(), 2);
+    assert_eq!(last_words(&run), "Done.");
+}
+
+#[tokio::test]
+async fn no_server_can_pass_for_the_loop_itself() {
+    let tools =
+        ScriptedTools::new().with_answer(tool("built-in", "wipe"), |_| Outcome::text("wiped"));
+    let model = ScriptedModel::new()
+        .calls([("wipe", json!({"n": 1}))])
+        .says("Done.");
+    let agent = Agent::new(model, "model", tools.clone());
+    let mut run = asking("Go").with_policy(Policy::new(Mode::Auto));
+    let events = drive(&agent, &mut run).await;
+    assert!(tools.calls().is_empty());
+    let warned =
+        |event: &Event| matches!(event, Event::Warning { message } if message.contains("reserved"));
+    assert!(events.iter().any(warned), "{events:?}");
 }

@@ -75,13 +75,14 @@ async fn whoever_answers_a_session_that_is_over_is_told_so() {
         }
     }
     let handle = session.handle();
-    let unheard = handle.answer(1.into(), Answer::Once);
+    let shown = session.run().approvals()[0].consent();
+    let unheard = handle.answer(&shown, Answer::Once);
     let mut unheard = std::pin::pin!(unheard);
     assert!(now(unheard.as_mut()).await.is_none());
     drop(session);
     let not_asked = Err(AnswerError::NotAsked(1.into()));
     assert_eq!(unheard.await, not_asked);
-    assert_eq!(handle.answer(1.into(), Answer::Once).await, not_asked);
+    assert_eq!(handle.answer(&shown, Answer::Once).await, not_asked);
 }
 
 /// The future's value if it has one now.

@@ -373,11 +373,16 @@ impl Stage {
                 let number = approvals[0].record.number;
                 assert!(self.answered.insert(number), "{number} was asked twice");
                 let at = self.answered.len() % self.script.answers.len();
-                let answer = Decision::from(self.script.answers[at]);
+                let answer = match self.script.answers[at] {
+                    Answer::AlwaysServerReadOnly if !approvals[0].read_only => Answer::Once,
+                    answer => answer,
+                };
+                let answer = Decision::from(answer);
+                let shown = approvals[0].consent();
                 self.run
-                    .answer(number, answer.clone(), &self.offer)
+                    .answer(&shown, answer.clone(), &self.offer)
                     .unwrap();
-                assert!(self.run.answer(number, answer, &self.offer).is_err());
+                assert!(self.run.answer(&shown, answer, &self.offer).is_err());
             }
             Step::Park(numbers) => {
                 self.run.supply(numbers[0], RawMap::new()).unwrap();

@@ -147,9 +147,10 @@ async fn the_time_people_take_does_not_count() {
     while let Some(event) = session.next().await {
         if matches!(event, Event::Waiting { .. }) {
             let handle = handle.clone();
+            let shown = session.run().approvals()[0].consent();
             tokio::spawn(async move {
                 tokio::time::sleep(Duration::from_secs(1_000)).await;
-                handle.answer(1.into(), agent_loop::Answer::Once).await
+                handle.answer(&shown, agent_loop::Answer::Once).await
             });
         }
     }

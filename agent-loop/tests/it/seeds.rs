@@ -179,7 +179,7 @@ async fn a4_a5_a_call_waits_for_confirmation() {
             } else {
                 Answer::Deny
             };
-            session.answer(number, answer).unwrap();
+            session.answer(&approval.consent(), answer).unwrap();
         }
         events.push(event);
     }
@@ -212,9 +212,10 @@ async fn a5_an_answer_from_another_task_counts_once() {
     while let Some(event) = session.next().await {
         if matches!(event, Event::Waiting { .. }) {
             let handle = handle.clone();
+            let shown = session.run().approvals()[0].consent();
             person = Some(tokio::spawn(async move {
-                let first = handle.answer(1.into(), Answer::Once);
-                let second = handle.answer(1.into(), Answer::Once);
+                let first = handle.answer(&shown, Answer::Once);
+                let second = handle.answer(&shown, Answer::Once);
                 tokio::join!(first, second)
             }));
         }

@@ -73,9 +73,10 @@ object! {
 }
 
 impl ToolAnnotations {
-    /// Whether it says that it changes nothing; false by default.
+    /// Whether it says that it changes nothing; false by default, and false for a tool that also
+    /// says that it may destroy something.
     pub fn is_read_only(&self) -> bool {
-        self.read_only_hint.unwrap_or(false)
+        self.read_only_hint.unwrap_or(false) && self.destructive_hint != Some(true)
     }
 
     /// Whether it may destroy something; true by default.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use mcp_transport::{EnvPolicy, HttpConfig, HttpConfigError, Secret, ServerCommand};
+use sha2::{Digest as _, Sha256};
 
 /// How a server is reached.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -195,6 +196,32 @@ impl RemoteEndpoint {
             RemoteKind::StreamableHttp => http.streamable_only(),
             RemoteKind::Sse => http.sse_only(),
         })
+    }
+}
+
+impl Endpoint {
+    /// SHA-256 over what is started or addressed, each part with its length.
+    pub(super) fn identity(&self) -> String {
+        let mut hash = Sha256::new();
+        let mut add = |part: &str| {
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part);
+        };
+        match self {
+            Self::Stdio(stdio) => {
+                add("stdio");
+                add(&stdio.command);
+                add(stdio.cwd.as_deref().unwrap_or_default());
+                stdio.args.iter().for_each(|arg| add(arg.expose()));
+            }
+            Self::Remote(remote) => {
+                add("remote");
+                add(remote.url.expose());
+            }
+        }
+        let digest = hash.finalize();
+        let hex = digest.iter().map(|byte| format!("{byte:02x}"));
+        format!("sha256:{}", hex.collect::<String>())
     }
 }
 

@@ -64,7 +64,12 @@ pub(super) fn resolve(file: &ConfigFile, variables: &dyn Variables) -> Resolved 
         };
         if work.missing.is_empty() {
             let server = server.clone();
-            resolved.servers.push(ServerConfig { endpoint, ..server });
+            let identity = Some(server.identity());
+            resolved.servers.push(ServerConfig {
+                endpoint,
+                identity,
+                ..server
+            });
         } else {
             resolved.unresolved.push(Unresolved {
                 server: server.name.clone(),

@@ -25,6 +25,8 @@ use crate::name::ServerName;
 pub struct ServerConfig {
     pub(crate) name: ServerName,
     pub(crate) endpoint: Endpoint,
+    /// That of the endpoint before its variables were replaced.
+    pub(crate) identity: Option<String>,
     pub(crate) enabled: bool,
     pub(crate) required: bool,
     pub(crate) start: Start,
@@ -65,6 +67,7 @@ impl ServerConfig {
         Self {
             name,
             endpoint,
+            identity: None,
             enabled: true,
             required: false,
             start: Start::default(),
@@ -155,6 +158,16 @@ impl ServerConfig {
     pub fn with_tools(mut self, tools: ToolPolicy) -> Self {
         self.tools = tools;
         self
+    }
+
+    /// Stands for its endpoint: another program, other arguments, another folder or another
+    /// address have another identity. The environment and the headers do not count, and what
+    /// variables stand for does not either: a rotated key does not make it another server. An
+    /// approval given for one identity says nothing about another.
+    pub fn identity(&self) -> String {
+        self.identity
+            .clone()
+            .unwrap_or_else(|| self.endpoint.identity())
     }
 
     /// Its name.

@@ -12,7 +12,7 @@ function loaded(items = [question, answer], lastEventId = 10) {
 }
 
 function call(position, status, more = {}) {
-  return { id: `call${position}`, messageId: 'm2', position, status, arguments: {}, argsHash: 'h', ...more };
+  return { id: `call${position}`, messageId: 'm2', position, status, arguments: {}, ...more };
 }
 
 function play(state, events) {

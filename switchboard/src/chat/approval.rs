@@ -36,8 +36,16 @@ pub(crate) fn question(approval: &Approval) -> String {
 /// The answers that can be given.
 pub(crate) fn choices(approval: &Approval) -> String {
     let server = match approval.read_only {
-        true => "  [s] always this server's read-only tools",
-        false => "",
+        true => {
+            let tools: Vec<&str> = approval
+                .read_only_tools
+                .keys()
+                .map(String::as_str)
+                .collect();
+            let tools = clean(&tools.join(", ")).replace('\n', " ");
+            format!("\n  [s] always this server's read-only tools as they are now: {tools}")
+        }
+        false => String::new(),
     };
     format!(
         "  [y] once  [c] this chat  [t] always this tool{server}\n  [e] edit  [n] deny (n WHY \

@@ -120,7 +120,7 @@ async fn wait(
             let Verdict::Decided(decision) = &last else {
                 return Ok(last);
             };
-            match turn.answer(*number, (**decision).clone()).await {
+            match turn.answer(&approval.consent(), (**decision).clone()).await {
                 Ok(()) => break,
                 Err(SessionError::Answer(error)) => problem = Some(error.to_string()),
                 Err(error) => return Err(error),

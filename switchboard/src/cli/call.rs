@@ -16,6 +16,7 @@ use crate::cli::tools::schema;
 use crate::exit::{Exit, Failure};
 use crate::out::Out;
 use crate::servers::{AdHoc, Link, Linked, ToolPolicy};
+use crate::session::Decided;
 
 /// The most bytes of arguments that are read from a file.
 const MOST: u64 = 16 << 20;
@@ -106,8 +107,8 @@ async fn refuse_denied(link: &Link, server: &Linked, tool: &str) -> Result<(), F
     let (Some(store), Some(row)) = (&link.store, &server.row) else {
         return Ok(());
     };
-    let rules = store.rules(&row.user_id).await?;
-    let denied = ToolPolicy::new(row, &rules).denies(tool);
+    let decided = Decided::read(&**store, &row.user_id).await?;
+    let denied = ToolPolicy::new(row, &decided).denies(tool);
     match denied {
         false => Ok(()),
         true => Err(Failure::new(

@@ -40,6 +40,11 @@ enum Verb {
     Enable(Named),
     /// Switch a server off
     Disable(Named),
+    /// Believe what a server says about its tools: in the mode auto-read, those that only read run
+    /// without a question
+    Trust(Named),
+    /// Take a server's word about its tools no longer
+    Untrust(Named),
     /// Connect to servers and say what they offer
     Test(test::Test),
     /// Show what a server last wrote to standard error or logged, and why it could not be reached
@@ -76,6 +81,8 @@ impl Servers {
             Verb::Remove(named) => remove(global, out, &named.name).await,
             Verb::Enable(named) => switch(global, out, &named.name, Switch::On).await,
             Verb::Disable(named) => switch(global, out, &named.name, Switch::Off).await,
+            Verb::Trust(named) => trust(global, out, &named.name, Trust::Trusted).await,
+            Verb::Untrust(named) => trust(global, out, &named.name, Trust::Allowed).await,
             Verb::Test(verb) => verb.run(global, out).await,
             Verb::Logs(verb) => logs(out, &verb),
             Verb::Login(verb) => verb.run(global, out).await,
@@ -101,7 +108,7 @@ async fn switch(global: &Global, out: &Out, name: &str, switch: Switch) -> Resul
     row.is_active = switch == Switch::On;
     let allowed = switch == Switch::On && row.trust == Trust::Pending;
     if allowed {
-        row.trust = Trust::Trusted;
+        row.trust = Trust::Allowed;
     }
     row.updated_at = Timestamp::now();
     store.commit(vec![Change::PutServer(Box::new(row))]).await?;
@@ -111,8 +118,30 @@ async fn switch(global: &Global, out: &Out, name: &str, switch: Switch) -> Resul
         (Switch::On, false) => format!("{name} is switched on."),
         (Switch::Off, _) => format!("{name} is switched off."),
     };
-    let value = json!({"server": name, "enabled": switch == Switch::On, "newly_trusted": allowed});
+    let value = json!({"server": name, "enabled": switch == Switch::On, "newly_allowed": allowed});
     out.result(&value, text);
+    Ok(Exit::Done)
+}
+
+async fn trust(global: &Global, out: &Out, name: &str, trust: Trust) -> Result<Exit, Failure> {
+    let (store, mut row) = find(global, name).await?;
+    if row.trust == Trust::Pending {
+        let text = format!("{name} may not start yet");
+        let hint = format!("Look at it with `switchboard servers show {name}`, then enable it.");
+        return Err(Failure::new(Exit::Other, text).with_hint(hint));
+    }
+    row.trust = trust;
+    row.updated_at = Timestamp::now();
+    store.commit(vec![Change::PutServer(Box::new(row))]).await?;
+    store.close().await?;
+    let text = match trust {
+        Trust::Trusted => format!(
+            "{name} is trusted: in the mode auto-read, tools that it calls read-only run without \
+             a question."
+        ),
+        _ => format!("{name} is not trusted: what it says about its tools are claims."),
+    };
+    out.result(&json!({"server": name, "trust": trust}), text);
     Ok(Exit::Done)
 }
 

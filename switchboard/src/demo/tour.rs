@@ -3,7 +3,7 @@
 use std::io::BufRead as _;
 use std::time::Instant;
 
-use agent_loop::{Agent, Answer, Event, Mode, Policy, Reason, Run, Status, ToolCallRecord};
+use agent_loop::{Agent, Answer, Event, Policy, Reason, Run, Status, ToolCallRecord};
 use provider_adapters::Wire;
 use serde_json::{Value, json};
 
@@ -12,6 +12,7 @@ use super::stage::{DemoStage, SERVER};
 use crate::exit::{Exit, Failure};
 use crate::out::{Out, Style};
 use crate::signature::signature;
+use crate::workbench::DEFAULT_MODE;
 
 /// How much of a tool's signature is shown.
 const WIDTH: usize = 56;
@@ -21,7 +22,7 @@ const SHOWN: usize = 300;
 /// What the tour asks: something that only reads, and something that needs a yes.
 const QUESTIONS: [(&str, &str); 2] = [
     (
-        "A question. The model calls a tool that only reads, so nobody is asked:",
+        "A question. The model calls a tool that only reads, so you are not asked:",
         "What time was it yesterday?",
     ),
     (
@@ -46,7 +47,7 @@ pub(crate) async fn tour(
     ));
     let tools = list(stage, out);
     let agent = stage.agent(wire)?;
-    let mut run = Run::default().with_policy(Policy::new(Mode::AutoRead));
+    let mut run = Run::default().with_policy(Policy::new(DEFAULT_MODE));
     for (number, (why, question)) in QUESTIONS.into_iter().enumerate() {
         let heading = format!("{}. {why}", number + 2);
         out.say(format!(
@@ -122,7 +123,8 @@ async fn turn(agent: &Agent, run: &mut Run, question: &str, out: &Out) -> Result
                 let (allowed, by) = ask(record, out).await;
                 let decision = if allowed { Answer::Once } else { Answer::Deny };
                 note(&mut calls, record, "approved_by", by.into());
-                session.answer(record.number, decision).map_err(|error| {
+                let answered = session.answer(&approval.consent(), decision);
+                answered.map_err(|error| {
                     Failure::new(Exit::Other, "the approval did not count").caused_by(error)
                 })?;
             }

@@ -350,7 +350,7 @@ mod tests {
             assert_eq!(states(&plan), want, "{text}");
             assert_eq!(plan.problems.len(), problems, "{:?}", plan.problems);
             for item in &plan.items {
-                assert_eq!((&item.row.source, item.row.trust), (&None, Trust::Trusted));
+                assert_eq!((&item.row.source, item.row.trust), (&None, Trust::Allowed));
             }
         };
         let both = [("a", State::NeedsInput), ("b", State::New)];

@@ -170,6 +170,8 @@ impl From<SessionError> for ApiError {
                 Self::unfit("the arguments do not fit the tool's schema")
                     .with_details(json!({ "arguments": why }))
             }
+            SessionError::Answer(AnswerError::Superseded(_)) => Self::conflict("stale", message),
+            SessionError::Answer(AnswerError::NotReadOnly(_)) => Self::unfit(message),
             SessionError::Answer(_) => Self::rate_limited(1),
             SessionError::Store(error) => error.into(),
             SessionError::Unreadable(_) => {

@@ -78,7 +78,7 @@ impl AdHoc {
         }
         let stem = std::path::Path::new(program).file_stem();
         let stem = stem.map(|stem| stem.to_string_lossy().into_owned());
-        Ok(ServerConfig::stdio(name(stem.as_deref())?, endpoint).trusted())
+        Ok(ServerConfig::stdio(name(stem.as_deref())?, endpoint))
     }
 
     /// The server at the given address.
@@ -93,7 +93,7 @@ impl AdHoc {
         }
         let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
         let host = rest.split(['/', ':', '?', '#']).next();
-        Ok(ServerConfig::remote(name(host)?, endpoint).trusted())
+        Ok(ServerConfig::remote(name(host)?, endpoint))
     }
 }
 

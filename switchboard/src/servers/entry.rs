@@ -115,7 +115,7 @@ pub(crate) fn to_config(row: &Server) -> Result<ServerConfig, String> {
     };
     Ok(match row.trust {
         Trust::Trusted => config.trusted(),
-        Trust::Pending => config,
+        Trust::Allowed | Trust::Pending => config,
     })
 }
 

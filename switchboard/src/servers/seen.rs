@@ -4,7 +4,7 @@ use mcp_manager::Manager;
 use mcp_transport::Shape;
 
 use crate::doctor::Finding;
-use crate::store::{Change, Server, ServerTool};
+use crate::store::{ApprovedDefinition, Change, DefinitionKind, Server, ServerTool};
 
 /// The changes that keep in mind how a server is seen now: what is wrong with it, or else what it
 /// offers and how it is spoken to.
@@ -19,6 +19,7 @@ pub(crate) fn seen(row: &Server, manager: &Manager, finding: Option<&Finding>) -
     let mut listings = catalog.listings();
     let listing = listings.find(|listing| listing.server().as_str() == row.name);
     if let (Some(listing), None) = (listing, finding) {
+        changes.extend(auto_approved(row, manager));
         let tools = listing.tools().iter().map(|entry| {
             let definition = serde_json::to_value(&**entry.tool()).unwrap_or_default();
             let hash = entry.fingerprint().to_string();
@@ -37,4 +38,25 @@ pub(crate) fn transport(shape: Shape) -> &'static str {
         Shape::LegacySse => "sse",
         _ => "stdio",
     }
+}
+
+/// What a server's settings approve by name, bound to what the names stand for when they are first
+/// seen: a tool that is another one later is asked for.
+pub(crate) fn auto_approved(row: &Server, manager: &Manager) -> Vec<Change> {
+    let Some(info) = manager.server(&row.name) else {
+        return Vec::new();
+    };
+    let catalog = manager.catalog();
+    let named = row.auto_approve_tools.iter();
+    let tools = named.filter_map(|name| catalog.find(info.config.name(), name));
+    let approved = tools.map(|tool| {
+        ApprovedDefinition::new(
+            row.id.clone(),
+            tool.name(),
+            DefinitionKind::AutoApproved,
+            info.config.identity(),
+            tool.fingerprint().to_string(),
+        )
+    });
+    approved.map(Change::PutDefinition).collect()
 }

@@ -68,7 +68,7 @@ pub(crate) async fn select(
     for row in rows {
         let ready = match row.trust {
             Trust::Pending => Err(pending(&row)),
-            Trust::Trusted => reach(&row).await,
+            Trust::Allowed | Trust::Trusted => reach(&row).await,
         };
         match ready {
             // Whoever names a server that is switched off means it.
@@ -114,7 +114,7 @@ pub(crate) fn of_file(file: &Path) -> Result<Chosen, Failure> {
         .servers
         .into_iter()
         .filter(ServerConfig::is_enabled);
-    chosen.servers = active.map(|config| (config.trusted(), None)).collect();
+    chosen.servers = active.map(|config| (config, None)).collect();
     Ok(chosen)
 }
 

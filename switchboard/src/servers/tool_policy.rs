@@ -7,8 +7,9 @@ use mcp_jsonrpc::RawObject;
 use mcp_manager::Entry;
 use serde::{Deserialize, Serialize};
 
-use crate::session::policy;
-use crate::store::{Change, ConversationId, Decision, Rule, RuleScope, Server, Timestamp};
+use crate::servers::to_config;
+use crate::session::Decided;
+use crate::store::{Change, ConversationId, Decision, Rule, RuleScope, Server, Timestamp, Trust};
 
 /// Whether models may call a tool.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -44,26 +45,29 @@ pub(crate) enum Switch {
 #[derive(Debug)]
 pub(crate) struct ToolPolicy {
     server: String,
+    identity: String,
     trusted: bool,
     judge: Policy,
 }
 
 impl ToolPolicy {
     /// What these rules and the server's own settings come to, where the mode says to ask.
-    pub(crate) fn new(row: &Server, rules: &[Rule]) -> Self {
-        let lasting = rules.iter().filter(|rule| rule.conversation_id.is_none());
-        let lasting: Vec<Rule> = lasting.cloned().collect();
+    pub(crate) fn new(row: &Server, decided: &Decided) -> Self {
+        let mut lasting = decided.clone();
+        lasting.rules.retain(|rule| rule.conversation_id.is_none());
         let nowhere = ConversationId::fresh();
         Self {
             server: row.name.clone(),
-            trusted: row.trust == crate::store::Trust::Trusted,
-            judge: policy(Mode::Ask, &lasting, std::slice::from_ref(row), &nowhere),
+            identity: identity(row),
+            trusted: row.trust == Trust::Trusted,
+            judge: lasting.policy(Mode::Ask, std::slice::from_ref(row), &nowhere),
         }
     }
 
     /// What was decided about a tool as it is now.
     pub(crate) fn approval(&self, tool: &Entry) -> Approval {
         let mut info = ToolInfo::new(&*self.server, tool.name(), RawObject::empty())
+            .with_server_identity(&*self.identity)
             .with_fingerprint(tool.fingerprint().to_string());
         if let Some(annotations) = tool.annotations() {
             info = info.with_annotations(annotations.clone());
@@ -85,6 +89,11 @@ impl ToolPolicy {
             _ => Approval::Ask,
         }
     }
+}
+
+/// The identity of a server's endpoint, as running servers have it.
+fn identity(row: &Server) -> String {
+    to_config(row).map_or_else(|_| String::new(), |config| config.identity())
 }
 
 /// Offers a tool to models, or to nobody.
@@ -113,6 +122,7 @@ pub(crate) fn decide(
     rule.server_id = Some(row.id.clone());
     rule.server.clone_from(&row.name);
     tool.clone_into(&mut rule.tool);
+    rule.server_identity = fingerprint.as_ref().map(|_| identity(row));
     rule.def_hash = fingerprint;
     let earlier = rules.iter().filter(|earlier| {
         earlier.server == rule.server
@@ -134,7 +144,13 @@ mod tests {
     use mcp_manager::Listing;
 
     use super::*;
-    use crate::store::{ServerKind, UserId};
+    use crate::store::{ApprovedDefinition, DefinitionKind, ServerKind, UserId};
+
+    fn decided(rules: Vec<Rule>) -> Decided {
+        let mut decided = Decided::default();
+        decided.rules = rules;
+        decided
+    }
 
     fn row() -> Server {
         let mut row = Server::new(UserId::local(), "files", ServerKind::Stdio);
@@ -163,16 +179,14 @@ mod tests {
     }
 
     #[test]
-    fn x19_the_last_decision_about_a_tool_is_the_only_one() {
+    fn the_last_decision_about_a_tool_is_the_only_one() {
         let (mut row, tool) = (row(), entry("writes"));
         row.auto_approve_tools = vec!["write".to_owned(), "read".to_owned()];
         let mut rules = Vec::new();
-        let now = |row: &Server, rules: &[Rule]| ToolPolicy::new(row, rules).approval(&tool);
-        assert_eq!(
-            now(&row, &rules),
-            Approval::Auto,
-            "by the server's settings"
-        );
+        let now = |row: &Server, rules: &[Rule]| {
+            ToolPolicy::new(row, &decided(rules.to_vec())).approval(&tool)
+        };
+        assert_eq!(now(&row, &rules), Approval::Ask, "it was not seen yet");
         for approval in [Approval::Ask, Approval::Deny, Approval::Auto, Approval::Ask] {
             let hash = tool.fingerprint().to_string();
             let hash = (approval == Approval::Auto).then_some(hash);
@@ -190,9 +204,44 @@ mod tests {
         let hash = Some(tool.fingerprint().to_string());
         let changes = decide(&mut row, &[], "write", Decision::Allow, hash);
         let rules = after(Vec::new(), changes);
-        let policy = ToolPolicy::new(&row, &rules);
+        let policy = ToolPolicy::new(&row, &decided(rules.clone()));
         assert_eq!(policy.approval(&tool), Approval::Auto);
         assert_eq!(policy.approval(&entry("sends it away")), Approval::Ask);
+        row.args.push("--elsewhere".to_owned());
+        let elsewhere = ToolPolicy::new(&row, &decided(rules));
+        assert_eq!(elsewhere.approval(&tool), Approval::Ask);
+    }
+
+    #[test]
+    fn a_servers_settings_approve_a_tool_as_it_was_first_seen_and_by_its_very_name() {
+        let (mut row, tool) = (row(), entry("writes"));
+        row.name = "*".to_owned();
+        row.auto_approve_tools = vec!["write".to_owned()];
+        let listing = Listing::new("*".parse().unwrap());
+        let definition = Tool::new("write", RawObject::empty());
+        let listing = listing.with_tools([definition], &mcp_manager::ToolPolicy::default());
+        let its = Arc::clone(&listing.tools()[0]);
+        let mut decided = decided(Vec::new());
+        decided.definitions.push(ApprovedDefinition::new(
+            row.id.clone(),
+            "write",
+            DefinitionKind::AutoApproved,
+            identity(&row),
+            its.fingerprint().to_string(),
+        ));
+        assert_eq!(
+            ToolPolicy::new(&row, &decided).approval(&its),
+            Approval::Auto
+        );
+        assert_eq!(
+            ToolPolicy::new(&row, &decided).approval(&tool),
+            Approval::Ask
+        );
+        // The tool of the same name and definition at another server.
+        let judge = decided.policy(Mode::Ask, &[row], &ConversationId::fresh());
+        let other = ToolInfo::new("files", "write", RawObject::empty())
+            .with_fingerprint(its.fingerprint().to_string());
+        assert!(matches!(judge.judge(&other), Verdict::Ask(_)));
     }
 
     #[test]
@@ -200,12 +249,12 @@ mod tests {
         let (row, tool) = (row(), entry("writes"));
         let mut here = Rule::new(UserId::local(), RuleScope::Conversation, Decision::Allow);
         here.conversation_id = Some(ConversationId::fresh());
-        let rules = [here.clone()];
+        let rules = decided(vec![here.clone()]);
         assert_eq!(ToolPolicy::new(&row, &rules).approval(&tool), Approval::Ask);
-        let rules = [
+        let rules = decided(vec![
             here,
             Rule::new(UserId::local(), RuleScope::Pattern, Decision::Deny),
-        ];
+        ]);
         assert!(ToolPolicy::new(&row, &rules).denies("whatever"));
     }
 

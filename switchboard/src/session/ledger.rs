@@ -8,7 +8,6 @@ use mcp_client::Parked;
 use mcp_jsonrpc::RawJson;
 use provider_adapters::{Turn, Wire};
 use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
 
 use crate::session::announce::Announcer;
 use crate::session::error::SessionError;
@@ -82,6 +81,10 @@ impl Ledger {
             Event::Call(record) => changes.extend(self.call(record)),
             Event::Approval(approval) => {
                 let number = approval.record.number;
+                // What was asked before about this call is not what is asked now.
+                if let Some(question) = self.questions.remove(&number) {
+                    changes.extend(self.withdraw(question));
+                }
                 changes.extend(self.question(number, PendingKind::Approval, json_of(approval)));
             }
             Event::Elicitation { number, parked } => {
@@ -90,6 +93,10 @@ impl Ledger {
             Event::Granted(grant) => {
                 let row = remembered::granted(&self.user, grant, &self.servers);
                 changes.extend(row.map(Change::PutRule));
+            }
+            Event::Pinned(definition) => {
+                let row = remembered::pinned(definition, &self.servers);
+                changes.extend(row.map(Change::PutDefinition));
             }
             Event::Forbidden(rule) => {
                 let row = remembered::forbidden(&self.user, rule, &self.servers);
@@ -294,7 +301,6 @@ impl Ledger {
         row.tool.clone_from(&record.tool_name);
         row.display_name.clone_from(&record.display_name);
         row.arguments = json_of(&record.arguments);
-        row.args_hash = Some(hash(&row.arguments));
         row.status = match record.status {
             Status::Pending => CallStatus::Pending,
             Status::Invoking => CallStatus::Invoking,
@@ -381,12 +387,6 @@ fn settle(id: PendingId, state: PendingState, answer: Option<Value>) -> Change {
         answer,
         at,
     }
-}
-
-/// What arguments are known by where they are shown: whoever approves them names it.
-fn hash(arguments: &Value) -> String {
-    let digest = Sha256::digest(arguments.to_string());
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// What was said since the user last spoke, as the model needs it.

@@ -1,41 +1,67 @@
 //! Approvals that were remembered, between the store's rows and the loop's judge.
 
-use agent_loop::{Effect, Grant, Mode, Pattern, Policy, Rule};
-use serde_json::json;
+use agent_loop::{Definition, Effect, Grant, GrantScope, Mode, Pattern, Policy, Rule};
 
-use crate::store::{ConversationId, Decision, Rule as Row, RuleScope, Server, UserId};
+use crate::store::Store;
+use crate::store::{
+    ApprovedDefinition, ConversationId, Decision, DefinitionKind, Rule as Row, RuleScope, Server,
+    ServerId, StoreError, UserId,
+};
 
-/// The judge of a conversation's calls: a mode, what the user has decided before, and the tools
-/// that servers' settings let run.
-pub fn policy(
-    mode: Mode,
-    rows: &[Row],
-    servers: &[Server],
-    conversation: &ConversationId,
-) -> Policy {
-    let mut policy = Policy::new(mode);
-    let here = |row: &&Row| {
-        row.conversation_id
-            .as_ref()
-            .is_none_or(|id| id == conversation)
-    };
-    for row in rows.iter().filter(here) {
-        match grant(row) {
-            Some(grant) => policy = policy.with_grant(grant),
-            None => policy = policy.with_rule(rule(row)),
-        }
-    }
-    for server in servers {
-        for tool in &server.auto_approve_tools {
-            let allow = Rule::new(Effect::Allow, pattern(&server.name), pattern(tool));
-            policy = policy.with_rule(allow);
-        }
-    }
-    policy
+/// What a user has decided before, in one read.
+#[derive(Clone, Debug, Default)]
+pub struct Decided {
+    /// Remembered approvals and denials.
+    pub rules: Vec<Row>,
+    /// Definitions that count as approved.
+    pub definitions: Vec<ApprovedDefinition>,
 }
 
-fn pattern(text: &str) -> Pattern {
-    Pattern::from(text)
+impl Decided {
+    /// Reads what a user has decided.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub async fn read(store: &dyn Store, user: &UserId) -> Result<Self, StoreError> {
+        Ok(Self {
+            rules: store.rules(user).await?,
+            definitions: store.approved_definitions(user).await?,
+        })
+    }
+
+    /// The judge of a conversation's calls: a mode, what the user has decided before, and the
+    /// tools that servers' settings approve, as they were defined when they were first seen.
+    pub fn policy(&self, mode: Mode, servers: &[Server], conversation: &ConversationId) -> Policy {
+        let mut policy = Policy::new(mode);
+        let here = |row: &&Row| {
+            row.conversation_id
+                .as_ref()
+                .is_none_or(|id| id == conversation)
+        };
+        for row in self.rules.iter().filter(here) {
+            policy = match (row.decision, grant(row)) {
+                (_, Some(grant)) => policy.with_grant(grant),
+                // A yes that is not bound to a definition does not count.
+                (Decision::Allow, None) => policy,
+                (_, None) => policy.with_rule(rule(row)),
+            };
+        }
+        for approved in &self.definitions {
+            let server = servers.iter().find(|row| row.id == approved.server_id);
+            let Some(server) = server else { continue };
+            let definition = Definition::new(
+                &server.name,
+                &approved.server_identity,
+                &approved.tool,
+                &approved.fingerprint,
+            );
+            policy = match approved.kind {
+                DefinitionKind::Pinned => policy.with_pin(definition),
+                DefinitionKind::AutoApproved => policy.with_grant(Grant::tool(definition)),
+            };
+        }
+        policy
+    }
 }
 
 fn rule(row: &Row) -> Rule {
@@ -44,59 +70,77 @@ fn rule(row: &Row) -> Rule {
         Decision::Ask => Effect::Ask,
         Decision::Deny => Effect::Deny,
     };
+    let pattern = |text: &str| match row.scope {
+        RuleScope::Pattern => Pattern::from(text),
+        _ => Pattern::exact(text),
+    };
     Rule::new(effect, pattern(&row.server), pattern(&row.tool))
 }
 
-/// A yes that is bound to what the tools were when it was given.
+/// A yes that is bound to what the server and its tools were when it was given.
 fn grant(row: &Row) -> Option<Grant> {
     if row.decision != Decision::Allow {
         return None;
     }
-    let scope = match (row.scope, &row.def_hash) {
+    let (server, identity) = (row.server.clone(), row.server_identity.clone()?);
+    let grant = match (row.scope, &row.def_hash) {
         (RuleScope::ServerReadOnly, _) => {
-            json!({"read_only": {"fingerprints": row.read_only_hashes}})
+            Grant::read_only(server, identity, row.read_only_hashes.clone())
         }
         (RuleScope::Tool | RuleScope::Conversation, Some(hash)) => {
-            json!({"tool": {"tool": row.tool, "fingerprint": hash}})
+            Grant::tool(Definition::new(server, identity, &row.tool, hash))
         }
         _ => return None,
     };
-    let this_run = row.scope == RuleScope::Conversation;
-    let grant = json!({"server": row.server, "scope": scope, "this_run": this_run});
-    serde_json::from_value(grant).ok()
+    Some(match row.scope {
+        RuleScope::Conversation => grant.for_this_run(),
+        _ => grant,
+    })
 }
 
 /// The row of a yes.
 pub(super) fn granted(user: &UserId, grant: &Grant, servers: &[Server]) -> Option<Row> {
-    let value = serde_json::to_value(&grant.scope).ok()?;
-    let text = |value: &serde_json::Value| value.as_str().map(str::to_owned);
-    let mut row = if let Some(scope) = value.get("tool") {
-        let mut row = Row::new(user.clone(), RuleScope::Tool, Decision::Allow);
-        row.tool = text(scope.get("tool")?)?;
-        row.def_hash = text(scope.get("fingerprint")?);
-        row
-    } else {
-        let hashes = value.get("read_only")?.get("fingerprints")?;
-        let mut row = Row::new(user.clone(), RuleScope::ServerReadOnly, Decision::Allow);
-        row.read_only_hashes = serde_json::from_value(hashes.clone()).ok()?;
-        row
+    let mut row = match &grant.scope {
+        GrantScope::Tool { tool, fingerprint } => {
+            let mut row = Row::new(user.clone(), RuleScope::Tool, Decision::Allow);
+            row.tool.clone_from(tool);
+            row.def_hash = Some(fingerprint.clone());
+            row
+        }
+        GrantScope::ReadOnly { fingerprints } => {
+            let mut row = Row::new(user.clone(), RuleScope::ServerReadOnly, Decision::Allow);
+            row.read_only_hashes.clone_from(fingerprints);
+            row
+        }
+        _ => return None,
     };
     row.server.clone_from(&grant.server);
+    row.server_identity = Some(grant.server_identity.clone());
     row.server_id = id_of(&row.server, servers);
     Some(row)
 }
 
 /// The row of a lasting no.
 pub(super) fn forbidden(user: &UserId, rule: &Rule, servers: &[Server]) -> Option<Row> {
-    let value = serde_json::to_value(rule).ok()?;
-    let mut row = Row::new(user.clone(), RuleScope::Pattern, Decision::Deny);
-    row.server = value.get("server")?.as_str()?.to_owned();
-    row.tool = value.get("tool")?.as_str()?.to_owned();
+    let mut row = Row::new(user.clone(), RuleScope::Tool, Decision::Deny);
+    row.server = rule.server.as_exact()?;
+    row.tool = rule.tool.as_exact()?;
     row.server_id = id_of(&row.server, servers);
     Some(row)
 }
 
-fn id_of(name: &str, servers: &[Server]) -> Option<crate::store::ServerId> {
+/// The row of a definition that a person approved, if its server is stored.
+pub(super) fn pinned(definition: &Definition, servers: &[Server]) -> Option<ApprovedDefinition> {
+    Some(ApprovedDefinition::new(
+        id_of(&definition.server, servers)?,
+        &definition.tool,
+        DefinitionKind::Pinned,
+        &definition.server_identity,
+        &definition.fingerprint,
+    ))
+}
+
+fn id_of(name: &str, servers: &[Server]) -> Option<ServerId> {
     let server = servers.iter().find(|server| server.name == name);
     server.map(|server| server.id.clone())
 }

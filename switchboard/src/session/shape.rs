@@ -63,7 +63,6 @@ pub(crate) fn call(row: &ToolCall, asked: Option<&Value>) -> Value {
         "toolName": row.tool,
         "displayName": row.display_name,
         "arguments": row.arguments,
-        "argsHash": row.args_hash,
         "status": row.status,
         "approvedBy": row.approved_by,
         "response": row.response,
@@ -79,17 +78,22 @@ pub(crate) fn call(row: &ToolCall, asked: Option<&Value>) -> Value {
 }
 
 /// What is asked about a call, and how it can be answered.
-fn approval(payload: &Value) -> Value {
+pub(crate) fn approval(payload: &Value) -> Value {
     let read_only = payload.get("read_only") == Some(&Value::Bool(true));
     let mut choices = vec!["once", "conversation", "tool"];
     if read_only {
         choices.push("server");
     }
     let why = payload.get("why").and_then(Value::as_str);
+    let tools = payload.get("read_only_tools").and_then(Value::as_object);
+    let tools: Vec<&String> = tools.into_iter().flat_map(Map::keys).collect();
     json!({
+        "digest": payload.get("digest"),
         "reason": why,
         "choices": choices,
         "readOnly": read_only,
+        "readOnlyTools": tools,
+        "description": payload.get("description"),
         "definitionChanged": why == Some("changed"),
     })
 }

@@ -1,6 +1,6 @@
 //! One answer in the making.
 
-use agent_loop::{CallNumber, Decision, Event, Run, Session};
+use agent_loop::{CallNumber, Consent, Decision, Event, Run, Session};
 use futures_util::FutureExt as _;
 use mcp_client::Parked;
 use mcp_jsonrpc::model::InputResponses;
@@ -117,20 +117,28 @@ impl<'t> Turn<'t> {
             .await
     }
 
-    /// Answers whether a call may run. The answer is stored before the call starts.
+    /// Answers whether a call may run, as it was shown. The answer is stored before the call
+    /// starts.
     ///
     /// # Errors
-    /// If nobody asked, if edited arguments do not fit, or if it cannot be stored.
+    /// If no such question waits, if what waits is not what was shown, if edited arguments do not
+    /// fit, or if it cannot be stored.
     pub async fn answer(
         &mut self,
-        number: CallNumber,
+        shown: &Consent,
         decision: Decision,
     ) -> Result<(), SessionError> {
         let told = serde_json::to_value(&decision).unwrap_or(Value::Null);
         self.session
-            .answer(number, decision)
+            .answer(shown, decision)
             .map_err(SessionError::Answer)?;
-        self.ledger.answered(number, told, self.session.run()).await
+        let run = self.session.run();
+        self.ledger.answered(shown.call, told, run).await
+    }
+
+    /// Whether something has happened that was not stored and shown yet.
+    pub fn has_queued(&self) -> bool {
+        self.next.is_some() || self.session.has_queued()
     }
 
     /// Answers what a server asked about a call.

@@ -6,8 +6,8 @@ use crate::store::id::{
     AssistantId, ConversationId, MessageId, PendingId, RuleId, ServerId, UserId,
 };
 use crate::store::row::{
-    Assistant, Blob, Conversation, Message, NewEvent, Pending, PendingState, Rule, Run, Server,
-    ServerTool, Setting, TokenRef, ToolCall, Usage, User,
+    ApprovedDefinition, Assistant, Blob, Conversation, Message, NewEvent, Pending, PendingState,
+    Rule, Run, Server, ServerTool, Setting, TokenRef, ToolCall, Usage, User,
 };
 use crate::store::timestamp::Timestamp;
 
@@ -18,7 +18,8 @@ use crate::store::timestamp::Timestamp;
 pub enum Change {
     /// Adds or renames a user.
     PutUser(User),
-    /// Adds or replaces a server. A user has one server of a name.
+    /// Adds or replaces a server. A user has one server of a name. Rules that allow its tools end
+    /// if its endpoint is another one now.
     PutServer(Box<Server>),
     /// Removes a server, its tools, its tokens, its rules and its place in assistants. Calls it
     /// answered stay.
@@ -61,6 +62,11 @@ pub enum Change {
     PutRule(Rule),
     /// Forgets a rule.
     DeleteRule(UserId, RuleId),
+    /// Adds the definition of a tool that counts as approved. One that is
+    /// [pinned](crate::store::DefinitionKind::Pinned) replaces the one before; one that is
+    /// [auto-approved](crate::store::DefinitionKind::AutoApproved) stays as it was first seen for as
+    /// long as the server's settings name the tool.
+    PutDefinition(ApprovedDefinition),
     /// Adds a question.
     PutPending(Pending),
     /// Settles a question. A question is settled once: the second time is a conflict.

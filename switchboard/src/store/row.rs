@@ -10,6 +10,9 @@ mod server;
 pub use assistant::{Assistant, McpMode, Setting, User};
 pub use call::{Blob, CallStatus, ToolCall};
 pub use conversation::{Conversation, Message, Role};
-pub use policy::{Decision, Pending, PendingKind, PendingState, Rule, RuleScope};
+pub use policy::{
+    ApprovedDefinition, Decision, DefinitionKind, Pending, PendingKind, PendingState, Rule,
+    RuleScope,
+};
 pub use run::{Event, EventBounds, NewEvent, Run, Standing, Usage, UsageTotal};
 pub use server::{EnvPolicy, Server, ServerKind, ServerTool, TokenRef, Trust};

@@ -22,8 +22,8 @@ use crate::store::id::{
 };
 use crate::store::mark::{Marker, Marks};
 use crate::store::row::{
-    Assistant, Blob, Conversation, Event, EventBounds, Message, Pending, Rule, Run, Server,
-    ServerTool, Setting, Standing, TokenRef, UsageTotal, User,
+    ApprovedDefinition, Assistant, Blob, Conversation, Event, EventBounds, Message, Pending, Rule,
+    Run, Server, ServerTool, Setting, Standing, TokenRef, UsageTotal, User,
 };
 use crate::store::timestamp::Timestamp;
 use crate::store::{Span, Store};
@@ -333,6 +333,15 @@ impl Store for SqliteStore {
     async fn rules(&self, user: &UserId) -> Result<Vec<Rule>, StoreError> {
         let user = user.clone();
         self.ask(move |connection| read::rules(connection, &user))
+            .await
+    }
+
+    async fn approved_definitions(
+        &self,
+        user: &UserId,
+    ) -> Result<Vec<ApprovedDefinition>, StoreError> {
+        let user = user.clone();
+        self.ask(move |connection| read::approved_definitions(connection, &user))
             .await
     }
 

@@ -10,6 +10,7 @@
 
 #[path = "../../../agent-loop/tests/it/accepted.rs"]
 mod accepted;
+mod consent;
 mod demo;
 mod demo_model;
 mod demo_server;

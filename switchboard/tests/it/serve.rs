@@ -1,6 +1,7 @@
 //! `switchboard serve`, over real sockets.
 
 mod answer;
+mod consent;
 mod crash;
 mod events;
 mod guard;

@@ -36,6 +36,7 @@ pub(super) struct Edit {
 impl Edit {
     pub(super) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
         let (store, mut row) = find(global, &self.name).await?;
+        let before = row.clone();
         if let Some(name) = &self.rename {
             check_name(name)?;
             let rows = store.servers(&UserId::local()).await?;
@@ -76,6 +77,7 @@ impl Edit {
         });
         self.settings.apply(&mut row).await?;
         let config = to_config(&row).map_err(|why| Failure::new(Exit::Other, why))?;
+        row.changed_from(&before);
         row.last_error = None;
         row.updated_at = Timestamp::now();
         let value = json!({"changed": row.name, "endpoint": config.endpoint().to_string()});

@@ -96,6 +96,8 @@ pub(super) async fn show(global: &Global, out: &Out, name: &str) -> Result<Exit,
     let mut line = |name: &str, text: Option<String>| {
         lines.extend(text.map(|text| vec![name.to_owned(), text]));
     };
+    let trusted = row.trust == Trust::Trusted;
+    line("trust", trusted.then(|| "its hints count".to_owned()));
     line("source", row.source.clone());
     line("last error", row.last_error.clone());
     line("tools", (!names.is_empty()).then(|| names.join(", ")));

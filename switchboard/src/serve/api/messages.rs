@@ -97,7 +97,8 @@ struct Answer {
     scope: Scope,
     #[serde(default)]
     args: Option<RawObject>,
-    args_hash: String,
+    /// The digest of the question that was shown.
+    digest: String,
     #[serde(default)]
     reason: Option<String>,
 }
@@ -126,7 +127,7 @@ async fn confirm(
         verdict: answer.decision,
         scope: answer.scope,
         arguments: answer.args,
-        hash: answer.args_hash,
+        digest: answer.digest,
         reason: answer.reason,
     };
     let order = |reply| Order::Confirm {

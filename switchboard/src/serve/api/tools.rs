@@ -21,6 +21,7 @@ use crate::serve::input::{Body, Params};
 use crate::serve::own::Member;
 use crate::serve::routes::Routes;
 use crate::servers::{Approval, Switch, ToolPolicy, decide, switch};
+use crate::session::Decided;
 use crate::store::{Change, Server};
 
 pub(super) fn routes() -> Routes {
@@ -49,7 +50,7 @@ async fn list(
     if let (Some(finding), true) = (&tools.problem, tools.entries.is_empty()) {
         return Err(refusal(&row, finding));
     }
-    let policy = ToolPolicy::new(&row, &app.store.rules(&row.user_id).await?);
+    let policy = ToolPolicy::new(&row, &Decided::read(&*app.store, &row.user_id).await?);
     let entries = tools.entries.clone();
     // Thousands of tools take a while.
     let out = tokio::task::spawn_blocking(move || left_out(&entries)).await;
@@ -122,6 +123,8 @@ async fn tool(crew: &Crew, row: &Server, name: &str) -> Result<Arc<Entry>, ApiEr
 struct Governed {
     enabled: Option<bool>,
     approval: Option<Approval>,
+    /// The `hash` of the tool that was shown: a yes is for that definition.
+    hash: Option<String>,
 }
 
 /// Says what may be done with a tool, from now on.
@@ -142,15 +145,31 @@ async fn govern(
     }
     if let Some(approval) = said.approval {
         let rules = app.store.rules(&row.user_id).await?;
-        let hash = tool.fingerprint().to_string();
-        let hash = (approval == Approval::Auto).then_some(hash);
+        let now = tool.fingerprint().to_string();
+        let hash = match (approval, said.hash) {
+            (Approval::Auto, Some(shown)) if shown == now => Some(now),
+            (Approval::Auto, Some(_)) => {
+                let message = format!("tool {name:?} is not what was shown: look at it again");
+                let policy =
+                    ToolPolicy::new(&row, &Decided::read(&*app.store, &row.user_id).await?);
+                let out = left_out(std::slice::from_ref(&tool));
+                return Err(ApiError::conflict("stale", message)
+                    .with_hint("`tool` is what the tool is now.")
+                    .with_details(json!({ "tool": shown(&row, &tool, &policy, &out) })));
+            }
+            (Approval::Auto, None) => {
+                let message = "`hash` is missing: the hash of the tool that was shown";
+                return Err(ApiError::unfit(message));
+            }
+            _ => None,
+        };
         changes = decide(&mut row, &rules, &name, approval.decision(), hash);
     }
     changes.push(Change::PutServer(Box::new(row.clone())));
     changes.push(tools_event(&row.user_id, &row.id));
     crew.commit(&row, changes).await?;
     crew.changed(&row.name, &row).await;
-    let policy = ToolPolicy::new(&row, &app.store.rules(&row.user_id).await?);
+    let policy = ToolPolicy::new(&row, &Decided::read(&*app.store, &row.user_id).await?);
     let out = left_out(std::slice::from_ref(&tool));
     Ok(Json(shown(&row, &tool, &policy, &out)))
 }
@@ -170,9 +189,9 @@ async fn call(
 ) -> Result<Json<Value>, ApiError> {
     ready(&crew, &row).await?;
     let tool = tool(&crew, &row, &name).await?;
-    let rules = app.store.rules(&row.user_id).await?;
+    let decided = Decided::read(&*app.store, &row.user_id).await?;
     // Even a person is held to their own no.
-    if ToolPolicy::new(&row, &rules).approval(&tool) == Approval::Deny {
+    if ToolPolicy::new(&row, &decided).approval(&tool) == Approval::Deny {
         let message = format!("you denied tool {name:?} of server {:?}", row.name);
         let error = ApiError::new(StatusCode::FORBIDDEN, "denied", message);
         return Err(error.with_hint("Set it to ask first."));

@@ -1,12 +1,12 @@
 //! An answer to whether a call may run.
 
-use agent_loop::{Answer, Approval, CallNumber, Decision};
+use agent_loop::{Answer, AnswerError, Approval, CallNumber, Consent, Decision};
 use mcp_jsonrpc::RawObject;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::serve::error::ApiError;
-use crate::session::{Turn, shape};
+use crate::session::{SessionError, Turn, shape};
 use crate::store::MessageId;
 
 /// An answer to whether a call may run, as the API takes it.
@@ -18,8 +18,8 @@ pub(crate) struct Confirm {
     pub(crate) scope: Scope,
     /// Other arguments.
     pub(crate) arguments: Option<RawObject>,
-    /// The hash of the arguments that were shown.
-    pub(crate) hash: String,
+    /// The digest of the question that was shown.
+    pub(crate) digest: String,
     pub(crate) reason: Option<String>,
 }
 
@@ -53,32 +53,28 @@ impl Confirm {
         if turn.ledger().answer().id != self.message {
             return Err(answered());
         }
-        let open = turn.run().approvals();
-        let asked = open.into_iter().find(|it| it.record.number == number);
-        let asked = asked.ok_or_else(answered)?;
-        let shown = turn.ledger().preview(&asked.record).args_hash;
-        if shown.as_deref() != Some(&self.hash) {
-            let message = "the arguments are not those that were shown: look at them again";
-            return Err(ApiError::conflict("stale", message));
+        let shown = Consent::new(number, &self.digest);
+        let decision = self.decision()?;
+        match turn.answer(&shown, decision).await {
+            Ok(()) => {}
+            Err(SessionError::Answer(AnswerError::NotAsked(_))) => return Err(answered()),
+            Err(SessionError::Answer(AnswerError::Superseded(now))) => {
+                return Err(superseded(turn, &now));
+            }
+            Err(error) => return Err(error.into()),
         }
-        let decision = self.decision(&asked)?;
-        turn.answer(number, decision).await?;
         let records = turn.run().records();
         let record = records.iter().find(|record| record.number == number);
         let row = record.map(|record| turn.ledger().preview(record));
         Ok(row.map_or(Value::Null, |row| shape::call(&row, None)))
     }
 
-    fn decision(self, asked: &Approval) -> Result<Decision, ApiError> {
+    fn decision(self) -> Result<Decision, ApiError> {
         let answer = match (self.verdict, self.scope) {
             (Verdict::Approve, Scope::Once) => Answer::Once,
             (Verdict::Approve, Scope::Conversation) => Answer::ThisRun,
             (Verdict::Approve, Scope::Tool) => Answer::AlwaysTool,
-            (Verdict::Approve, Scope::Server) if asked.read_only => Answer::AlwaysServerReadOnly,
-            (Verdict::Approve, Scope::Server) => {
-                let message = "only tools that change nothing can be approved for a whole server";
-                return Err(ApiError::unfit(message));
-            }
+            (Verdict::Approve, Scope::Server) => Answer::AlwaysServerReadOnly,
             (Verdict::Deny, Scope::Once) => Answer::Deny,
             (Verdict::Deny, Scope::Tool) => Answer::AlwaysDeny,
             (Verdict::Deny, _) => {
@@ -91,4 +87,14 @@ impl Confirm {
         decision.reason = self.reason;
         Ok(decision)
     }
+}
+
+/// What waits for an answer now is not what was shown: it comes with the refusal.
+fn superseded(turn: &Turn<'_>, now: &Approval) -> ApiError {
+    let message = "the tool or its arguments are not what was shown";
+    let asked = serde_json::to_value(now).unwrap_or(Value::Null);
+    let call = shape::call(&turn.ledger().preview(&now.record), Some(&asked));
+    ApiError::conflict("stale", message)
+        .with_hint("Look at it again: `call` is what waits for an answer now.")
+        .with_details(json!({ "call": call }))
 }

@@ -12,7 +12,8 @@ use crate::models::{Choice, Tape, Wanted};
 use crate::serve::fleet::Equipment;
 use crate::serve::parking::Parking;
 use crate::serve::runs::Shared;
-use crate::session::{StoredOutputs, policy};
+use crate::servers::auto_approved;
+use crate::session::{Decided, StoredOutputs};
 use crate::store::{Assistant, Conversation, Server, UserId};
 use crate::workbench::{self, Wishes};
 
@@ -66,8 +67,12 @@ impl Plan {
         servers: &[Server],
         conversation: &Conversation,
     ) -> Result<(Policy, Limits), Failure> {
-        let rules = shared.store.rules(&self.user).await?;
-        let policy = policy(self.mode, &rules, servers, &conversation.id);
+        let crew = shared.fleet.crew(&self.user);
+        let manager = crew.manager();
+        let seen = servers.iter().flat_map(|row| auto_approved(row, manager));
+        shared.store.commit(seen.collect()).await?;
+        let decided = Decided::read(&*shared.store, &self.user).await?;
+        let policy = decided.policy(self.mode, servers, &conversation.id);
         Ok((policy, self.limits))
     }
 

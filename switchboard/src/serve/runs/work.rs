@@ -234,6 +234,7 @@ impl Task {
         let waiting = self.talk.run().approvals().into_iter();
         waiting
             .filter(|it| approved.contains(&it.record.number))
+            .filter(|it| !it.is_built_in())
             .map(|it| it.record.server_name)
             .find(|server| !tools.iter().any(|tool| tool.server == *server))
     }
@@ -289,7 +290,8 @@ impl Driving<'_> {
             }
             tokio::select! {
                 biased;
-                order = next(&mut self.first, orders), if begun => {
+                // What happened before an order is stored and announced before it.
+                order = next(&mut self.first, orders), if begun && !self.turn.has_queued() => {
                     waits &= !self.obey(order).await?;
                     continue;
                 }

@@ -47,7 +47,6 @@ pub(super) async fn an_answer_is_one_message_with_all_its_calls(store: &dyn Stor
     let mut answer = Message::new(talk.id.clone(), 1, Role::Assistant);
     let mut first = ToolCall::new(answer.id.clone(), "call_b", "write");
     first.arguments = json!({"path": "/tmp/x", "mode": 420});
-    first.args_hash = Some("abc".to_owned());
     first.server_name = "files".to_owned();
     first.display_name = "mcp__files__write".to_owned();
     answer.tool_calls.push(first.clone());

@@ -33,8 +33,6 @@ pub struct ToolCall {
     pub display_name: String,
     /// The arguments.
     pub arguments: Value,
-    /// A hash of the arguments that were shown for approval.
-    pub args_hash: Option<String>,
     /// How far it has come.
     pub status: CallStatus,
     /// Who approved it: the user, a rule, the mode.
@@ -66,7 +64,6 @@ impl ToolCall {
             display_name: tool.clone(),
             tool,
             arguments: Value::Object(serde_json::Map::new()),
-            args_hash: None,
             status: CallStatus::Pending,
             approved_by: None,
             response: None,

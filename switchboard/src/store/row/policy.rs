@@ -24,6 +24,9 @@ pub struct Rule {
     pub server: String,
     /// The tool it is about; `*` stands for anything.
     pub tool: String,
+    /// The identity of the server's endpoint when it was decided: under another one, it is asked
+    /// about anew.
+    pub server_identity: Option<String>,
     /// The hash of the tool's definition when it was decided: a changed tool is asked about anew.
     pub def_hash: Option<String>,
     /// The same for all read-only tools of the server, by name.
@@ -46,6 +49,7 @@ impl Rule {
             server_id: None,
             server: "*".to_owned(),
             tool: "*".to_owned(),
+            server_identity: None,
             def_hash: None,
             read_only_hashes: BTreeMap::new(),
             decision,
@@ -81,6 +85,52 @@ pub enum Decision {
     Ask,
     /// Never runs.
     Deny,
+}
+
+/// The definition of a server's tool that counts as approved.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ApprovedDefinition {
+    /// The server.
+    pub server_id: ServerId,
+    /// The tool, as its server spells it.
+    pub tool: String,
+    /// How it came to be approved.
+    pub kind: DefinitionKind,
+    /// The identity of the server's endpoint then.
+    pub server_identity: String,
+    /// The fingerprint of the definition then.
+    pub fingerprint: String,
+}
+
+impl ApprovedDefinition {
+    /// A definition.
+    pub fn new(
+        server: ServerId,
+        tool: impl Into<String>,
+        kind: DefinitionKind,
+        server_identity: impl Into<String>,
+        fingerprint: impl Into<String>,
+    ) -> Self {
+        Self {
+            server_id: server,
+            tool: tool.into(),
+            kind,
+            server_identity: server_identity.into(),
+            fingerprint: fingerprint.into(),
+        }
+    }
+}
+
+/// How a definition came to be approved.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum DefinitionKind {
+    /// A person approved a call of it; the latest counts.
+    Pinned,
+    /// The server's settings approve the tool, and this is how it was first seen then.
+    AutoApproved,
 }
 
 /// A question to the user.

@@ -44,7 +44,7 @@ pub struct Server {
     pub plain_values: bool,
     /// Where it came from: a file it was imported from, or nothing.
     pub source: Option<String>,
-    /// Whether the user has said that it may be started.
+    /// How far the user trusts it.
     pub trust: Trust,
     /// The folder the program is started in.
     pub cwd: Option<String>,
@@ -90,7 +90,7 @@ impl Server {
             auto_approve_tools: Vec::new(),
             plain_values: false,
             source: None,
-            trust: Trust::Trusted,
+            trust: Trust::Allowed,
             cwd: None,
             tool_timeouts: BTreeMap::new(),
             parallel: false,
@@ -102,6 +102,26 @@ impl Server {
             sort: 0,
             created_at: now,
             updated_at: now,
+        }
+    }
+
+    /// Whether both stand for the same endpoint: the same program in the same folder with the
+    /// same arguments, or the same address. What was approved for one endpoint says nothing about
+    /// another.
+    pub fn has_endpoint_of(&self, other: &Self) -> bool {
+        let endpoint = |row: &Self| {
+            let stdio = row.kind == ServerKind::Stdio;
+            let (command, args) = (row.command.clone(), row.args.clone());
+            (stdio, command, args, row.cwd.clone(), row.base_url.clone())
+        };
+        endpoint(self) == endpoint(other)
+    }
+
+    /// What its settings were before they were changed: a server whose endpoint is another one
+    /// now is trusted no further than to be started.
+    pub(crate) fn changed_from(&mut self, before: &Self) {
+        if !self.has_endpoint_of(before) && before.trust == Trust::Trusted {
+            self.trust = Trust::Allowed;
         }
     }
 
@@ -130,14 +150,17 @@ pub enum ServerKind {
     Auto,
 }
 
-/// Whether a server may be started.
+/// How far a server is trusted.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Trust {
-    /// Not before the user has seen it.
+    /// It may not be started before the user has seen it.
     Pending,
-    /// The user has seen it.
+    /// It may be started. What it says about its tools are claims.
+    Allowed,
+    /// What it says about its tools counts as well: in the mode `auto-read`, those that only read
+    /// run without a question.
     Trusted,
 }
 

@@ -8,7 +8,11 @@ use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 use crate::store::error::StoreError;
 
 /// What takes the tables from each version to the next. Never change one that was released.
-const STEPS: &[&str] = &[include_str!("tables_1.sql"), include_str!("tables_2.sql")];
+const STEPS: &[&str] = &[
+    include_str!("tables_1.sql"),
+    include_str!("tables_2.sql"),
+    include_str!("tables_3.sql"),
+];
 
 /// Sets what holds for a connection rather than for the file.
 pub(super) fn configure(connection: &Connection, busy: Duration) -> rusqlite::Result<()> {

@@ -8,8 +8,8 @@ use crate::store::id::{
     AssistantId, BlobId, ConversationId, MessageId, PendingId, ServerId, UserId,
 };
 use crate::store::row::{
-    Assistant, Blob, Conversation, Event, EventBounds, Message, Pending, Rule, Run, Server,
-    ServerTool, Setting, Standing, TokenRef, UsageTotal, User,
+    ApprovedDefinition, Assistant, Blob, Conversation, Event, EventBounds, Message, Pending, Rule,
+    Run, Server, ServerTool, Setting, Standing, TokenRef, UsageTotal, User,
 };
 use crate::store::sqlite::table::{self, failed};
 use crate::store::timestamp::Timestamp;
@@ -160,6 +160,15 @@ pub(super) fn blob(
 pub(super) fn rules(connection: &Connection, user: &UserId) -> Found<Vec<Rule>> {
     let sql = "SELECT * FROM approval_rules WHERE user_id = ? ORDER BY created_at, id";
     table::RULES.rows(connection, sql, [user.as_str()])
+}
+
+pub(super) fn approved_definitions(
+    connection: &Connection,
+    user: &UserId,
+) -> Found<Vec<ApprovedDefinition>> {
+    let sql = "SELECT d.* FROM approved_definitions d JOIN mcp_servers s ON s.id = d.server_id
+         WHERE s.user_id = ? ORDER BY d.server_id, d.tool, d.kind";
+    table::DEFINITIONS.rows(connection, sql, [user.as_str()])
 }
 
 pub(super) fn open_questions(

@@ -52,6 +52,8 @@ tables! {
         json ["arguments", "response"] flags ["is_error"];
     RULES = "approval_rules" "rule" key ["id"] owner Some("user_id"),
         json ["read_only_hashes"] flags [];
+    DEFINITIONS = "approved_definitions" "definition" key ["server_id", "tool", "kind"] owner None,
+        json [] flags [];
     PENDING = "pending_interactions" "question" key ["id"] owner Some("conversation_id"),
         json ["payload", "answer"] flags [];
     RUNS = "runs" "run" key ["id"] owner Some("conversation_id"), json [] flags [];

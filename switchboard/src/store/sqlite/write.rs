@@ -4,7 +4,10 @@ use rusqlite::{Connection, TransactionBehavior, params};
 
 use crate::store::change::Change;
 use crate::store::error::StoreError;
-use crate::store::row::{Blob, Message, PendingState, Run, Setting};
+use crate::store::row::{
+    ApprovedDefinition, Blob, DefinitionKind, Message, PendingState, Run, Setting,
+};
+use crate::store::sqlite::read;
 use crate::store::sqlite::table::{self, execute, failed};
 use crate::store::stored_value::StoredValue;
 
@@ -39,7 +42,22 @@ fn apply(
                 let of = format!("the server {:?}", row.name);
                 return Err(StoreError::PlainSecret { of });
             }
+            let before = read::server(connection, &row.user_id, &row.id)?;
             table::SERVERS.put(connection, row, row_bytes)?;
+            if before.is_some_and(|before| !row.has_endpoint_of(&before)) {
+                let sql = "DELETE FROM approval_rules
+                     WHERE user_id = ? AND server_id = ? AND decision = 'allow'";
+                execute(
+                    connection,
+                    sql,
+                    params![row.user_id.as_str(), row.id.as_str()],
+                )?;
+            }
+            let sql =
+                "DELETE FROM approved_definitions WHERE server_id = ? AND kind = 'auto_approved'
+                 AND tool NOT IN (SELECT value FROM json_each(?))";
+            let named = serde_json::to_string(&row.auto_approve_tools).unwrap_or_default();
+            execute(connection, sql, params![row.id.as_str(), named])?;
             // Rules follow a server to its new name.
             let sql = "UPDATE approval_rules SET server = ?3 WHERE user_id = ?1 AND server_id = ?2";
             execute(
@@ -116,6 +134,7 @@ fn apply(
         Change::DeleteRule(user, id) => {
             table::RULES.delete(connection, user, id.as_str())?;
         }
+        Change::PutDefinition(row) => put_definition(connection, row, row_bytes)?,
         Change::PutPending(row) => {
             table::PENDING.append(connection, row, row_bytes)?;
         }
@@ -225,4 +244,21 @@ fn put_run(connection: &Connection, run: &Run, row_bytes: usize) -> Result<(), S
 fn is_unagreed_secret(setting: &Setting) -> bool {
     let value = setting.value.as_str().and_then(|text| text.parse().ok());
     !setting.plain_secret && value.as_ref().is_some_and(StoredValue::is_plain)
+}
+
+fn put_definition(
+    connection: &Connection,
+    row: &ApprovedDefinition,
+    row_bytes: usize,
+) -> Result<(), StoreError> {
+    if row.kind == DefinitionKind::AutoApproved {
+        let sql = "SELECT 1 FROM approved_definitions
+             WHERE server_id = ? AND tool = ? AND kind = 'auto_approved'";
+        let mut statement = connection.prepare_cached(sql).map_err(failed)?;
+        let params = params![row.server_id.as_str(), row.tool];
+        if statement.exists(params).map_err(failed)? {
+            return Ok(());
+        }
+    }
+    table::DEFINITIONS.put(connection, row, row_bytes)
 }

@@ -145,7 +145,7 @@ fn a_call_is_confirmed_once_and_only_as_it_was_shown() {
     let talk = house.say(&json!({}), "write a note");
     events.until_waiting();
     let message = house.latest(&talk);
-    let (status, error) = house.confirm(&message, &json!({"argsHash": "of something else"}));
+    let (status, error) = house.confirm(&message, &json!({"digest": "of something else"}));
     assert_eq!((status, &error["error"]["code"]), (409, &json!("stale")));
     let (status, error) = house.confirm(&message, &json!({"args": {"text": 7}}));
     assert_eq!((status, &error["error"]["code"]), (422, &json!("unfit")));

@@ -219,7 +219,7 @@ fn users_have_nothing_of_each_others() {
     assert_eq!(status, 202, "{said}");
     anns.until_waiting();
     let answer = said["assistantMessage"]["id"].as_str().unwrap();
-    let confirm = json!({"position": 1, "decision": "approve", "argsHash": "any"});
+    let confirm = json!({"position": 1, "decision": "approve", "digest": "any"});
     for (method, path, body) in [
         ("GET", path.clone(), None),
         ("GET", format!("{path}/messages"), None),

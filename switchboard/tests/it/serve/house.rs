@@ -212,7 +212,7 @@ impl House {
         let mut body = json!({
             "position": call["position"],
             "decision": "approve",
-            "argsHash": call["argsHash"],
+            "digest": call["approval"]["digest"],
         });
         for (key, value) in more.as_object().unwrap() {
             body[key] = value.clone();

@@ -66,7 +66,7 @@ fn take(house: &mut House, talks: &mut Vec<String>, step: &Step) {
                     let body = json!({
                         "position": call["position"],
                         "decision": decision,
-                        "argsHash": call["argsHash"],
+                        "digest": call["approval"]["digest"],
                     });
                     ask("POST", path, Some(body));
                 }

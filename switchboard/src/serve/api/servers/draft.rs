@@ -49,6 +49,7 @@ pub(super) struct Draft {
 impl Draft {
     /// Makes a server what is said about it.
     pub(super) async fn apply(self, row: &mut Server) -> Result<(), ApiError> {
+        let (before, trusts) = (row.clone(), self.trust.is_some());
         let keeping = match self.plain_values {
             Some(true) => Keeping::Plain,
             _ => Keeping::Keyring,
@@ -107,6 +108,9 @@ impl Draft {
         let mut all = row.env.values().chain(row.headers.values());
         row.plain_values = all.any(StoredValue::is_plain);
         to_config(row).map_err(ApiError::unfit)?;
+        if !trusts {
+            row.changed_from(&before);
+        }
         row.last_error = None;
         row.updated_at = Timestamp::now();
         Ok(())
