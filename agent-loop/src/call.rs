@@ -215,7 +215,7 @@ impl OpenCall {
     fn digest(&self, target: &Target) -> String {
         digest(&[
             &self.number.to_string(),
-            &self.call.id.to_string(),
+            self.call.id.as_ref(),
             &target.server,
             &target.server_identity,
             &target.tool,

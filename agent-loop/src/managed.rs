@@ -11,7 +11,7 @@ use mcp_jsonrpc::TaskForm;
 use mcp_jsonrpc::model::experimental_task::TaskSupport;
 use mcp_jsonrpc::model::{CallTool, CallToolResult};
 use mcp_manager::{
-    CallOptions, Catalog, Entry, Manager, ManagerError, PinState, Pins, SearchIndex,
+    CallOptions, Catalog, Entry, Manager, ManagerError, PinState, Pins, SearchIndex, ServerConfig,
 };
 use parking_lot::Mutex;
 use tracing::Instrument as _;
@@ -36,6 +36,8 @@ pub struct ManagedTools {
 struct Snapshot {
     catalog: Arc<Catalog>,
     pins: Arc<Pins>,
+    /// How the servers were configured: what is trusted, for instance.
+    configs: Vec<Arc<ServerConfig>>,
     tools: Arc<[ToolInfo]>,
     index: Option<Arc<SearchIndex>>,
 }
@@ -63,10 +65,18 @@ impl ManagedTools {
 
     fn snapshot(&self) -> Snapshot {
         let (catalog, pins) = (self.manager.catalog(), self.manager.pins());
+        let servers = self.manager.servers().into_iter();
+        let configs: Vec<Arc<ServerConfig>> = servers.map(|server| server.config).collect();
         let mut last = self.last.lock();
         if let Some(last) = &*last
             && Arc::ptr_eq(&last.catalog, &catalog)
             && Arc::ptr_eq(&last.pins, &pins)
+            && last.configs.len() == configs.len()
+            && last
+                .configs
+                .iter()
+                .zip(&configs)
+                .all(|(a, b)| Arc::ptr_eq(a, b))
         {
             return last.clone();
         }
@@ -77,6 +87,7 @@ impl ManagedTools {
         let snapshot = Snapshot {
             catalog,
             pins,
+            configs,
             tools,
             index: None,
         };

@@ -4,6 +4,7 @@ use mcp_manager::Manager;
 use mcp_transport::Shape;
 
 use crate::doctor::Finding;
+use crate::servers::tool_policy::identity;
 use crate::store::{ApprovedDefinition, Change, DefinitionKind, Server, ServerTool};
 
 /// The changes that keep in mind how a server is seen now: what is wrong with it, or else what it
@@ -43,7 +44,10 @@ pub(crate) fn transport(shape: Shape) -> &'static str {
 /// What a server's settings approve by name, bound to what the names stand for when they are first
 /// seen: a tool that is another one later is asked for.
 pub(crate) fn auto_approved(row: &Server, manager: &Manager) -> Vec<Change> {
-    let Some(info) = manager.server(&row.name) else {
+    let info = manager.server(&row.name);
+    let identity = identity(row);
+    // What is connected may still be the endpoint before the settings were changed.
+    let Some(info) = info.filter(|info| info.config.identity() == identity) else {
         return Vec::new();
     };
     let catalog = manager.catalog();
@@ -54,7 +58,7 @@ pub(crate) fn auto_approved(row: &Server, manager: &Manager) -> Vec<Change> {
             row.id.clone(),
             tool.name(),
             DefinitionKind::AutoApproved,
-            info.config.identity(),
+            &identity,
             tool.fingerprint().to_string(),
         )
     });

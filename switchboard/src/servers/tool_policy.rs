@@ -92,7 +92,7 @@ impl ToolPolicy {
 }
 
 /// The identity of a server's endpoint, as running servers have it.
-fn identity(row: &Server) -> String {
+pub(super) fn identity(row: &Server) -> String {
     to_config(row).map_or_else(|_| String::new(), |config| config.identity())
 }
 

@@ -287,6 +287,9 @@ impl Stage {
                 }
             };
             drop(turn);
+            if talk.is_open() && talk.interrupt().await.is_err() {
+                return drop(said.send(Told::Ended));
+            }
             let told = match talk.ask("Go on.").await {
                 Ok(_) => Told::Done,
                 Err(_) => Told::Ended,

@@ -15,7 +15,7 @@ use crate::serve::fleet::{Crew, event};
 use crate::serve::input::{Body, User};
 use crate::serve::own::Member;
 use crate::serve::routes::Routes;
-use crate::servers::{log_out, next_place};
+use crate::servers::{auto_approved, log_out, next_place};
 use crate::store::{Change, Server, ServerKind, StoreError, UserId};
 use draft::Draft;
 
@@ -145,7 +145,8 @@ async fn store(crew: &Crew, row: &Server, rows: &[Server]) -> Result<(), ApiErro
     if rows.iter().any(same) {
         return Err(taken());
     }
-    let put = vec![Change::PutServer(Box::new(row.clone()))];
+    let mut put = vec![Change::PutServer(Box::new(row.clone()))];
+    put.extend(auto_approved(row, crew.manager()));
     match crew.commit(row, put).await {
         Ok(()) => Ok(()),
         // Somebody else was a moment earlier.

@@ -72,9 +72,12 @@ async fn models_tell_who_answers_and_where_keys_were_found() {
 async fn usage_and_approvals_are_empty_at_first_and_strangers_are_not_found() {
     let desk = Desk::open();
     let id = desk.demo("demo").await;
+    let tools = desk.ask(&format!("GET mcp-servers/{id}/tools")).await.body;
+    let tools = tools["items"].as_array().unwrap();
+    let add = tools.iter().find(|tool| tool["name"] == "add").unwrap();
     desk.say(
         &format!("PATCH mcp-servers/{id}/tools/add"),
-        json!({"approval": "auto"}),
+        json!({"approval": "auto", "hash": add["hash"]}),
     )
     .await
     .is(200);

@@ -51,9 +51,11 @@ async fn x19_a_tool_is_switched_off_asked_about_allowed_and_denied() {
     let id = desk.demo("demo").await;
     let tool = |name: &str| format!("PATCH mcp-servers/{id}/tools/{name}");
     let mut told = Vec::new();
+    let tools = desk.ask(&format!("GET mcp-servers/{id}/tools")).await.body;
+    let hash = named(&tools, "add")["hash"].clone();
     for said in [
         json!({"enabled": false}),
-        json!({"approval": "auto"}),
+        json!({"approval": "auto", "hash": hash}),
         json!({"enabled": true, "approval": "deny"}),
         json!({"approval": "ask"}),
         json!({}),

@@ -78,7 +78,7 @@ fn a_projects_server_does_not_start_before_it_is_enabled() {
     assert_eq!(refused["exit"], 6, "{refused}");
     assert!(!bench.path().join("started").exists());
     assert_eq!(
-        bench.json(&["servers", "enable", "stranger"])["stdout"]["newly_trusted"],
+        bench.json(&["servers", "enable", "stranger"])["stdout"]["newly_allowed"],
         true
     );
     assert_eq!(bench.run(&["tools", "stranger"]).exit, 4);

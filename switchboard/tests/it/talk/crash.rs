@@ -27,7 +27,7 @@ fn an_approval_survives_kill_9_and_is_answered_after_the_restart() {
     assert_eq!(list["conversations"][0]["waiting"], true, "{list}");
     let before = desk.json(&["session", "show", "last"]);
     assert_eq!(before["messages"][1]["toolCalls"][0]["status"], "pending");
-    let output = desk.say(&["session", "resume"], "y\nwhat time is it?\nn\n/quit\n");
+    let output = desk.say(&["session", "resume"], "y\nwhat time is it?\n/quit\n");
     let shown = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(0), "{shown}");
     assert_eq!(
