@@ -149,10 +149,11 @@ impl Run {
     ) -> Result<(), AnswerError> {
         let number = shown.call;
         let not_asked = AnswerError::NotAsked(number);
+        // The tool may have changed since the question was last looked at.
+        self.judge(offer);
         let Some(call) = self.find(number) else {
             return Err(not_asked);
         };
-        // The tool may have changed since the question was last looked at.
         match call.approval() {
             None => return Err(not_asked),
             Some(now) if now.digest != shown.digest => {

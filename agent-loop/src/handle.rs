@@ -37,8 +37,8 @@ struct Orders {
 pub(crate) type Verdict = oneshot::Sender<Result<(), AnswerError>>;
 
 pub(crate) enum Order {
-    Answer(Consent, Decision, Option<Verdict>),
-    Supply(CallNumber, InputResponses, Option<Verdict>),
+    Answer(Consent, Decision, Verdict),
+    Supply(CallNumber, InputResponses, Verdict),
     Cancel,
 }
 
@@ -54,7 +54,7 @@ impl Handle {
     ) -> Result<(), AnswerError> {
         let number = shown.call;
         let (verdict, heard) = oneshot::channel();
-        let order = Order::Answer(shown.clone(), decision.into(), Some(verdict));
+        let order = Order::Answer(shown.clone(), decision.into(), verdict);
         self.give(number, order)?;
         heard.await.unwrap_or(Err(AnswerError::NotAsked(number)))
     }
@@ -70,7 +70,7 @@ impl Handle {
         answers: InputResponses,
     ) -> Result<(), AnswerError> {
         let (verdict, heard) = oneshot::channel();
-        self.give(number, Order::Supply(number, answers, Some(verdict)))?;
+        self.give(number, Order::Supply(number, answers, verdict))?;
         heard.await.unwrap_or(Err(AnswerError::NotAsked(number)))
     }
 

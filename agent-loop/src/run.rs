@@ -261,7 +261,7 @@ impl Run {
     }
 
     /// Looks again at the calls that have not started: rules, yeses and tools may have changed.
-    fn judge(&mut self, offer: &Offer) {
+    pub(crate) fn judge(&mut self, offer: &Offer) {
         let Phase::Acting(round) = &mut self.state.phase else {
             return;
         };

@@ -120,19 +120,15 @@ impl<'r> Session<'r> {
     ///
     /// # Errors
     /// [`AnswerError`] if the answer does not count.
-    pub fn answer(
+    pub async fn answer(
         &mut self,
         shown: &Consent,
         decision: impl Into<Decision>,
     ) -> Result<(), AnswerError> {
         self.reconsider();
-        match &self.offer {
-            Some(offer) => self.run.answer(shown, decision.into(), offer),
-            None => {
-                let order = Order::Answer(shown.clone(), decision.into(), None);
-                self.handle.give(shown.call, order)
-            }
-        }
+        let tools = self.agent.toolbox.tools().await;
+        let offer = self.refresh(tools);
+        self.run.answer(shown, decision.into(), &offer)
     }
 
     /// Whether events that have happened already wait to be taken. Take them before you answer:
@@ -414,13 +410,7 @@ impl<'r> Session<'r> {
                     continue;
                 }
             };
-            match (heard, verdict) {
-                (heard, Some(verdict)) => drop(verdict.send(heard)),
-                (Err(error), None) => self.queue.push_back(Event::Warning {
-                    message: error.to_string(),
-                }),
-                (Ok(()), None) => {}
-            }
+            drop(verdict.send(heard));
         }
     }
 

@@ -165,13 +165,15 @@ async fn listen(
                     desk.ledger.asked(id);
                 }
             }
-            Some(Event::Approval(approval)) => answer(desk, &mut session, &approval, random),
+            Some(Event::Approval(approval)) => {
+                answer(desk, &mut session, &approval, random).await;
+            }
             Some(Event::Elicitation { number, .. }) => supply(desk, &mut session, number),
             // Of a run that was taken up again, nobody has heard yet what it waits for.
             Some(Event::Waiting { numbers }) if sitting.taken_up => {
                 let approvals = session.run().approvals();
                 for approval in &approvals {
-                    answer(desk, &mut session, approval, random);
+                    answer(desk, &mut session, approval, random).await;
                 }
                 for number in numbers.into_iter().filter(|_| approvals.is_empty()) {
                     supply(desk, &mut session, number);
@@ -194,7 +196,7 @@ fn supply(desk: &Desk, session: &mut Session<'_>, number: CallNumber) {
 }
 
 /// Answers at once, or some time later and from elsewhere.
-fn answer(desk: &Desk, session: &mut Session<'_>, approval: &Approval, random: &mut Random) {
+async fn answer(desk: &Desk, session: &mut Session<'_>, approval: &Approval, random: &mut Random) {
     let shown = approval.consent();
     let decision = match random.below(10) {
         0 => Decision::from(Answer::Deny).with_reason("Not now."),
@@ -211,7 +213,7 @@ fn answer(desk: &Desk, session: &mut Session<'_>, approval: &Approval, random: &
     });
     if random.percent(50) {
         // Whoever was faster, a cancel perhaps, has the say.
-        let _ = session.answer(&shown, decision);
+        let _ = session.answer(&shown, decision).await;
         return;
     }
     let (handle, pause) = (session.handle(), random.millis(0..1_500));

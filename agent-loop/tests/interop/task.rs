@@ -97,7 +97,7 @@ async fn perform(wire: Wire) {
             } else {
                 Decision::from(Answer::Once)
             };
-            session.answer(&approval.consent(), decision).unwrap();
+            session.answer(&approval.consent(), decision).await.unwrap();
         }
     }
     drop(session);

@@ -90,9 +90,11 @@ async fn answering(agent: &Agent, run: &mut Run, answers: &[Answer]) -> (usize, 
     while let Some(event) = session.next().await {
         if let Event::Waiting { numbers } = &event {
             let shown = shown(session.run(), numbers[0]);
-            match session.answer(&shown, answers[asked]) {
+            match session.answer(&shown, answers[asked]).await {
                 // It may change something: approved for once.
-                Err(AnswerError::NotReadOnly(_)) => session.answer(&shown, Answer::Once).unwrap(),
+                Err(AnswerError::NotReadOnly(_)) => {
+                    session.answer(&shown, Answer::Once).await.unwrap()
+                }
                 answered => answered.unwrap(),
             }
             asked += 1;
@@ -171,7 +173,10 @@ async fn a_tool_that_changes_after_its_approval_is_asked_for_again() {
         if let Event::Approval(approval) = event {
             whys.push(approval.why);
             if whys.len() == 1 {
-                session.answer(&approval.consent(), Answer::Once).unwrap();
+                session
+                    .answer(&approval.consent(), Answer::Once)
+                    .await
+                    .unwrap();
                 tools.replace([tool("s", "write").with_fingerprint("2")]);
             } else {
                 break;
@@ -196,9 +201,9 @@ async fn edited_arguments_are_checked_used_and_told() {
         if let Event::Approval(approval) = event {
             let shown = approval.consent();
             let wrong = Decision::from(Answer::Once).with_arguments(object(&json!({"n": "x"})));
-            assert!(session.answer(&shown, wrong).is_err());
+            assert!(session.answer(&shown, wrong).await.is_err());
             let right = Decision::from(Answer::Once).with_arguments(object(&json!({"n": 7})));
-            session.answer(&shown, right).unwrap();
+            session.answer(&shown, right).await.unwrap();
         }
     }
     drop(session);
@@ -242,14 +247,14 @@ async fn an_approval_survives_the_process_and_is_asked_for_once() {
     assert_eq!(run.approvals().len(), 1);
     let mut session = agent.session(&mut run);
     // Before the first event: the answer waits until the tools are known.
-    session.answer(&first, Answer::ThisRun).unwrap();
+    session.answer(&first, Answer::ThisRun).await.unwrap();
     let mut asked = 0;
     while let Some(event) = session.next().await {
         if let Event::Waiting { numbers } = event {
             asked += 1;
             assert_eq!(numbers, [2.into()]);
             let second = shown(session.run(), numbers[0]);
-            session.answer(&second, Answer::Once).unwrap();
+            session.answer(&second, Answer::Once).await.unwrap();
         }
     }
     drop(session);
@@ -274,7 +279,7 @@ async fn an_answer_to_an_earlier_definition_is_refused_and_what_waits_now_is_sho
         }
     }
     for answer in [Answer::Once, Answer::AlwaysTool, Answer::Deny] {
-        match session.answer(&seen.consent(), answer) {
+        match session.answer(&seen.consent(), answer).await {
             Err(AnswerError::Superseded(now)) => {
                 assert_eq!(now.why, Why::Changed);
                 assert_eq!(now.definition.fingerprint, "2");
@@ -284,7 +289,7 @@ async fn an_answer_to_an_earlier_definition_is_refused_and_what_waits_now_is_sho
         }
     }
     let now = session.run().approvals().remove(0);
-    session.answer(&now.consent(), Answer::Deny).unwrap();
+    session.answer(&now.consent(), Answer::Deny).await.unwrap();
     drop(session);
     assert!(tools.calls().is_empty());
     assert_eq!(ends(&run)[0], Status::Cancelled);
@@ -309,6 +314,7 @@ async fn a_yes_for_read_only_tools_covers_those_that_were_shown_and_no_later_one
                 assert_eq!(shown, ["list", "read"]);
                 session
                     .answer(&approval.consent(), Answer::AlwaysServerReadOnly)
+                    .await
                     .unwrap();
                 // Added and changed after the answer: both claim to change nothing.
                 tools.replace([
@@ -317,7 +323,10 @@ async fn a_yes_for_read_only_tools_covers_those_that_were_shown_and_no_later_one
                     reads("s", "wipe"),
                 ]);
             } else {
-                session.answer(&approval.consent(), Answer::Deny).unwrap();
+                session
+                    .answer(&approval.consent(), Answer::Deny)
+                    .await
+                    .unwrap();
             }
         }
     }
@@ -399,7 +408,7 @@ async fn many_tools_are_searched_without_a_question_and_the_tool_behind_is_asked
                 approval.record.arguments.text()
             ));
             let answer = Answer::AlwaysTool;
-            session.answer(&approval.consent(), answer).unwrap();
+            session.answer(&approval.consent(), answer).await.unwrap();
         }
     }
     drop(session);

@@ -179,7 +179,7 @@ async fn a4_a5_a_call_waits_for_confirmation() {
             } else {
                 Answer::Deny
             };
-            session.answer(&approval.consent(), answer).unwrap();
+            session.answer(&approval.consent(), answer).await.unwrap();
         }
         events.push(event);
     }

@@ -123,7 +123,7 @@ async fn turn(agent: &Agent, run: &mut Run, question: &str, out: &Out) -> Result
                 let (allowed, by) = ask(record, out).await;
                 let decision = if allowed { Answer::Once } else { Answer::Deny };
                 note(&mut calls, record, "approved_by", by.into());
-                let answered = session.answer(&approval.consent(), decision);
+                let answered = session.answer(&approval.consent(), decision).await;
                 answered.map_err(|error| {
                     Failure::new(Exit::Other, "the approval did not count").caused_by(error)
                 })?;

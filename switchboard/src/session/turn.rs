@@ -131,6 +131,7 @@ impl<'t> Turn<'t> {
         let told = serde_json::to_value(&decision).unwrap_or(Value::Null);
         self.session
             .answer(shown, decision)
+            .await
             .map_err(SessionError::Answer)?;
         let run = self.session.run();
         self.ledger.answered(shown.call, told, run).await
