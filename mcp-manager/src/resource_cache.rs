@@ -141,9 +141,10 @@ impl ResourceCache {
         self.invalidate_where(|_| true);
     }
 
-    /// How many resources are kept, expired ones among them.
+    /// How many resources are kept, expired ones among them, and those that are being put there.
+    /// Never more than the cap: this is the counter that the cap is held by.
     pub fn len(&self) -> usize {
-        self.all().map(|shard| shard.lock().len()).sum()
+        self.entries.load(Ordering::Relaxed)
     }
 
     /// Whether nothing is kept.

@@ -51,10 +51,6 @@ impl Default for Shard {
 }
 
 impl Shard {
-    pub(super) fn len(&self) -> usize {
-        self.entries.len()
-    }
-
     pub(super) fn get(
         &mut self,
         hash: u64,

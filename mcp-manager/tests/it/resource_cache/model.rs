@@ -205,6 +205,12 @@ fn threads_share_the_caps() {
             });
         }
     });
+    let kept = |uri: &usize| {
+        let kept = cache.get(&name("s"), &uri.to_string(), Instant::now());
+        kept.is_some()
+    };
+    assert_eq!(cache.len(), (0..20).filter(kept).count());
     cache.clear();
+    assert_eq!((0..20).filter(kept).count(), 0);
     assert_eq!((cache.len(), cache.bytes()), (0, 0));
 }
