@@ -14,7 +14,7 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_client::{Builder, CallOptions, Client, Limits};
+use mcp_client::{Builder, CallOptions, Client, Interests, Limits};
 use mcp_jsonrpc::model::{CallToolResult, ContentBlock};
 use mcp_transport::{
     Connect, HttpConfig, LocalSpawner, ServerCommand, StaticTokenAuth, StdioConnect,
@@ -113,6 +113,10 @@ async fn carry_out(client: &Client, plan: &str) -> Result<Outcome, Failure> {
                 tokio::time::sleep(Duration::from_millis(1200)).await;
             }
             Ok(format!("{hello}|{}", echo(client, "again").await?).into())
+        }
+        "subscribe" => {
+            let _changes = client.subscribe(Interests::default().with_tools()).await?;
+            Ok(echo(client, "hello").await?.into())
         }
         "second" => second(client).await,
         "concurrent" => concurrent(client, number).await,

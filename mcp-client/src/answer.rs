@@ -42,11 +42,6 @@ impl Body {
         }
     }
 
-    /// The result of a request that has nothing to say.
-    pub(crate) fn empty() -> Self {
-        Self::new(b"{}".to_vec(), 0, 2)
-    }
-
     /// What looks like an answer, and which request it answers.
     pub(crate) fn guess(bytes: Vec<u8>) -> Result<(i64, Self), Vec<u8>> {
         let Some((id, result)) = likely_answer(&bytes) else {
@@ -79,6 +74,11 @@ impl Body {
     /// Reads the result.
     pub(crate) fn read<T: ResultBody>(&self) -> Option<T> {
         T::read_text(self.text()).ok()
+    }
+
+    /// Whether [`take`](Self::take) took the bytes along.
+    pub(crate) fn is_taken(&self) -> bool {
+        self.bytes.is_empty()
     }
 
     /// Reads the result. If that is complete, then this may have taken the bytes along.

@@ -49,6 +49,8 @@ pub(crate) enum Miss {
     },
     /// The server answered with something that is no answer.
     Invalid(String),
+    /// The server cancelled a subscription.
+    Cancelled,
     /// The connection was over before.
     Closed,
     /// The params cannot be written.
@@ -89,6 +91,7 @@ impl Link {
             link: self,
             id: opened.id,
             began: opened.began,
+            allowance: attempt.allowance,
             attempt,
             sending,
             is_new: true,
@@ -166,9 +169,10 @@ impl Link {
         let left = attempt.allowance.left(began, reading, reading);
         let left = left.unwrap_or_default();
         let due = reading.saturating_add(left);
-        let wants = match attempt.on_progress {
-            Some(_) => Wants::Progress,
-            None => Wants::Answer,
+        let wants = match (attempt.on_acknowledged, attempt.on_progress) {
+            (Some(_), _) => Wants::Changes,
+            (None, Some(_)) => Wants::Progress,
+            (None, None) => Wants::Answer,
         };
         let id = match state.pending.begin(wants, reading, due, waker) {
             Begun::Open(id) => id,
@@ -271,6 +275,7 @@ impl Outcome {
             Self::Result(body) => Ok(body),
             Self::Error(error) => Err(Miss::Peer(error)),
             Self::Invalid(detail) => Err(Miss::Invalid(detail)),
+            Self::Cancelled => Err(Miss::Cancelled),
             Self::Lost { error, delivery } => Err(Miss::Lost { error, delivery }),
         }
     }
@@ -291,6 +296,8 @@ struct Waiting<'a> {
     link: &'a Link,
     id: i64,
     began: Duration,
+    /// The attempt's, until a subscription is acknowledged.
+    allowance: Allowance,
     attempt: &'a Attempt<'a>,
     sending: Option<Sending<'a>>,
     /// It was opened in this very poll: nothing need be looked at that wakes us.
@@ -316,6 +323,7 @@ impl Waiting<'_> {
         if let Some(on_acknowledged) = self.attempt.on_acknowledged
             && self.link.state.lock().pending.take_acknowledged(self.id)
         {
+            self.allowance = Allowance::UNLIMITED;
             on_acknowledged();
         }
         if let Some(on_progress) = self.attempt.on_progress {
@@ -343,8 +351,7 @@ impl Waiting<'_> {
         if let Some(failure) = failure {
             return Poll::Ready(Ended::SendFailed(failure));
         }
-        let allowance = self.attempt.allowance;
-        if is_due && let Err(kind) = self.link.put_off(self.id, self.began, allowance) {
+        if is_due && let Err(kind) = self.link.put_off(self.id, self.began, self.allowance) {
             return Poll::Ready(Ended::TimedOut(kind));
         }
         Poll::Pending

@@ -288,7 +288,7 @@ impl Client {
         self.call(&call).await
     }
 
-    /// Sends a notification.
+    /// Sends a notification, within a call's time limit.
     ///
     /// # Errors
     ///
@@ -319,10 +319,11 @@ impl Client {
             }
         })?;
         let mut message = Outgoing::notification(method, body);
-        message.revision = self.link().session().dialect.revision();
+        let known = self.link().known();
+        message.revision = known.session.dialect.revision();
+        let limit = self.allowance(&known.tuning).idle;
         self.link()
-            .transport
-            .send(message)
+            .send_within(limit, message)
             .await
             .map_err(|failure| {
                 let miss = crate::call::Miss::Lost {

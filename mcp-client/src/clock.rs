@@ -65,6 +65,12 @@ pub enum TimeoutKind {
 }
 
 impl Allowance {
+    /// For a request that stays open for as long as the server lets it.
+    pub(crate) const UNLIMITED: Self = Self {
+        idle: Duration::MAX,
+        total: Duration::MAX,
+    };
+
     /// What is left for a call that began at `started` and last moved at `moved`, both by the
     /// stoppable clock.
     pub(crate) fn left(

@@ -319,6 +319,11 @@ impl Failed {
                     method,
                     detail: "no object".to_owned(),
                 },
+                Miss::Cancelled => ConnectError::InvalidReply {
+                    server,
+                    method,
+                    detail: "the server cancelled it".to_owned(),
+                },
             },
         }
     }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use mcp_jsonrpc::Method;
 use mcp_jsonrpc::model::{
     Complete, Discover, GetPrompt, ListPrompts, ListResourceTemplates, ListResources, ListTools,
-    Ping, ReadResource, SetLevel, Subscribe, Unsubscribe, experimental_task::TaskList,
+    Ping, ReadResource, SetLevel, Subscribe, SubscriptionsListen, Unsubscribe,
+    experimental_task::TaskList,
 };
 use mcp_transport::{Delivery, TransportError};
 
@@ -13,7 +14,7 @@ use crate::call::Miss;
 use crate::error::{CallError, CallName};
 
 /// Methods that change nothing at the server, or nothing that doing it twice would change again.
-const HARMLESS: [&str; 13] = [
+const HARMLESS: [&str; 14] = [
     ListTools::NAME,
     ListResources::NAME,
     ListResourceTemplates::NAME,
@@ -25,6 +26,7 @@ const HARMLESS: [&str; 13] = [
     Discover::NAME,
     SetLevel::NAME,
     Subscribe::NAME,
+    SubscriptionsListen::NAME,
     Unsubscribe::NAME,
     TaskList::NAME,
 ];
@@ -49,6 +51,10 @@ impl Miss {
             },
             Self::Lost { error, delivery } => lost(call, error, delivery),
             Self::Invalid(detail) => CallError::InvalidReply { call, detail },
+            Self::Cancelled => CallError::InvalidReply {
+                call,
+                detail: "the server cancelled it".to_owned(),
+            },
             Self::Closed => CallError::Closed { call },
             Self::Encode(error) => CallError::InvalidRequest {
                 call,

@@ -7,12 +7,12 @@ use mcp_jsonrpc::model::{
     InitializeResult, Initialized, ServerCapabilities, UnsupportedVersionData,
 };
 use mcp_jsonrpc::{
-    Body, Method, NotificationMethod, RawMap, RawRef, Revision, encode_notification,
+    Body, Method, NotificationMethod, RawMap, RawRef, Reply, Revision, encode_notification,
 };
 use mcp_transport::{Outgoing, TransportError};
 
 use crate::call::{Attempt, Miss};
-use crate::clock::Allowance;
+use crate::clock::{Allowance, TimeoutKind};
 use crate::dialect::verdict::Finding;
 use crate::dialect::{Dialect, Extras};
 use crate::link::Link;
@@ -81,7 +81,8 @@ impl Link {
         let mut body = Vec::new();
         encode_notification(&mut body, Initialized::NAME, &()).map_err(Miss::Encode)?;
         let message = Outgoing::notification(Initialized::NAME, body).with_revision(revision);
-        match self.transport.send(message).await {
+        let limit = self.settings.limits.connect_time();
+        match self.send_within(limit, message).await {
             Ok(()) => Ok(()),
             // Nobody answers a notification; a server that tries to has still got it.
             Err(failure) if matches!(failure.error, TransportError::Http(_)) => {
@@ -96,7 +97,22 @@ impl Link {
     }
 
     /// Shakes hands once more after the server forgot us, unless somebody else just did.
+    /// Takes no longer than connecting may, the wait for that somebody included.
     pub(crate) async fn initialize_again(&self, session: &Session) -> Result<(), Refusal> {
+        let limit = self.settings.limits.connect_time();
+        let again = self.initialize_in_turn(session);
+        tokio::time::timeout(limit, again)
+            .await
+            .unwrap_or_else(|_| {
+                Err(Refusal::Miss(Miss::Timeout {
+                    limit,
+                    kind: TimeoutKind::Total,
+                    trouble: None,
+                }))
+            })
+    }
+
+    async fn initialize_in_turn(&self, session: &Session) -> Result<(), Refusal> {
         let Ok(_turn) = self.gate.acquire().await else {
             return Err(Refusal::Miss(Miss::Closed));
         };
@@ -121,7 +137,11 @@ impl Link {
         let attempt = self.handshake_attempt(Discover::NAME, &params, limit);
         let exchanged = self.exchange(&dialect, &attempt, &mut None).await;
         let body = exchanged.map_err(|miss| self.explain(miss))?;
-        Body::read(body.result()?).map_err(|error| Miss::Invalid(error.to_string()))
+        match Reply::read(body.result()?) {
+            Ok(Reply::Complete(result)) => Ok(result),
+            Ok(_) => Err(Miss::Invalid("a result that is not complete".to_owned())),
+            Err(error) => Err(Miss::Invalid(error.to_string())),
+        }
     }
 
     /// Speaks `revision` from now on, with a server that told this about itself.
@@ -182,7 +202,7 @@ pub(crate) fn finding(miss: &Miss) -> Finding {
                 .map(|data| data.supported),
         },
         Miss::Timeout { .. } => Finding::Silence,
-        Miss::Invalid(_) => Finding::Nonsense,
+        Miss::Invalid(_) | Miss::Cancelled => Finding::Nonsense,
         Miss::Closed => Finding::Gone,
         Miss::Encode(_) | Miss::NotAnObject => Finding::Unreachable,
         Miss::Lost { error, .. } => match error.as_ref() {

@@ -29,6 +29,7 @@ pub struct Limits {
     list_bytes: usize,
     list_time: Duration,
     task_time: Duration,
+    resubscribe_attempts: u32,
 }
 
 /// Declares each limit once: how it is read and how it is set.
@@ -82,6 +83,9 @@ limits! {
     list_time / with_list_time: Duration;
     /// How long one wait for a task may take. Default: 1 h.
     task_time / with_task_time: Duration;
+    /// Attempts in a row to establish a lost subscription again, before it ends with the last
+    /// one's error. Default: 8, in about two minutes.
+    resubscribe_attempts / with_resubscribe_attempts: u32;
 }
 
 impl Limits {
@@ -118,6 +122,7 @@ impl Default for Limits {
             list_bytes: 5 << 20,
             list_time: Duration::from_secs(30),
             task_time: Duration::from_secs(60 * 60),
+            resubscribe_attempts: 8,
         }
     }
 }

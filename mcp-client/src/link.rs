@@ -8,7 +8,7 @@ use std::task::Waker;
 use std::time::Duration;
 
 use mcp_jsonrpc::RequestId;
-use mcp_transport::{Connect, Delivery, Outgoing, Shape, Transport, TransportError};
+use mcp_transport::{Connect, Delivery, Outgoing, SendError, Shape, Transport, TransportError};
 use parking_lot::Mutex;
 use tokio::sync::{Notify, Semaphore, watch};
 use tokio::task::AbortHandle;
@@ -189,6 +189,14 @@ impl Link {
         Ok(())
     }
 
+    /// Ends a subscription that the server cancelled; `Err` if the request is none.
+    pub(crate) fn cancelled(&self, id: i64) -> Result<(), Outcome> {
+        let cancelled = Outcome::Cancelled;
+        let waker = self.state.lock().pending.cancelled(id, cancelled)?;
+        waker.into_iter().for_each(Waker::wake);
+        Ok(())
+    }
+
     /// A question is answered: time may go on.
     pub(crate) fn go_on(&self, now: Duration) {
         self.state.lock().go_on(now);
@@ -220,6 +228,23 @@ impl Link {
         state.answers.push_back(answer);
         drop(state);
         self.control.notify_one();
+    }
+
+    /// Sends a message that has no answer, within `limit`: a server that does not read must not
+    /// hold up its sender for longer.
+    pub(crate) async fn send_within(
+        &self,
+        limit: Duration,
+        message: Outgoing,
+    ) -> Result<(), SendError> {
+        let sending = self.transport.send(message);
+        tokio::time::timeout(limit, sending)
+            .await
+            .unwrap_or_else(|_| {
+                let phase = "sending a notification";
+                let error = TransportError::Timeout { phase, limit };
+                Err(SendError::new(error, Delivery::Unknown))
+            })
     }
 
     /// Ends the connection, and returns when all it held is gone.
@@ -340,7 +365,7 @@ impl fmt::Debug for Link {
 mod tests {
     use async_trait::async_trait;
     use mcp_jsonrpc::Revision;
-    use mcp_transport::{Closed, Incoming, SendError};
+    use mcp_transport::{Closed, Incoming};
 
     use super::*;
     use crate::builder::Builder;

@@ -87,6 +87,9 @@ pub(crate) enum Wants {
     Answer,
     /// The reports on the way there as well.
     Progress,
+    /// Changes, for as long as the server lets it: only such a request is acknowledged, and only
+    /// such a one can be cancelled by the server.
+    Changes,
 }
 
 /// A request nobody waits for any more.
@@ -223,7 +226,7 @@ impl<O> Pending<O> {
             .get_mut(&id)
             .filter(|entry| entry.outcome.is_none())?;
         entry.moved = reading;
-        if entry.wants == Wants::Answer {
+        if entry.wants != Wants::Progress {
             return None;
         }
         let reports = &mut entry.asides.get_or_insert_default().reports;
@@ -234,12 +237,25 @@ impl<O> Pending<O> {
         entry.waker.take()
     }
 
-    /// The server says that it listens: from now on it may be silent for as long as it likes.
+    /// The server acknowledges a subscription. Ignored for any other request.
     pub(crate) fn acknowledge(&mut self, id: i64) -> Option<Waker> {
-        let entry = self.open.get_mut(&id)?;
+        let entry = self.subscription(id)?;
         entry.acknowledged = true;
-        entry.moved = Duration::MAX;
         entry.waker.take()
+    }
+
+    /// The server cancels a subscription. `Err` gives the outcome back: any other request is none
+    /// of the server's to cancel, and goes on.
+    pub(crate) fn cancelled(&mut self, id: i64, outcome: O) -> Result<Option<Waker>, O> {
+        match self.subscription(id) {
+            Some(_) => self.settle(id, outcome),
+            None => Err(outcome),
+        }
+    }
+
+    fn subscription(&mut self, id: i64) -> Option<&mut Entry<O>> {
+        let entry = self.open.get_mut(&id);
+        entry.filter(|entry| entry.wants == Wants::Changes && entry.outcome.is_none())
     }
 
     /// Whether the server said so since the last time.

@@ -241,10 +241,11 @@ fn notification(
                 ..
             }) = parse_params(params)
             {
-                // A modern server asks nothing: it can only end a subscription.
-                match ours(&id).filter(|_| link.session().dialect.is_modern()) {
-                    Some(id) => drop(link.settle(id, Outcome::Result(Body::empty()))),
-                    None => question::withdrawn(link, &id),
+                if !link.session().dialect.is_modern() {
+                    question::withdrawn(link, &id);
+                } else if ours(&id).is_none_or(|id| link.cancelled(id).is_err()) {
+                    // A modern server asks nothing, and may only end a subscription.
+                    tracing::debug!(server = %link.settings.name, rpc.id = %id, "a cancellation of no subscription");
                 }
             }
         }

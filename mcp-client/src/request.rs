@@ -106,7 +106,8 @@ impl Client {
         }
     }
 
-    fn allowance(&self, tuning: &Tuning) -> Allowance {
+    /// How long a call through this handle may take.
+    pub(crate) fn allowance(&self, tuning: &Tuning) -> Allowance {
         let options = self.options();
         let own = options.and_then(|options| options.timeout);
         let cap = options.and_then(|options| options.timeout_cap);

@@ -392,13 +392,15 @@ impl Client {
 
 /// Reads a result; the usual case takes one pass. The body is gone then, unless it is to be kept.
 fn read<T: ResultBody>(body: &mut Body, session: &Session, keep: bool) -> Result<T, Instead> {
-    let complete = |result: &T| {
-        !session.dialect.is_modern()
-            || matches!(result.result_type(), None | Some(ResultType::Complete))
+    let result: Option<T> = if keep { body.read() } else { body.take() };
+    let Some(result) = result else {
+        return read_with_care(body, session);
     };
-    let result = if keep { body.read() } else { body.take() };
-    match result {
-        Some(result) if complete(&result) => Ok(result),
+    match result.result_type() {
+        _ if !session.dialect.is_modern() => Ok(result),
+        Some(ResultType::Complete) => Ok(result),
+        // Not every type has a tag. If the bytes are gone, this one has.
+        None if body.is_taken() => Ok(result),
         _ => read_with_care(body, session),
     }
 }

@@ -34,6 +34,8 @@ pub(crate) enum Outcome {
     Error(ErrorObject),
     /// With something that is no answer.
     Invalid(String),
+    /// The server cancelled it, as it may a subscription.
+    Cancelled,
     /// Not at all.
     Lost {
         error: Arc<TransportError>,

@@ -1,40 +1,27 @@
 //! Being told of changes: what the eras do in two ways, as one stream.
 //!
 //! Up to 2025-11-25 lists announce their changes unasked and resources are subscribed to one by
-//! one; later one request per subscription stays open. Either way a subscription goes on for as
-//! long as somebody holds it: it is renewed when the server forgets it, and whoever listens is
-//! told that something may have been missed.
+//! one; later one request per subscription stays open. Either way a subscription is first
+//! acknowledged within a call's time limit, or fails as a call does. A lost one is established
+//! again, within bounds, and its holder learns that changes may have been missed.
 
-use std::sync::Arc;
-use std::time::Duration;
+mod keep;
+mod renewal;
+
+use std::sync::{Arc, OnceLock};
 
 use mcp_jsonrpc::Method;
-use mcp_jsonrpc::model::{
-    EmptyResult, Subscribe, SubscribeParams, SubscriptionFilter, SubscriptionsListen,
-    SubscriptionsListenParams, Unsubscribe,
-};
+use mcp_jsonrpc::model::{SubscriptionFilter, SubscriptionsListen, Unsubscribe};
 use parking_lot::Mutex;
 use tokio::sync::{Notify, oneshot};
 use tokio::task::AbortHandle;
 
-use crate::call::{Attempt, Miss};
+use self::keep::keep;
 use crate::client::Client;
-use crate::clock::Allowance;
-use crate::dialect::Extras;
 use crate::error::CallError;
 use crate::event::Event;
 use crate::link::Link;
 use crate::mailbox::Mailbox;
-use crate::request::Call;
-
-/// The first wait before a lost subscription is renewed; it doubles from there.
-const FIRST_WAIT: Duration = Duration::from_secs(1);
-/// Where the doubling stops.
-const LONGEST_WAIT: Duration = Duration::from_secs(30);
-/// How long a server may take to say that it listens.
-const ACKNOWLEDGE: Duration = Duration::from_secs(30);
-/// As good as for ever.
-const FOR_EVER: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 
 /// What to be told of.
 ///
@@ -100,8 +87,8 @@ impl Interests {
     }
 }
 
-/// Changes a server tells of, as they come. Ends when it is dropped, when the server ends it, or
-/// with the connection, which it keeps open.
+/// Changes a server tells of, as they come. Ends when it is dropped, when the server ends it, when
+/// it is lost and cannot be established again, or with the connection, which it keeps open.
 #[derive(Debug)]
 pub struct Subscription {
     client: Client,
@@ -114,29 +101,23 @@ pub struct Subscription {
 pub(crate) struct Subscriber {
     interests: Interests,
     mailbox: Mutex<Mailbox>,
-    over: Mutex<bool>,
+    /// Set at the end, with the reason unless the server ended it.
+    ended: OnceLock<Option<CallError>>,
     bell: Notify,
 }
 
-/// How one stretch of a subscription ended.
-enum End {
-    /// The server is done with it, or the connection is: it stays ended.
-    Final,
-    /// It was lost and can be renewed.
-    Lost,
-}
-
 impl Client {
-    /// Subscribes, and returns when the server listens.
+    /// Subscribes, and returns when the server has acknowledged that, within a call's time limit.
     ///
     /// # Errors
     ///
-    /// [`CallError::Unsupported`] if the server cannot be subscribed to; else as for any call.
+    /// [`CallError::Unsupported`] if the server cannot be subscribed to; else as for any call: a
+    /// server that refuses, drops or leaves unacknowledged the first request is not asked again.
     pub async fn subscribe(&self, interests: Interests) -> Result<Subscription, CallError> {
         let link = self.link();
         let subscriber = Arc::new(Subscriber {
             mailbox: Mutex::new(Mailbox::new(link.settings.limits.queued_events())),
-            over: Mutex::new(false),
+            ended: OnceLock::new(),
             bell: Notify::new(),
             interests,
         });
@@ -158,21 +139,31 @@ impl Client {
 }
 
 impl Subscription {
-    /// The next change; `None` when the subscription has ended. [`Event::Gap`] means that changes
-    /// may have been missed: fetch anew what you depend on.
+    /// The next change; `None` when the subscription has ended, and [`error`](Self::error) is why.
+    /// [`Event::Gap`] means that changes may have been missed: fetch anew what you depend on. It
+    /// comes when a subscription is lost, and again when it is re-established.
     ///
-    /// Cancel-safe: a dropped future loses nothing.
+    /// Waits for as long as the subscription lasts. Cancel-safe: a dropped future loses nothing.
     pub async fn next(&mut self) -> Option<Event> {
         loop {
             let rung = self.subscriber.bell.notified();
             if let Some(event) = self.subscriber.mailbox.lock().pop() {
                 return Some(event);
             }
-            if *self.subscriber.over.lock() {
+            if self.subscriber.ended.get().is_some() {
                 return None;
             }
             rung.await;
         }
+    }
+
+    /// Why the subscription ended; `None` while it lasts, and if the server ended it in good order.
+    ///
+    /// A lost subscription is re-established up to
+    /// [`Limits::resubscribe_attempts`](crate::Limits::resubscribe_attempts) times in a row; this
+    /// is the last attempt's error. No further one is made after [`CallError::Unauthorized`].
+    pub fn error(&self) -> Option<&CallError> {
+        self.subscriber.ended.get()?.as_ref()
     }
 }
 
@@ -211,6 +202,12 @@ impl Subscriber {
         self.mailbox.lock().push(event);
         self.bell.notify_one();
     }
+
+    fn end(&self, error: Option<CallError>) {
+        // It ends once.
+        let _ = self.ended.set(error);
+        self.bell.notify_one();
+    }
 }
 
 impl Link {
@@ -223,118 +220,5 @@ impl Link {
                 subscriber.tell(event.clone());
             }
         }
-    }
-}
-
-/// Keeps a subscription going until it is over for good.
-async fn keep(
-    client: Client,
-    subscriber: Arc<Subscriber>,
-    ready: oneshot::Sender<Result<(), CallError>>,
-) {
-    let ready = Mutex::new(Some(ready));
-    let (mut wait, up) = (FIRST_WAIT, Mutex::new(false));
-    let on_ready = || {
-        *up.lock() = true;
-        if let Some(ready) = ready.lock().take() {
-            let _ = ready.send(Ok(()));
-        }
-    };
-    loop {
-        let stretch = match client.revision().is_modern() {
-            true => client.listen(&subscriber.interests, &on_ready).await,
-            false => client.follow(&subscriber.interests, &on_ready).await,
-        };
-        let lost = match stretch {
-            Ok(End::Final) => break,
-            Ok(End::Lost) => true,
-            Err(error) => match ready.lock().take() {
-                // Whoever subscribes is told; there is nothing to renew yet.
-                Some(ready) => {
-                    let _ = ready.send(Err(error));
-                    break;
-                }
-                None => client.is_alive(),
-            },
-        };
-        if !lost || !client.is_alive() {
-            break;
-        }
-        subscriber.tell(Event::Gap);
-        if std::mem::take(&mut *up.lock()) {
-            wait = FIRST_WAIT;
-        }
-        tokio::time::sleep(wait).await;
-        wait = wait.saturating_mul(2).min(LONGEST_WAIT);
-    }
-    *subscriber.over.lock() = true;
-    subscriber.bell.notify_one();
-}
-
-impl Client {
-    /// One `subscriptions/listen`, from its beginning to its end.
-    async fn listen(
-        &self,
-        interests: &Interests,
-        on_ready: &(dyn Fn() + Send + Sync),
-    ) -> Result<End, CallError> {
-        let link = self.link();
-        let params = SubscriptionsListenParams::new(interests.filter());
-        let attempt = Attempt {
-            method: SubscriptionsListen::NAME,
-            params: &params,
-            extras: Extras::default(),
-            name: None,
-            headers: Vec::new(),
-            allowance: Allowance {
-                idle: ACKNOWLEDGE,
-                total: FOR_EVER,
-            },
-            on_progress: None,
-            on_acknowledged: Some(on_ready),
-        };
-        match link
-            .exchange(&link.session().dialect, &attempt, &mut None)
-            .await
-        {
-            Ok(_) => Ok(End::Final),
-            Err(Miss::Lost { .. }) if !link.is_over() => Ok(End::Lost),
-            Err(miss) => Err(miss.into_error(self.call_name(SubscriptionsListen::NAME))),
-        }
-    }
-
-    /// Subscribes to each resource, until the server forgets us.
-    async fn follow(
-        &self,
-        interests: &Interests,
-        on_ready: &(dyn Fn() + Send + Sync),
-    ) -> Result<End, CallError> {
-        let link = self.link();
-        let renewed = link.renewed.notified();
-        let session = link.session();
-        if !interests.uris.is_empty() {
-            self.require(Subscribe::NAME, "resources.subscribe", |can| {
-                let resources = can.resources.as_ref();
-                resources.is_some_and(|resources| resources.subscribe == Some(true))
-            })?;
-        }
-        for uri in &interests.uris {
-            self.resource_call(Subscribe::NAME, uri).await?;
-        }
-        on_ready();
-        // A call above may have met a server that forgot us, and made friends again.
-        if link.session().number == session.number {
-            tokio::select! {
-                () = renewed => {}
-                () = link.over() => return Ok(End::Final),
-            }
-        }
-        Ok(End::Lost)
-    }
-
-    async fn resource_call(&self, method: &'static str, uri: &str) -> Result<(), CallError> {
-        let params = SubscribeParams::new(uri);
-        let call = Call::new(method, &params).about(uri);
-        self.call::<EmptyResult>(&call).await.map(drop)
     }
 }

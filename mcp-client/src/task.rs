@@ -10,7 +10,7 @@ use mcp_jsonrpc::model::{
     CallTool, CallToolResult, EmptyResult, InputRequests, InputResponses,
     experimental_task as legacy,
 };
-use mcp_jsonrpc::{Method, RawRef, ResultBody, TaskForm};
+use mcp_jsonrpc::{Method, RawMap, RawObject, RawRef, Reply, ResultBody, TaskForm};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
@@ -278,12 +278,15 @@ impl TaskHandle {
                 detail: "the task is over but has no result".to_owned(),
             });
         };
-        RawRef::from_text(result.get())
-            .and_then(T::read)
-            .map_err(|error| CallError::InvalidReply {
-                call,
-                detail: error.to_string(),
-            })
+        let detail = match RawRef::from_text(result.get()).and_then(Reply::read) {
+            Ok(Reply::Complete(_)) if task.status == TaskStatus::Failed && !is_failure(&result) => {
+                "the task failed but has a result instead of an error".to_owned()
+            }
+            Ok(Reply::Complete(result)) => return Ok(result),
+            Ok(_) => "the task is over but its result is not complete".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        Err(CallError::InvalidReply { call, detail })
     }
 
     /// Answers what the task asks; each question once.
@@ -330,6 +333,12 @@ impl View {
             }),
         }
     }
+}
+
+/// Whether a result says that its tool failed.
+fn is_failure(result: &RawObject) -> bool {
+    let result = result.parse::<RawMap>();
+    result.is_ok_and(|result| result.read_as("isError") == Some(true))
 }
 
 /// Cancels a task whose caller went away before it was over.

@@ -13,7 +13,8 @@ use crate::wire::string_enum::string_enum;
 
 /// The result of a request.
 pub trait ResultBody: Body {
-    /// What kind of result the server says this is (2026-07-28); absent means complete.
+    /// What kind of result the server says this is (2026-07-28); absent means complete. A type
+    /// without that member returns `None`; [`Reply::read`] then looks for it in the JSON.
     fn result_type(&self) -> Option<ResultType> {
         None
     }
@@ -34,7 +35,11 @@ impl ResultBody for RawJson {
 
 impl ResultBody for serde_json::Value {
     fn result_type(&self) -> Option<ResultType> {
-        self.get("resultType")?.as_str().map(ResultType::from)
+        match self.get("resultType")? {
+            Self::Null => None,
+            Self::String(tag) => Some(ResultType::from(tag.as_str())),
+            other => Some(ResultType::Other(other.to_string())),
+        }
     }
 }
 
@@ -75,7 +80,7 @@ impl<T: ResultBody> Reply<T> {
         // Most answers are complete: those cost one pass. Others are read again as what they are.
         let body = T::read(raw);
         let kind = match &body {
-            Ok(body) => body.result_type(),
+            Ok(body) => body.result_type().or_else(|| peek(raw)),
             Err(_) => peek(raw),
         };
         match kind {
@@ -90,14 +95,27 @@ impl<T: ResultBody> Reply<T> {
     }
 }
 
-/// The kind of a result that is not read otherwise.
+/// The kind of a result that is not read otherwise. A tag that cannot be read is of an unknown
+/// kind: only its absence means complete.
 fn peek(raw: RawRef<'_>) -> Option<ResultType> {
     #[derive(Deserialize)]
     struct Tag {
         #[serde(rename = "resultType")]
-        result_type: Option<ResultType>,
+        result_type: Option<serde_json::Value>,
     }
-    raw.parse::<Tag>().ok()?.result_type
+    if !raw.get().starts_with('{') {
+        return None;
+    }
+    match raw.parse::<Tag>() {
+        Ok(Tag { result_type: None }) => None,
+        Ok(Tag {
+            result_type: Some(serde_json::Value::String(tag)),
+        }) => Some(ResultType::from(tag.as_str())),
+        Ok(Tag {
+            result_type: Some(other),
+        }) => Some(ResultType::Other(other.to_string())),
+        Err(error) => Some(ResultType::Other(error.to_string())),
+    }
 }
 
 /// Declares results of this crate.

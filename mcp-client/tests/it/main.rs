@@ -19,6 +19,7 @@ mod list;
 mod message;
 mod outcome;
 mod question;
+mod received;
 mod rounds;
 mod simulation;
 #[cfg(feature = "skills")]

@@ -144,8 +144,10 @@ object! {
 object! {
     /// What a tool has to say.
     pub struct CallToolResult {
-        defaulted {
+        defaulted beside [structured_content is_error] {
             /// For the model and the user. Blocks that could not be read are kept as unknown.
+            /// May be missing beside `structuredContent` or `isError`, never alone: an object of
+            /// any other kind does not read as a tool that had nothing to say.
             content: Vec<ContentBlock> = "content",
         }
         optional {

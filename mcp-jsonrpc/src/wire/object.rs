@@ -5,6 +5,7 @@
 /// - `required` members fail the read when absent and become parameters of `new`;
 /// - `listed` is a required array whose bad items land in `rejected` and do not fail the read;
 /// - `defaulted` ones are read as their default when absent, always written, and parameters of `new`;
+///   with `beside [a b]` they are required unless one of those optional members is present;
 /// - `optional` ones become `Option`s, written only when present.
 ///
 /// Members nobody declared land in `extra`, in their order, byte for byte, and are written back
@@ -19,7 +20,7 @@ macro_rules! object {
         }
     ) => {
         $crate::wire::object::object!(@define [#[derive(Default)]]
-            $(#[$meta])* $Name [$($tag = $tagged)?] [] [] []
+            $(#[$meta])* $Name [$($tag = $tagged)?] [] [] [] []
             [$($( $(#[$ometa])* $o: $oty = $okey ),*)?]
         );
     };
@@ -28,7 +29,9 @@ macro_rules! object {
         pub struct $Name:ident $(tag $tag:literal = $tagged:literal)? {
             $(required { $( $(#[$rmeta:meta])* $r:ident: $rty:ty = $rkey:literal ),* $(,)? })?
             $(listed { $(#[$lmeta:meta])* $l:ident: $lty:ty = $lkey:literal $(,)? })?
-            $(defaulted { $( $(#[$dmeta:meta])* $d:ident: $dty:ty = $dkey:literal ),* $(,)? })?
+            $(defaulted $(beside [$($b:ident)*])? {
+                $( $(#[$dmeta:meta])* $d:ident: $dty:ty = $dkey:literal ),* $(,)?
+            })?
             $(optional { $( $(#[$ometa:meta])* $o:ident: $oty:ty = $okey:literal ),* $(,)? })?
         }
     ) => {
@@ -37,6 +40,7 @@ macro_rules! object {
             [$($( $(#[$rmeta])* $r: $rty = $rkey ),*)?]
             [$( $(#[$lmeta])* $l: $lty = $lkey, rejected )?]
             [$($( $(#[$dmeta])* $d: $dty = $dkey ),*)?]
+            [$($($($b)*)?)?]
             [$($( $(#[$ometa])* $o: $oty = $okey ),*)?]
         );
 
@@ -62,6 +66,7 @@ macro_rules! object {
         [$( $(#[$rmeta:meta])* $r:ident: $rty:ty = $rkey:literal ),*]
         [$( $(#[$lmeta:meta])* $l:ident: $lty:ty = $lkey:literal, $rejected:ident )?]
         [$( $(#[$dmeta:meta])* $d:ident: $dty:ty = $dkey:literal ),*]
+        [$($b:ident)*]
         [$( $(#[$ometa:meta])* $o:ident: $oty:ty = $okey:literal ),*]
     ) => {
         $(#[$meta])*
@@ -94,7 +99,7 @@ macro_rules! object {
                         let mut $l: Option<Vec<$lty>> = None;
                         let mut $rejected = Vec::new();
                     )?
-                    $(let mut $d: Option<$dty> = None;)*
+                    $(let mut $d: Option<Option<$dty>> = None;)*
                     $(let mut $o: Option<$oty> = None;)*
                     let mut extra = RawMap::new();
                     let mut members = reader.object()?;
@@ -105,7 +110,7 @@ macro_rules! object {
                             $($lkey => $crate::rejected::read_list(reader).map(|(good, bad)| {
                                 ($l, $rejected) = (Some(good), bad);
                             }),)?
-                            $($dkey => Field::read(reader).map(|value| $d = value),)*
+                            $($dkey => Field::read(reader).map(|value| $d = Some(value)),)*
                             $($okey => Field::read(reader).map(|value| $o = value),)*
                             $($tag => $crate::wire::object::check_tag(reader, $tagged),)?
                             _ => Field::read(reader)
@@ -114,10 +119,16 @@ macro_rules! object {
                         read.map_err(|error| error.in_member(&name))?;
                     }
                     extra.settle();
+                    // Whether a defaulted member may be absent.
+                    let _may_default =
+                        $crate::wire::object::is_any_present(&[$($b.is_some()),*]);
                     Ok(Self {
                         $($r: $r.ok_or_else(|| ReadError::missing($rkey))?,)*
                         $($l: $l.ok_or_else(|| ReadError::missing($lkey))?, $rejected,)?
-                        $($d: $d.unwrap_or_default(),)*
+                        $($d: match $d {
+                            None if !_may_default => return Err(ReadError::missing($dkey)),
+                            value => value.flatten().unwrap_or_default(),
+                        },)*
                         $($o,)*
                         extra,
                     })
@@ -158,6 +169,12 @@ pub(crate) use object;
 
 use crate::read_error::ReadError;
 use crate::reader::Reader;
+
+/// Whether one of the members is present that a default may stand beside; no matter which, if none
+/// is named.
+pub(crate) fn is_any_present(members: &[bool]) -> bool {
+    members.is_empty() || members.contains(&true)
+}
 
 /// Reads the constant member of a struct.
 pub(crate) fn check_tag(reader: &mut Reader<'_>, expected: &str) -> Result<(), ReadError> {

@@ -83,6 +83,62 @@ fn a_bad_result_of_type_complete_fails_with_its_own_reason() {
     assert_eq!(error.to_string(), "`tools` is missing");
 }
 
+/// Whatever a type reads of a result, one that is not complete never is its value.
+#[test]
+fn only_a_result_that_is_complete_reads_as_one() {
+    #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+    struct Lenient {
+        #[serde(default)]
+        answer: u8,
+    }
+    impl Body for Lenient {}
+    impl ResultBody for Lenient {}
+    fn is_complete<T: ResultBody>(text: &str) -> bool {
+        let raw = RawRef::from_text(text).unwrap();
+        matches!(Reply::<T>::read(raw), Ok(Reply::Complete(_)))
+    }
+    for tag in [r#""input_required""#, r#""task""#, r#""new""#, "7", "[]"] {
+        let text = format!(r#"{{"resultType":{tag},"content":[]}}"#);
+        assert!(!is_complete::<Lenient>(&text), "{text}");
+        assert!(!is_complete::<EmptyResult>(&text), "{text}");
+        assert!(!is_complete::<CallToolResult>(&text), "{text}");
+        assert!(!is_complete::<RawJson>(&text), "{text}");
+        assert!(!is_complete::<serde_json::Value>(&text), "{text}");
+    }
+    let twice = r#"{"resultType":"task","resultType":"task"}"#;
+    assert!(!is_complete::<RawJson>(twice));
+    for text in [
+        r#"{"resultType":"complete"}"#,
+        "{}",
+        r#"{"resultType":null}"#,
+    ] {
+        assert!(is_complete::<Lenient>(text), "{text}");
+        assert!(is_complete::<RawJson>(text), "{text}");
+        assert!(is_complete::<serde_json::Value>(text), "{text}");
+    }
+}
+
+#[test]
+fn a_tools_result_is_told_from_any_other_object() {
+    let read = |text| RawRef::from_text(text).and_then(CallToolResult::read);
+    for other in ["{}", r#"{"tools":[]}"#, r#"{"_meta":{}}"#] {
+        assert_eq!(
+            read(other).unwrap_err().to_string(),
+            "`content` is missing",
+            "{other}"
+        );
+    }
+    for result in [
+        r#"{"content":[]}"#,
+        r#"{"content":null}"#,
+        r#"{"structuredContent":{"a":1}}"#,
+        r#"{"structuredContent":null}"#,
+        r#"{"isError":true}"#,
+    ] {
+        assert_eq!(read(result).unwrap().content, [], "{result}");
+    }
+}
+
 #[test]
 fn a_type_of_ones_own_gets_by_with_serde() {
     #[derive(Debug, PartialEq, Serialize, Deserialize)]

@@ -82,6 +82,9 @@ pub enum Plan {
     Big(u32),
     /// `listall`: list all pages with the library's own means, then call `echo` with `hello`.
     ListAll,
+    /// `subscribe`: subscribe to changes of the list of tools, then call `echo` with `hello`. A
+    /// subscription that is not acknowledged is an error.
+    Subscribe,
 }
 
 impl fmt::Display for Plan {
@@ -95,6 +98,7 @@ impl fmt::Display for Plan {
             Self::Cancel => f.write_str("cancel"),
             Self::Big(letters) => write!(f, "big:{letters}"),
             Self::ListAll => f.write_str("listall"),
+            Self::Subscribe => f.write_str("subscribe"),
         }
     }
 }
@@ -203,7 +207,7 @@ impl Case {
             Plan::Second => "again".to_owned(),
             Plan::Concurrent(calls) => calls.to_string(),
             Plan::Big(letters) => format!("len:{letters}"),
-            Plan::Basic | Plan::Cancel | Plan::ListAll => "hello".to_owned(),
+            Plan::Basic | Plan::Cancel | Plan::ListAll | Plan::Subscribe => "hello".to_owned(),
         })
     }
 

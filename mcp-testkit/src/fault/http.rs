@@ -5,6 +5,7 @@ mod connection;
 mod endpoint;
 mod events;
 mod hit;
+mod listen;
 mod redirect;
 mod resume;
 mod session;
@@ -33,6 +34,7 @@ pub(super) fn all() -> Vec<Fault> {
         connection::FAULTS,
         endpoint::FAULTS,
         stream::FAULTS,
+        listen::FAULTS,
     ]
     .concat()
 }

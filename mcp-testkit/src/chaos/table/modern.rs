@@ -38,6 +38,14 @@ pub(super) fn cases(place: &str) -> Vec<Case> {
         )
         .silent(2_500),
         error(
+            &named("task-result-not-complete"),
+            "a result that is not complete is no success",
+        ),
+        ok(
+            &named("cancels-our-call"),
+            "a server may cancel subscriptions only",
+        ),
+        error(
             &named("unsupported-version-loop"),
             "a version that is refused and offered is not tried for ever",
         )
@@ -89,5 +97,18 @@ pub(super) fn http() -> Vec<Case> {
         )
         .plan(Plan::Cancel)
         .check(Check::Cancelled),
+        refused("listen-401", "a refused subscription is an error").mentions(&["401"]),
+        refused("listen-404", "a refused subscription is an error").mentions(&["404"]),
+        refused("listen-503", "a refused subscription is an error").mentions(&["503"]),
+        refused("listen-202", "a subscription needs an answer").mentions(&["202"]),
+        refused("listen-reset", "a lost subscription is an error"),
+        refused("listen-result", "a subscription is acknowledged"),
+        refused("listen-hang", "a subscription has a time-out").silent(2_500),
     ]
+}
+
+fn refused(fault: &str, reason: &'static str) -> Case {
+    error(&format!("http-modern/{fault}"), reason)
+        .plan(Plan::Subscribe)
+        .check(Check::AtMost(Count::Rpc("subscriptions/listen"), 10))
 }

@@ -30,6 +30,8 @@ pub(crate) enum On {
     FirstCall,
     /// Every `tools/call`.
     Call,
+    /// Every `subscriptions/listen`.
+    Listen,
 }
 
 /// A request, where it arrived, and the connection to answer it on.
@@ -63,6 +65,7 @@ impl<'a> Hit<'a> {
             On::Post => self.http.method == "POST",
             On::Get => self.http.method == "GET",
             On::Call => self.is_method("tools/call"),
+            On::Listen => self.is_method("subscriptions/listen"),
             On::FirstCall => self.is_method("tools/call") && self.site.world.nth("first call") == 1,
         }
     }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::Refusal;
 use crate::fault::Fault;
 use crate::fault::twist::Times;
-use crate::protocol::error;
+use crate::protocol::{error, notification};
 
 const CALL: &[&str] = &["tools/call"];
 
@@ -84,6 +84,33 @@ pub(super) const FAULTS: &[Fault] = &[
                 "resultType": kind, "taskId": "endless", "status": "working", "ttlMs": null,
                 "createdAt": "2026-07-28T00:00:00Z", "lastUpdatedAt": "2026-07-28T00:00:00Z",
                 "pollIntervalMs": 100,
+            }))]
+        },
+    ),
+    Fault::call(
+        "cancels-our-call",
+        "cancels the client's own first call, then answers it",
+        |asked| {
+            let params = json!({"requestId": asked.id(), "reason": "not yours to cancel"});
+            let cancelled = notification("notifications/cancelled", params);
+            vec![(&cancelled).into(), asked.good()]
+        },
+    ),
+    Fault::twist(
+        "task-result-not-complete",
+        "answers calls with a task that is completed by a result that asks for input",
+        &["tools/call", "tasks/get"],
+        Times::Every,
+        |asked| {
+            let (kind, status) = match asked.request.get("method").and_then(Value::as_str) {
+                Some("tools/call") => ("task", "working"),
+                _ => ("complete", "completed"),
+            };
+            vec![asked.result(json!({
+                "resultType": kind, "taskId": "odd", "status": status, "ttlMs": null,
+                "createdAt": "2026-07-28T00:00:00Z", "lastUpdatedAt": "2026-07-28T00:00:00Z",
+                "pollIntervalMs": 50,
+                "result": {"resultType": "input_required", "requestState": "s"},
             }))]
         },
     ),

@@ -1,0 +1,180 @@
+//! The task that keeps one subscription: establishes it, and again when it is lost.
+
+use std::sync::Arc;
+
+use mcp_jsonrpc::model::{
+    EmptyResult, Subscribe, SubscribeParams, SubscriptionsListen, SubscriptionsListenParams,
+};
+use mcp_jsonrpc::{ErrorCode, Method};
+use mcp_transport::{Delivery, TransportError};
+use parking_lot::Mutex;
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use super::renewal::Renewal;
+use super::{Interests, Subscriber};
+use crate::call::{Attempt, Miss};
+use crate::client::Client;
+use crate::dialect::Extras;
+use crate::error::CallError;
+use crate::event::Event;
+use crate::request::Call;
+
+/// Called when the server has acknowledged a subscription.
+type OnAcknowledged<'a> = &'a (dyn Fn() + Send + Sync);
+
+/// Keeps a subscription until it ends for good. `established` receives what became of the first
+/// attempt, as soon as that is known.
+pub(super) async fn keep(
+    client: Client,
+    subscriber: Arc<Subscriber>,
+    established: oneshot::Sender<Result<(), CallError>>,
+) {
+    let mut renewal = Renewal::new(client.link().settings.limits.resubscribe_attempts());
+    let first = Mutex::new(Some(established));
+    loop {
+        let acknowledged = Mutex::new(None);
+        let on_acknowledged = || {
+            *acknowledged.lock() = Some(Instant::now());
+            match first.lock().take() {
+                Some(established) => drop(established.send(Ok(()))),
+                // What changed between the loss and now was not announced.
+                None => client.missed_changes(&subscriber),
+            }
+        };
+        let ended = client.stay(&subscriber.interests, &on_acknowledged).await;
+        if let Some(established) = first.lock().take() {
+            let error = ended.err().unwrap_or_else(|| CallError::InvalidReply {
+                call: client.call_name(SubscriptionsListen::NAME),
+                detail: "it ended the subscription without acknowledging it".to_owned(),
+            });
+            // Nothing was established: there is nothing to keep.
+            let _ = established.send(Err(error));
+            return subscriber.end(None);
+        }
+        let Err(error) = ended else {
+            return subscriber.end(None);
+        };
+        let acknowledged = acknowledged.into_inner();
+        if acknowledged.is_some() {
+            client.missed_changes(&subscriber);
+        }
+        let wait = renewal.next(acknowledged.map(|at| at.elapsed()));
+        match wait.filter(|_| client.is_alive() && !is_final(&error)) {
+            Some(wait) => {
+                tracing::debug!(server = %client.name(), %error, ?wait, "a subscription was lost");
+                tokio::time::sleep(wait).await;
+            }
+            None => {
+                tracing::debug!(server = %client.name(), %error, "a subscription ended");
+                return subscriber.end(Some(error));
+            }
+        }
+    }
+}
+
+/// Whether another attempt would fail alike.
+fn is_final(error: &CallError) -> bool {
+    match error {
+        CallError::Unauthorized { .. }
+        | CallError::Unsupported { .. }
+        | CallError::Closed { .. }
+        | CallError::InvalidRequest { .. } => true,
+        CallError::Peer { error, .. } => error.code == ErrorCode::METHOD_NOT_FOUND,
+        _ => false,
+    }
+}
+
+impl Client {
+    /// One attempt, from its beginning to its end: `Ok` if the server ended it in good order.
+    async fn stay(
+        &self,
+        interests: &Interests,
+        on_acknowledged: OnAcknowledged<'_>,
+    ) -> Result<(), CallError> {
+        match self.revision().is_modern() {
+            true => self.listen(interests, on_acknowledged).await,
+            false => self.follow(interests, on_acknowledged).await,
+        }
+    }
+
+    /// One `subscriptions/listen`.
+    async fn listen(
+        &self,
+        interests: &Interests,
+        on_acknowledged: OnAcknowledged<'_>,
+    ) -> Result<(), CallError> {
+        let (link, known) = (self.link(), self.link().known());
+        let params = SubscriptionsListenParams::new(interests.filter());
+        let attempt = Attempt {
+            method: SubscriptionsListen::NAME,
+            params: &params,
+            extras: Extras::default(),
+            name: None,
+            headers: Vec::new(),
+            allowance: self.allowance(&known.tuning),
+            on_progress: None,
+            on_acknowledged: Some(on_acknowledged),
+        };
+        let dialect = &known.session.dialect;
+        let exchanged = link.exchange(dialect, &attempt, &mut None).await;
+        match exchanged.and_then(|body| body.result().map(drop)) {
+            Ok(()) | Err(Miss::Cancelled) => Ok(()),
+            Err(miss) => Err(miss.into_error(self.call_name(SubscriptionsListen::NAME))),
+        }
+    }
+
+    /// Subscribes to each resource, until the server forgets us.
+    async fn follow(
+        &self,
+        interests: &Interests,
+        on_acknowledged: OnAcknowledged<'_>,
+    ) -> Result<(), CallError> {
+        let link = self.link();
+        let renewed = link.renewed.notified();
+        let session = link.session();
+        if !interests.uris.is_empty() {
+            self.require(Subscribe::NAME, "resources.subscribe", |can| {
+                let resources = can.resources.as_ref();
+                resources.is_some_and(|resources| resources.subscribe == Some(true))
+            })?;
+        }
+        for uri in &interests.uris {
+            self.resource_call(Subscribe::NAME, uri).await?;
+        }
+        on_acknowledged();
+        // A call above may have met a server that forgot us, and made friends again.
+        if link.session().number == session.number {
+            tokio::select! {
+                () = renewed => {}
+                () = link.over() => {}
+            }
+        }
+        let call = self.call_name(Subscribe::NAME);
+        let miss = Miss::Lost {
+            error: Arc::new(match link.is_over() {
+                true => TransportError::Closed,
+                false => TransportError::SessionExpired,
+            }),
+            delivery: Delivery::Sent,
+        };
+        Err(miss.into_error(call))
+    }
+
+    pub(super) async fn resource_call(
+        &self,
+        method: &'static str,
+        uri: &str,
+    ) -> Result<(), CallError> {
+        let params = SubscribeParams::new(uri);
+        let call = Call::new(method, &params).about(uri);
+        self.call::<EmptyResult>(&call).await.map(drop)
+    }
+
+    /// Changes may have happened that were not announced: what is kept may be stale.
+    fn missed_changes(&self, subscriber: &Subscriber) {
+        let settings = &self.link().settings;
+        settings.cache.changed(&settings.name, &Event::Gap);
+        subscriber.tell(Event::Gap);
+    }
+}
