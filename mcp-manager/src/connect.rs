@@ -8,7 +8,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::AbortHandle;
 
 use crate::elicitation::ServerHost;
-use crate::error::Trouble;
+use crate::error::{Trouble, told};
 use crate::freshness::{Kind, Offer};
 use crate::hub::Hub;
 use crate::lists::{self, Outcomes};
@@ -67,14 +67,14 @@ async fn work(hub: &Hub, slot: &Slot, connection: u64) -> Result<Fresh, Refused>
         server: slot.name.clone(),
         answers: Arc::clone(&hub.answers),
     };
-    let (told, closed) = (Arc::clone(&slot.signals), Arc::clone(&slot.signals));
+    let (signals, closed) = (Arc::clone(&slot.signals), Arc::clone(&slot.signals));
     let client = builder
         .name(slot.name.as_str())
         .limits(limits)
         .host(host, hub.answers.capabilities())
         .cache(hub.responses.clone())
         .on_event(move |event| {
-            told.told(event);
+            signals.told(event);
             std::future::ready(())
         })
         .on_close(move |reason| closed.lost(connection, reason))
@@ -134,8 +134,9 @@ fn judge_transport(error: &TransportError) -> Refusal {
 pub(crate) struct Listening(AbortHandle);
 
 impl Listening {
-    /// Servers up to 2025-11-25 tell unasked. That a server does not want to be listened to says
-    /// nothing about its calls: its lists are then asked for now and again.
+    /// Servers up to 2025-11-25 tell unasked. That a server refuses or loses the subscription says
+    /// nothing about its calls: that is reported, and its lists are asked for at once, which shows
+    /// whether we are still authorized, and now and again from then on.
     pub(crate) fn begin(
         client: &Client,
         signals: &Arc<Signals>,
@@ -157,17 +158,22 @@ impl Listening {
         }
         let (client, signals) = (client.clone(), Arc::clone(signals));
         let task = tokio::spawn(async move {
-            if let Ok(mut subscription) = client.subscribe(interests).await {
-                // Between the first lists and now something may have changed.
-                signals.changed(&Kind::ALL);
-                while let Some(event) = subscription.next().await {
-                    // All others came to the client's own handler, too.
-                    if event == mcp_client::Event::Gap {
-                        signals.told(event);
+            let error = match client.subscribe(interests).await {
+                Ok(mut subscription) => {
+                    // Between the first lists and now something may have changed.
+                    signals.changed(&Kind::ALL);
+                    while let Some(event) = subscription.next().await {
+                        // All others came to the client's own handler, too.
+                        if event == mcp_client::Event::Gap {
+                            signals.told(event);
+                        }
                     }
+                    subscription.error().map(|error| told(error))
                 }
-            }
-            signals.silent(connection);
+                Err(error) => Some(told(&error)),
+            };
+            // The end of the connection is reported by itself.
+            signals.silent(connection, error.filter(|_| client.is_alive()));
         });
         Some(Self(task.abort_handle()))
     }

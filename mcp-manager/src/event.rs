@@ -71,6 +71,14 @@ pub enum Event {
         /// The tool as it is now.
         tool: Arc<Entry>,
     },
+    /// A server refused the subscription to changes of its lists, or it was lost and could not be
+    /// re-established. The lists are polled instead; calls go on.
+    SubscriptionEnded {
+        /// Which server.
+        server: ServerName,
+        /// Why.
+        error: String,
+    },
     /// A resource changed; what was kept of it is forgotten.
     ResourceUpdated {
         /// Which server.
@@ -134,6 +142,7 @@ impl Event {
             Self::ServerRemoved { .. } => "mcp_server_removed",
             Self::CatalogChanged { .. } => "mcp_catalog_changed",
             Self::ApprovedToolChanged { .. } => "mcp_approved_tool_changed",
+            Self::SubscriptionEnded { .. } => "mcp_subscription_ended",
             Self::ResourceUpdated { .. } => "mcp_resource_updated",
             Self::SecretRefused { .. } => "mcp_secret_refused",
             Self::ElicitationComplete { .. } => "mcp_elicitation_complete",
@@ -152,6 +161,7 @@ impl Event {
             | Self::Reconnected { server, .. }
             | Self::ReconnectFailed { server, .. }
             | Self::ServerRemoved { server, .. }
+            | Self::SubscriptionEnded { server, .. }
             | Self::ResourceUpdated { server, .. }
             | Self::SecretRefused { server, .. }
             | Self::ElicitationComplete { server, .. }
@@ -205,6 +215,9 @@ impl Event {
                 "server": tool.server(), "tool": tool.name(), "name": tool.exposed_name(),
                 "fingerprint": tool.fingerprint(),
             }),
+            Self::SubscriptionEnded { server, error } => {
+                json!({"server": server, "error": error})
+            }
             Self::ResourceUpdated { server, uri } => json!({"server": server, "uri": uri}),
             Self::SecretRefused { server, fields } => json!({"server": server, "fields": fields}),
             Self::ElicitationComplete {

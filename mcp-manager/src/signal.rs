@@ -75,9 +75,17 @@ impl Signals {
         self.bell.notify_one();
     }
 
-    pub(crate) fn silent(&self, connection: u64) {
+    /// Changes are no longer announced on this connection, for this reason if something failed:
+    /// the lists may be stale already.
+    pub(crate) fn silent(&self, connection: u64, error: Option<String>) {
         self.pending.lock().silent = Some(connection);
-        self.bell.notify_one();
+        self.changed(&Kind::ALL);
+        if let Some(error) = error {
+            tracing::warn!(server = %self.server, %error, "changes are not announced");
+            let server = self.server.clone();
+            // Whether anyone listens or not.
+            let _ = self.events.send(Event::SubscriptionEnded { server, error });
+        }
     }
 
     /// The server told something. What is kept of its resources is forgotten at once (X17).

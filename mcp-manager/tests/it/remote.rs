@@ -9,7 +9,7 @@ use mcp_manager::{
     CallOptions, DefaultConnector, Elicitation, ElicitationHandler, Event, Events, Manager,
     ManagerError, RemoteEndpoint, ServerConfig, ServerState, Wait, flatten,
 };
-use mcp_testkit::{Ask, Era, Running, Script, Seen, Server, Step, TaskSupport, Tool};
+use mcp_testkit::{Ask, Era, Fault, Running, Script, Seen, Server, Step, TaskSupport, Tool};
 use mcp_transport::StaticTokenAuth;
 use serde_json::json;
 
@@ -60,6 +60,37 @@ async fn a_changed_list_reaches_the_catalogue_in_both_eras() {
         while manager.catalog().tool("mcp__kit__brand_new").is_none() {
             next(&mut events, "mcp_catalog_changed").await;
         }
+        manager.shutdown().await;
+        server.shutdown().await;
+    }
+}
+
+#[tokio::test]
+async fn a_refused_subscription_is_reported_and_the_lists_are_asked_for() {
+    for fault in [
+        "listen-401",
+        "listen-404",
+        "listen-202",
+        "listen-503",
+        "listen-reset",
+    ] {
+        let script = Script::standard().only(Era::Modern);
+        let server = Server::new(script).with_fault(Fault::named(fault).unwrap());
+        let server = server.start_http().await.unwrap();
+        let manager = Manager::builder().build();
+        let mut events = manager.events();
+        manager.connect_all([config(&server)], Wait::All).await;
+        let event = next(&mut events, "mcp_subscription_ended").await;
+        let Event::SubscriptionEnded { error, .. } = event else {
+            panic!("{event:?}");
+        };
+        let status = fault.trim_start_matches("listen-");
+        assert!(status == "reset" || error.contains(status), "{error}");
+        let again = |_: &mcp_testkit::Event| server.log().of_method("tools/list").len() > 1;
+        server.log().wait_for(again).await;
+        assert_eq!(server.log().of_method("subscriptions/listen").len(), 1);
+        let call = manager.call_tool("kit", "echo", json!({"text": "x"}));
+        call.await.unwrap();
         manager.shutdown().await;
         server.shutdown().await;
     }
