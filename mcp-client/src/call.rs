@@ -9,7 +9,7 @@ use mcp_jsonrpc::{EncodeError, ErrorObject, MessageRef, RequestId};
 use mcp_transport::{Delivery, Outgoing, OutgoingKind, Patience, SendError, Shape, TransportError};
 
 use crate::answer::Body;
-use crate::clock::{Allowance, TimeoutKind};
+use crate::clock::{Allowance, Began, TimeoutKind};
 use crate::dialect::{Dialect, Extras, Params, StampError};
 use crate::link::Link;
 use crate::options::ProgressHandler;
@@ -60,8 +60,8 @@ pub(crate) enum Miss {
 }
 
 impl Link {
-    /// Makes one request and waits for its outcome. `began` is what the clock showed when the call
-    /// began, of which this may be a further round.
+    /// Makes one request and waits for its outcome. `began` is when the call began, of which this
+    /// may be a further round.
     ///
     /// Dropping the future abandons the request: nobody waits any more, the transport lets go of
     /// it, and the server is told in the way of its era.
@@ -69,7 +69,7 @@ impl Link {
         &self,
         dialect: &Dialect,
         attempt: &Attempt<'_>,
-        began: &mut Option<Duration>,
+        began: &mut Option<Began>,
     ) -> Result<Body, Miss> {
         let opened = poll_fn(|cx| Poll::Ready(self.open_request(attempt, *began, cx.waker())));
         let opened = match opened.await? {
@@ -159,14 +159,14 @@ impl Link {
     fn open_request(
         &self,
         attempt: &Attempt<'_>,
-        began: Option<Duration>,
+        began: Option<Began>,
         waker: &Waker,
     ) -> Result<Option<Opened>, Miss> {
         let now = self.now();
         let mut state = self.state.lock();
         let reading = state.clock.reading(now);
-        let began = began.unwrap_or(reading);
-        let left = attempt.allowance.left(began, reading, reading);
+        let began = began.unwrap_or(Began { reading, at: now });
+        let left = attempt.allowance.left(began.reading, reading, reading);
         let left = left.unwrap_or_default();
         let due = reading.saturating_add(left);
         let wants = match (attempt.on_acknowledged, attempt.on_progress) {
@@ -193,7 +193,7 @@ impl Link {
     async fn wait_for_room(
         &self,
         attempt: &Attempt<'_>,
-        began: Option<Duration>,
+        began: Option<Began>,
     ) -> Result<Opened, Miss> {
         let limit = attempt.allowance.idle;
         let turn = async {
@@ -245,13 +245,20 @@ impl Link {
         Ok(outgoing)
     }
 
-    /// Gives a request that was due the time it has left, if any.
-    fn put_off(&self, id: i64, began: Duration, allowance: Allowance) -> Result<(), TimeoutKind> {
+    /// Gives a request that was due the time it has left, if any. Whoever asks the user one thing
+    /// after the other stops the clock, but not for longer than all the questions of one call may
+    /// take.
+    fn put_off(&self, id: i64, began: Began, allowance: Allowance) -> Result<(), TimeoutKind> {
         let now = self.now();
+        let limits = &self.settings.limits;
+        let questions = limits.question_time().saturating_mul(limits.rounds());
+        if now.saturating_sub(began.at) >= allowance.total.saturating_add(questions) {
+            return Err(TimeoutKind::Total);
+        }
         let mut state = self.state.lock();
         let reading = state.clock.reading(now);
         let moved = state.pending.moved(id).unwrap_or(reading);
-        let left = allowance.left(began, moved, reading)?;
+        let left = allowance.left(began.reading, moved, reading)?;
         state.pending.put_off(id, reading.saturating_add(left));
         if state.set_alarm(now, left) {
             self.control.notify_one();
@@ -265,8 +272,8 @@ struct Opened {
     id: i64,
     /// Whether it is the only one.
     alone: bool,
-    /// What the clock showed when its call began.
-    began: Duration,
+    /// When its call began.
+    began: Began,
 }
 
 impl Outcome {
@@ -295,7 +302,7 @@ type Sending<'a> = Pin<Box<dyn Future<Output = Result<Option<Vec<u8>>, SendError
 struct Waiting<'a> {
     link: &'a Link,
     id: i64,
-    began: Duration,
+    began: Began,
     /// The attempt's, until a subscription is acknowledged.
     allowance: Allowance,
     attempt: &'a Attempt<'a>,

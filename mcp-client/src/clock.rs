@@ -45,6 +45,15 @@ impl Clock {
     }
 }
 
+/// When a call began.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Began {
+    /// By the stoppable clock.
+    pub(crate) reading: Duration,
+    /// By the one that never stops.
+    pub(crate) at: Duration,
+}
+
 /// How long a call may take.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Allowance {

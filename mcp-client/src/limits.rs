@@ -64,7 +64,8 @@ limits! {
     question_time / with_question_time: Duration;
     /// Calls under way at once; further ones wait for their turn. Default: 4096.
     calls_in_flight / with_calls_in_flight: usize;
-    /// Questions of the server's open at once; further ones are refused. Default: 16.
+    /// Questions of the server's open at once, or asked in one round of a call; further ones are
+    /// refused. Default: 16.
     questions / with_questions: usize;
     /// Events that wait for the event handler; beyond that they are merged or dropped with a
     /// count. Default: 1024.

@@ -279,6 +279,17 @@ impl<O> Pending<O> {
         (wakers, next)
     }
 
+    /// Has the callers of all requests look at the time they have left.
+    pub(crate) fn ring_all(&mut self) -> Vec<Waker> {
+        let unanswered = self.open.values_mut().filter(|e| e.outcome.is_none());
+        unanswered
+            .filter_map(|entry| {
+                entry.rang = true;
+                entry.waker.take()
+            })
+            .collect()
+    }
+
     /// Whether it became due since the last time.
     pub(crate) fn take_rang(&mut self, id: i64) -> bool {
         let entry = self.open.get_mut(&id);

@@ -229,6 +229,14 @@ impl Client {
         state: Option<&str>,
         rounds: u32,
     ) -> Result<InputResponses, CallError> {
+        let most = self.link().settings.limits.questions();
+        if questions.len() > most {
+            let detail = format!(
+                "it asks {} things at once; the limit is {most}",
+                questions.len()
+            );
+            return Err(self.invalid(call, detail));
+        }
         let (mut answers, mut later) = (InputResponses::new(), false);
         for (key, question) in questions.iter() {
             let Some(ask) = Ask::of(question) else {
@@ -306,6 +314,8 @@ impl Client {
         refusal: ErrorObject,
         progress: &mut Progress,
     ) -> Result<(), CallError> {
+        // Each refusal is a round: a server could name another URL for ever.
+        self.count_round(call, progress)?;
         let UrlElicitationData { elicitations, .. } = match refusal.data_as() {
             Some(data) => data,
             None => UrlElicitationData::new(Vec::new()),

@@ -25,6 +25,9 @@ pub(crate) struct State {
     alarm: Option<Duration>,
 }
 
+/// How often calls are looked at while the clock stands.
+const STANDING: Duration = Duration::from_secs(60);
+
 /// How one request ended.
 #[derive(Debug)]
 pub(crate) enum Outcome {
@@ -56,6 +59,10 @@ impl State {
 
     /// A request has so much time left. `true` if the courier is to be told.
     pub(crate) fn set_alarm(&mut self, now: Duration, left: Duration) -> bool {
+        let left = match self.clock.stands() {
+            true => left.max(STANDING),
+            false => left,
+        };
         let at = now.saturating_add(left);
         let is_sooner = self.alarm.is_none_or(|alarm| at < alarm);
         if is_sooner {
@@ -82,9 +89,10 @@ impl State {
             return Vec::new();
         }
         self.alarm = None;
-        // Nobody's time runs out while the clock stands.
+        // While the clock stands, no time runs out but that of calls it has stood too long for.
         if self.clock.stands() {
-            return Vec::new();
+            self.alarm = Some(now.saturating_add(STANDING));
+            return self.pending.ring_all();
         }
         let reading = self.clock.reading(now);
         let (wakers, next) = self.pending.ring(reading);

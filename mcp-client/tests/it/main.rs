@@ -17,6 +17,7 @@ mod header;
 mod kit;
 mod list;
 mod message;
+mod method_table;
 mod outcome;
 mod question;
 mod received;

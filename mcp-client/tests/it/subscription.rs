@@ -1,8 +1,15 @@
 //! Being told of changes, whichever way the era does it.
 
-use mcp_client::{Event, Interests};
-use mcp_testkit::{Era, Script};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
+use mcp_client::{CallError, CallOptions, Client, Event, Interests, Limits};
+use mcp_testkit::{Era, Fault, Script, Server};
+use mcp_transport::{Delivery, HttpFailure, Incoming, Shape, TransportError};
+use serde_json::{Value, json};
+
+use crate::fake::{Fake, modern};
 use crate::kit::{ERAS, client, server};
 
 const NOTE: &str = "test://notes/first";
@@ -81,4 +88,136 @@ async fn the_connections_end_ends_the_stream() {
         }
         server.shutdown().await;
     }
+}
+
+/// A subscription that was never established fails as a call does, with its cause, and is not
+/// tried again.
+#[tokio::test]
+async fn a_subscription_that_is_refused_over_http_is_an_error_with_its_cause() {
+    let script = || Script::standard().only(Era::Modern);
+    for (fault, want) in [
+        ("listen-401", "needs authorization"),
+        ("listen-404", "HTTP 404"),
+        ("listen-202", "HTTP 202"),
+        ("listen-503", "HTTP 503"),
+        ("listen-reset", "subscriptions/listen"),
+        ("listen-result", "without acknowledging"),
+        ("listen-hang", "was not answered within 200ms"),
+    ] {
+        let server = Server::new(script()).with_fault(Fault::named(fault).unwrap());
+        let server = server.start_http().await.unwrap();
+        let client = client(&server).await;
+        let limited = match fault {
+            "listen-hang" => {
+                let limit = Duration::from_millis(200);
+                client.with(CallOptions::default().with_timeout(limit))
+            }
+            _ => client.clone(),
+        };
+        let interests = Interests::default().with_tools();
+        let error = limited.subscribe(interests).await.unwrap_err();
+        let causes = std::iter::successors(Some(&error as &dyn std::error::Error), |e| e.source());
+        let told: Vec<String> = causes.map(ToString::to_string).collect();
+        assert!(told.join(": ").contains(want), "{fault}: {told:?}");
+        let unauthorized = matches!(error, CallError::Unauthorized { .. });
+        assert_eq!(unauthorized, fault == "listen-401", "{error}");
+        assert_eq!(server.log().of_method("subscriptions/listen").len(), 1);
+        client.close().await;
+        server.shutdown().await;
+    }
+}
+
+fn acknowledge(server: &Fake, request: &Value) {
+    let meta = json!({"io.modelcontextprotocol/subscriptionId": request["id"]});
+    let params = json!({"notifications": {}, "_meta": meta});
+    let method = "notifications/subscriptions/acknowledged";
+    server.say(json!({"jsonrpc": "2.0", "method": method, "params": params}));
+}
+
+/// Loses the subscription that `server` acknowledged last.
+fn lose(server: &Fake) {
+    let listen = server.seen().pop().unwrap();
+    let id = listen["id"].as_i64().unwrap();
+    let error = TransportError::NoAnswer {
+        detail: "the stream broke".to_owned(),
+    };
+    let (request, error) = (id.into(), Arc::new(error));
+    server.push(Incoming::Ended { request, error });
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_subscription_that_cannot_be_re_established_ends_with_the_reason() {
+    for (error, attempts) in [
+        (503, 5),
+        // It will not help to ask again.
+        (401, 1),
+    ] {
+        let up = Arc::new(AtomicBool::new(true));
+        let is_up = Arc::clone(&up);
+        let fake = modern(Shape::Http, move |server, message| {
+            if is_up.load(Ordering::SeqCst) {
+                return acknowledge(server, message);
+            }
+            let failure = HttpFailure::new(error, "http://fake");
+            server.refuse(TransportError::Http(failure.into()), Delivery::NotSent);
+        });
+        let limits = Limits::default().with_resubscribe_attempts(5);
+        let client = Client::builder(fake.clone()).limits(limits);
+        let client = client.connect().await.unwrap();
+        let mut changes = client.subscribe(Interests::default()).await.unwrap();
+        assert!(changes.error().is_none());
+        let server = fake.last();
+        up.store(false, Ordering::SeqCst);
+        lose(&server);
+        assert_eq!(changes.next().await, Some(Event::Gap));
+        assert_eq!(changes.next().await, None);
+        let told = changes.error().unwrap();
+        let unauthorized = matches!(told, CallError::Unauthorized { .. });
+        assert_eq!(unauthorized, error == 401, "{told}");
+        let listens = server.methods().into_iter();
+        let listens = listens.filter(|method| method == "subscriptions/listen");
+        assert_eq!(listens.count(), 1 + attempts);
+    }
+}
+
+/// What changes between the loss and the new acknowledgement is not announced.
+#[tokio::test(start_paused = true)]
+async fn a_re_established_subscription_tells_of_the_gap_once_more() {
+    let fake = modern(Shape::Http, acknowledge);
+    let client = Client::builder(fake.clone()).connect().await.unwrap();
+    let mut changes = client.subscribe(Interests::default()).await.unwrap();
+    let server = fake.last();
+    lose(&server);
+    assert_eq!(changes.next().await, Some(Event::Gap));
+    assert_eq!(server.methods().last().unwrap(), "subscriptions/listen");
+    let lost = server.methods().len();
+    assert_eq!(changes.next().await, Some(Event::Gap));
+    assert_eq!(server.methods().len(), lost + 1);
+    assert!(changes.error().is_none());
+}
+
+/// Progress is no acknowledgement: the cap on the whole call holds until there is one.
+#[tokio::test(start_paused = true)]
+async fn a_subscription_is_acknowledged_within_a_calls_time_limit() {
+    let fake = modern(Shape::Pipe, |_, _| {});
+    let client = Client::builder(fake.clone()).connect().await.unwrap();
+    let client = client.with(CallOptions::default().with_timeout(Duration::from_secs(7)));
+    let subscribing = client.subscribe(Interests::default());
+    let chatting = async {
+        loop {
+            tokio::time::sleep(Duration::from_secs(5)).await;
+            let server = fake.last();
+            let id = server.seen().pop().unwrap()["id"].clone();
+            let params = json!({"progressToken": id, "progress": 1});
+            let method = "notifications/progress";
+            server.say(json!({"jsonrpc": "2.0", "method": method, "params": params}));
+        }
+    };
+    let began = tokio::time::Instant::now();
+    let error = tokio::select! {
+        subscribed = subscribing => subscribed.unwrap_err(),
+        () = chatting => return,
+    };
+    assert!(matches!(error, CallError::Timeout { .. }), "{error}");
+    assert_eq!(began.elapsed().as_secs(), 70);
 }

@@ -1,0 +1,179 @@
+//! Every public async method, against a server that misbehaves at each of its requests in turn.
+//!
+//! The law: a method ends within its limits, in one way, and what it returns is what the server
+//! really sent for that very request.
+
+mod good;
+mod row;
+mod server;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_transport::Shape;
+use proptest::prelude::*;
+
+use self::row::{Bench, End, Era, Row, limits, rows};
+use self::server::{ACTS, Act, Record, Scripted};
+
+const SHAPES: [Shape; 2] = [Shape::Pipe, Shape::Http];
+const ERAS: [Era; 2] = [Era::Legacy, Era::Modern];
+
+/// The time any one method may take, by the limits that are set: a second try at most of a call
+/// that becomes a task, each with its rounds of questions, and the connecting in between.
+fn most() -> Duration {
+    let limits = limits();
+    let questions = limits.question_time() * limits.rounds() * 2;
+    let call = limits.call_time_cap() + limits.call_time() + limits.connect_time() + questions;
+    (call * 2 + limits.task_time() + limits.list_time() + limits.connect_time()) * 2
+}
+
+/// Runs one method, and tells how it broke the law, if it did.
+fn breach(row: &Row, era: Era, shape: Shape, acts: &[Act], last: Act) -> Option<String> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .unwrap();
+    let record = Arc::new(Record::default());
+    let bench = Bench {
+        era,
+        server: Scripted {
+            shape,
+            record: Arc::clone(&record),
+        },
+        misbehave: Box::new({
+            let (record, acts) = (Arc::clone(&record), acts.to_vec());
+            move || {
+                record.answered.lock().clear();
+                record.misbehave(&acts, last);
+            }
+        }),
+    };
+    let case = format!(
+        "{} of {era:?} over {shape:?}: {acts:?}, then {last:?}",
+        row.name
+    );
+    let run = async { tokio::time::timeout(most(), (row.run)(bench)).await };
+    let Ok(end) = runtime.block_on(run) else {
+        return Some(format!("{case}: does not end"));
+    };
+    match end {
+        End::Error | End::Done([]) => None,
+        End::Done(needed) => {
+            let answered = record.answered.lock();
+            let is_answered = needed.iter().any(|method| answered.contains(*method));
+            (!is_answered).then(|| format!("{case}: done, but answered were {answered:?}"))
+        }
+        End::Value(value) => {
+            let sent = record.sent.lock();
+            let is_sent = marks(&value).next().is_some() && marks(&value).all(|m| sent.contains(m));
+            (!is_sent).then(|| format!("{case}: {value} is not of {sent:?}"))
+        }
+    }
+}
+
+/// The marks of results in a value.
+fn marks(value: &str) -> impl Iterator<Item = &str> {
+    value.match_indices("mark-").map(|(at, found)| {
+        let rest = &value[at + found.len()..];
+        let end = rest.find('-').map_or(rest.len(), |end| end + 1);
+        &value[at..at + found.len() + end]
+    })
+}
+
+/// All of one act from the first, the second or the third request on.
+fn each_act(shape: Shape, era: Era) {
+    let mut breaches = Vec::new();
+    for row in rows() {
+        for act in ACTS {
+            for before in 0..3 {
+                breaches.extend(breach(&row, era, shape, &vec![Act::Good; before], act));
+            }
+        }
+    }
+    assert!(breaches.is_empty(), "{}", breaches.join("\n"));
+}
+
+#[test]
+fn every_method_ends_within_its_limits_on_a_legacy_pipe() {
+    each_act(Shape::Pipe, Era::Legacy);
+}
+
+#[test]
+fn every_method_ends_within_its_limits_on_a_modern_pipe() {
+    each_act(Shape::Pipe, Era::Modern);
+}
+
+#[test]
+fn every_method_ends_within_its_limits_over_legacy_http() {
+    each_act(Shape::Http, Era::Legacy);
+}
+
+#[test]
+fn every_method_ends_within_its_limits_over_modern_http() {
+    each_act(Shape::Http, Era::Modern);
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    prop::sample::select(&ACTS[..])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    /// Whatever the server does at each step.
+    #[test]
+    fn every_method_ends_with_what_was_really_sent(
+        row in 0..rows().len(),
+        era in prop::sample::select(&ERAS[..]),
+        shape in prop::sample::select(&SHAPES[..]),
+        acts in prop::collection::vec(act(), 0..5),
+        last in act(),
+    ) {
+        prop_assert_eq!(breach(&rows()[row], era, shape, &acts, last), None);
+    }
+}
+
+/// A method that is added to the crate is added to the table.
+#[test]
+#[cfg(feature = "skills")]
+fn the_table_has_every_public_async_method() {
+    let rows = rows();
+    let table: BTreeSet<&str> = rows.iter().map(|row| row.name).collect();
+    let listed: BTreeSet<&str> = include_str!("../../public-api.txt")
+        .lines()
+        .filter_map(|line| line.strip_prefix("pub async fn mcp_client::"))
+        .map(|line| &line[..line.find(['<', '(']).unwrap()])
+        .collect();
+    assert_eq!(table, listed, "the table and public-api.txt");
+    let methods = |names: &BTreeSet<&str>| -> BTreeSet<String> {
+        let name = |name: &&str| name.rsplit("::").next().unwrap().to_owned();
+        names.iter().map(name).collect()
+    };
+    let mut written = BTreeSet::new();
+    collect(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("src"),
+        &mut written,
+    );
+    assert_eq!(methods(&table), written, "the table and the sources");
+}
+
+/// The names of the public async functions in the sources below `folder`.
+#[cfg(feature = "skills")]
+fn collect(folder: &Path, names: &mut BTreeSet<String>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            collect(&path, names);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            for line in std::fs::read_to_string(&path).unwrap().lines() {
+                if let Some(rest) = line.trim_start().strip_prefix("pub async fn ") {
+                    names.insert(rest[..rest.find(['<', '(']).unwrap()].to_owned());
+                }
+            }
+        }
+    }
+}
