@@ -19,6 +19,7 @@ mod deny;
 mod fuzz;
 mod install;
 mod interop;
+mod laws;
 mod load;
 mod metadata;
 mod oracles;
@@ -49,6 +50,7 @@ before a release; each installs its tool once, which takes minutes
   coverage [CRATE…]   lines that each crate's own tests reach
   fuzz [--minutes N] [TARGET…]   laws of all that reads foreign bytes (needs a nightly compiler)
   load            200 conversations at once, each with an approval; 10,000 messages, read by pages
+  laws [--minutes N] [--seed S] [PATTERN]   every property test, on fresh seeds
   soak [--minutes N]   the manager and the loop under load: memory, tasks, no call lost or doubled
   bench [TOPIC [WORD…]]   measure against peers (needs the registry once); reports, never gates
 ";
@@ -68,6 +70,7 @@ fn main() -> ExitCode {
         "oracles" => oracles::run(rest),
         "chaos" => chaos::run(rest),
         "load" => load::run(),
+        "laws" => laws::run(rest),
         "soak" => soak::run(rest),
         "bench" => bench::run(rest),
         "browser" => browser::run(rest),

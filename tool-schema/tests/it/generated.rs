@@ -5,17 +5,8 @@ use tool_schema::Target;
 
 use crate::{generate::schemas, laws::check_laws};
 
-/// `count` cases, or as many as `PROPTEST_CASES` says.
-pub(crate) fn cases(count: u32) -> ProptestConfig {
-    let mut config = ProptestConfig::default();
-    if std::env::var_os("PROPTEST_CASES").is_none() {
-        config.cases = count;
-    }
-    config
-}
-
 proptest! {
-    #![proptest_config(cases(250))]
+    #![proptest_config(ProptestConfig::with_cases(250))]
 
     #[test]
     fn the_laws_hold_for_generated_schemas(schema in schemas(), seed in any::<u64>()) {

@@ -3,8 +3,6 @@
 use proptest::prelude::*;
 use tool_schema::{Alphabet, NameRule, Names, Target};
 
-use crate::generated::cases;
-
 #[track_caller]
 fn exposed(rule: NameRule, names: &[&str]) -> Vec<String> {
     let exposed = Names::new(rule, names.iter().copied());
@@ -90,7 +88,7 @@ fn a_rule_of_ones_own_is_kept() {
 }
 
 proptest! {
-    #![proptest_config(cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
     fn exposed_names_are_legal_unique_reversible(
