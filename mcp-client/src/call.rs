@@ -179,6 +179,9 @@ impl Link {
             Begun::Full => return Ok(None),
             Begun::Closed => return Err(Miss::Closed),
         };
+        if let Some(caller) = attempt.extras.caller {
+            state.pending.set_caller(id, caller);
+        }
         state.last_call = now;
         let alone = state.pending.is_quiet();
         let is_sooner = state.set_alarm(now, left);

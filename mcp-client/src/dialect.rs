@@ -4,10 +4,14 @@ pub(crate) mod memory;
 pub(crate) mod param_header;
 pub(crate) mod verdict;
 
+use std::sync::Arc;
+
 use mcp_jsonrpc::model::{ClientCapabilities, Implementation, LoggingLevel, meta_key};
 use mcp_jsonrpc::{EncodeError, ProgressToken, RawMap, RequestId, Revision, encode_request};
 use mcp_transport::Shape;
 use serde::Serialize;
+
+use crate::caller::Caller;
 
 /// Which era a client speaks to a server in.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -37,6 +41,8 @@ pub(crate) struct Dialect {
 /// What one request carries besides its params.
 #[derive(Debug, Default)]
 pub(crate) struct Extras<'a> {
+    /// Who makes it: for us, never written.
+    pub(crate) caller: Option<&'a Arc<Caller>>,
     /// Goes into `_meta`, behind what the protocol puts there.
     pub(crate) meta: Option<&'a RawMap>,
     /// The answers to what the server asked last time.

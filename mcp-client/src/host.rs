@@ -12,6 +12,8 @@ use mcp_jsonrpc::model::{
 };
 use mcp_transport::BoxError;
 
+use crate::caller::Origin;
+
 /// Answers what servers ask: the user, the model, the roots.
 ///
 /// The same methods serve requests of older servers, `input_required` results of newer ones, and
@@ -58,7 +60,7 @@ pub trait Host: Send + Sync {
     }
 }
 
-/// What a server asks, and which server it is.
+/// What a server asks, which server it is, and because of which call.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Question<P> {
@@ -66,15 +68,25 @@ pub struct Question<P> {
     pub server: Arc<str>,
     /// What it asks.
     pub params: P,
+    /// Which call it belongs to, as far as the protocol says.
+    pub origin: Origin,
 }
 
 impl<P> Question<P> {
-    /// A question of `server`.
+    /// A question of `server`, on a channel that all calls share.
     pub fn new(server: impl Into<Arc<str>>, params: P) -> Self {
         Self {
             server: server.into(),
             params,
+            origin: Origin::Shared,
         }
+    }
+
+    /// Because of these calls.
+    #[must_use]
+    pub fn with_origin(mut self, origin: Origin) -> Self {
+        self.origin = origin;
+        self
     }
 }
 

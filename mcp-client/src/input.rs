@@ -5,11 +5,12 @@ use std::sync::Arc;
 use mcp_jsonrpc::RawJson;
 use mcp_jsonrpc::model::{
     CreateMessageParams, ElicitAction, ElicitFormParams, ElicitParams, ElicitResult,
-    ElicitUrlParams, InputRequest, InputRequests, InputResponses, ListRootsResult,
+    ElicitUrlParams, InputRequest, InputRequests, InputResponses, ListRootsResult, Meta,
 };
 use mcp_transport::BoxError;
 use serde::Serialize;
 
+use crate::caller::Origin;
 use crate::form::{FormProblem, check_form};
 use crate::host::{Host, HostError, Question};
 use crate::link::Link;
@@ -55,6 +56,16 @@ impl Ask {
         }
     }
 
+    /// What goes along with it.
+    pub(crate) fn meta(&self) -> Option<&Meta> {
+        match self {
+            Self::Form(form) => form.meta.as_ref(),
+            Self::Url(url) => url.meta.as_ref(),
+            Self::Sample(params) => params.meta.as_ref(),
+            Self::Roots => None,
+        }
+    }
+
     /// What this asks for, in words.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
@@ -68,7 +79,7 @@ impl Ask {
 
 impl Link {
     /// Asks the host, and checks what it says. The clocks of all calls stand still meanwhile.
-    pub(crate) async fn ask_host(&self, ask: Ask) -> Result<RawJson, Unanswered> {
+    pub(crate) async fn ask_host(&self, ask: Ask, origin: Origin) -> Result<RawJson, Unanswered> {
         let can = self.settings.capabilities;
         let declared = match &ask {
             Ask::Form(_) => can.forms(),
@@ -84,19 +95,25 @@ impl Link {
         };
         let _stopped = Stopped::new(self);
         let limit = self.settings.limits.question_time();
-        let answer = put(host.as_ref(), &self.settings.name, ask);
+        let answer = put(host.as_ref(), &self.settings.name, ask, origin);
         tokio::time::timeout(limit, answer)
             .await
             .unwrap_or(Err(Unanswered::TooSlow))
     }
 }
 
-async fn put(host: &dyn Host, server: &Arc<str>, ask: Ask) -> Result<RawJson, Unanswered> {
+async fn put(
+    host: &dyn Host,
+    server: &Arc<str>,
+    ask: Ask,
+    origin: Origin,
+) -> Result<RawJson, Unanswered> {
     let server = Arc::clone(server);
     match ask {
         Ask::Form(params) => {
             let form = params.requested_schema.clone();
-            let answer = host.elicit_form(Question { server, params }).await;
+            let question = Question::new(server, params).with_origin(origin);
+            let answer = host.elicit_form(question).await;
             let mut answer = declined(answer, ElicitResult::decline)?;
             answer.content = match (&answer.action, answer.content.take()) {
                 (ElicitAction::Accept, content) => {
@@ -108,22 +125,20 @@ async fn put(host: &dyn Host, server: &Arc<str>, ask: Ask) -> Result<RawJson, Un
             raw(&answer)
         }
         Ask::Url(params) => {
-            let answer = host.elicit_url(Question { server, params }).await;
+            let question = Question::new(server, params).with_origin(origin);
+            let answer = host.elicit_url(question).await;
             raw(&ElicitResult::new(declined(answer, || {
                 ElicitAction::Decline
             })?))
         }
         Ask::Sample(params) => {
-            let answer = host
-                .sample(Question {
-                    server,
-                    params: *params,
-                })
-                .await;
+            let question = Question::new(server, *params).with_origin(origin);
+            let answer = host.sample(question).await;
             raw(&answer.map_err(Unanswered::Host)?)
         }
         Ask::Roots => {
-            let roots = host.list_roots(Question { server, params: () }).await;
+            let question = Question::new(server, ()).with_origin(origin);
+            let roots = host.list_roots(question).await;
             raw(&ListRootsResult::new(roots.map_err(Unanswered::Host)?))
         }
     }

@@ -4,6 +4,7 @@ mod answer;
 mod builder;
 mod cache;
 mod call;
+mod caller;
 mod client;
 mod clock;
 mod connect;
@@ -45,6 +46,7 @@ mod tools;
 
 pub use builder::Builder;
 pub use cache::ResponseCache;
+pub use caller::{Caller, Origin};
 pub use client::Client;
 pub use clock::TimeoutKind;
 pub use connect_error::ConnectError;

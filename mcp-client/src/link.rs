@@ -15,6 +15,7 @@ use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 use crate::call::Miss;
+use crate::caller::Caller;
 use crate::known::Known;
 use crate::mailbox::Mailbox;
 use crate::session::Session;
@@ -45,6 +46,8 @@ pub(crate) struct Link {
     pub(crate) bell: Notify,
     /// Questions of the server's that somebody is answering.
     pub(crate) questions: Mutex<BTreeMap<RequestId, AbortHandle>>,
+    /// Who waits for which task.
+    pub(crate) tasks: Mutex<BTreeMap<String, Arc<Caller>>>,
     /// Who is told of changes.
     pub(crate) subscribers: Mutex<Vec<Weak<Subscriber>>>,
     /// Rings when there was another handshake.
@@ -116,6 +119,7 @@ impl Link {
             mailbox: Mutex::new(Mailbox::new(limits.queued_events())),
             bell: Notify::new(),
             questions: Mutex::default(),
+            tasks: Mutex::default(),
             subscribers: Mutex::default(),
             renewed: Notify::new(),
             known: Mutex::new(Arc::new(Known::new(limits))),

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use mcp_jsonrpc::model::{LoggingLevel, Meta, ProgressParams};
 
+use crate::caller::Caller;
+
 /// Called with each progress report of a call, in order, on the caller's task.
 pub(crate) type ProgressHandler = Arc<dyn Fn(ProgressParams) + Send + Sync>;
 
@@ -25,6 +27,7 @@ pub struct CallOptions {
     pub(crate) progress: Option<ProgressHandler>,
     pub(crate) meta: Option<Meta>,
     pub(crate) log_level: Option<LoggingLevel>,
+    pub(crate) caller: Option<Arc<Caller>>,
 }
 
 impl CallOptions {
@@ -69,6 +72,14 @@ impl CallOptions {
         self.log_level = Some(level);
         self
     }
+
+    /// Who makes the call: what its server asks because of it comes with this
+    /// ([`Question::origin`](crate::Question)).
+    #[must_use]
+    pub fn with_caller(mut self, caller: impl Into<Arc<Caller>>) -> Self {
+        self.caller = Some(caller.into());
+        self
+    }
 }
 
 impl fmt::Debug for CallOptions {
@@ -79,6 +90,7 @@ impl fmt::Debug for CallOptions {
             .field("progress", &self.progress.is_some())
             .field("meta", &self.meta)
             .field("log_level", &self.log_level)
+            .field("caller", &self.caller)
             .finish()
     }
 }

@@ -4,10 +4,13 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use mcp_jsonrpc::model::ProgressParams;
+
+use crate::caller::Caller;
 
 /// The requests that are under way.
 ///
@@ -51,6 +54,7 @@ struct Entry<O> {
     acknowledged: bool,
     /// Few requests come by any: they cost the others no room.
     asides: Option<Box<Asides>>,
+    caller: Option<Arc<Caller>>,
 }
 
 /// What came for a request that is not its answer.
@@ -140,6 +144,7 @@ impl<O> Pending<O> {
             wants,
             acknowledged: false,
             asides: None,
+            caller: None,
         };
         self.open.insert(self.last, entry);
         Begun::Open(self.last)
@@ -325,6 +330,18 @@ impl<O> Pending<O> {
     /// What came instead of an answer.
     pub(crate) fn trouble(&mut self, id: i64) -> Option<String> {
         self.open.get_mut(&id)?.asides.as_mut()?.trouble.take()
+    }
+
+    /// Says who makes a request.
+    pub(crate) fn set_caller(&mut self, id: i64, caller: &Arc<Caller>) {
+        if let Some(entry) = self.open.get_mut(&id) {
+            entry.caller = Some(Arc::clone(caller));
+        }
+    }
+
+    /// Who makes a request, if it is under way and anybody said so.
+    pub(crate) fn caller(&self, id: i64) -> Option<Arc<Caller>> {
+        self.open.get(&id)?.caller.clone()
     }
 
     /// Whether at most one request is under way.

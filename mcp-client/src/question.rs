@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mcp_jsonrpc::model::{
-    CreateMessage, ElicitResult, ElicitationCreate, EmptyResult, ListRoots, Ping,
+    CreateMessage, ElicitResult, ElicitationCreate, EmptyResult, ListRoots, Meta, Ping,
 };
 use mcp_jsonrpc::{
     ErrorCode, ErrorObject, Method, RawJson, RawRef, ReadError, RequestId, encode_error,
@@ -12,13 +12,21 @@ use mcp_jsonrpc::{
 use mcp_transport::Outgoing;
 use serde::Serialize;
 
+use crate::answer::ours;
+use crate::caller::Origin;
 use crate::host::HostError;
 use crate::input::{Ask, Unanswered};
 use crate::link::Link;
 use crate::reader::chain;
 
-/// The server asks something.
-pub(crate) fn asked(link: &Arc<Link>, id: RequestId, method: &str, params: Option<RawRef<'_>>) {
+/// The server asks something, on the reply stream of the request `stream` or on a shared channel.
+pub(crate) fn asked(
+    link: &Arc<Link>,
+    id: RequestId,
+    method: &str,
+    params: Option<RawRef<'_>>,
+    stream: Option<&RequestId>,
+) {
     if link.session().dialect.is_modern() {
         // Forbidden there, and so is any answer.
         tracing::warn!(server = %link.settings.name, method, "a request from a modern server");
@@ -41,7 +49,10 @@ pub(crate) fn asked(link: &Arc<Link>, id: RequestId, method: &str, params: Optio
         )),
     };
     match ask {
-        Ok(ask) => open(link, id, ask),
+        Ok(ask) => {
+            let origin = origin(link, &ask, stream);
+            open(link, id, ask, origin);
+        }
         Err(error) => refuse(link, &id, &error),
     }
 }
@@ -54,8 +65,20 @@ fn unknown_mode() -> ErrorObject {
     ErrorObject::new(ErrorCode::INVALID_PARAMS, "unknown mode of elicitation")
 }
 
+/// Which call a question belongs to: that of the task it names, or that on whose stream it came.
+fn origin(link: &Link, ask: &Ask, stream: Option<&RequestId>) -> Origin {
+    let task = ask.meta().and_then(Meta::related_task);
+    if let Some(caller) = task.and_then(|task| link.tasks.lock().get(&task.task_id).cloned()) {
+        return Origin::of(Some(caller));
+    }
+    match stream.and_then(ours) {
+        Some(id) => Origin::of(link.state.lock().pending.caller(id)),
+        None => Origin::Shared,
+    }
+}
+
 /// Answers a question on a task of its own: a person may take long.
-fn open(link: &Arc<Link>, id: RequestId, ask: Ask) {
+fn open(link: &Arc<Link>, id: RequestId, ask: Ask, origin: Origin) {
     let mut questions = link.questions.lock();
     if questions.len() >= link.settings.limits.questions() || questions.contains_key(&id) {
         let error = ErrorObject::new(ErrorCode::INTERNAL_ERROR, "too many questions are open");
@@ -67,7 +90,7 @@ fn open(link: &Arc<Link>, id: RequestId, ask: Ask) {
     };
     let task = tokio::spawn(async move {
         let kind = Kind::of(&ask);
-        let outcome = open.link.ask_host(ask).await;
+        let outcome = open.link.ask_host(ask, origin).await;
         if open.is_wanted() {
             reply(&open.link, &open.id, kind, outcome);
         }

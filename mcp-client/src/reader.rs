@@ -125,7 +125,9 @@ fn single(link: &Arc<Link>, message: MessageRef<'_>, stream: Option<&RequestId>)
         MessageRef::Notification { method, params } => {
             notification(link, &method, params, stream);
         }
-        MessageRef::Request { id, method, params } => question::asked(link, id, &method, params),
+        MessageRef::Request { id, method, params } => {
+            question::asked(link, id, &method, params, stream);
+        }
     }
 }
 

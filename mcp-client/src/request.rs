@@ -93,6 +93,7 @@ impl Client {
                 log_level: options
                     .and_then(|options| options.log_level)
                     .or(tuning.log_level),
+                caller: options.and_then(|options| options.caller.as_ref()),
             },
             name: call.name,
             headers: if mirrors {

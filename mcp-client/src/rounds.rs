@@ -14,6 +14,7 @@ use mcp_jsonrpc::{
 use crate::answer::Body;
 use crate::cache::Place;
 use crate::call::Miss;
+use crate::caller::Origin;
 use crate::client::Client;
 use crate::error::CallError;
 use crate::host::HostError;
@@ -243,7 +244,7 @@ impl Client {
                 return Err(self.invalid(call, "it asks for something unknown"));
             };
             let kind = ask.kind();
-            match self.link().ask_host(ask).await {
+            match self.link().ask_host(ask, self.origin()).await {
                 Ok(answer) => drop(answers.insert(key, answer)),
                 Err(Unanswered::Host(HostError::Later)) => later = true,
                 Err(why) => return Err(self.unanswered(call, kind, why)),
@@ -261,6 +262,11 @@ impl Client {
             state: state.map(str::to_owned),
             rounds,
         })))
+    }
+
+    /// Where questions come from that are asked in answer to a call of this handle.
+    fn origin(&self) -> Origin {
+        Origin::of(self.options().and_then(|options| options.caller.clone()))
     }
 
     /// The call's params as they were given, without what we add.
@@ -326,7 +332,7 @@ impl Client {
         let able = fresh && !elicitations.is_empty() && self.link().settings.capabilities.urls();
         for one in elicitations.into_iter().filter(|_| able) {
             let url = one.url.clone();
-            match self.link().ask_host(Ask::Url(one)).await {
+            match self.link().ask_host(Ask::Url(one), self.origin()).await {
                 Ok(answer) if is_accepted(&answer) => progress.visited.push(url),
                 _ => return Err(Miss::Peer(refusal).into_error(self.named(call))),
             }

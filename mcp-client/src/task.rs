@@ -17,6 +17,7 @@ use tokio::time::Instant;
 use crate::client::Client;
 use crate::clock::TimeoutKind;
 use crate::error::CallError;
+use crate::link::Link;
 use crate::listing::Listed;
 use crate::request::Call;
 use crate::rounds::{Answer, Progress};
@@ -206,6 +207,7 @@ impl TaskHandle {
 
     /// Waits for whatever the task's request would have answered.
     pub(crate) async fn finish<T: ResultBody>(&self) -> Result<T, CallError> {
+        let _awaited = self.awaited();
         let limit = self.client.link().settings.limits.task_time();
         let deadline = Instant::now() + limit;
         let mut answered = BTreeSet::new();
@@ -238,6 +240,14 @@ impl TaskHandle {
             }
             tokio::time::sleep_until(next).await;
         }
+    }
+
+    /// Says who waits for the task, for as long as the result lives.
+    fn awaited(&self) -> Option<Awaited<'_>> {
+        let caller = self.client.options()?.caller.clone()?;
+        let (link, id) = (self.client.link(), &self.ticket.task_id);
+        link.tasks.lock().insert(id.clone(), caller);
+        Some(Awaited { link, id })
     }
 
     async fn look(&self) -> Result<View, CallError> {
@@ -339,6 +349,18 @@ impl View {
 fn is_failure(result: &RawObject) -> bool {
     let result = result.parse::<RawMap>();
     result.is_ok_and(|result| result.read_as("isError") == Some(true))
+}
+
+/// Somebody waits for a task.
+struct Awaited<'a> {
+    link: &'a Link,
+    id: &'a str,
+}
+
+impl Drop for Awaited<'_> {
+    fn drop(&mut self) {
+        self.link.tasks.lock().remove(self.id);
+    }
 }
 
 /// Cancels a task whose caller went away before it was over.

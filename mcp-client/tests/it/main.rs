@@ -18,6 +18,7 @@ mod kit;
 mod list;
 mod message;
 mod method_table;
+mod origin;
 mod outcome;
 mod question;
 mod received;
