@@ -11,6 +11,7 @@ use mcp_jsonrpc::model::{
 };
 use serde::Serialize;
 
+use crate::admission::Manner;
 use crate::error::ManagerError;
 use crate::manager::Manager;
 use crate::options::CallOptions;
@@ -21,9 +22,14 @@ impl Manager {
     /// Calls a server's tool. `arguments` must come out as a JSON object.
     ///
     /// A server that rests is started; one that is being connected is waited for. Calls to
-    /// different servers run at the same time. Within a server they run one after the other, in
-    /// the order they were made, unless its configuration says that it takes several, or it is
-    /// trusted and they only read. Dropping the future cancels the call.
+    /// different servers run at the same time, and so do calls of different conversations
+    /// ([`CallOptions::with_caller`]). A conversation's calls to one server run one after the
+    /// other, in the order they were made, unless its configuration says that it takes several, or
+    /// it is trusted and they only read. Dropping the future cancels the call.
+    ///
+    /// A server that asks something without saying because of which call (on stdio, or on the
+    /// shared stream of HTTP) serves one conversation at a time from then on: calls of others are
+    /// queued ([`CallOptions::with_queued`]).
     ///
     /// Nothing is ever repeated that the server may have acted on: such a call ends with
     /// [`CallError::OutcomeUnknown`]. A call that provably never left is made once more on the
@@ -112,6 +118,43 @@ impl Manager {
         Ok(client.task(ticket))
     }
 
+    /// Waits for a task's result, by what was stored of the task.
+    ///
+    /// # Errors
+    ///
+    /// As [`call_tool`](Self::call_tool).
+    pub async fn wait_for_task(
+        &self,
+        ticket: &TaskTicket,
+        options: CallOptions,
+    ) -> Result<CallToolResult, ManagerError> {
+        let options = &options;
+        self.background(&ticket.server, options, |client| async move {
+            client.task(ticket.clone()).wait().await
+        })
+        .await
+    }
+
+    /// Goes on with a call that was made before: it takes nobody's turn.
+    async fn background<T, F>(
+        &self,
+        server: &str,
+        options: &CallOptions,
+        call: impl Fn(Client) -> F,
+    ) -> Result<T, ManagerError>
+    where
+        F: Future<Output = Result<T, CallError>>,
+    {
+        let slot = self.hub().slot(server)?;
+        let _in_use = slot.usage.call();
+        let caller = options.caller.as_ref();
+        let _lane = slot.lane.enter(caller, Manner::Background, None).await;
+        let usual = slot.config().call_timeout("");
+        let options = options.for_client(usual.unwrap_or(self.limits().call_time()));
+        self.call_on(&slot, |client| call(client.with(options.clone())))
+            .await
+    }
+
     /// Takes up a parked call with the answers to its open questions. `M` is its method.
     ///
     /// # Errors
@@ -122,7 +165,23 @@ impl Manager {
         parked: &Parked,
         answers: &InputResponses,
     ) -> Result<M::Output, ManagerError> {
-        self.call(&parked.server, |client| async move {
+        self.resume_with::<M>(parked, answers, CallOptions::default())
+            .await
+    }
+
+    /// As [`resume`](Self::resume), with a caller, progress or `_meta` of its own.
+    ///
+    /// # Errors
+    ///
+    /// As [`call_tool`](Self::call_tool).
+    pub async fn resume_with<M: Method>(
+        &self,
+        parked: &Parked,
+        answers: &InputResponses,
+        options: CallOptions,
+    ) -> Result<M::Output, ManagerError> {
+        let options = &options;
+        self.background(&parked.server, options, |client| async move {
             client.resume::<M>(parked.clone(), answers.clone()).await
         })
         .await
@@ -250,10 +309,12 @@ impl Manager {
             });
         }
         let _in_use = slot.usage.call();
-        let lanes = self.limits().calls_per_server().max(1);
-        let wanted = if may_share(&slot, tool) { 1 } else { lanes };
-        let lane = slot.lane.acquire_many(wanted).await;
-        let _lane = lane.map_err(|_| ManagerError::ShutDown)?;
+        let manner = match may_share(&slot, tool) {
+            true => Manner::Shared,
+            false => Manner::Alone,
+        };
+        let (caller, on_queued) = (options.caller.as_ref(), options.on_queued.as_ref());
+        let _lane = slot.lane.enter(caller, manner, on_queued).await;
         let usual = config
             .call_timeout(tool)
             .unwrap_or(self.limits().call_time());

@@ -66,6 +66,7 @@ async fn work(hub: &Hub, slot: &Slot, connection: u64) -> Result<Fresh, Refused>
     let host = ServerHost {
         server: slot.name.clone(),
         answers: Arc::clone(&hub.answers),
+        lane: Arc::clone(&slot.lane),
     };
     let (signals, closed) = (Arc::clone(&slot.signals), Arc::clone(&slot.signals));
     let client = builder

@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use mcp_client::{Host, HostCapabilities, HostError, Question};
+use mcp_client::{Caller, Host, HostCapabilities, HostError, Origin, Question};
 use mcp_jsonrpc::model::{
     CreateMessageParams, CreateMessageResult, ElicitAction, ElicitFormParams, ElicitResult,
     ElicitUrlParams, Root,
@@ -17,12 +17,16 @@ use tokio::sync::broadcast;
 pub(crate) use self::queue::Queue;
 use self::secret::secret_fields;
 use crate::event::Event;
+use crate::lane::{Asked, Lane, Open};
 use crate::name::ServerName;
 
 /// Asks the user on behalf of servers (seeds M4).
 ///
-/// Questions of all servers come one after the other, in the order they were asked. A future that
-/// is dropped was given up: nobody wants the answer any more.
+/// Questions of one conversation come one after the other, in the order they were asked, and so do
+/// those outside of any; those of different conversations come at the same time. A question that
+/// may be of several conversations is never asked: it is declined
+/// ([`Event::QuestionDeclined`]). A future that is dropped was given up: the answer is not wanted
+/// any more.
 #[async_trait]
 pub trait ElicitationHandler: Send + Sync {
     /// Asks, and returns what the user did. Show who asks: [`Elicitation`] prints that.
@@ -47,6 +51,10 @@ pub struct Elicitation {
     pub server: ServerName,
     /// What it asks.
     pub ask: Ask,
+    /// The calls it may belong to, all of one conversation; mostly exactly one. None if no call is
+    /// known to have caused it, or only such as have no caller
+    /// ([`CallOptions::with_caller`](crate::CallOptions::with_caller)).
+    pub calls: Vec<Arc<Caller>>,
 }
 
 /// The two ways of asking.
@@ -138,17 +146,47 @@ impl fmt::Debug for Answers {
 pub(crate) struct ServerHost {
     pub(crate) server: ServerName,
     pub(crate) answers: Arc<Answers>,
+    pub(crate) lane: Arc<Lane>,
 }
 
 impl ServerHost {
-    async fn ask(&self, ask: Ask) -> Result<ElicitResult, HostError> {
-        let Some(_turn) = self.answers.queue.turn(&self.server).await else {
+    /// Finds out whose question it is, and asks; cancels when no call waits for it any more.
+    async fn ask(&self, ask: Ask, origin: &Origin) -> Result<ElicitResult, HostError> {
+        let (calls, open) = match self.lane.ask(origin) {
+            Asked::Owned(calls, open) => (calls, open),
+            Asked::Declined(conversations) => {
+                self.decline(conversations);
+                return Ok(ElicitResult::decline());
+            }
+        };
+        tokio::select! {
+            biased;
+            answer = self.put(ask, calls) => answer,
+            () = orphaned(open.as_ref()) => Ok(ElicitResult::cancel()),
+        }
+    }
+
+    /// Tells that a question was declined because it may be any of these conversations'.
+    fn decline(&self, conversations: Vec<String>) {
+        tracing::warn!(server = %self.server, "a question that may be anybody's: declined");
+        let server = self.server.clone();
+        let _ = self.answers.events.send(Event::QuestionDeclined {
+            server,
+            conversations,
+        });
+    }
+
+    async fn put(&self, ask: Ask, calls: Vec<Arc<Caller>>) -> Result<ElicitResult, HostError> {
+        let conversation = calls.first().map(|caller| caller.conversation.clone());
+        let Some(_turn) = self.answers.queue.turn(&self.server, conversation).await else {
             tracing::warn!(server = %self.server, "a question too many: cancelled");
             return Ok(ElicitResult::cancel());
         };
+        let origin = Origin::Calls(calls.clone());
         let elicitation = Elicitation {
             server: self.server.clone(),
             ask,
+            calls,
         };
         match (
             &self.answers.elicitation,
@@ -157,14 +195,12 @@ impl ServerHost {
         ) {
             (Some(user), _, ask) => user.elicit(Elicitation { ask, ..elicitation }).await,
             (None, Some((host, _)), Ask::Form(form)) => {
-                host.elicit_form(Question::new(self.server.as_str(), *form))
-                    .await
+                let question = Question::new(self.server.as_str(), *form).with_origin(origin);
+                host.elicit_form(question).await
             }
             (None, Some((host, _)), Ask::Url(url)) => {
-                let action = host
-                    .elicit_url(Question::new(self.server.as_str(), *url))
-                    .await?;
-                Ok(ElicitResult::new(action))
+                let question = Question::new(self.server.as_str(), *url).with_origin(origin);
+                Ok(ElicitResult::new(host.elicit_url(question).await?))
             }
             (None, None, _) => Err(HostError::Unsupported),
         }
@@ -173,6 +209,14 @@ impl ServerHost {
     fn host(&self) -> Result<&Arc<dyn Host>, HostError> {
         let host = self.answers.host.as_ref();
         host.map(|(host, _)| host).ok_or(HostError::Unsupported)
+    }
+}
+
+/// Waits until no call waits for a question any more; for ever if none did.
+async fn orphaned(open: Option<&Open<'_>>) {
+    match open {
+        Some(open) => open.orphaned().await,
+        None => std::future::pending().await,
     }
 }
 
@@ -191,14 +235,16 @@ impl Host for ServerHost {
                 .send(Event::SecretRefused { server, fields });
             return Ok(ElicitResult::decline());
         }
-        self.ask(Ask::Form(Box::new(question.params))).await
+        let Question { params, origin, .. } = question;
+        self.ask(Ask::Form(Box::new(params)), &origin).await
     }
 
     async fn elicit_url(
         &self,
         question: Question<ElicitUrlParams>,
     ) -> Result<ElicitAction, HostError> {
-        let answer = self.ask(Ask::Url(Box::new(question.params))).await?;
+        let Question { params, origin, .. } = question;
+        let answer = self.ask(Ask::Url(Box::new(params)), &origin).await?;
         Ok(answer.action)
     }
 
@@ -206,7 +252,23 @@ impl Host for ServerHost {
         &self,
         question: Question<CreateMessageParams>,
     ) -> Result<CreateMessageResult, HostError> {
-        self.host()?.sample(question).await
+        let host = self.host()?;
+        let over = |reason: &str| HostError::Refused {
+            reason: reason.to_owned(),
+        };
+        let (calls, open) = match self.lane.ask(&question.origin) {
+            Asked::Owned(calls, open) => (calls, open),
+            Asked::Declined(conversations) => {
+                self.decline(conversations);
+                return Err(over("it cannot be told which call this is for"));
+            }
+        };
+        let question = question.with_origin(Origin::Calls(calls));
+        tokio::select! {
+            biased;
+            answer = host.sample(question) => answer,
+            () = orphaned(open.as_ref()) => Err(over("no call waits for this any more")),
+        }
     }
 
     async fn list_roots(&self, question: Question<()>) -> Result<Vec<Root>, HostError> {

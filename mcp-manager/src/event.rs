@@ -93,6 +93,14 @@ pub enum Event {
         /// The fields that looked like secrets.
         fields: Vec<String>,
     },
+    /// A server asked something while calls of several conversations were open, without saying
+    /// because of which. It was declined; from now on the server serves one conversation at a time.
+    QuestionDeclined {
+        /// Which server.
+        server: ServerName,
+        /// The conversations whose calls were open.
+        conversations: Vec<String>,
+    },
     /// The user is done with the URL a server sent them to.
     ElicitationComplete {
         /// Which server.
@@ -145,6 +153,7 @@ impl Event {
             Self::SubscriptionEnded { .. } => "mcp_subscription_ended",
             Self::ResourceUpdated { .. } => "mcp_resource_updated",
             Self::SecretRefused { .. } => "mcp_secret_refused",
+            Self::QuestionDeclined { .. } => "mcp_question_declined",
             Self::ElicitationComplete { .. } => "mcp_elicitation_complete",
             Self::Log { .. } => "mcp_log",
             Self::Notification { .. } => "mcp_notification",
@@ -164,6 +173,7 @@ impl Event {
             | Self::SubscriptionEnded { server, .. }
             | Self::ResourceUpdated { server, .. }
             | Self::SecretRefused { server, .. }
+            | Self::QuestionDeclined { server, .. }
             | Self::ElicitationComplete { server, .. }
             | Self::Log { server, .. }
             | Self::Notification { server, .. }
@@ -220,6 +230,10 @@ impl Event {
             }
             Self::ResourceUpdated { server, uri } => json!({"server": server, "uri": uri}),
             Self::SecretRefused { server, fields } => json!({"server": server, "fields": fields}),
+            Self::QuestionDeclined {
+                server,
+                conversations,
+            } => json!({"server": server, "conversations": conversations}),
             Self::ElicitationComplete {
                 server,
                 elicitation_id,

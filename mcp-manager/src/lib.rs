@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod admission;
 mod builder;
 mod call;
 mod catalog;
@@ -13,6 +14,7 @@ mod flatten;
 mod freshness;
 pub mod guide;
 mod hub;
+mod lane;
 mod lifecycle;
 mod limits;
 mod lists;
@@ -21,6 +23,7 @@ mod name;
 mod options;
 mod pin;
 mod pool;
+mod queued;
 mod resource_cache;
 mod schedule;
 mod search;
@@ -50,6 +53,7 @@ pub use name::{ExposedName, InvalidServerName, MAX_EXPOSED_NAME, ServerName};
 pub use options::CallOptions;
 pub use pin::{Fingerprint, InvalidFingerprint, PinState, Pins};
 pub use pool::{Lease, Pool};
+pub use queued::{QueueReason, Queued};
 pub use resource_cache::{ReadThroughError, ResourceCache, ResourceCacheLimits, Ticket};
 pub use schedule::RetryPolicy;
 pub use search::{Hit, SearchIndex};

@@ -7,13 +7,14 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use crate::catalog::Listing;
 use crate::config::{ServerConfig, Start};
 use crate::error::ManagerError;
+use crate::lane::Lane;
 use crate::manager::{Manager, quit};
 use crate::name::ServerName;
 use crate::server::{Input, Machine, ServerState};
@@ -346,7 +347,7 @@ impl Manager {
                 hub.limits.messages_per_second(),
             )),
             usage: Usage::new(),
-            lane: Semaphore::new(lanes),
+            lane: Arc::new(Lane::new(config.name().clone(), lanes)),
             config: Mutex::new(config),
             listing: Mutex::new(known),
             supervisor: Mutex::new(None),

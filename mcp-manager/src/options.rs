@@ -1,8 +1,16 @@
 //! What can be chosen for a single call.
 
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
+use mcp_client::Caller;
 use mcp_jsonrpc::model::{Meta, ProgressParams};
+
+use crate::queued::Queued;
+
+/// Hears why a call waits for its turn, and with nothing when it does not any more.
+pub(crate) type QueueHandler = Arc<dyn Fn(Option<&Queued>) + Send + Sync>;
 
 /// What one call does differently.
 ///
@@ -13,10 +21,12 @@ use mcp_jsonrpc::model::{Meta, ProgressParams};
 ///     .with_timeout(Duration::from_secs(5))
 ///     .with_progress(|report| println!("{} done", report.progress));
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct CallOptions {
     timeout: Option<Duration>,
     client: mcp_client::CallOptions,
+    pub(crate) caller: Option<Arc<Caller>>,
+    pub(crate) on_queued: Option<QueueHandler>,
 }
 
 impl CallOptions {
@@ -54,10 +64,44 @@ impl CallOptions {
         self
     }
 
+    /// Says who makes the call. Calls of one conversation run one after the other, unless they may
+    /// share, and what their server asks is asked in their conversation alone
+    /// ([`Elicitation::calls`](crate::Elicitation)). Calls without a caller are all of one
+    /// conversation.
+    #[must_use]
+    pub fn with_caller(mut self, caller: Caller) -> Self {
+        // Each call has its own, even if two have the same names.
+        let caller = Arc::new(caller);
+        self.client = self.client.with_caller(Arc::clone(&caller));
+        self.caller = Some(caller);
+        self
+    }
+
+    /// Hears why the call has to wait for its turn at its server, each time the reason changes,
+    /// and `None` when it waits no longer. Not called if it does not have to wait.
+    #[must_use]
+    pub fn with_queued(
+        mut self,
+        on_queued: impl Fn(Option<&Queued>) + Send + Sync + 'static,
+    ) -> Self {
+        self.on_queued = Some(Arc::new(on_queued));
+        self
+    }
+
     /// The client's options, with `usual` for a time limit where there is none.
     pub(crate) fn for_client(&self, usual: Duration) -> mcp_client::CallOptions {
         self.client
             .clone()
             .with_timeout(self.timeout.unwrap_or(usual))
+    }
+}
+
+impl fmt::Debug for CallOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallOptions")
+            .field("timeout", &self.timeout)
+            .field("client", &self.client)
+            .field("queued", &self.on_queued.is_some())
+            .finish()
     }
 }

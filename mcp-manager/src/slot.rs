@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use mcp_client::Client;
 use parking_lot::Mutex;
-use tokio::sync::{Semaphore, mpsc, oneshot, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use crate::catalog::Listing;
 use crate::config::ServerConfig;
 use crate::error::{ManagerError, Trouble};
+use crate::lane::Lane;
 use crate::name::ServerName;
 use crate::server::ServerState;
 use crate::signal::Signals;
@@ -25,8 +26,8 @@ pub(crate) struct Slot {
     pub(crate) commands: mpsc::Sender<Command>,
     pub(crate) signals: Arc<Signals>,
     pub(crate) usage: Arc<Usage>,
-    /// All of it for a call that must be alone, one for each that need not be.
-    pub(crate) lane: Semaphore,
+    /// The way in for calls.
+    pub(crate) lane: Arc<Lane>,
     pub(crate) config: Mutex<Arc<ServerConfig>>,
     /// What it offers; nothing while it is switched off or given up.
     pub(crate) listing: Mutex<Option<Arc<Listing>>>,

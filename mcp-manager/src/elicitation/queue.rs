@@ -1,9 +1,11 @@
-//! Questions wait for each other: a user can answer one at a time.
+//! Questions of one conversation wait for each other: they are answered one at a time.
 
 use std::collections::BTreeMap;
 
+use std::sync::Arc;
+
 use parking_lot::Mutex;
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::limits::Limits;
 use crate::name::ServerName;
@@ -11,7 +13,7 @@ use crate::name::ServerName;
 /// The questions that are open, of all servers.
 #[derive(Debug)]
 pub(crate) struct Queue {
-    turn: Semaphore,
+    turns: Mutex<BTreeMap<Option<String>, Arc<Semaphore>>>,
     open: Mutex<BTreeMap<ServerName, usize>>,
     most: usize,
     most_per_server: usize,
@@ -21,7 +23,7 @@ pub(crate) struct Queue {
 #[derive(Debug)]
 pub(crate) struct Turn<'a> {
     // Before the place: whoever is next must find it free.
-    _permit: SemaphorePermit<'a>,
+    _permit: OwnedSemaphorePermit,
     _place: Place<'a>,
 }
 
@@ -35,17 +37,28 @@ struct Place<'a> {
 impl Queue {
     pub(crate) fn new(limits: &Limits) -> Self {
         Self {
-            turn: Semaphore::new(1),
+            turns: Mutex::default(),
             open: Mutex::default(),
             most: limits.queued_questions(),
             most_per_server: limits.questions_per_server(),
         }
     }
 
-    /// Waits for the turn of a question; `None` if too many wait already.
-    pub(crate) async fn turn(&self, server: &ServerName) -> Option<Turn<'_>> {
+    /// Waits for the turn of a question in its conversation; `None` if too many wait already.
+    pub(crate) async fn turn(
+        &self,
+        server: &ServerName,
+        conversation: Option<String>,
+    ) -> Option<Turn<'_>> {
         let place = self.place(server)?;
-        let permit = self.turn.acquire().await.ok()?;
+        let turn = {
+            let mut turns = self.turns.lock();
+            // Those that nobody holds or waits for are made anew when they are needed.
+            turns.retain(|_, turn| Arc::strong_count(turn) > 1);
+            let turn = turns.entry(conversation);
+            Arc::clone(turn.or_insert_with(|| Arc::new(Semaphore::new(1))))
+        };
+        let permit = turn.acquire_owned().await.ok()?;
         Some(Turn {
             _permit: permit,
             _place: place,

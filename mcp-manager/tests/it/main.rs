@@ -7,6 +7,7 @@
     reason = "tests"
 )]
 
+mod belongs;
 mod call;
 mod catalog;
 mod config;
