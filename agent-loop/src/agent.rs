@@ -41,6 +41,7 @@ pub struct Agent {
     pub(crate) deferral: Deferral,
     pub(crate) prices: Option<Prices>,
     pub(crate) name: String,
+    pub(crate) conversation: Option<String>,
     pub(crate) traces_content: bool,
 }
 
@@ -70,6 +71,7 @@ impl Agent {
             deferral: Deferral::default(),
             prices: None,
             name: "agent".to_owned(),
+            conversation: None,
             traces_content: false,
         }
     }
@@ -113,6 +115,14 @@ impl Agent {
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
+        self
+    }
+
+    /// For a conversation, by a name of the program's own: what servers ask because of its calls is
+    /// asked in it alone. Of one conversation one run is driven at a time.
+    #[must_use]
+    pub fn with_conversation(mut self, conversation: impl Into<String>) -> Self {
+        self.conversation = Some(conversation.into());
         self
     }
 

@@ -2,6 +2,7 @@
 
 use mcp_client::Parked;
 use mcp_jsonrpc::{RawJson, RawObject};
+use mcp_manager::Queued;
 use provider_adapters::{Media, Usage};
 use serde::Serialize;
 
@@ -51,6 +52,14 @@ pub enum Event {
         number: CallNumber,
         /// How far.
         progress: CallProgress,
+    },
+    /// A call waits for its turn at its server, for this reason, or does not any more. Until then
+    /// it was not sent.
+    Queued {
+        /// Which call.
+        number: CallNumber,
+        /// Why; nothing when it is its turn.
+        queued: Option<Queued>,
     },
     /// Somebody's yes is needed.
     Approval(Box<Approval>),

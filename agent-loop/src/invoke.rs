@@ -4,6 +4,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use mcp_client::Caller;
 use mcp_jsonrpc::RawObject;
 use mcp_jsonrpc::model::Meta;
 use serde::de::DeserializeOwned;
@@ -13,6 +14,7 @@ use tracing::Span;
 
 use crate::agent::Agent;
 use crate::limits::Limits;
+use crate::queue::Queues;
 use crate::result::{READ, Reading, fit};
 use crate::search::{Query, SEARCH, SHOWN, findings};
 use crate::tool::ToolInfo;
@@ -31,17 +33,21 @@ pub(crate) struct Invoked {
 
 /// What a call may use while it runs.
 pub(crate) fn context(
+    agent: &Agent,
     invocation: &Invocation,
     limits: &Limits,
-    reports: mpsc::Sender<Report>,
+    (reports, queues): (mpsc::Sender<Report>, Arc<Queues>),
     meta: Meta,
 ) -> CallContext {
+    let conversation = agent.conversation.as_ref();
     let timeout = invocation.timeout.unwrap_or(limits.call_time);
     CallContext {
         number: invocation.number,
         reports: Some(reports),
         touched: Arc::new(Notify::new()),
-        stood: Arc::default(),
+        pause: Arc::default(),
+        queues: Some(queues),
+        caller: conversation.map(|name| Caller::new(name, invocation.number.to_string())),
         meta,
         timeout,
         cap: timeout.saturating_mul(limits.call_time_factor),
@@ -102,18 +108,18 @@ fn read<T: DeserializeOwned>(arguments: &RawObject) -> Result<T, Outcome> {
 }
 
 /// A call of the toolbox, given up when it takes too long without progress, or too long in all.
-/// A task has its server's time, and people's time to answer does not count.
+/// A task has its server's time, and neither people's time to answer nor that in a queue counts.
 async fn in_time(agent: &Agent, invocation: Invocation, context: CallContext) -> Outcome {
     let (timeout, cap) = (context.timeout, context.cap);
     let touched = Arc::clone(&context.touched);
-    let stood = Arc::clone(&context.stood);
-    let stood = || stood.get().map_or(Duration::ZERO, |stood| stood());
+    let pause = Arc::clone(&context.pause);
+    let stood = || pause.total();
     let (server, tool) = (invocation.server.clone(), invocation.tool.clone());
     if matches!(invocation.start, Start::Await(_)) {
         return agent.toolbox.call(invocation, context).await;
     }
     let begin = Instant::now();
-    // By a clock that stands still while people are asked.
+    // By a clock that stands still while people are asked, and while the call is queued.
     let last = begin + cap;
     let mut deadline = (begin + timeout).min(last);
     let mut wake = deadline;

@@ -140,7 +140,13 @@ impl ManagedTools {
             let client = manager.client(&server);
             client.map_or(Duration::ZERO, |client| client.stood())
         });
-        let options = CallOptions::default()
+        let queue = context.clone();
+        let mut options = CallOptions::default();
+        if let Some(caller) = context.caller() {
+            options = options.with_caller(caller.clone());
+        }
+        let options = options
+            .with_queued(move |queued| queue.queued(queued))
             .with_timeout(context.timeout())
             .with_timeout_cap(context.cap())
             .with_meta(context.meta().clone())
@@ -167,9 +173,12 @@ impl ManagedTools {
                     .await?
             }
             Start::Resume { parked, answers } => {
-                self.manager.resume::<CallTool>(parked, answers).await?
+                let manager = &self.manager;
+                manager
+                    .resume_with::<CallTool>(parked, answers, options)
+                    .await?
             }
-            Start::Await(ticket) => self.manager.task(ticket.clone()).await?.wait().await?,
+            Start::Await(ticket) => self.manager.wait_for_task(ticket, options).await?,
         };
         Ok(Outcome::Result(result))
     }

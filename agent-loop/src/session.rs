@@ -18,6 +18,7 @@ use crate::event::Event;
 use crate::handle::{Handle, Order};
 use crate::invoke::{self, Invoked};
 use crate::offer::Offer;
+use crate::queue::Queues;
 use crate::reply::{self, Asked};
 use crate::run::Run;
 use crate::step::Step;
@@ -49,6 +50,7 @@ pub struct Session<'r> {
     numbers: HashMap<tokio::task::Id, CallNumber>,
     reports: mpsc::Receiver<Report>,
     reporter: mpsc::Sender<Report>,
+    queues: Arc<Queues>,
     /// The text of the reply that is under way, as far as it was told.
     said: String,
     clock: Instant,
@@ -90,6 +92,7 @@ impl<'r> Session<'r> {
             numbers: HashMap::new(),
             reports,
             reporter,
+            queues: Arc::default(),
             said: String::new(),
             clock: Instant::now(),
             waiting: Vec::new(),
@@ -312,8 +315,9 @@ impl<'r> Session<'r> {
                 continue;
             }
             let (span, meta) = self.trace.tool(&invocation);
-            let context =
-                invoke::context(&invocation, self.run.limits(), self.reporter.clone(), meta);
+            let told = (self.reporter.clone(), Arc::clone(&self.queues));
+            let limits = self.run.limits();
+            let context = invoke::context(&self.agent, &invocation, limits, told, meta);
             let listed = self.listed.clone().unwrap_or_else(|| Arc::from([]));
             let limits = *self.run.limits();
             let agent = self.agent.clone();
@@ -338,6 +342,10 @@ impl<'r> Session<'r> {
                 reply::Heard::Event(event) => self.tell(event),
                 reply::Heard::End(end) => self.replied(end),
             },
+            (number, queued) = self.queues.next() => {
+                self.queue.push_back(Event::Queued { number, queued });
+                self.effect = Effect::Listen;
+            }
             Some((number, progress)) = self.reports.recv() => {
                 self.queue.push_back(Event::Progress { number, progress });
                 self.effect = Effect::Listen;
@@ -387,6 +395,7 @@ impl<'r> Session<'r> {
             }
         };
         if let Some(number) = self.numbers.remove(&id) {
+            self.queues.forget(number);
             self.run.finished(number, outcome);
         }
     }

@@ -1,17 +1,20 @@
 //! Whatever executes tool calls.
 
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mcp_client::{Parked, TaskTicket};
+use mcp_client::{Caller, Parked, TaskTicket};
 use mcp_jsonrpc::RawObject;
 use mcp_jsonrpc::model::{CallToolResult, ContentBlock, InputResponses, Meta};
+use mcp_manager::Queued;
 use provider_adapters::CallId;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, mpsc};
 
+use crate::pause::Pause;
+use crate::queue::Queues;
 use crate::search::{BUILT_IN, rank};
 use crate::tool::{CallNumber, Definition, ToolInfo};
 
@@ -175,16 +178,15 @@ impl CallProgress {
 /// How far which call has come.
 pub(crate) type Report = (CallNumber, CallProgress);
 
-/// Tells for how long a clock has stood still so far.
-type Stood = Box<dyn Fn() -> Duration + Send + Sync>;
-
 /// What a call may use while it runs.
 #[derive(Clone)]
 pub struct CallContext {
     pub(crate) number: CallNumber,
     pub(crate) reports: Option<mpsc::Sender<Report>>,
     pub(crate) touched: Arc<Notify>,
-    pub(crate) stood: Arc<OnceLock<Stood>>,
+    pub(crate) pause: Arc<Pause>,
+    pub(crate) queues: Option<Arc<Queues>>,
+    pub(crate) caller: Option<Caller>,
     pub(crate) meta: Meta,
     pub(crate) timeout: Duration,
     pub(crate) cap: Duration,
@@ -197,7 +199,9 @@ impl CallContext {
             number: CallNumber::default(),
             reports: None,
             touched: Arc::default(),
-            stood: Arc::default(),
+            pause: Arc::default(),
+            queues: None,
+            caller: None,
             meta: Meta::default(),
             timeout,
             cap: timeout.saturating_mul(10),
@@ -216,9 +220,21 @@ impl CallContext {
     /// The call's clock stands still while people are asked: `stood` tells for how long it has,
     /// all in all, and never less than before. Say it once, before anybody is asked.
     pub fn stands_still(&self, stood: impl Fn() -> Duration + Send + Sync + 'static) {
-        let before = stood();
-        let since = move || stood().saturating_sub(before);
-        let _ = self.stood.set(Box::new(since));
+        self.pause.set(stood);
+    }
+
+    /// Tells that the call waits for its turn at its server, and why; `None` when it does not any
+    /// more. Its clock stands still meanwhile: it was not sent yet.
+    pub fn queued(&self, queued: Option<&Queued>) {
+        self.pause.queued(queued.is_some());
+        if let Some(queues) = &self.queues {
+            queues.set(self.number, queued.cloned());
+        }
+    }
+
+    /// Who makes the call, if the agent is a conversation's.
+    pub fn caller(&self) -> Option<&Caller> {
+        self.caller.as_ref()
     }
 
     /// What goes along with the request: the trace context.

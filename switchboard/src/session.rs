@@ -4,12 +4,15 @@ mod announce;
 mod error;
 mod fork;
 mod ledger;
+mod live;
 mod media;
 mod outputs;
 mod remembered;
 pub(crate) mod shape;
 mod talk;
 mod turn;
+
+pub(crate) use live::LiveQuestion;
 
 pub use error::SessionError;
 pub use fork::{fork, transcript};

@@ -117,7 +117,8 @@ impl Workbench {
     /// The model and the tools, for a conversation that keeps its long outputs in the store.
     pub(crate) fn agent(&self, conversation: &ConversationId) -> Agent {
         let outputs = StoredOutputs::new(Arc::clone(&self.store), conversation.clone());
-        self.agent.clone().with_store(outputs)
+        let agent = self.agent.clone().with_store(outputs);
+        agent.with_conversation(conversation.as_str())
     }
 
     /// The judge and the bounds of a conversation.

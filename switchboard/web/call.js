@@ -8,7 +8,7 @@ import { codeBlock } from './prose.js';
 import { ResultView, plainText } from './result.js';
 import { asksForApproval, callKey, positionOf } from './store.js';
 
-const DRAWINGS = { pending: 'wait', invoking: 'tool', done: 'check', error: 'warn', cancelled: 'close' };
+const DRAWINGS = { pending: 'wait', queued: 'wait', invoking: 'tool', done: 'check', error: 'warn', cancelled: 'close' };
 
 export class CallView {
   constructor(talk) {
@@ -56,6 +56,7 @@ export class CallView {
     const changed = call !== this.call;
     this.call = call;
     this.progress(state.progress[callKey(call)]);
+    this.queue(call);
     this.updateQuestion(call, state);
     if (!changed) return;
     this.element.dataset.status = asksForApproval(call) ? 'asks' : call.status;
@@ -123,6 +124,13 @@ export class CallView {
     say(this.step, shown.message ?? '');
   }
 
+  /** Why the call waits for its turn at its server. */
+  queue({ status, queued }) {
+    if (status !== 'queued') return;
+    this.step.hidden = !queued;
+    say(this.step, queued ? `Queued: ${queued}.` : '');
+  }
+
   tick() {
     const { startedAt, endedAt, status } = this.call;
     if (!startedAt || (status === 'invoking' && endedAt)) return;
@@ -171,6 +179,8 @@ function stateWords(call) {
   switch (call.status) {
     case 'pending':
       return call.approval ? 'needs your approval' : 'waits';
+    case 'queued':
+      return 'queued';
     case 'invoking':
       return 'running';
     case 'done':

@@ -80,7 +80,8 @@ export class ElicitationCard {
         await this.talk.supply(this.question, answer);
       } catch (error) {
         if (error.status === 409 || error.status === 404) {
-          notice('This was answered already, perhaps in another tab.', 'warn');
+          const elsewhere = ['asked_elsewhere', 'wrong_conversation'].includes(error.code);
+          notice(elsewhere ? error.message : 'This was answered already, perhaps in another tab.', 'warn');
           await this.talk.load();
         } else if (error.status === 422) {
           say(this.problem, error.message);

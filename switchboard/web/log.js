@@ -4,8 +4,7 @@
 import { button, h, icon, say } from './dom.js';
 import { MessageView } from './message.js';
 import { act, speak } from './notices.js';
-import { positionOf, running } from './store.js';
-import { ElicitationCard } from './elicitation.js';
+import { running } from './store.js';
 
 /** So near to the end, the end is followed. */
 const NEAR = 64;
@@ -28,10 +27,8 @@ export class ChatLog {
   constructor(talk) {
     this.talk = talk;
     this.views = new Map();
-    this.cards = new Map();
     this.olderButton = button('Earlier messages', () => this.older(), { class: 'button small older' });
     this.list = h('ol', { class: 'messages' });
-    this.loose = h('div', { class: 'loose' });
     this.endText = h('span', {});
     this.endButton = button('Continue', () => act(this.endButton, () => talk.proceed()), {
       class: 'button small',
@@ -50,7 +47,7 @@ export class ChatLog {
       },
       icon('down'),
     );
-    const column = h('div', { class: 'column' }, this.olderButton, this.list, this.loose, this.end);
+    const column = h('div', { class: 'column' }, this.olderButton, this.list, this.end);
     this.scroller = h(
       'div',
       { class: 'log', tabindex: '0', role: 'region', 'aria-label': 'Messages' },
@@ -88,29 +85,12 @@ export class ChatLog {
       view.leave();
       this.views.delete(id);
     }
-    this.updateLoose(state);
     this.updateEnd(state);
     this.olderButton.hidden = state.older === null;
     if (grewBefore) this.scroller.scrollTop = top + this.scroller.scrollHeight - height;
     else if (this.follows) this.scroller.scrollTop = this.scroller.scrollHeight;
     this.newest.hidden = this.follows;
     this.tell(state, last);
-  }
-
-  /** Questions of servers that belong to no call. */
-  updateLoose(state) {
-    const open = state.questions.filter((question) => positionOf(question) === null);
-    for (const [id, card] of this.cards) {
-      if (open.some((question) => question.id === id)) continue;
-      card.element.remove();
-      this.cards.delete(id);
-    }
-    for (const question of open) {
-      if (this.cards.has(question.id)) continue;
-      const card = new ElicitationCard(question, this.talk);
-      this.cards.set(question.id, card);
-      this.loose.append(card.element);
-    }
   }
 
   updateEnd({ finished, conversation }) {

@@ -91,7 +91,7 @@ export class Talk {
   }
 
   async supply(question, answer) {
-    await post(`elicitations/${question.id}`, answer);
+    await post(`elicitations/${question.id}`, { conversationId: this.id, ...answer });
     this.apply({ id: 0, kind: 'elicitation.resolved', data: { id: question.id } });
   }
 

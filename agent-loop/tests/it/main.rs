@@ -19,6 +19,7 @@ mod managed;
 mod pairing;
 #[path = "../interop/provider.rs"]
 mod provider;
+mod queue;
 mod seeds;
 mod tape;
 mod trace;

@@ -121,14 +121,19 @@ async fn a_question_in_a_calls_result_belongs_to_that_call() {
                 Some(_) => server.reply(request, text(&json!("asked"))),
                 None => {
                     let ask = json!({"method": "elicitation/create", "params": form(name)});
-                    let asked = json!({"resultType": "input_required", "inputRequests": {"k": ask}});
+                    let asked =
+                        json!({"resultType": "input_required", "inputRequests": {"k": ask}});
                     server.reply(request, asked);
                 }
             }
         });
         let witness = Witness::default();
         call(&witness.client(server).await).await;
-        let origins: Vec<_> = witness.seen().into_iter().map(|(_, origin)| origin).collect();
+        let origins: Vec<_> = witness
+            .seen()
+            .into_iter()
+            .map(|(_, origin)| origin)
+            .collect();
         assert_eq!(origins, [calls("a"), calls("b"), Origin::Calls(Vec::new())]);
     }
 }

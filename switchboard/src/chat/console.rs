@@ -4,7 +4,7 @@ use agent_loop::{Approval, Decision};
 use async_trait::async_trait;
 use mcp_client::{HostError, Parked};
 use mcp_jsonrpc::RawObject;
-use mcp_jsonrpc::model::{ElicitParams, ElicitResult, InputRequest, InputResponses};
+use mcp_jsonrpc::model::{ElicitAction, ElicitParams, ElicitResult, InputRequest, InputResponses};
 use mcp_manager::{Ask, Elicitation, ElicitationHandler};
 use tokio::sync::{mpsc, oneshot};
 
@@ -30,7 +30,7 @@ pub(crate) struct Console {
 }
 
 /// A server's question, and where its answer goes.
-type Asked = (Elicitation, oneshot::Sender<ElicitResult>);
+pub(crate) type Asked = (Elicitation, oneshot::Sender<ElicitResult>);
 
 /// Brings servers' questions to the console.
 #[derive(Debug)]
@@ -130,17 +130,29 @@ impl Console {
         }
     }
 
-    /// Asks what a server wants to know.
-    pub(crate) async fn elicit(&mut self, (elicitation, answer): Asked) {
+    /// Asks what a server wants to know because of a call of this tool. What was done, if the
+    /// server still wanted to know.
+    pub(crate) async fn elicit(
+        &mut self,
+        (elicitation, answer): Asked,
+        tool: &str,
+    ) -> Option<ElicitAction> {
+        if answer.is_closed() {
+            return None;
+        }
         self.screen.end_line();
-        let server = elicitation.server.to_string();
+        let server = match tool {
+            "" => elicitation.server.to_string(),
+            tool => format!("{} · {tool}", elicitation.server),
+        };
         let result = match &elicitation.ask {
             Ask::Form(form) => form::fill_in(&self.out, &self.input, &server, form).await,
             Ask::Url(page) => form::visit(&self.out, &self.input, &server, page).await,
             _ => ElicitResult::cancel(),
         };
+        let action = result.action.clone();
         // The server may have given up.
-        let _ = answer.send(result);
+        answer.send(result).ok().map(|()| action)
     }
 
     /// Asks what a server wants to know before a parked call can go on.

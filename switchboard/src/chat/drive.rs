@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use agent_loop::{Agent, CallNumber, Event, Reason};
 use mcp_client::Parked;
+use serde_json::json;
 
-use crate::chat::console::{Console, Verdict};
+use crate::chat::console::{Asked, Console, Verdict};
 use crate::out::Style;
-use crate::session::{Model, SessionError, Talk, Turn};
+use crate::session::{LiveQuestion, Model, SessionError, Talk, Turn};
 use crate::store::PendingKind;
 
 /// How an answer ended.
@@ -75,8 +76,6 @@ async fn next(
     presses: &mut u32,
 ) -> Result<Option<Option<Event>>, SessionError> {
     let handle = turn.handle();
-    let next = turn.next();
-    tokio::pin!(next);
     loop {
         tokio::select! {
             biased;
@@ -88,10 +87,34 @@ async fn next(
                 console.screen.line(Style::Dim, "Stopping. Ctrl-C again ends the program.");
                 handle.cancel();
             }
-            event = &mut next => return Ok(event?.map(Some)),
-            Some(asked) = console.questions.recv() => console.elicit(asked).await,
+            () = turn.ready() => return Ok(turn.next().await?.map(Some)),
+            Some(asked) = console.questions.recv() => elicit(turn, console, asked).await?,
         }
     }
+}
+
+/// Asks what a server wants to know while its call runs: stored, and said whose question it is.
+async fn elicit(
+    turn: &mut Turn<'_>,
+    console: &mut Console,
+    asked: Asked,
+) -> Result<(), SessionError> {
+    let Some((_, question)) = LiveQuestion::of(&asked.0) else {
+        console.elicit(asked, "").await;
+        return Ok(());
+    };
+    let (id, calls) = (question.id.clone(), question.calls.clone());
+    if !turn.ask(question).await? {
+        // Its call is over: the server is told that by nobody answering.
+        return Ok(());
+    }
+    let records = turn.run().records();
+    let tools = records.iter().filter(|it| calls.contains(&it.number));
+    let tools: Vec<&str> = tools.map(|it| it.tool_name.as_str()).collect();
+    let action = console.elicit(asked, &tools.join(" or ")).await;
+    turn.settle(&id, action.map(|action| json!({ "action": action })))
+        .await
+        .map(drop)
 }
 
 /// Asks for everything that an answer waits for.

@@ -86,6 +86,13 @@ impl Screen {
             Event::Round { .. } => self.end_line(),
             Event::Call(record) => self.call(record),
             Event::Progress { progress, .. } => self.progress(progress),
+            Event::Queued {
+                queued: Some(queued),
+                ..
+            } => self.line(
+                Style::Dim,
+                &format!("  queued: {}", clean(&queued.to_string())),
+            ),
             Event::Media(media) => self.media(media),
             Event::Warning { message } => {
                 let text = format!("! {}", clean(message));

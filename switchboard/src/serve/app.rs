@@ -40,10 +40,11 @@ impl App {
         port: u16,
         closing: watch::Receiver<bool>,
     ) -> Self {
-        let questions = Questions::new(Arc::clone(&store));
+        let questions = Questions::default();
         let fleet = Fleet::new(Arc::clone(&store), questions.clone());
         let demo = Arc::new(demo);
         let runs = Runs::new(Arc::clone(&store), fleet.clone(), demo, closing.clone());
+        questions.ask_in(runs.downgrade());
         Self {
             store,
             fleet,

@@ -39,6 +39,7 @@ const START: Duration = Duration::from_secs(10);
 pub(crate) struct Fleet {
     store: Arc<dyn Store>,
     pool: Pool,
+    questions: Questions,
     crews: Arc<Mutex<BTreeMap<UserId, Arc<Crew>>>>,
 }
 
@@ -56,15 +57,17 @@ pub(crate) struct Equipment {
 
 impl Fleet {
     pub(crate) fn new(store: Arc<dyn Store>, questions: Questions) -> Self {
+        let asked = questions.clone();
         let make = move |user: &str| {
             let user = UserId::new(user);
             Manager::builder()
                 .connector(connector(&user, None))
-                .elicitation(questions.asker(&user))
+                .elicitation(asked.asker(&user))
         };
         Self {
             store,
             pool: Pool::new(make),
+            questions,
             crews: Arc::default(),
         }
     }
@@ -72,7 +75,10 @@ impl Fleet {
     /// A user's servers. Must be called within a tokio runtime.
     pub(crate) fn crew(&self, user: &UserId) -> Arc<Crew> {
         let mut crews = self.crews.lock();
-        let made = || Crew::new(user, &self.store, self.pool.manager(user.as_str()));
+        let made = || {
+            let manager = self.pool.manager(user.as_str());
+            Crew::new(user, &self.store, manager, self.questions.clone())
+        };
         Arc::clone(crews.entry(user.clone()).or_insert_with(made))
     }
 
@@ -137,7 +143,7 @@ mod tests {
     async fn m7_the_times_of_the_seeds_hold_and_each_user_has_one_manager() {
         let store = SqliteStore::in_memory(Limits::default()).await.unwrap();
         let store: Arc<dyn Store> = Arc::new(store);
-        let fleet = Fleet::new(Arc::clone(&store), Questions::new(store));
+        let fleet = Fleet::new(store, Questions::default());
         let (ann, bob) = (UserId::new("ann"), UserId::new("bob"));
         let crew = fleet.crew(&ann);
         let limits = crew.manager().limits();

@@ -1,47 +1,54 @@
 //! What servers ask of a user while a call of theirs waits for the answer.
+//!
+//! A question is asked in the conversation whose call caused it: it goes to that conversation's
+//! task, which stores and tells it, and it ends there, whatever happens.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use mcp_client::HostError;
 use mcp_jsonrpc::model::ElicitResult;
-use mcp_manager::{Ask, Elicitation, ElicitationHandler};
+use mcp_manager::{Ask, Elicitation, ElicitationHandler, ServerName};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
+use crate::serve::error::ApiError;
 use crate::serve::parking::can_park;
-use crate::store::{Change, NewEvent, PendingId, Store, UserId};
+use crate::serve::runs::{Order, WeakRuns};
+use crate::servers::ServerLog;
+use crate::session::LiveQuestion;
+use crate::store::{ConversationId, PendingId, UserId};
 
 /// The most questions of one user that wait at a time; another one is cancelled at once.
 const MOST: usize = 64;
-/// So many questions that are over are remembered.
-const PAST: usize = 256;
 
 /// The questions that wait: a cheap clone. They live as long as the calls that wait for them.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct Questions {
-    store: Arc<dyn Store>,
-    open: Arc<Mutex<BTreeMap<PendingId, Open>>>,
-    /// The latest that are over: who answers one of them is told so.
-    over: Arc<Mutex<VecDeque<(UserId, PendingId)>>>,
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    /// Where they are asked.
+    runs: OnceLock<WeakRuns>,
+    open: Mutex<BTreeMap<PendingId, Open>>,
 }
 
 struct Open {
     user: UserId,
-    elicitation: Elicitation,
+    conversation: ConversationId,
+    ask: Ask,
     answer: oneshot::Sender<ElicitResult>,
 }
 
 impl Questions {
-    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
-        Self {
-            store,
-            open: Arc::default(),
-            over: Arc::default(),
-        }
+    /// Says where questions are asked: once, before there are any.
+    pub(crate) fn ask_in(&self, runs: WeakRuns) {
+        let _ = self.shared.runs.set(runs);
     }
 
     /// Asks this user whatever a server wants to know.
@@ -50,70 +57,72 @@ impl Questions {
         Asker { questions, user }
     }
 
-    /// The questions that wait for a user.
-    pub(crate) fn open(&self, user: &UserId) -> Vec<Value> {
-        let open = self.open.lock();
-        let theirs = open.iter().filter(|(_, open)| open.user == *user);
-        theirs
-            .map(|(id, open)| asked(id, &open.elicitation))
-            .collect()
-    }
-
-    /// What a question asks for, if it waits for this user.
-    pub(crate) fn find(&self, user: &UserId, id: &PendingId) -> Option<Elicitation> {
-        let open = self.open.lock();
+    /// What a question asks for, and in which conversation, if it waits for this user.
+    pub(crate) fn find(&self, user: &UserId, id: &PendingId) -> Option<(ConversationId, Ask)> {
+        let open = self.shared.open.lock();
         let found = open.get(id).filter(|open| open.user == *user);
-        found.map(|open| open.elicitation.clone())
+        found.map(|open| (open.conversation.clone(), open.ask.clone()))
     }
 
-    /// Whether a question waited for this user, and does no more.
-    pub(crate) fn was_asked(&self, user: &UserId, id: &PendingId) -> bool {
-        let over = self.over.lock();
-        over.iter().any(|(whose, past)| whose == user && past == id)
+    /// Answers a question: stored first, then sent to the server.
+    pub(crate) async fn answer(
+        &self,
+        user: &UserId,
+        id: &PendingId,
+        answer: ElicitResult,
+    ) -> Result<(), ApiError> {
+        let answered =
+            || ApiError::conflict("already_answered", "this question was answered already");
+        let open = {
+            let mut open = self.shared.open.lock();
+            let theirs = open.get(id).is_some_and(|open| open.user == *user);
+            theirs.then(|| open.remove(id)).flatten()
+        };
+        let open = open.ok_or_else(answered)?;
+        let order = |reply| Order::Settle {
+            question: id.clone(),
+            answer: Some(json!({ "action": answer.action })),
+            reply,
+        };
+        let runs = self.shared.runs.get().ok_or_else(answered)?;
+        runs.order_active(&open.conversation, order).await?;
+        open.answer.send(answer).map_err(|_| answered())
     }
 
-    /// Answers a question. False if it does not wait any more.
-    pub(crate) fn answer(&self, user: &UserId, id: &PendingId, answer: ElicitResult) -> bool {
-        let mut open = self.open.lock();
-        if open.get(id).is_none_or(|open| open.user != *user) {
+    /// Tells people in these conversations of something odd.
+    pub(crate) async fn notice(&self, conversations: &[String], message: &str) {
+        let Some(runs) = self.shared.runs.get() else {
+            return;
+        };
+        for conversation in conversations {
+            let order = |reply| Order::Notice {
+                message: message.to_owned(),
+                reply,
+            };
+            let id = ConversationId::new(conversation);
+            // One in which nothing is under way any more needs no notice.
+            let _ = runs.order_active(&id, order).await;
+        }
+    }
+
+    /// Whether another question of this user's may wait.
+    fn open(&self, id: &PendingId, open: Open) -> bool {
+        let mut all = self.shared.open.lock();
+        let theirs = all.values().filter(|it| it.user == open.user);
+        if theirs.count() >= MOST {
             return false;
         }
-        let found = open.remove(id);
-        found.is_some_and(|open| open.answer.send(answer).is_ok())
-    }
-
-    async fn tell(&self, user: &UserId, kind: &str, data: Value) {
-        let event = NewEvent::new(user.clone(), None, kind, data);
-        // Whoever does not hear of it finds it in the list of questions.
-        let _ = self.store.commit(vec![Change::AppendEvent(event)]).await;
+        all.insert(id.clone(), open);
+        true
     }
 }
 
 impl fmt::Debug for Questions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Questions")
-            .field("open", &self.open.lock().len())
+            .field("open", &self.shared.open.lock().len())
             .finish_non_exhaustive()
     }
-}
-
-/// A question in the words of the API.
-fn asked(id: &PendingId, elicitation: &Elicitation) -> Value {
-    let mut told = json!({
-        "id": id,
-        "conversationId": null,
-        "server": elicitation.server.as_str(),
-        "message": elicitation.message(),
-    });
-    let (key, value) = match &elicitation.ask {
-        Ask::Form(form) => ("requestedSchema", json!(form.requested_schema)),
-        Ask::Url(page) => ("url", json!(page.url)),
-        _ => return told,
-    };
-    if let Some(members) = told.as_object_mut() {
-        members.insert(key.to_owned(), value);
-    }
-    told
 }
 
 /// Asks one user.
@@ -129,55 +138,71 @@ impl ElicitationHandler for Asker {
         if can_park() && matches!(elicitation.ask, Ask::Form(_)) {
             return Err(HostError::Later);
         }
-        let id = PendingId::fresh();
-        let told = asked(&id, &elicitation);
+        let shared = &self.questions.shared;
+        let (Some((conversation, question)), Some(runs)) =
+            (LiveQuestion::of(&elicitation), shared.runs.get())
+        else {
+            self.note(elicitation.server).await;
+            return Ok(ElicitResult::cancel());
+        };
+        let id = question.id.clone();
         let (answer, wait) = oneshot::channel();
-        {
-            let mut open = self.questions.open.lock();
-            let theirs = open.values().filter(|open| open.user == self.user);
-            if theirs.count() >= MOST {
-                return Ok(ElicitResult::cancel());
-            }
-            let user = self.user.clone();
-            let question = Open {
-                user,
-                elicitation,
-                answer,
-            };
-            open.insert(id.clone(), question);
+        let open = Open {
+            user: self.user.clone(),
+            conversation: conversation.clone(),
+            ask: elicitation.ask,
+            answer,
+        };
+        if !self.questions.open(&id, open) {
+            return Ok(ElicitResult::cancel());
         }
-        // Told when it is over, however that comes about.
+        // Ended in the store and for all who watch, however that comes about.
         let _over = Over {
-            asker: self.clone(),
+            questions: self.questions.clone(),
+            conversation: conversation.clone(),
             id,
         };
-        self.questions
-            .tell(&self.user, "elicitation.requested", told)
-            .await;
+        let question = Box::new(question);
+        let order = |reply| Order::Ask { question, reply };
+        if runs.order_active(&conversation, order).await.is_err() {
+            return Ok(ElicitResult::cancel());
+        }
         Ok(wait.await.unwrap_or_else(|_| ElicitResult::cancel()))
+    }
+}
+
+impl Asker {
+    /// A question that belongs to no conversation has no place where it could be asked.
+    async fn note(&self, server: ServerName) {
+        let log = ServerLog::of(&self.user, server.as_str());
+        let text = "It asked something outside of any conversation's call; that was cancelled.";
+        let _ = tokio::task::spawn_blocking(move || log.note(text)).await;
     }
 }
 
 /// Ends a question when it is dropped.
 struct Over {
-    asker: Asker,
+    questions: Questions,
+    conversation: ConversationId,
     id: PendingId,
 }
 
 impl Drop for Over {
     fn drop(&mut self) {
-        let Asker { questions, user } = self.asker.clone();
-        questions.open.lock().remove(&self.id);
-        let mut over = questions.over.lock();
-        over.push_back((user.clone(), self.id.clone()));
-        if over.len() > PAST {
-            over.pop_front();
-        }
-        drop(over);
-        let data = json!({ "id": self.id, "conversationId": null });
+        let shared = Arc::clone(&self.questions.shared);
+        shared.open.lock().remove(&self.id);
+        let (conversation, question) = (self.conversation.clone(), self.id.clone());
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(async move {
-                questions.tell(&user, "elicitation.resolved", data).await;
+                let order = |reply| Order::Settle {
+                    question,
+                    answer: None::<Value>,
+                    reply,
+                };
+                // Where nothing is under way any more, it has ended with its call.
+                if let Some(runs) = shared.runs.get() {
+                    let _ = runs.order_active(&conversation, order).await;
+                }
             });
         }
     }

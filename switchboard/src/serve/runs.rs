@@ -13,7 +13,7 @@ mod work;
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -40,6 +40,32 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Clone)]
 pub(crate) struct Runs {
     shared: Arc<Shared>,
+}
+
+/// The same, without keeping them.
+#[derive(Clone)]
+pub(crate) struct WeakRuns {
+    shared: Weak<Shared>,
+}
+
+impl WeakRuns {
+    /// Has a conversation's task do something if it is at work; no task is started for it.
+    pub(crate) async fn order_active<T>(
+        &self,
+        conversation: &ConversationId,
+        order: impl FnOnce(Reply<T>) -> Order,
+    ) -> Result<T, ApiError> {
+        let over = || StoreError::Closed.into();
+        let (reply, answer) = oneshot::channel();
+        {
+            let shared = self.shared.upgrade().ok_or_else(over)?;
+            let active = shared.active.lock();
+            let orders = active.get(conversation).ok_or_else(over)?;
+            let sent = orders.try_send(order(reply));
+            sent.map_err(|_| ApiError::rate_limited(1))?;
+        }
+        answer.await.unwrap_or_else(|_| Err(over()))
+    }
 }
 
 struct Shared {
@@ -70,6 +96,13 @@ impl Runs {
         };
         Self {
             shared: Arc::new(shared),
+        }
+    }
+
+    /// A handle that does not keep them.
+    pub(crate) fn downgrade(&self) -> WeakRuns {
+        WeakRuns {
+            shared: Arc::downgrade(&self.shared),
         }
     }
 

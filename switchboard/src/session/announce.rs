@@ -33,7 +33,7 @@ impl Ledger {
             chars: self.answer.content.chars().count(),
             bytes: self.answer.content.len(),
             progress: BTreeMap::new(),
-            waiting: self.questions.len(),
+            waiting: self.waiting(),
         });
     }
 
@@ -110,7 +110,7 @@ impl Ledger {
 
     /// That more or fewer questions wait than were said to.
     pub(super) fn waiting_updated(&mut self) -> Vec<Change> {
-        let waiting = self.questions.len();
+        let waiting = self.waiting();
         match &mut self.announcer {
             Some(announcer) if announcer.waiting != waiting => announcer.waiting = waiting,
             _ => return Vec::new(),
@@ -223,7 +223,7 @@ impl Ledger {
     pub(super) fn conversation_updated(&self) -> Change {
         let mut standing = Standing::new(self.conversation.id.clone());
         standing.open = self.run.finish.is_none();
-        standing.waiting = self.questions.len() as u64;
+        standing.waiting = self.waiting() as u64;
         standing.finish.clone_from(&self.run.finish);
         let data = json!({ "conversation": shape::conversation(&self.conversation, &standing) });
         self.event("conversation.updated", data)

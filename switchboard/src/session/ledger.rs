@@ -1,6 +1,6 @@
 //! Writes a run down as it goes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use agent_loop::{CallNumber, Event, Run, Status, ToolCallRecord};
@@ -32,6 +32,8 @@ pub struct Ledger {
     pub(super) wire: Wire,
     pub(super) calls: BTreeMap<CallNumber, ToolCall>,
     pub(super) questions: BTreeMap<CallNumber, (PendingId, PendingKind)>,
+    /// What is asked while calls run, and the calls that may be the reason.
+    pub(super) live: BTreeMap<PendingId, BTreeSet<CallNumber>>,
     pub(super) rounds: u32,
     /// Tells those who watch from elsewhere, if somebody might.
     pub(super) announcer: Option<Announcer>,
@@ -79,6 +81,9 @@ impl Ledger {
                 changes.push(Change::SetContent(self.answer.id.clone(), content));
             }
             Event::Call(record) => changes.extend(self.call(record)),
+            Event::Queued { number, queued } => {
+                changes.extend(self.queued(*number, queued.as_ref()).await);
+            }
             Event::Approval(approval) => {
                 let number = approval.record.number;
                 // What was asked before about this call is not what is asked now.
@@ -141,6 +146,7 @@ impl Ledger {
         for question in std::mem::take(&mut self.questions).into_values() {
             changes.extend(self.withdraw(question));
         }
+        changes.extend(self.all_ended());
         changes.push(self.answer_row());
         changes
     }
@@ -220,13 +226,13 @@ impl Ledger {
 
     /// How many questions wait for the user.
     pub(crate) fn waiting(&self) -> usize {
-        self.questions.len()
+        self.questions.len() + self.live.len()
     }
 
     /// Stores a run that was loaded: its calls as they are now, without those that were given up.
     pub(super) async fn reload(&mut self, run: &Run) -> Result<(), SessionError> {
         let records = run.records();
-        let mut changes = Vec::new();
+        let mut changes = self.all_ended();
         for record in &records {
             let changed = self.call(record);
             if !changed.is_empty() {
@@ -280,6 +286,9 @@ impl Ledger {
         {
             changes.extend(self.withdraw(question));
         }
+        if record.status.is_over() {
+            changes.extend(self.call_ended(record.number));
+        }
         self.calls.insert(record.number, row.clone());
         changes.push(Change::PutToolCall(Box::new(row)));
         changes
@@ -303,6 +312,7 @@ impl Ledger {
         row.arguments = json_of(&record.arguments);
         row.status = match record.status {
             Status::Pending => CallStatus::Pending,
+            Status::Invoking if row.queued.is_some() => CallStatus::Queued,
             Status::Invoking => CallStatus::Invoking,
             Status::Done => CallStatus::Done,
             Status::Cancelled => CallStatus::Cancelled,
@@ -316,6 +326,9 @@ impl Ledger {
         if row.status == CallStatus::Invoking && row.started_at.is_none() {
             row.started_at = Some(Timestamp::now());
             row.approved_by.get_or_insert_with(|| "policy".to_owned());
+        }
+        if record.status != Status::Invoking {
+            row.queued = None;
         }
         if record.status.is_over() && row.ended_at.is_none() {
             row.ended_at = Some(Timestamp::now());
@@ -379,7 +392,7 @@ impl Ledger {
     }
 }
 
-fn settle(id: PendingId, state: PendingState, answer: Option<Value>) -> Change {
+pub(super) fn settle(id: PendingId, state: PendingState, answer: Option<Value>) -> Change {
     let at = Timestamp::now();
     Change::Settle {
         id,

@@ -3,6 +3,7 @@
 use agent_loop::{LimitKind, Reason};
 use serde_json::{Map, Value, json};
 
+use crate::session::live::live;
 use crate::store::{
     Conversation, Message, Pending, PendingKind, Standing, Timestamp, ToolCall, UsageTotal,
 };
@@ -64,6 +65,7 @@ pub(crate) fn call(row: &ToolCall, asked: Option<&Value>) -> Value {
         "displayName": row.display_name,
         "arguments": row.arguments,
         "status": row.status,
+        "queued": row.queued,
         "approvedBy": row.approved_by,
         "response": row.response,
         "isError": row.is_error,
@@ -122,8 +124,15 @@ pub(crate) fn question(row: &Pending) -> Value {
     })
 }
 
-/// What a server asks before a parked call can go on: the first of its open questions.
+/// Whether a question is asked while its call runs.
+pub(crate) fn is_live(row: &Pending) -> bool {
+    live(row).is_some()
+}
+
+/// What a server asks: while its call runs, or before a parked one can go on, and then the first
+/// of its open questions.
 pub(crate) fn elicitation(row: &Pending) -> Value {
+    let live = live(row);
     let parked: Option<mcp_client::Parked> = serde_json::from_value(row.payload.clone()).ok();
     let mut told = json!({
         "id": row.id,
@@ -134,7 +143,8 @@ pub(crate) fn elicitation(row: &Pending) -> Value {
         "message": "",
     });
     let asked = parked.as_ref().and_then(first_question);
-    if let (Some((_, asked)), Some(members)) = (asked, told.as_object_mut()) {
+    let asked = live.or_else(|| asked.map(|(_, asked)| asked));
+    if let (Some(asked), Some(members)) = (asked, told.as_object_mut()) {
         members.extend(asked);
     }
     told

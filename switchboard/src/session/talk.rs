@@ -1,6 +1,6 @@
 //! A conversation: begun, asked, loaded, forked.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use agent_loop::{Agent, Event, Limits, Policy, Reason, Run};
@@ -9,7 +9,7 @@ use provider_adapters::{Conversation as Words, Wire};
 use crate::brief::brief;
 use crate::session::error::SessionError;
 use crate::session::ledger::Ledger;
-use crate::session::shape::{INTERRUPTED, finish as finish_word};
+use crate::session::shape::{self, INTERRUPTED, finish as finish_word};
 use crate::session::turn::Turn;
 use crate::store::{
     Change, Conversation, ConversationId, Message, Pending, Role, Run as RunRow, Server, Span,
@@ -112,6 +112,11 @@ impl Talk {
         for call in std::mem::take(&mut ledger.answer.tool_calls) {
             ledger.calls.insert(u64::from(call.position).into(), call);
         }
+        // What was asked while a call ran cannot be answered any more: the call was given up.
+        let (live, questions): (Vec<_>, Vec<_>) =
+            questions.into_iter().partition(|row| shape::is_live(row));
+        let live = live.into_iter().map(|row| (row.id, BTreeSet::new()));
+        ledger.live.extend(live);
         for question in questions {
             let number = question.call_id.and_then(|id| id.parse::<u64>().ok());
             let number = number.map(Into::into);
@@ -371,6 +376,7 @@ fn ledger(
         wire: Wire::OpenAiChat,
         calls: BTreeMap::new(),
         questions: BTreeMap::new(),
+        live: BTreeMap::new(),
         rounds: 0,
         announcer: None,
     }

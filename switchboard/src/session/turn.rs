@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use crate::session::error::SessionError;
 use crate::session::ledger::Ledger;
-use crate::store::Conversation;
+use crate::session::live::LiveQuestion;
+use crate::store::{Conversation, PendingId};
 
 /// Pieces of text are joined up to this length while they come faster than they are stored.
 const PIECE: usize = 4096;
@@ -115,6 +116,28 @@ impl<'t> Turn<'t> {
         self.ledger
             .answered_one(number, parked, self.session.run())
             .await
+    }
+
+    /// Stores and tells what a server asks while its call runs. False if it does not run any more:
+    /// then it must not be asked.
+    ///
+    /// # Errors
+    /// If it cannot be stored.
+    pub(crate) async fn ask(&mut self, question: LiveQuestion) -> Result<bool, SessionError> {
+        self.ledger.ask_live(question).await
+    }
+
+    /// Stores and tells that such a question was answered, or that nobody needs the answer any
+    /// more. False if it does not wait.
+    ///
+    /// # Errors
+    /// If it cannot be stored.
+    pub(crate) async fn settle(
+        &mut self,
+        question: &PendingId,
+        answer: Option<Value>,
+    ) -> Result<bool, SessionError> {
+        self.ledger.settle_live(question, answer).await
     }
 
     /// Answers whether a call may run, as it was shown. The answer is stored before the call

@@ -287,19 +287,7 @@ async fn questions(
     Own(row): Own<Conversation>,
 ) -> Result<Json<Value>, ApiError> {
     let open = app.store.open_questions(&row.id).await?;
-    let mut items: Vec<Value> = open.iter().map(shape::question).collect();
-    // What a server asks while its call waits belongs to whichever conversation is open.
-    items.extend(app.questions.open(&row.user_id).into_iter().map(|payload| {
-        json!({
-            "id": payload.get("id"),
-            "kind": "elicitation",
-            "conversationId": null,
-            "messageId": null,
-            "callId": null,
-            "payload": payload,
-            "createdAt": null,
-        })
-    }));
+    let items: Vec<Value> = open.iter().map(shape::question).collect();
     Ok(Json(json!({ "items": items, "next": null })))
 }
 

@@ -12,15 +12,19 @@ use crate::serve::error::ApiError;
 use crate::serve::input::{Body, User};
 use crate::serve::routes::Routes;
 use crate::serve::runs::{Order, check};
-use crate::store::{PendingId, PendingKind, PendingState};
+use crate::session::shape;
+use crate::store::{ConversationId, PendingId, PendingKind, PendingState};
 
 pub(super) fn routes() -> Routes {
     Routes::new().post("/api/elicitations/{id}", answer)
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Answer {
+    /// Where it was answered: if that is not where it was asked, it does not count.
+    #[serde(default)]
+    conversation_id: Option<ConversationId>,
     action: Action,
     #[serde(default)]
     content: Option<Map<String, Value>>,
@@ -48,27 +52,37 @@ async fn answer(
     result.content = answer.content;
     let id = PendingId::new(id);
     let answered = || ApiError::conflict("already_answered", "this question was answered already");
-    if let Some(asked) = app.questions.find(&user, &id) {
-        let form = match &asked.ask {
+    let elsewhere = |asked: &ConversationId| {
+        let given = answer.conversation_id.as_ref();
+        let message = "this question was asked in another conversation";
+        match given.is_none_or(|given| given == asked) {
+            true => Ok(()),
+            false => Err(ApiError::conflict("wrong_conversation", message)),
+        }
+    };
+    if let Some((conversation, ask)) = app.questions.find(&user, &id) {
+        elsewhere(&conversation)?;
+        let form = match &ask {
             Ask::Form(form) => Some(&form.requested_schema),
             _ => None,
         };
         let result = check(form, result)?;
-        return match app.questions.answer(&user, &id, result) {
-            true => Ok(StatusCode::NO_CONTENT),
-            false => Err(answered()),
-        };
-    }
-    if app.questions.was_asked(&user, &id) {
-        return Err(answered());
+        app.questions.answer(&user, &id, result).await?;
+        return Ok(StatusCode::NO_CONTENT);
     }
     let row = app.store.question(&id).await?;
     let row = row.filter(|row| row.kind == PendingKind::Elicitation);
     let row = row.ok_or_else(|| ApiError::not_found("question"))?;
     let conversation = app.store.conversation(&user, &row.conversation_id).await?;
     let conversation = conversation.ok_or_else(|| ApiError::not_found("question"))?;
+    elsewhere(&conversation.id)?;
     if row.state != PendingState::Open {
         return Err(answered());
+    }
+    if shape::is_live(&row) {
+        let message = "this question is asked by another program that uses the same database";
+        let error = ApiError::conflict("asked_elsewhere", message);
+        return Err(error.with_hint("Answer it there."));
     }
     let order = |reply| Order::Supply {
         question: id,

@@ -14,6 +14,7 @@ use super::shown::{self, Sight, status_event};
 use super::status::ServerStatus;
 use super::watch::watch;
 use crate::doctor::Finding;
+use crate::serve::questions::Questions;
 use crate::servers::{to_config, transport};
 use crate::store::{Change, Server, ServerId, ServerTool, Store, StoreError, UserId};
 
@@ -22,6 +23,7 @@ pub(crate) struct Crew {
     pub(super) user: UserId,
     pub(super) store: Arc<dyn Store>,
     pub(super) manager: Manager,
+    pub(super) questions: Questions,
     tools: Arc<ManagedTools>,
     /// What is wrong with servers.
     findings: Mutex<BTreeMap<ServerId, Finding>>,
@@ -31,13 +33,19 @@ pub(crate) struct Crew {
 }
 
 impl Crew {
-    pub(super) fn new(user: &UserId, store: &Arc<dyn Store>, manager: Manager) -> Arc<Self> {
+    pub(super) fn new(
+        user: &UserId,
+        store: &Arc<dyn Store>,
+        manager: Manager,
+        questions: Questions,
+    ) -> Arc<Self> {
         let events = manager.events();
         let crew = Arc::new(Self {
             user: user.clone(),
             store: Arc::clone(store),
             tools: Arc::new(ManagedTools::new(manager.clone())),
             manager,
+            questions,
             findings: Mutex::default(),
             logins: Mutex::default(),
             watcher: Mutex::default(),

@@ -41,6 +41,18 @@ impl Crew {
                 }
             }
             Event::CatalogChanged { diff, .. } => self.catalog_changed(diff).await,
+            Event::QuestionDeclined {
+                server,
+                conversations,
+            } => {
+                let message = format!(
+                    "{server} asked something while several conversations were using it, without \
+                     saying which one it is about. It was declined. From now on {server} serves \
+                     one conversation at a time: ask again if you need it."
+                );
+                self.note(server, message.clone()).await;
+                self.questions.notice(conversations, &message).await;
+            }
             Event::Log { server, message } => {
                 let log = ServerLog::of(&self.user, server.as_str());
                 let message = Arc::clone(message);

@@ -7,6 +7,7 @@ use tokio::sync::oneshot;
 
 use crate::serve::error::ApiError;
 use crate::serve::runs::confirm::{Confirm, Verdict};
+use crate::session::LiveQuestion;
 use crate::store::{AssistantId, Conversation, Message, PendingId, RunId};
 
 /// Where the word on an order goes.
@@ -31,6 +32,19 @@ pub(crate) enum Order {
         result: Box<ElicitResult>,
         reply: Reply<()>,
     },
+    /// Asks what a server wants to know while its call runs.
+    Ask {
+        question: Box<LiveQuestion>,
+        reply: Reply<()>,
+    },
+    /// Such a question was answered, or nobody needs the answer any more.
+    Settle {
+        question: PendingId,
+        answer: Option<Value>,
+        reply: Reply<()>,
+    },
+    /// Tells people of something odd.
+    Notice { message: String, reply: Reply<()> },
     /// Stops the answer. The word comes when it has stopped.
     Cancel { reply: Reply<()> },
     /// Goes on after a limit, a cancellation or an interruption.
@@ -62,6 +76,9 @@ impl Order {
             Self::Say { reply, .. } => drop(reply.send(Err(error))),
             Self::Confirm { reply, .. } => drop(reply.send(Err(error))),
             Self::Supply { reply, .. }
+            | Self::Ask { reply, .. }
+            | Self::Settle { reply, .. }
+            | Self::Notice { reply, .. }
             | Self::Cancel { reply }
             | Self::Continue { reply }
             | Self::Recover { reply } => drop(reply.send(Err(error))),

@@ -99,6 +99,7 @@ impl Plan {
             workbench::agent(&self.choice, demo, tools, &Tape::None, &self.settings).await?;
         let outputs = StoredOutputs::new(Arc::clone(&shared.store), conversation.id.clone());
         let selection = equipment.selection.clone();
-        Ok(agent.with_store(outputs).with_selection(selection))
+        let agent = agent.with_store(outputs).with_selection(selection);
+        Ok(agent.with_conversation(conversation.id.as_str()))
     }
 }

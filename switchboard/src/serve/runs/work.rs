@@ -78,6 +78,11 @@ impl Task {
                 }
                 self.drive(VecDeque::from([order]), orders).await
             }
+            Order::Ask { .. } | Order::Settle { .. } | Order::Notice { .. } => {
+                let message = "no call runs in this conversation any more";
+                order.refuse(ApiError::conflict("already_answered", message));
+                Ok(())
+            }
             Order::Cancel { reply } => {
                 let ended = match self.talk.is_open() {
                     true => self.talk.cancel().await,
@@ -331,6 +336,22 @@ impl Driving<'_> {
                 let given = supply(&mut self.turn, store, &question, *result).await;
                 tell(reply, given)
             }
+            Order::Ask { question, reply } => {
+                let asked = self.turn.ask(*question).await?;
+                tell(reply, asked.then_some(()).ok_or_else(answered)).map(|_| false)
+            }
+            Order::Settle {
+                question,
+                answer,
+                reply,
+            } => {
+                let settled = self.turn.settle(&question, answer).await?;
+                tell(reply, settled.then_some(()).ok_or_else(answered)).map(|_| false)
+            }
+            Order::Notice { message, reply } => {
+                self.turn.notice(&message).await?;
+                tell(reply, Ok(())).map(|_| false)
+            }
             Order::Cancel { reply } => {
                 self.turn.cancel();
                 self.stops.push(reply);
@@ -403,6 +424,10 @@ fn answer<T>(reply: Reply<T>, done: Result<T, SessionError>) -> Result<(), ApiEr
             Err(error)
         }
     }
+}
+
+fn answered() -> ApiError {
+    ApiError::conflict("already_answered", "this question was answered already")
 }
 
 fn running() -> ApiError {

@@ -35,6 +35,9 @@ pub struct ToolCall {
     pub arguments: Value,
     /// How far it has come.
     pub status: CallStatus,
+    /// Why it waits for its turn at its server, for people.
+    #[serde(default)]
+    pub queued: Option<String>,
     /// Who approved it: the user, a rule, the mode.
     pub approved_by: Option<String>,
     /// What it answered.
@@ -65,6 +68,7 @@ impl ToolCall {
             tool,
             arguments: Value::Object(serde_json::Map::new()),
             status: CallStatus::Pending,
+            queued: None,
             approved_by: None,
             response: None,
             result_blob: None,
@@ -82,6 +86,8 @@ impl ToolCall {
 pub enum CallStatus {
     /// It waits to be approved or started.
     Pending,
+    /// It waits for its turn at its server: it was not sent yet.
+    Queued,
     /// It was sent to its server.
     Invoking,
     /// It was answered.
@@ -97,6 +103,7 @@ impl CallStatus {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",
+            Self::Queued => "queued",
             Self::Invoking => "invoking",
             Self::Done => "done",
             Self::Error => "error",

@@ -204,7 +204,8 @@ pub struct Standing {
     pub conversation_id: ConversationId,
     /// How many questions wait for the user.
     pub waiting: u64,
-    /// How many calls of its latest answer are at their servers, or were when the program ended.
+    /// How many calls of its latest answer are at their servers or queued there, or were when the
+    /// program ended.
     pub invoking: u64,
     /// Whether its latest run goes on, or was cut off.
     pub open: bool,

@@ -211,7 +211,7 @@ pub(super) fn standings(
              (SELECT COUNT(*) FROM pending_interactions
               WHERE conversation_id = c.id AND state = 'open'),
              (SELECT COUNT(*) FROM tool_calls
-              WHERE message_id = r.message_id AND status = 'invoking'),
+              WHERE message_id = r.message_id AND status IN ('invoking', 'queued')),
              r.id IS NOT NULL AND r.finish IS NULL,
              r.finish
          FROM conversations c LEFT JOIN runs r ON r.id =

@@ -20,3 +20,5 @@ CREATE TABLE approved_definitions (
 
 -- What is confirmed is the digest of the question.
 ALTER TABLE tool_calls DROP COLUMN args_hash;
+-- Why a call waits for its turn at its server.
+ALTER TABLE tool_calls ADD COLUMN queued TEXT;

@@ -1,0 +1,180 @@
+//! What servers ask while their call runs, and calls that wait for their turn: stored and told
+//! with the conversation and the call they belong to.
+
+use std::collections::BTreeSet;
+
+use agent_loop::CallNumber;
+use mcp_manager::{Ask, Elicitation, Queued};
+use serde_json::{Map, Value, json};
+
+use crate::session::error::SessionError;
+use crate::session::ledger::{Ledger, settle};
+use crate::store::{
+    CallStatus, Change, ConversationId, Pending, PendingId, PendingKind, PendingState, Timestamp,
+};
+
+/// A question to be asked while its call runs. Unlike that of a parked call it lives as long as
+/// the program.
+#[derive(Clone, Debug)]
+pub(crate) struct LiveQuestion {
+    pub(crate) id: PendingId,
+    /// The calls it may belong to.
+    pub(crate) calls: BTreeSet<CallNumber>,
+    /// What is asked, in the words of the API.
+    pub(crate) payload: Value,
+}
+
+impl LiveQuestion {
+    /// What a server asks, and the conversation that it is asked in; nothing if it belongs to none.
+    pub(crate) fn of(elicitation: &Elicitation) -> Option<(ConversationId, Self)> {
+        let conversation = ConversationId::new(&elicitation.calls.first()?.conversation);
+        let calls = elicitation.calls.iter();
+        let calls: BTreeSet<CallNumber> = calls
+            .filter_map(|caller| caller.call.parse::<u64>().ok())
+            .map(Into::into)
+            .collect();
+        let mut payload = json!({
+            "live": true,
+            "server": elicitation.server.as_str(),
+            "message": elicitation.message(),
+            "calls": calls,
+        });
+        let (key, value) = match &elicitation.ask {
+            Ask::Form(form) => ("requestedSchema", json!(form.requested_schema)),
+            Ask::Url(page) => ("url", json!(page.url)),
+            _ => return None,
+        };
+        if let Some(members) = payload.as_object_mut() {
+            members.insert(key.to_owned(), value);
+        }
+        let id = PendingId::fresh();
+        Some((conversation, Self { id, calls, payload }))
+    }
+}
+
+/// What is asked while a call runs, if that is what a question is.
+pub(crate) fn live(row: &Pending) -> Option<Map<String, Value>> {
+    let members = row.payload.as_object()?;
+    let is_live = members.get("live") == Some(&Value::Bool(true));
+    let kept = |(name, _): &(&String, &Value)| *name != "live";
+    let copied = |(name, value): (&String, &Value)| (name.clone(), value.clone());
+    is_live.then(|| members.iter().filter(kept).map(copied).collect())
+}
+
+impl Ledger {
+    /// Stores what a server asks while its calls run, and tells of it. False if none of them runs:
+    /// then it must not be asked.
+    pub(super) async fn ask_live(&mut self, question: LiveQuestion) -> Result<bool, SessionError> {
+        let LiveQuestion { id, calls, payload } = question;
+        let runs = |number: &CallNumber| {
+            let call = self.calls.get(number);
+            call.is_some_and(|call| call.status == CallStatus::Invoking)
+        };
+        let calls: BTreeSet<CallNumber> = calls.into_iter().filter(runs).collect();
+        let Some(first) = calls.first() else {
+            return Ok(false);
+        };
+        let kind = PendingKind::Elicitation;
+        let mut row = Pending::new(self.conversation.id.clone(), kind, payload);
+        row.id = id.clone();
+        row.message_id = Some(self.answer.id.clone());
+        row.call_id = Some(first.to_string());
+        let mut changes = self.asked(&row);
+        changes.push(Change::PutPending(row));
+        self.live.insert(id.clone(), calls);
+        changes.extend(self.waiting_updated());
+        let stored = self.commit(changes).await;
+        if stored.is_err() {
+            self.live.remove(&id);
+        }
+        stored.map(|()| true)
+    }
+
+    /// Stores that such a question was answered, or that no answer is needed any more. False if
+    /// it does not wait.
+    pub(super) async fn settle_live(
+        &mut self,
+        id: &PendingId,
+        answer: Option<Value>,
+    ) -> Result<bool, SessionError> {
+        if self.live.remove(id).is_none() {
+            return Ok(false);
+        }
+        let state = match answer {
+            Some(_) => PendingState::Answered,
+            None => PendingState::Withdrawn,
+        };
+        let mut changes = self.resolved(id);
+        changes.push(settle(id.clone(), state, answer));
+        changes.extend(self.waiting_updated());
+        self.commit(changes).await.map(|()| true)
+    }
+
+    /// A call is over: nobody needs the answers any more that only it was waiting for.
+    pub(super) fn call_ended(&mut self, number: CallNumber) -> Vec<Change> {
+        let mut over = Vec::new();
+        for (id, calls) in &mut self.live {
+            if calls.remove(&number) && calls.is_empty() {
+                over.push(id.clone());
+            }
+        }
+        self.withdraw_live(over)
+    }
+
+    /// The answer is over.
+    pub(super) fn all_ended(&mut self) -> Vec<Change> {
+        let all = self.live.keys().cloned().collect();
+        self.withdraw_live(all)
+    }
+
+    fn withdraw_live(&mut self, over: Vec<PendingId>) -> Vec<Change> {
+        let mut changes = Vec::new();
+        for id in over {
+            self.live.remove(&id);
+            changes.extend(self.resolved(&id));
+            changes.push(settle(id, PendingState::Withdrawn, None));
+        }
+        if !changes.is_empty() {
+            changes.extend(self.waiting_updated());
+        }
+        changes
+    }
+
+    /// A call waits for its turn at its server, or does not any more.
+    pub(super) async fn queued(
+        &mut self,
+        number: CallNumber,
+        queued: Option<&Queued>,
+    ) -> Vec<Change> {
+        let reason = match queued {
+            Some(queued) => Some(self.in_words(queued).await),
+            None => None,
+        };
+        let Some(call) = self.calls.get_mut(&number) else {
+            return Vec::new();
+        };
+        if !matches!(call.status, CallStatus::Invoking | CallStatus::Queued) {
+            return Vec::new();
+        }
+        (call.status, call.started_at) = match reason {
+            Some(_) => (CallStatus::Queued, None),
+            None => (CallStatus::Invoking, Some(Timestamp::now())),
+        };
+        call.queued = reason;
+        let mut changes = vec![Change::PutToolCall(Box::new(call.clone()))];
+        changes.extend(self.call_updated(number, None));
+        changes
+    }
+
+    /// Why a call is queued, with the other conversation's title.
+    async fn in_words(&self, queued: &Queued) -> String {
+        let Some(id) = &queued.conversation else {
+            return queued.to_string();
+        };
+        let id = ConversationId::new(id);
+        match self.store.conversation(&self.user, &id).await {
+            Ok(Some(row)) if !row.title.is_empty() => queued.in_words(&format!("“{}”", row.title)),
+            _ => queued.to_string(),
+        }
+    }
+}
