@@ -154,6 +154,7 @@ impl Serve {
         for user in &users {
             app.runs.recover(user).await?;
         }
+        app.runs.watch_over(users);
         let router = api::router(app.clone());
         let task = tokio::spawn(async move {
             let mut closing = closed;

@@ -3,6 +3,7 @@
 mod announce;
 mod error;
 mod fork;
+mod lease;
 mod ledger;
 mod live;
 mod media;
@@ -12,11 +13,11 @@ pub(crate) mod shape;
 mod talk;
 mod turn;
 
-pub(crate) use live::LiveQuestion;
-
+pub(crate) use error::LEASED_HINT;
 pub use error::SessionError;
 pub use fork::{fork, transcript};
 pub use ledger::Ledger;
+pub(crate) use live::LiveQuestion;
 pub use outputs::StoredOutputs;
 pub use remembered::Decided;
 pub use talk::{Model, Talk};

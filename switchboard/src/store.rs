@@ -17,6 +17,10 @@
 //! 4. a call as `invoking`, together with the run's state, before it is sent to its server;
 //! 5. a call's result before it is shown or sent to the model.
 //!
+//! Only the process that holds a conversation's [`Lease`] moves it on; its commits name the lease, and
+//! are refused once another process has it. Rows are ordered by counters that the store gives out as
+//! they are committed, never by clocks.
+//!
 //! A call that is still `invoking` when the store is loaded may or may not have run: it becomes
 //! an error that says so, and is never sent again.
 
@@ -25,6 +29,7 @@ mod change;
 pub mod contract;
 mod error;
 mod id;
+mod lease;
 mod mark;
 mod row;
 mod sqlite;
@@ -38,8 +43,10 @@ use async_trait::async_trait;
 pub use change::Change;
 pub use error::StoreError;
 pub use id::{
-    AssistantId, BlobId, ConversationId, MessageId, PendingId, RuleId, RunId, ServerId, UserId,
+    AssistantId, BlobId, ConversationId, HolderId, LeaseId, MessageId, PendingId, RuleId, RunId,
+    ServerId, UserId,
 };
+pub use lease::{Acquired, LEASE_HEARTBEAT, LEASE_TIMEOUT, Lease};
 pub use mark::{Marker, Marks};
 pub use row::{
     ApprovedDefinition, Assistant, Blob, CallStatus, Conversation, Decision, DefinitionKind,
@@ -64,6 +71,9 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// changes may or may not be made, but never some of them.
     async fn commit(&self, changes: Vec<Change>) -> Result<Vec<u64>, StoreError>;
 
+    /// This process, as far as leases are concerned: whoever opens the store is another holder.
+    fn holder(&self) -> &HolderId;
+
     /// The users.
     async fn users(&self) -> Result<Vec<User>, StoreError>;
 
@@ -87,7 +97,8 @@ pub trait Store: fmt::Debug + Send + Sync {
     -> Result<Vec<ServerId>, StoreError>;
 
     /// A user's conversations, the latest used first: at most `limit` of those after `after` in
-    /// that order.
+    /// that order. A conversation is used when it is added, gets a message, or gets another
+    /// `updated_at`, whatever the clock says.
     async fn conversations(
         &self,
         user: &UserId,

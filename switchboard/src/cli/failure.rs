@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::exit::{Exit, Failure};
 use crate::models::{ChoiceError, KeyError};
-use crate::session::SessionError;
+use crate::session::{LEASED_HINT, SessionError};
 use crate::store::StoreError;
 
 /// A file that cannot be written.
@@ -21,7 +21,11 @@ impl From<StoreError> for Failure {
 
 impl From<SessionError> for Failure {
     fn from(error: SessionError) -> Self {
-        Self::new(Exit::Other, "the conversation cannot go on").caused_by(error)
+        let failure = Self::new(Exit::Other, "the conversation cannot go on");
+        match error {
+            SessionError::Leased => failure.caused_by(error).with_hint(LEASED_HINT),
+            error => failure.caused_by(error),
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
-use crate::session::SessionError;
+use crate::session::{LEASED_HINT, SessionError};
 use crate::store::StoreError;
 
 /// Why a request was not done: `{"error": {"code", "message", "hint", "details"}}`.
@@ -90,9 +90,9 @@ impl ApiError {
         Self::new(status, code, message.to_lowercase())
     }
 
-    /// Whether somebody else has moved a conversation on.
+    /// Whether another process has moved a conversation on, or is doing so.
     pub(crate) fn is_overtaken(&self) -> bool {
-        self.code == "overtaken"
+        matches!(self.code, "overtaken" | "running_elsewhere")
     }
 
     /// With what to do about it.
@@ -140,6 +140,7 @@ impl From<StoreError> for ApiError {
         let message = error.to_string();
         match error {
             StoreError::Conflict { .. } => Self::conflict("conflict", message),
+            StoreError::Leased => SessionError::Leased.into(),
             StoreError::Missing { .. } => Self::new(StatusCode::NOT_FOUND, "not_found", message),
             StoreError::PlainSecret { .. } => {
                 Self::new(StatusCode::UNPROCESSABLE_ENTITY, "plain_secret", message)
@@ -163,6 +164,9 @@ impl From<SessionError> for ApiError {
         match error {
             SessionError::NotFound(_) => Self::not_found("conversation"),
             SessionError::Overtaken => Self::conflict("overtaken", message),
+            SessionError::Leased => {
+                Self::conflict("running_elsewhere", message).with_hint(LEASED_HINT)
+            }
             SessionError::Answer(AnswerError::NotAsked(_)) => {
                 Self::conflict("already_answered", message)
             }

@@ -21,6 +21,7 @@ use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 
 use crate::demo::DemoModel;
+use crate::serve::app;
 use crate::serve::error::ApiError;
 use crate::serve::fleet::Fleet;
 use crate::store::{ConversationId, Store, StoreError, UserId};
@@ -33,6 +34,8 @@ pub(crate) use supply::check;
 const ACTIVE: usize = 256;
 /// So many orders wait for a conversation; more are refused.
 const ORDERS: usize = 64;
+/// How often answers are looked for that another process left behind.
+const SWEEP: Duration = Duration::from_secs(5);
 /// How long answers under way may take to be settled when the program ends.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -130,12 +133,33 @@ impl Runs {
                 continue;
             }
             let id = standing.conversation_id;
-            // One that cannot be read must not keep the others from being served.
+            if self.shared.active.lock().contains_key(&id) {
+                continue;
+            }
+            // One that cannot be read must not keep the others from being served; one that another
+            // process moves on is passed over.
             let _ = self
                 .order(user, &id, |reply| Order::Recover { reply })
                 .await;
         }
         Ok(())
+    }
+
+    /// Takes up what other processes leave behind, from time to time, until the program ends.
+    pub(crate) fn watch_over(&self, users: Vec<UserId>) {
+        let (runs, mut closing) = (self.clone(), self.shared.closing.clone());
+        tokio::spawn(async move {
+            loop {
+                tokio::select! {
+                    () = app::closed(&mut closing) => return,
+                    () = tokio::time::sleep(SWEEP) => {}
+                }
+                for user in &users {
+                    // If the store fails now, it may work the next time.
+                    let _ = runs.recover(user).await;
+                }
+            }
+        });
     }
 
     /// Cancels what is under way, and returns when all of it is stored.

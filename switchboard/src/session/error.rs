@@ -6,6 +6,10 @@ use agent_loop::AnswerError;
 
 use crate::store::StoreError;
 
+/// What to do about [`SessionError::Leased`].
+pub(crate) const LEASED_HINT: &str =
+    "If that process does not answer any more, try again in 20 seconds: its lease ends then.";
+
 /// Why a conversation cannot be loaded or go on.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -14,6 +18,8 @@ pub enum SessionError {
     NotFound(String),
     /// Somebody else, perhaps another window, has moved it on. Load it again.
     Overtaken,
+    /// An answer is under way in another process.
+    Leased,
     /// What is stored of it cannot be read.
     Unreadable(serde_json::Error),
     /// The answer does not count; what was asked may still wait.
@@ -26,6 +32,7 @@ impl From<StoreError> for SessionError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Conflict { .. } => Self::Overtaken,
+            StoreError::Leased => Self::Leased,
             error => Self::Store(error),
         }
     }
@@ -38,6 +45,9 @@ impl fmt::Display for SessionError {
             Self::Overtaken => f.write_str(
                 "the conversation has been moved on elsewhere, perhaps in another window: load it \
                  again",
+            ),
+            Self::Leased => f.write_str(
+                "an answer is under way in another process: wait for it, or cancel it there",
             ),
             Self::Unreadable(_) => f.write_str("what is stored of the conversation is unreadable"),
             Self::Answer(error) => error.fmt(f),

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::session::announce::Announcer;
 use crate::session::error::SessionError;
+use crate::session::lease::{After, Held};
 use crate::session::{media, remembered};
 use crate::store::{
     CallStatus, Change, Conversation, Message, Pending, PendingId, PendingKind, PendingState,
@@ -37,6 +38,10 @@ pub struct Ledger {
     pub(super) rounds: u32,
     /// Tells those who watch from elsewhere, if somebody might.
     pub(super) announcer: Option<Announcer>,
+    /// The right to move the conversation on, while an answer is driven.
+    pub(super) lease: Option<Held>,
+    /// Whether something could not be stored, so that this is not what is stored.
+    pub(super) stale: bool,
 }
 
 impl Ledger {
@@ -125,15 +130,15 @@ impl Ledger {
         if event.is_milestone() {
             changes.push(self.step(run)?);
         }
-        if changes.is_empty() {
+        // Whatever it waits for, it may be answered from anywhere.
+        let after = match event {
+            Event::Waiting { .. } | Event::Done { .. } => After::Release,
+            _ => After::Keep,
+        };
+        if changes.is_empty() && (after == After::Keep || self.lease.is_none()) {
             return Ok(());
         }
-        self.commit(changes).await
-    }
-
-    pub(super) async fn commit(&self, changes: Vec<Change>) -> Result<(), SessionError> {
-        self.store.commit(changes).await?;
-        Ok(())
+        self.commit_then(changes, after).await
     }
 
     /// The answer is over.
@@ -190,7 +195,7 @@ impl Ledger {
             changes.push(settle(id, PendingState::Answered, Some(json!("supplied"))));
         }
         changes.extend(self.elicit(number, parked));
-        self.commit(changes).await
+        self.commit_then(changes, After::Release).await
     }
 
     /// Changes the conversation's own fields.
@@ -201,7 +206,8 @@ impl Ledger {
         let mut edited = self.conversation.clone();
         edit(&mut edited);
         let before = std::mem::replace(&mut self.conversation, edited);
-        let mut changes = vec![Change::PutConversation(self.conversation.clone())];
+        let mut changes: Vec<Change> = self.lease.iter().map(Held::renewal).collect();
+        changes.push(Change::PutConversation(self.conversation.clone()));
         if self.announcer.is_some() {
             changes.push(self.conversation_updated());
         }
@@ -240,11 +246,13 @@ impl Ledger {
             }
             changes.extend(changed);
         }
-        if changes.is_empty() {
-            return Ok(());
+        match (changes.is_empty(), &self.run.finish) {
+            (true, Some(_)) => return Ok(()),
+            // It may be driven by another process: then it is not ours to go on with.
+            (true, None) => {}
+            (false, _) => changes.push(self.step(run)?),
         }
-        changes.push(self.step(run)?);
-        self.commit(changes).await
+        self.commit_then(changes, After::Release).await
     }
 
     /// The run as it is now, one revision on.

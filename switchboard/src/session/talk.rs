@@ -8,12 +8,13 @@ use provider_adapters::{Conversation as Words, Wire};
 
 use crate::brief::brief;
 use crate::session::error::SessionError;
-use crate::session::ledger::Ledger;
+use crate::session::lease::After;
+use crate::session::ledger::{Ledger, settle};
 use crate::session::shape::{self, INTERRUPTED, finish as finish_word};
 use crate::session::turn::Turn;
 use crate::store::{
-    Change, Conversation, ConversationId, Message, Pending, Role, Run as RunRow, Server, Span,
-    Store, Timestamp, UserId,
+    Change, Conversation, ConversationId, Message, Pending, PendingState, Role, Run as RunRow,
+    Server, Span, Store, Timestamp, UserId,
 };
 
 /// How much of the first message becomes the title.
@@ -58,7 +59,8 @@ impl Talk {
     /// were open are still open.
     ///
     /// # Errors
-    /// If there is none of this id, or it cannot be read.
+    /// If there is none of this id, if it cannot be read, or if an answer is under way in another
+    /// process.
     pub async fn load(
         store: Arc<dyn Store>,
         user: &UserId,
@@ -183,6 +185,11 @@ impl Talk {
         self.ledger.edit(edit).await
     }
 
+    /// Changes the conversation's own fields; stored with what is said, or goes on, next.
+    pub(crate) fn remember(&mut self, edit: impl FnOnce(&mut Conversation)) {
+        edit(&mut self.ledger.conversation);
+    }
+
     /// The questions that wait for the user.
     ///
     /// # Errors
@@ -203,11 +210,38 @@ impl Talk {
         self.run = run.with_policy(policy).with_limits(limits);
     }
 
-    /// Says something: stored, together with the run that answers it, when this returns.
+    /// Loads it again if what is in memory is not what is stored.
+    async fn refresh(&mut self) -> Result<(), SessionError> {
+        if !self.ledger.stale || !self.stored {
+            return Ok(());
+        }
+        let watched = match self.ledger.announcer {
+            Some(_) => Watched::Yes,
+            None => Watched::No,
+        };
+        let (policy, limits) = (self.run.policy().clone(), *self.run.limits());
+        let kept = self.ledger.conversation.clone();
+        let (store, id) = (Arc::clone(&self.ledger.store), &self.ledger.conversation.id);
+        *self = Self::take_up(store, &self.ledger.user, id, watched).await?;
+        self.govern(policy, limits);
+        self.remember(|row| {
+            row.options = kept.options;
+            row.assistant_id = kept.assistant_id;
+        });
+        Ok(())
+    }
+
+    /// Says something: stored, together with the run that answers it, when this returns. An answer
+    /// that was under way is interrupted first: what was done in it stays part of what the model
+    /// knows, and what it asked needs no answer any more.
     ///
     /// # Errors
-    /// If it cannot be stored: then it was not said.
+    /// If it cannot be stored, or an answer is under way in another process: then it was not said.
     pub async fn ask(&mut self, text: &str) -> Result<Message, SessionError> {
+        self.refresh().await?;
+        if self.is_open() {
+            self.interrupt().await?;
+        }
         let mut run = Run::new(self.run.conversation().clone())
             .with_policy(self.run.policy().clone())
             .with_limits(*self.run.limits());
@@ -246,9 +280,9 @@ impl Talk {
         let old = std::mem::replace(&mut ledger.run, row);
         changes.push(ledger.step(&run)?);
         changes.extend(ledger.created(&[&said, &answer]));
-        if let Err(error) = ledger.store.commit(changes).await {
+        if let Err(error) = ledger.commit(changes).await {
             ledger.run = old;
-            return Err(error.into());
+            return Err(error);
         }
         ledger.answer = answer;
         ledger.calls.clear();
@@ -263,11 +297,16 @@ impl Talk {
         Ok(said)
     }
 
-    /// Goes on after a limit or a cancellation, as if nothing had stopped it.
+    /// Goes on after a limit, a cancellation or an interruption, as if nothing had stopped it. An
+    /// answer that is not over goes on as it is.
     ///
     /// # Errors
-    /// If it cannot be stored.
+    /// If it cannot be stored, or an answer is under way in another process.
     pub async fn proceed(&mut self) -> Result<(), SessionError> {
+        self.refresh().await?;
+        if self.is_open() {
+            return Ok(());
+        }
         self.run.proceed();
         let ledger = &mut self.ledger;
         // It is not over any more: whoever copies the conversation leaves it out.
@@ -286,7 +325,11 @@ impl Talk {
         } else if ledger.announcer.is_some() {
             told.push(ledger.conversation_updated());
         }
-        let mut changes = vec![ledger.answer_row(), ledger.step(&self.run)?];
+        let mut changes = vec![
+            Change::PutConversation(ledger.conversation.clone()),
+            ledger.answer_row(),
+            ledger.step(&self.run)?,
+        ];
         changes.extend(told);
         ledger.commit(changes).await
     }
@@ -323,7 +366,11 @@ impl Talk {
     async fn give_up(&mut self, finish: String) -> Result<(), SessionError> {
         self.run.cancel("");
         let ledger = &mut self.ledger;
-        let mut changes = Vec::new();
+        // Questions of the round that belong to none of its calls end with it.
+        let mut others = ledger.store.open_questions(&ledger.conversation.id).await?;
+        others.retain(|it| ledger.asked_about(&it.id).is_none());
+        let withdrawn = |it: Pending| settle(it.id, PendingState::Withdrawn, None);
+        let mut changes: Vec<Change> = others.into_iter().map(withdrawn).collect();
         for event in self.run.take_events() {
             if let Event::Call(record) = event {
                 changes.extend(ledger.call(&record));
@@ -333,7 +380,7 @@ impl Talk {
         changes.extend(ledger.end(finish.clone(), &self.run));
         changes.extend(ledger.over(finish_word(&finish), &finish, None));
         changes.push(ledger.step(&self.run)?);
-        ledger.commit(changes).await
+        ledger.commit_then(changes, After::Release).await
     }
 
     /// Drives the answer with a model and tools.
@@ -379,5 +426,7 @@ fn ledger(
         live: BTreeMap::new(),
         rounds: 0,
         announcer: None,
+        lease: None,
+        stale: false,
     }
 }

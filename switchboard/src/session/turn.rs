@@ -23,6 +23,8 @@ pub struct Turn<'t> {
     session: Session<'t>,
     ledger: &'t mut Ledger,
     next: Option<Event>,
+    /// Why nothing may be driven.
+    refused: Option<SessionError>,
 }
 
 impl<'t> Turn<'t> {
@@ -31,26 +33,33 @@ impl<'t> Turn<'t> {
             session,
             ledger,
             next: None,
+            refused: None,
         }
     }
 
     /// Waits until there is something for [`next`](Self::next), which then comes without waiting
     /// for anything but the store. Cancel safe.
     pub async fn ready(&mut self) {
-        if self.next.is_none() {
-            self.next = self.session.next().await;
+        if self.next.is_some() || self.refused.is_some() {
+            return;
+        }
+        match self.ledger.hold().await {
+            Ok(()) => self.next = self.session.next().await,
+            Err(error) => self.refused = Some(error),
         }
     }
 
     /// What happened next, stored already; nothing once the answer is over.
     ///
     /// # Errors
-    /// If it could not be stored: then it does not count, and nothing more may be started.
+    /// If it could not be stored, or another process drives it: then it does not count, and nothing
+    /// more may be started.
     pub async fn next(&mut self) -> Result<Option<Event>, SessionError> {
-        let event = match self.next.take() {
-            Some(event) => Some(event),
-            None => self.session.next().await,
-        };
+        self.ready().await;
+        if let Some(error) = self.refused.take() {
+            return Err(error);
+        }
+        let event = self.next.take();
         let Some(event) = event.map(|event| self.join(event)) else {
             return Ok(None);
         };
@@ -189,5 +198,12 @@ impl<'t> Turn<'t> {
     /// Cancels from elsewhere.
     pub fn handle(&self) -> agent_loop::Handle {
         self.session.handle()
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        // Nobody drives it any more.
+        self.ledger.lease = None;
     }
 }

@@ -1,9 +1,12 @@
 //! What can be changed.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use crate::store::id::{
-    AssistantId, ConversationId, MessageId, PendingId, RuleId, ServerId, UserId,
+    AssistantId, ConversationId, HolderId, LeaseId, MessageId, PendingId, RuleId, RunId, ServerId,
+    UserId,
 };
 use crate::store::row::{
     ApprovedDefinition, Assistant, Blob, Conversation, Message, NewEvent, Pending, PendingState,
@@ -83,6 +86,27 @@ pub enum Change {
     /// Adds a run, at revision 1, or takes a stored one to its next revision. Any other revision
     /// is a conflict: somebody else has moved the run on.
     PutRun(Box<Run>),
+    /// Acquires the lease of a conversation, in place of the one its holder or a dead process has.
+    /// [`StoreError::Leased`] if another process has it, which is challenged then.
+    ///
+    /// [`StoreError::Leased`]: crate::store::StoreError::Leased
+    AcquireLease {
+        /// The conversation.
+        conversation: ConversationId,
+        /// The lease's new id.
+        id: LeaseId,
+        /// The process that wants it: [`Store::holder`](crate::store::Store::holder).
+        holder: HolderId,
+        /// How long another holder has to renew a challenged lease.
+        timeout: Duration,
+        /// The run and its revision that this process knows. Another revision is a conflict.
+        known: Option<(RunId, u64)>,
+    },
+    /// Renews a lease. One that was lost is a conflict: a commit that begins with this is refused
+    /// once another process has taken over.
+    RenewLease(ConversationId, LeaseId),
+    /// Gives a lease back. One that was lost is a conflict.
+    ReleaseLease(ConversationId, LeaseId),
     /// Adds or replaces what one round of a run used.
     PutUsage(Usage),
     /// Appends an event, which gets the next number.

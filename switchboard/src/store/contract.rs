@@ -3,6 +3,8 @@
 //! A back end passes if [`check`] returns. Each claim gets a store of its own.
 
 mod conversation;
+mod lease;
+mod order;
 mod run;
 mod server;
 
@@ -36,6 +38,14 @@ pub async fn check(fresh: impl AsyncFn() -> Arc<dyn Store>) -> Result<(), StoreE
     conversation::blobs_belong_to_a_conversation(&*fresh().await).await?;
     conversation::a_conversation_goes_whole_but_its_usage_stays(&*fresh().await).await?;
     conversation::what_could_not_be_read_is_not_written(&*fresh().await).await?;
+    order::the_latest_run_is_the_last_one_added(&*fresh().await).await?;
+    order::questions_and_rules_come_as_they_were_added(&*fresh().await).await?;
+    order::conversations_come_as_they_were_used(&*fresh().await).await?;
+    lease::a_lease_has_one_holder_and_its_loser_writes_nothing(&*fresh().await).await?;
+    lease::a_holder_that_does_not_renew_loses_its_lease(&*fresh().await).await?;
+    lease::a_process_replaces_its_own_lease(&*fresh().await).await?;
+    lease::a_lease_is_acquired_for_the_run_as_it_is_known(&*fresh().await).await?;
+    lease::a_lease_goes_with_its_conversation(&*fresh().await).await?;
     run::a_question_is_settled_once(&*fresh().await).await?;
     run::a_run_that_was_overtaken_is_told(&*fresh().await).await?;
     run::usage_is_summed_by_model(&*fresh().await).await?;

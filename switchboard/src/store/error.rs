@@ -16,6 +16,8 @@ pub enum StoreError {
         /// The kind of row.
         what: &'static str,
     },
+    /// Another process moves the conversation on.
+    Leased,
     /// A change names a row that is not there.
     Missing {
         /// The kind of row that was to be written.
@@ -61,6 +63,9 @@ impl fmt::Display for StoreError {
                     f,
                     "the {what} was changed, answered or named by somebody else first"
                 )
+            }
+            Self::Leased => {
+                f.write_str("an answer of the conversation is under way in another process")
             }
             Self::Missing { what } => {
                 write!(f, "the {what} belongs to something that is not stored")

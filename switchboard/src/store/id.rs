@@ -18,7 +18,7 @@ macro_rules! ids {
         pub struct $name(String);
 
         impl $name {
-            /// An id that nothing else has. Later ones sort after earlier ones.
+            /// An id that nothing else has. It begins with the clock's time, so ids order nothing.
             pub fn fresh() -> Self {
                 Self(fresh())
             }
@@ -61,6 +61,10 @@ ids! {
     PendingId,
     /// A run of the loop.
     RunId,
+    /// A lease on a conversation, as it was acquired once.
+    LeaseId,
+    /// A process that holds leases.
+    HolderId,
 }
 
 impl UserId {

@@ -1,6 +1,8 @@
 //! The store in one SQLite file, on a thread of its own.
 
 mod file;
+mod holder;
+mod leases;
 mod migrate;
 mod read;
 mod table;
@@ -8,17 +10,19 @@ mod write;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use parking_lot::Mutex;
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::store::change::Change;
 use crate::store::error::StoreError;
 use crate::store::id::{
-    AssistantId, BlobId, ConversationId, MessageId, PendingId, ServerId, UserId,
+    AssistantId, BlobId, ConversationId, HolderId, MessageId, PendingId, ServerId, UserId,
 };
 use crate::store::mark::{Marker, Marks};
 use crate::store::row::{
@@ -27,6 +31,8 @@ use crate::store::row::{
 };
 use crate::store::timestamp::Timestamp;
 use crate::store::{Span, Store};
+
+use holder::Holders;
 
 /// The bounds of a [`SqliteStore`].
 #[derive(Clone, Copy, Debug)]
@@ -102,6 +108,8 @@ pub struct SqliteStore {
     path: Option<PathBuf>,
     limits: Limits,
     marker: Marker,
+    holder: HolderId,
+    holders: Arc<Mutex<Holders>>,
 }
 
 enum Order {
@@ -176,11 +184,14 @@ impl SqliteStore {
             .spawn(work)
             .map_err(|error| StoreError::Failed(error.into()))?;
         wait.await.map_err(|_| StoreError::Closed)??;
+        let holders = Holders::of(path.as_deref());
         Ok(Self {
             orders,
             path,
             limits,
             marker: Marker::default(),
+            holder: holders.id().clone(),
+            holders: Arc::new(Mutex::new(holders)),
         })
     }
 
@@ -224,13 +235,17 @@ fn serve(mut connection: Connection, mut queue: mpsc::Receiver<Order>) {
 impl Store for SqliteStore {
     async fn commit(&self, changes: Vec<Change>) -> Result<Vec<u64>, StoreError> {
         let row_bytes = self.limits.row_bytes;
-        let marker = self.marker.clone();
+        let (marker, holders) = (self.marker.clone(), Arc::clone(&self.holders));
         self.ask(move |connection| {
-            let made = write::commit(connection, &changes, row_bytes)?;
+            let made = write::commit(connection, &changes, row_bytes, &mut holders.lock())?;
             marker.tell(&changes);
             Ok(made)
         })
         .await
+    }
+
+    fn holder(&self) -> &HolderId {
+        &self.holder
     }
 
     async fn users(&self) -> Result<Vec<User>, StoreError> {
@@ -422,6 +437,12 @@ impl Store for SqliteStore {
     }
 
     async fn close(&self) -> Result<(), StoreError> {
+        let holders = Arc::clone(&self.holders);
+        let left = move |connection: &mut Connection| {
+            holders.lock().leave(connection);
+            Ok(())
+        };
+        self.ask(left).await?;
         let (done, wait) = oneshot::channel();
         let sent = self.orders.send(Order::Close(done)).await;
         sent.map_err(|_| StoreError::Closed)?;

@@ -8,5 +8,6 @@ mod guard;
 mod house;
 mod law;
 mod question;
+mod two;
 
 pub(crate) use house::House;

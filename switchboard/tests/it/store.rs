@@ -1,6 +1,8 @@
 //! The store in a file and in memory.
 
 mod crash;
+mod holders;
+mod upgrade;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -8,13 +8,13 @@ use crate::serve::error::ApiError;
 use crate::session::{Turn, shape};
 use crate::store::{PendingId, Store};
 
-/// Gives the answer. The call goes on when all its questions are answered.
+/// Gives the answer. The call goes on when all its questions are answered: whether it does.
 pub(super) async fn supply(
     turn: &mut Turn<'_>,
     store: &dyn Store,
     question: &PendingId,
     result: ElicitResult,
-) -> Result<(), ApiError> {
+) -> Result<bool, ApiError> {
     let answered = || ApiError::conflict("already_answered", "this question was answered already");
     let number = turn.ledger().asked_about(question).ok_or_else(answered)?;
     let row = store.question(question).await?.ok_or_else(answered)?;
@@ -33,10 +33,10 @@ pub(super) async fn supply(
     parked.answers.set(&key, &result).map_err(unfit)?;
     if shape::first_question(&parked).is_some() {
         turn.supply_one(number, &parked).await?;
-    } else {
-        turn.supply(number, parked.answers).await?;
+        return Ok(false);
     }
-    Ok(())
+    turn.supply(number, parked.answers).await?;
+    Ok(true)
 }
 
 /// What was filled in, completed and checked against the form.

@@ -95,11 +95,9 @@ impl Task {
                     let _ = reply.send(Err(error));
                     return Ok(());
                 }
-                if !self.talk.is_open() {
-                    let begun = self.talk.proceed().await;
-                    if begun.is_err() {
-                        return answer(reply, begun);
-                    }
+                let begun = self.talk.proceed().await;
+                if begun.is_err() {
+                    return answer(reply, begun);
                 }
                 let _ = reply.send(Ok(()));
                 self.drive(VecDeque::new(), orders).await
@@ -128,10 +126,6 @@ impl Task {
         if self.talk.is_open() && self.talk.ledger().waiting() > 0 {
             let _ = reply.send(Err(running()));
             return Ok(());
-        }
-        if self.talk.is_open() {
-            // It was cut off: what was done in it stays part of what the model knows.
-            self.talk.interrupt().await?;
         }
         let planned = self.plan().await;
         let plan = match planned {
@@ -334,7 +328,8 @@ impl Driving<'_> {
             } => {
                 let store = &*self.shared.store;
                 let given = supply(&mut self.turn, store, &question, *result).await;
-                tell(reply, given)
+                let goes_on = !matches!(given, Ok(false));
+                Ok(tell(reply, given.map(drop))? && goes_on)
             }
             Order::Ask { question, reply } => {
                 let asked = self.turn.ask(*question).await?;

@@ -32,7 +32,7 @@ pub(super) async fn a_question_is_settled_once(store: &dyn Store) -> Outcome {
     let both = [&second, &first].map(|question| Change::PutPending(question.clone()));
     store.commit(both.to_vec()).await?;
     let open = store.open_questions(&talk.id).await?;
-    assert_eq!(open, [first.clone(), second.clone()]);
+    assert_eq!(open, [second.clone(), first.clone()]);
     let settle = |state| Change::Settle {
         id: first.id.clone(),
         state,

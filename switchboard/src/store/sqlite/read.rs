@@ -65,21 +65,18 @@ pub(super) fn conversations(
     after: Option<(Timestamp, ConversationId)>,
     limit: u32,
 ) -> Found<Vec<Conversation>> {
-    let conversations = &table::CONVERSATIONS;
-    match after {
-        None => conversations.rows(
-            connection,
-            "SELECT * FROM conversations WHERE user_id = ?
-             ORDER BY updated_at DESC, id DESC LIMIT ?",
-            params![user.as_str(), limit],
-        ),
-        Some((moment, id)) => conversations.rows(
-            connection,
-            "SELECT * FROM conversations WHERE user_id = ? AND (updated_at, id) < (?, ?)
-             ORDER BY updated_at DESC, id DESC LIMIT ?",
-            params![user.as_str(), moment.as_millis() as i64, id.as_str(), limit],
-        ),
-    }
+    // Where the last page ended. If that conversation was removed meanwhile, its clock is the best
+    // hint at where it stood.
+    let (moment, id) = match &after {
+        None => (None, None),
+        Some((moment, id)) => (Some(moment.as_millis() as i64), Some(id.as_str())),
+    };
+    let sql = "SELECT * FROM conversations WHERE user_id = ?1 AND use_seq < COALESCE(
+             (SELECT use_seq FROM conversations WHERE id = ?3 AND user_id = ?1),
+             (SELECT MIN(use_seq) FROM conversations WHERE user_id = ?1 AND updated_at > ?2),
+             9223372036854775807)
+         ORDER BY use_seq DESC LIMIT ?4";
+    table::CONVERSATIONS.rows(connection, sql, params![user.as_str(), moment, id, limit])
 }
 
 pub(super) fn conversation(
@@ -158,7 +155,7 @@ pub(super) fn blob(
 }
 
 pub(super) fn rules(connection: &Connection, user: &UserId) -> Found<Vec<Rule>> {
-    let sql = "SELECT * FROM approval_rules WHERE user_id = ? ORDER BY created_at, id";
+    let sql = "SELECT * FROM approval_rules WHERE user_id = ? ORDER BY seq";
     table::RULES.rows(connection, sql, [user.as_str()])
 }
 
@@ -176,7 +173,7 @@ pub(super) fn open_questions(
     conversation: &ConversationId,
 ) -> Found<Vec<Pending>> {
     let sql = "SELECT * FROM pending_interactions WHERE conversation_id = ? AND state = 'open'
-         ORDER BY created_at, id";
+         ORDER BY seq";
     table::PENDING.rows(connection, sql, [conversation.as_str()])
 }
 
@@ -189,18 +186,15 @@ pub(super) fn latest_run(
     connection: &Connection,
     conversation: &ConversationId,
 ) -> Found<Option<Run>> {
-    let sql = "SELECT * FROM runs WHERE conversation_id = ?
-         ORDER BY created_at DESC, id DESC LIMIT 1";
+    let sql = "SELECT * FROM runs WHERE conversation_id = ? ORDER BY seq DESC LIMIT 1";
     table::RUNS.row(connection, sql, [conversation.as_str()])
 }
 
 pub(super) fn unfinished(connection: &Connection, user: &UserId) -> Found<Vec<ConversationId>> {
     let sql =
         "SELECT r.conversation_id FROM runs r JOIN conversations c ON c.id = r.conversation_id
-         WHERE c.user_id = ? AND r.finish IS NULL ORDER BY r.created_at, r.id";
-    let mut found = ids(connection, sql, user.as_str(), ConversationId::new)?;
-    found.dedup();
-    Ok(found)
+         WHERE c.user_id = ? AND r.finish IS NULL GROUP BY r.conversation_id ORDER BY MIN(r.seq)";
+    ids(connection, sql, user.as_str(), ConversationId::new)
 }
 
 pub(super) fn standings(
@@ -215,8 +209,7 @@ pub(super) fn standings(
              r.id IS NOT NULL AND r.finish IS NULL,
              r.finish
          FROM conversations c LEFT JOIN runs r ON r.id =
-             (SELECT id FROM runs WHERE conversation_id = c.id
-              ORDER BY created_at DESC, id DESC LIMIT 1)
+             (SELECT id FROM runs WHERE conversation_id = c.id ORDER BY seq DESC LIMIT 1)
          WHERE c.id = ?";
     let mut statement = connection.prepare_cached(sql).map_err(failed)?;
     let mut found = Vec::new();

@@ -57,6 +57,7 @@ tables! {
     PENDING = "pending_interactions" "question" key ["id"] owner Some("conversation_id"),
         json ["payload", "answer"] flags [];
     RUNS = "runs" "run" key ["id"] owner Some("conversation_id"), json [] flags [];
+    LEASES = "leases" "lease" key ["conversation_id"] owner None, json [] flags [];
     USAGE = "usage" "usage" key ["run_id", "round"] owner Some("user_id"), json [] flags [];
     EVENTS = "events" "event" key ["seq"] owner None, json ["data"] flags [];
     SETTINGS = "settings" "setting" key ["user_id", "key"] owner None,

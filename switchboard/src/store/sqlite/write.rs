@@ -7,7 +7,8 @@ use crate::store::error::StoreError;
 use crate::store::row::{
     ApprovedDefinition, Blob, DefinitionKind, Message, PendingState, Run, Setting,
 };
-use crate::store::sqlite::read;
+use crate::store::sqlite::holder::Holders;
+use crate::store::sqlite::{leases, read};
 use crate::store::sqlite::table::{self, execute, failed};
 use crate::store::stored_value::StoredValue;
 
@@ -16,12 +17,23 @@ pub(super) fn commit(
     connection: &mut Connection,
     changes: &[Change],
     row_bytes: usize,
+    holders: &mut Holders,
 ) -> Result<Vec<u64>, StoreError> {
+    let leases = |change: &Change| matches!(change, Change::AcquireLease { .. });
+    if changes.iter().any(leases) {
+        holders.enter(connection)?;
+    }
     let transaction = connection
         .transaction_with_behavior(TransactionBehavior::Immediate)
         .map_err(failed)?;
     let mut events = Vec::new();
     for change in changes {
+        if let Some(refused) = leases::apply(&transaction, change, holders)? {
+            // Nothing is made of this commit, but the holder is told to show that it lives.
+            transaction.rollback().map_err(failed)?;
+            refused.challenge(connection)?;
+            return Err(StoreError::Leased);
+        }
         if let Some(event) = apply(&transaction, change, row_bytes)? {
             events.push(event);
         }
@@ -164,6 +176,8 @@ fn apply(
             }
         }
         Change::PutRun(run) => put_run(connection, run, row_bytes)?,
+        // These are made by `leases`.
+        Change::AcquireLease { .. } | Change::RenewLease(..) | Change::ReleaseLease(..) => {}
         Change::PutUsage(row) => table::USAGE.put(connection, row, row_bytes)?,
         Change::AppendEvent(event) => {
             return table::EVENTS.append(connection, event, row_bytes).map(Some);

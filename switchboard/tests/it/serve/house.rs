@@ -51,6 +51,21 @@ impl House {
         house
     }
 
+    /// Starts another one at the same desk, and asks that one from here on. Gives back the first.
+    pub(crate) fn start_another(&mut self) -> (Child, u16) {
+        let first = (self.child.take().unwrap(), self.port);
+        self.start();
+        first
+    }
+
+    /// Ends the one that is asked, as `kill -9` does, and asks this one again.
+    pub(crate) fn go_back_to(&mut self, first: (Child, u16)) {
+        let mut child = self.child.replace(first.0).unwrap();
+        self.port = first.1;
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
     /// Starts it, on a port of its own.
     pub(crate) fn start(&mut self) {
         let mut all = vec!["serve", "--json", "--port", "0"];
