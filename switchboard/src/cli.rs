@@ -40,6 +40,7 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use crate::exit::{Exit, Failure};
 use crate::home;
 use crate::out::{Color, Mode, Out};
+use crate::settings;
 use crate::store::{Store, StoreError};
 
 /// Talk to MCP servers from the terminal.
@@ -75,7 +76,11 @@ pub(crate) struct Global {
 impl Global {
     /// Opens the store.
     pub(crate) async fn store(&self) -> Result<Arc<dyn Store>, StoreError> {
-        home::store(self.database.as_deref()).await
+        let store = home::store(self.database.as_deref()).await?;
+        for notice in settings::upgrade(&*store).await? {
+            self.out().note(format!("! {notice}"));
+        }
+        Ok(store)
     }
 
     fn out(&self) -> Out {

@@ -1,9 +1,13 @@
 //! Settings: which there are, and what they may say.
 
+use std::collections::BTreeMap;
+
+use provider_adapters::Wire;
 use serde_json::Value;
 
 use crate::exit::{Exit, Failure};
-use crate::store::{Setting, StoredValue, UserId};
+use crate::models::{Provider, migrate, origin};
+use crate::store::{Change, Setting, Store, StoreError, StoredValue, UserId};
 use crate::workbench::parse_mode;
 
 /// A setting to be stored.
@@ -35,6 +39,25 @@ pub(crate) fn setting(
             _ => "text",
         }));
     }
+    if key.ends_with(".base_url") {
+        let refused = |why: String| {
+            let failure = Failure::new(Exit::Other, why);
+            failure.with_hint("`switchboard model set NAME --base-url URL` makes an endpoint.")
+        };
+        let url = value.as_str().ok_or_else(|| unfit("text"))?;
+        let origin = origin(url).map_err(|error| refused(error.to_string()))?;
+        let name = key.strip_prefix("providers.");
+        let name = name.and_then(|name| name.strip_suffix(".base_url"));
+        let provider = name.and_then(Provider::named);
+        if provider.is_some_and(|it| !it.local && !it.owns(&origin)) {
+            return Err(refused(format!(
+                "{key} can only be an address of the provider itself, which gets its key"
+            )));
+        }
+    }
+    if key.ends_with(".wire") && value.as_str().is_none_or(|it| it.parse::<Wire>().is_err()) {
+        return Err(unfit("openai-chat, openai-responses, anthropic or gemini"));
+    }
     let is_key = key.ends_with(".key");
     if is_key && parsed(&value).is_none() {
         let failure = Failure::new(Exit::Other, "a key is not stored like that");
@@ -54,6 +77,77 @@ pub(crate) enum Keeping {
     Plain,
 }
 
+/// Whether an endpoint can have this name: it stands before the `/` of a model's name.
+pub(crate) fn is_endpoint_name(name: &str) -> bool {
+    let sign = |sign: char| !sign.is_whitespace() && !sign.is_control() && sign != '/';
+    !name.is_empty()
+        && name.len() <= 200
+        && name.chars().all(sign)
+        && Provider::named(name).is_none()
+}
+
+/// Whether every key still belongs to the address it was given for: one that moves to another origin
+/// leaves its key behind, or gets another one with the same change.
+///
+/// # Errors
+/// If a key would be sent elsewhere.
+pub(crate) fn keys_stay(
+    before: &BTreeMap<String, Value>,
+    after: &BTreeMap<String, Value>,
+) -> Result<(), Failure> {
+    for (name, key) in after {
+        let Some(of) = name.strip_suffix(".key") else {
+            continue;
+        };
+        let place = |settings: &BTreeMap<String, Value>| {
+            let url = settings.get(&format!("{of}.base_url"))?.as_str()?;
+            origin(url).ok()
+        };
+        let (was, is) = (place(before), place(after));
+        // The key of an address that is gone must not wait for the next one.
+        if before.get(name) == Some(key) && was != is && (was.is_some() || is.is_some()) {
+            let provider = of.strip_prefix("providers.").and_then(Provider::named);
+            let own = |origin: &Option<String>| match (provider, origin) {
+                (Some(provider), Some(origin)) => !provider.local && provider.owns(origin),
+                (Some(provider), None) => !provider.local,
+                (None, _) => false,
+            };
+            if own(&was) && own(&is) {
+                continue;
+            }
+            let was = was.unwrap_or_else(|| "another address".to_owned());
+            let failure = Failure::new(
+                Exit::Other,
+                format!("{name} was given for {was}, and is not sent elsewhere"),
+            );
+            return Err(failure.with_hint("Change or forget the key together with the address."));
+        }
+    }
+    Ok(())
+}
+
+/// Brings every user's settings up to date, and gives back what people should know of that.
+///
+/// # Errors
+/// If the store fails.
+pub(crate) async fn upgrade(store: &dyn Store) -> Result<Vec<String>, StoreError> {
+    let mut notices = Vec::new();
+    for user in store.users().await? {
+        let settings = crate::home::settings(store, &user.id).await?;
+        let migration = migrate(&settings);
+        let change = |(key, value): (String, Option<Value>)| match value {
+            Some(value) => Change::PutSetting(Setting::new(user.id.clone(), key, value)),
+            None => Change::DeleteSetting(user.id.clone(), key),
+        };
+        if !migration.changes.is_empty() {
+            let changes = migration.changes.into_iter().map(change).collect();
+            store.commit(changes).await?;
+            notices.extend(migration.notices);
+        }
+    }
+    Ok(notices)
+}
+
 /// Whether there is such a setting.
 pub(crate) fn check(key: &str) -> Result<(), Failure> {
     let parts: Vec<&str> = key.splitn(2, '.').collect();
@@ -64,6 +158,10 @@ pub(crate) fn check(key: &str) -> Result<(), Failure> {
     let known = match parts.as_slice() {
         ["model" | "approve" | "max_rounds" | "max_cost"] => true,
         ["providers", rest] => ends(rest, &["key", "base_url"]),
+        ["endpoints", rest] => {
+            let name = rest.rsplit_once('.').map_or("", |(name, _)| name);
+            ends(rest, &["key", "base_url", "wire"]) && is_endpoint_name(name)
+        }
         ["models", rest] => ends(rest, &["context", "tools", "images", "reasoning"]),
         ["prices", _] => true,
         _ => false,

@@ -1,5 +1,6 @@
 //! Everything a conversation needs, set up: the store, the model, the servers, the rules.
 
+mod options;
 mod select;
 
 use std::collections::BTreeMap;
@@ -20,7 +21,8 @@ use crate::servers::{auto_approved, connector};
 use crate::session::{Decided, StoredOutputs};
 use crate::store::{Assistant, Conversation, ConversationId, Server, Store, UserId};
 
-pub(crate) use select::of_assistant as select_servers;
+pub(crate) use options::Options;
+pub(crate) use select::servers as select_servers;
 
 /// The approval mode where none is chosen: in the tour, in the terminal and in the page.
 pub(crate) const DEFAULT_MODE: Mode = Mode::AutoRead;
@@ -59,8 +61,8 @@ pub(crate) struct Workbench {
     /// What people should know before they begin.
     pub(crate) notices: Vec<String>,
     agent: Agent,
-    limits: Limits,
-    unattended: bool,
+    bounds: Bounds,
+    wishes: Wishes,
     settings: BTreeMap<String, Value>,
     demo: Option<DemoModel>,
 }
@@ -90,7 +92,7 @@ impl Workbench {
             .build();
         notices.extend(connect(&manager, selected.configs).await);
         let mode = mode(wishes.approve, assistant.as_ref(), &settings)?;
-        let limits = limits(&wishes, assistant.as_ref(), &settings);
+        let bounds = Bounds::of(&wishes, assistant.as_ref(), &settings);
         let demo = match choice.provider.is_demo() && choice.base_url.is_none() {
             true => Some(start_model(DemoScript::default()).await?),
             false => None,
@@ -107,8 +109,8 @@ impl Workbench {
             mode,
             notices,
             agent,
-            limits,
-            unattended: wishes.unattended,
+            bounds,
+            wishes,
             settings,
             demo,
         })
@@ -131,10 +133,10 @@ impl Workbench {
         self.store.commit(seen.collect()).await?;
         let decided = Decided::read(&*self.store, &self.user).await?;
         let mut policy = decided.policy(self.mode, &self.servers, conversation);
-        if self.unattended {
+        if self.wishes.unattended {
             policy = policy.unattended();
         }
-        Ok((policy, self.limits))
+        Ok((policy, self.bounds.limits()))
     }
 
     /// The assistant's instructions.
@@ -145,9 +147,15 @@ impl Workbench {
     /// A conversation to begin.
     pub(crate) fn conversation(&self) -> Conversation {
         let mut conversation = Conversation::new(self.user.clone(), "");
-        conversation.assistant_id = self.assistant.as_ref().map(|it| it.id.clone());
-        conversation.options = serde_json::json!({ "model": self.choice.name() });
+        self.remember(&mut conversation);
         conversation
+    }
+
+    /// Keeps in a conversation what it goes on with.
+    pub(crate) fn remember(&self, conversation: &mut Conversation) {
+        conversation.assistant_id = self.assistant.as_ref().map(|it| it.id.clone());
+        let mode = mode_name(self.mode);
+        Options::new(&self.wishes, &self.choice, &mode, &self.bounds).keep(conversation);
     }
 
     /// Uses another model from here on.
@@ -161,6 +169,7 @@ impl Workbench {
         let tools = Arc::new(ManagedTools::new(self.manager.clone()));
         self.agent = agent(&choice, demo, tools, &Tape::None, &self.settings).await?;
         self.choice = choice;
+        self.wishes.wanted = wanted;
         Ok(())
     }
 
@@ -275,25 +284,50 @@ pub(crate) fn parse_mode(name: &str) -> Option<Mode> {
     serde_json::from_value(Value::from(name)).ok()
 }
 
-/// The bounds that are wished for, or the assistant's, or those that are set.
-pub(crate) fn limits(
-    wishes: &Wishes,
-    assistant: Option<&Assistant>,
-    settings: &BTreeMap<String, Value>,
-) -> Limits {
-    let mut limits = Limits::default();
-    let setting = settings.get("max_rounds").and_then(Value::as_u64);
-    let setting = setting.and_then(|rounds| u32::try_from(rounds).ok());
-    let of_assistant = assistant.and_then(|assistant| assistant.max_rounds);
-    if let Some(rounds) = wishes.max_rounds.or(of_assistant).or(setting) {
-        limits = limits.with_rounds(rounds);
+/// The name of an approval mode.
+pub(crate) fn mode_name(mode: Mode) -> String {
+    let name = serde_json::to_value(mode).unwrap_or_default();
+    name.as_str().unwrap_or_default().to_owned()
+}
+
+/// What an answer may take.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Bounds {
+    pub(crate) rounds: Option<u32>,
+    pub(crate) dollars: Option<f64>,
+    pub(crate) time: Option<Duration>,
+}
+
+impl Bounds {
+    /// The bounds that are wished for, or the assistant's, or those that are set.
+    pub(crate) fn of(
+        wishes: &Wishes,
+        assistant: Option<&Assistant>,
+        settings: &BTreeMap<String, Value>,
+    ) -> Self {
+        let setting = settings.get("max_rounds").and_then(Value::as_u64);
+        let setting = setting.and_then(|rounds| u32::try_from(rounds).ok());
+        let of_assistant = assistant.and_then(|assistant| assistant.max_rounds);
+        let dollars = settings.get("max_cost").and_then(Value::as_f64);
+        Self {
+            rounds: wishes.max_rounds.or(of_assistant).or(setting),
+            dollars: wishes.max_cost.or(dollars),
+            time: wishes.timeout,
+        }
     }
-    let setting = settings.get("max_cost").and_then(Value::as_f64);
-    if let Some(dollars) = wishes.max_cost.or(setting) {
-        limits = limits.with_cost_micros((dollars.max(0.0) * 1e6).round() as u64);
+
+    /// The same for the loop.
+    pub(crate) fn limits(&self) -> Limits {
+        let mut limits = Limits::default();
+        if let Some(rounds) = self.rounds {
+            limits = limits.with_rounds(rounds);
+        }
+        if let Some(dollars) = self.dollars {
+            limits = limits.with_cost_micros((dollars.max(0.0) * 1e6).round() as u64);
+        }
+        if let Some(time) = self.time {
+            limits = limits.with_time(time);
+        }
+        limits
     }
-    if let Some(time) = wishes.timeout {
-        limits = limits.with_time(time);
-    }
-    limits
 }

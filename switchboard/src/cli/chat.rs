@@ -15,7 +15,7 @@ use crate::models::Origin;
 use crate::out::{Out, Style};
 use crate::session::{Model, Talk, transcript};
 use crate::store::ConversationId;
-use crate::workbench::{Workbench, parse_mode};
+use crate::workbench::{Workbench, mode_name, parse_mode};
 
 /// Talks with a model that uses your servers' tools.
 #[derive(Args, Debug, Default)]
@@ -44,8 +44,12 @@ impl Chat {
             Some(name) => Some(super::session::find(&*store, name).await?),
             None => None,
         };
+        let mut wishes = self.talk.wishes(global);
+        if let Some(id) = &resumed {
+            super::session::resume(&*store, id, &mut wishes).await?;
+        }
         let (forms, questions) = Forms::new();
-        let bench = Workbench::set_up(Arc::clone(&store), self.talk.wishes(global), forms).await?;
+        let bench = Workbench::set_up(Arc::clone(&store), wishes, forms).await?;
         let console = Console::new(*out, Show::Chat, questions);
         let mut room = Room {
             talk: Talk::begin(store, bench.conversation(), bench.system()),
@@ -157,10 +161,12 @@ impl Room {
             Command::Nothing => {}
             Command::Say(text) => {
                 self.govern().await?;
+                self.talk.remember(|row| self.bench.remember(row));
                 self.talk.ask(&text).await?;
                 return self.answer().await;
             }
             Command::Continue => {
+                self.talk.remember(|row| self.bench.remember(row));
                 self.talk.proceed().await?;
                 return self.answer().await;
             }
@@ -174,8 +180,7 @@ impl Room {
                 self.dim(&text);
             }
             Command::Approve(None) => {
-                let mode = serde_json::to_value(self.bench.mode).unwrap_or_default();
-                self.console.out.say(mode.as_str().unwrap_or_default());
+                self.console.out.say(mode_name(self.bench.mode));
             }
             Command::Approve(Some(name)) => match parse_mode(&name) {
                 Some(mode) => self.bench.mode = mode,

@@ -8,7 +8,7 @@ use crate::cli::Global;
 use crate::exit::{Exit, Failure};
 use crate::home;
 use crate::out::Out;
-use crate::settings::{Keeping, check, hidden, setting};
+use crate::settings::{Keeping, check, hidden, keys_stay, setting};
 use crate::store::{Change, UserId};
 
 /// Settings.
@@ -28,7 +28,7 @@ enum Verb {
     /// Change a setting; without a value it is forgotten
     Set {
         /// Its name: model, approve, max_rounds, max_cost, providers.NAME.key,
-        /// providers.NAME.base_url, models.NAME.context, .tools, .images, .reasoning, prices.NAME
+        /// endpoints.NAME.base_url, .wire, .key, models.NAME.context, .tools, .images, .reasoning, prices.NAME
         key: String,
         /// Its value: text, or JSON
         value: Option<String>,
@@ -76,6 +76,14 @@ impl Config {
                         Change::DeleteSetting(user.clone(), key.clone())
                     }
                 };
+                let mut after = settings.clone();
+                match &change {
+                    Change::PutSetting(setting) => {
+                        after.insert(key.clone(), setting.value.clone());
+                    }
+                    _ => drop(after.remove(&key)),
+                }
+                keys_stay(&settings, &after)?;
                 store.commit(vec![change]).await?;
                 let settings = home::settings(&*store, &user).await?;
                 let value = settings.get(&key).map(hidden).unwrap_or_default();

@@ -3,14 +3,16 @@
 use std::io::IsTerminal as _;
 
 use clap::{Args, Subcommand};
-use provider_adapters::Secret;
+use provider_adapters::{Secret, Wire};
 use serde_json::{Value, json};
 
 use crate::cli::Global;
 use crate::exit::{Exit, Failure};
 use crate::home;
-use crate::models::{PriceTable, Provider, Wanted, described, keep_key, ollama_models, overview};
+use crate::models::{Endpoint, PriceTable, Wanted};
+use crate::models::{described, keep_key, ollama_models, origin, overview};
 use crate::out::Out;
+use crate::settings::is_endpoint_name;
 use crate::store::{Change, Setting, Store, StoredValue, UserId};
 use crate::workbench::choice;
 
@@ -47,9 +49,15 @@ struct Set {
     /// With --ask-key: keep it in plain text in the store instead
     #[arg(long, requires = "ask_key")]
     plain: bool,
-    /// Ask the provider's models at this address
+    /// Ask the model at this address: an endpoint of its own, to which no provider's key is sent
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
+    /// Name the endpoint so; it is named for its host otherwise
+    #[arg(long, value_name = "NAME", requires = "base_url")]
+    endpoint: Option<String>,
+    /// Speak this wire there: openai-chat, openai-responses, anthropic, gemini or prompt
+    #[arg(long, value_name = "WIRE", requires = "base_url")]
+    wire: Option<Wire>,
 }
 
 impl Model {
@@ -92,9 +100,22 @@ async fn list(store: &dyn Store, out: &Out) -> Result<(), Failure> {
             "used": standing.used,
         }));
     }
+    let endpoints = Endpoint::stored(&settings);
+    for endpoint in &endpoints {
+        let used = used.as_ref().and_then(|it| it.endpoint.as_ref());
+        let mark = if used == Some(&endpoint.name) {
+            "*"
+        } else {
+            " "
+        };
+        let key = endpoint.key.as_ref().map_or("no key", |_| "key stored");
+        let Endpoint { name, base_url, .. } = endpoint;
+        lines.push(format!("{mark} {name:<12} {base_url:<26} {key}"));
+    }
+    let endpoints: Vec<Value> = endpoints.iter().map(Endpoint::described).collect();
     lines.extend(ollama.iter().map(|model| format!("  ollama/{model}")));
     out.result(
-        &json!({ "providers": rows, "ollama": ollama }),
+        &json!({ "providers": rows, "endpoints": endpoints, "ollama": ollama }),
         lines.join("\n"),
     );
     Ok(())
@@ -113,56 +134,73 @@ async fn show(store: &dyn Store, name: Option<String>, out: &Out) -> Result<(), 
 impl Set {
     async fn run(self, store: &dyn Store, out: &Out) -> Result<(), Failure> {
         let user = UserId::local();
-        let mut settings = home::settings(store, &user).await?;
+        let before = home::settings(store, &user).await?;
         let mut wanted = Wanted::model(Some(self.name.clone()));
         wanted.base_url.clone_from(&self.base_url);
-        let mut promised = settings.clone();
-        if self.key.is_some() || self.ask_key {
-            // Whoever it is, there will be a key.
-            let keys = Provider::all()
-                .iter()
-                .map(|it| format!("providers.{}.key", it.name));
-            promised.extend(keys.map(|key| (key, Value::from("env:KEY"))));
+        wanted.wire = self.wire;
+        // Wherever it is, there will be a key.
+        let promised = || StoredValue::Env("KEY".to_owned());
+        wanted.key = self.key.clone().or_else(|| self.ask_key.then(promised));
+        let mut named = choice(&wanted, &before).await?;
+        if let (Some(endpoint), Some(name)) = (&mut named.endpoint, &self.endpoint) {
+            if !is_endpoint_name(name) {
+                let text = format!("{name:?} cannot be an endpoint's name");
+                let failure = Failure::new(Exit::Other, text);
+                return Err(failure.with_hint("It has no / and is no provider's name."));
+            }
+            endpoint.clone_from(name);
         }
-        let named = choice(&wanted, &promised).await?;
-        let provider = named.provider.name;
-        let mut changes = Vec::new();
-        let mut set = |key: String, value: Value, plain: bool| {
-            let mut setting = Setting::new(user.clone(), key.clone(), value.clone());
-            setting.plain_secret = plain;
-            settings.insert(key, value);
-            changes.push(Change::PutSetting(setting));
+        // The provider itself, or an address of one's own.
+        let of = match &named.endpoint {
+            Some(endpoint) => format!("endpoints.{endpoint}"),
+            None => format!("providers.{}", named.provider.name),
         };
-        set("model".to_owned(), Value::from(named.name()), false);
+        let mut after = before.clone();
+        after.insert("model".to_owned(), Value::from(named.name()));
         if let Some(url) = &self.base_url {
-            set(
-                format!("providers.{provider}.base_url"),
-                Value::from(url.as_str()),
-                false,
-            );
+            let key = format!("{of}.base_url");
+            let place = |url: Option<&Value>| url.and_then(Value::as_str).map(origin);
+            let moves = place(before.get(&key)) != Some(origin(url));
+            after.insert(key, Value::from(url.as_str()));
+            if named.endpoint.is_some() {
+                let wire = Value::from(named.wire.as_str());
+                after.insert(format!("{of}.wire"), wire);
+            }
+            if moves && (named.endpoint.is_some() || named.provider.local) {
+                // A key stays with the address it was given for.
+                after.remove(&format!("{of}.key"));
+            }
         }
         let key = match (self.key, self.ask_key) {
             (Some(key), _) => Some(key),
-            (None, true) => Some(read_key(out, provider, self.plain).await?),
+            (None, true) => {
+                let whose = named.endpoint.as_deref().unwrap_or(named.provider.name);
+                Some(read_key(out, whose, self.plain).await?)
+            }
             (None, false) => None,
         };
+        let plain = key.as_ref().is_some_and(StoredValue::is_plain);
+        if plain && !self.plain {
+            let failure = Failure::new(Exit::Other, "a key in plain text is not stored");
+            return Err(failure.with_hint("Use --ask-key, with --plain if you insist."));
+        }
         if let Some(key) = key {
-            let plain = key.is_plain();
-            if plain && !self.plain {
-                let failure = Failure::new(Exit::Other, "a key in plain text is not stored");
-                return Err(failure.with_hint("Use --ask-key, with --plain if you insist."));
-            }
-            let text = String::from(key);
-            set(
-                format!("providers.{provider}.key"),
-                Value::from(text),
-                plain,
-            );
+            after.insert(format!("{of}.key"), Value::from(String::from(key)));
         }
         // What is stored can be used, or is not stored.
-        let choice = choice(&Wanted::default(), &settings).await?;
-        store.commit(changes).await?;
-        let table = PriceTable::new(&settings)?;
+        let choice = choice(&Wanted::default(), &after).await?;
+        let gone = before.keys().filter(|key| !after.contains_key(*key));
+        let gone = gone.map(|key| Change::DeleteSetting(user.clone(), key.clone()));
+        let set = after
+            .iter()
+            .filter(|(key, value)| before.get(*key) != Some(*value));
+        let set = set.map(|(key, value)| {
+            let mut setting = Setting::new(user.clone(), key.clone(), value.clone());
+            setting.plain_secret = plain && key.ends_with(".key");
+            Change::PutSetting(setting)
+        });
+        store.commit(gone.chain(set).collect()).await?;
+        let table = PriceTable::new(&after)?;
         let text = format!("Model: {}", choice.name());
         out.result(&described(&choice, &table), text);
         Ok(())

@@ -58,6 +58,9 @@ impl Run {
             None => None,
         };
         let mut wishes = self.talk.wishes(global);
+        if let Some(id) = &resumed {
+            super::session::resume(&*store, id, &mut wishes).await?;
+        }
         wishes.unattended = !out.is_interactive() || self.stream_json || global.quiet;
         let attended = !wishes.unattended;
         let (forms, questions) = Forms::new();
@@ -82,9 +85,9 @@ impl Run {
             };
             let (policy, limits) = bench.governance(&talk.conversation().id).await?;
             talk.govern(policy, limits);
+            talk.remember(|row| bench.remember(row));
             match &prompt {
                 Some(prompt) => drop(talk.ask(prompt).await?),
-                None if talk.is_open() => {}
                 None => talk.proceed().await?,
             }
             answer(&mut talk, &bench, &mut console).await

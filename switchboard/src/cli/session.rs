@@ -15,6 +15,7 @@ use crate::exit::{Exit, Failure};
 use crate::out::Out;
 use crate::session::{fork, transcript};
 use crate::store::{Change, Conversation, ConversationId, Store, UserId};
+use crate::workbench::Wishes;
 
 /// How many conversations are listed, and looked through for one.
 const LISTED: u32 = 1000;
@@ -175,6 +176,16 @@ async fn load(
     let conversation = found.ok_or_else(|| unknown(name))?;
     let messages = transcript(store, &id).await?;
     Ok((conversation, messages))
+}
+
+/// Goes on with what a conversation was started with, where nothing else is wished for.
+pub(crate) async fn resume(
+    store: &dyn Store,
+    id: &ConversationId,
+    wishes: &mut Wishes,
+) -> Result<(), Failure> {
+    let row = store.conversation(&UserId::local(), id).await?;
+    wishes.resume(&row.ok_or_else(|| unknown(id.as_str()))?)
 }
 
 /// The one conversation that a name means: an id, the beginning or end of one, or `last`.

@@ -9,6 +9,7 @@ use provider_adapters::Wire;
 
 use crate::cli::Global;
 use crate::models::Tape;
+use crate::store::StoredValue;
 use crate::workbench::Wishes;
 
 /// What a conversation is to be like.
@@ -17,9 +18,12 @@ pub(crate) struct TalkArgs {
     /// The model, as in gpt-5, anthropic/claude-sonnet-5, ollama/qwen3 or demo
     #[arg(long, short, value_name = "NAME")]
     model: Option<String>,
-    /// Ask the model at this address instead of its provider's
+    /// Ask the model at this address; a provider's key is not sent there
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
+    /// Where the key for this address is: env:NAME or keyring:ID
+    #[arg(long, value_name = "REFERENCE", requires = "base_url", value_parser = reference)]
+    key: Option<StoredValue>,
     /// Speak this wire: openai-chat, openai-responses, anthropic, gemini or prompt
     #[arg(long, value_name = "WIRE")]
     wire: Option<Wire>,
@@ -49,6 +53,14 @@ pub(crate) struct TalkArgs {
     replay: Option<PathBuf>,
 }
 
+/// A key by reference: what is on a command line is seen by others.
+fn reference(text: &str) -> Result<StoredValue, String> {
+    match text.parse() {
+        Ok(StoredValue::Plain(_)) | Err(_) => Err("write env:NAME or keyring:ID".to_owned()),
+        Ok(value) => Ok(value),
+    }
+}
+
 /// Approval modes.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Approve {
@@ -68,6 +80,7 @@ impl TalkArgs {
         wishes.wanted.model.clone_from(&self.model);
         wishes.wanted.base_url.clone_from(&self.base_url);
         wishes.wanted.wire = self.wire;
+        wishes.wanted.key.clone_from(&self.key);
         wishes.assistant.clone_from(&self.assistant);
         wishes.servers.clone_from(&self.servers);
         wishes.approve = self.approve.map(|mode| match mode {

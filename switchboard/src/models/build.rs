@@ -24,7 +24,8 @@ pub enum Tape {
     Replay(PathBuf),
 }
 
-/// Makes the chosen model. `base_url` is the address if the choice does not tell: the demo
+/// Makes the chosen model. The key is sent to the choice's address and nowhere else: redirects are
+/// not followed. `base_url` is the address if the choice does not tell: the demo
 /// model's, which has just been started.
 ///
 /// # Errors

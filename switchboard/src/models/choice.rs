@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::models::capability::Capabilities;
+use crate::models::endpoint::{AddressError, Endpoint, key_for, origin};
 use crate::models::provider::{self, Provider};
 use crate::store::StoredValue;
 
@@ -17,10 +18,13 @@ use crate::store::StoredValue;
 pub struct Wanted {
     /// The model, as in `gpt-5`, `anthropic/claude-sonnet-5` or `demo`.
     pub model: Option<String>,
-    /// Another address than the provider's own.
+    /// Another address than the provider's own: an endpoint for this once. A provider's key is sent
+    /// to its own address only.
     pub base_url: Option<String>,
     /// Another wire than the provider's own.
     pub wire: Option<Wire>,
+    /// Where the key for this address is.
+    pub key: Option<StoredValue>,
 }
 
 impl Wanted {
@@ -52,15 +56,31 @@ impl fmt::Debug for Found<'_> {
     }
 }
 
+impl Found<'_> {
+    /// A setting that is text.
+    pub(super) fn text(&self, key: &str) -> Result<Option<String>, ChoiceError> {
+        match self.settings.get(key) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(_) => Err(ChoiceError::Setting {
+                key: key.to_owned(),
+                wants: "text",
+            }),
+        }
+    }
+}
+
 /// A model to use, and how to reach it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Choice {
-    /// Who runs it.
+    /// Who runs it, or whose way of speaking its endpoint has.
     pub provider: &'static Provider,
-    /// Its name with them.
+    /// The endpoint, if it is not the provider's own.
+    pub endpoint: Option<String>,
+    /// The model's name there.
     pub model: String,
-    /// Their address, if it is not the usual one.
+    /// The address, if it is not the provider's usual one.
     pub base_url: Option<String>,
     /// Where the key is.
     pub key: Option<StoredValue>,
@@ -70,6 +90,8 @@ pub struct Choice {
     pub capabilities: Capabilities,
     /// Why this one.
     pub origin: Origin,
+    /// Whether the address is of a flag or the environment, so that no setting remembers it.
+    pub(crate) ad_hoc: bool,
 }
 
 /// Why a model was chosen.
@@ -92,9 +114,10 @@ pub enum Origin {
 impl Choice {
     /// Its full name, as in `openai/gpt-5`.
     pub fn name(&self) -> String {
-        match self.provider.is_demo() {
-            true => "demo".to_owned(),
-            false => format!("{}/{}", self.provider.name, self.model),
+        match (&self.endpoint, self.provider.is_demo()) {
+            (Some(endpoint), _) => format!("{endpoint}/{}", self.model),
+            (None, true) => "demo".to_owned(),
+            (None, false) => format!("{}/{}", self.provider.name, self.model),
         }
     }
 }
@@ -120,6 +143,8 @@ pub enum ChoiceError {
         /// The variables it could have been in.
         keys: &'static [&'static str],
     },
+    /// An address cannot be used.
+    Address(AddressError),
     /// A setting does not say what it should.
     Setting {
         /// The setting.
@@ -134,8 +159,10 @@ impl fmt::Display for ChoiceError {
         match self {
             Self::UnknownProvider { model } => write!(
                 f,
-                "no provider is known for the model {model:?}: write it as provider/model"
+                "no provider or endpoint is known for the model {model:?}: write it as \
+                 provider/model, or give its address with --base-url"
             ),
+            Self::Address(error) => error.fmt(f),
             Self::NoModel { provider } => {
                 write!(
                     f,
@@ -155,90 +182,179 @@ impl fmt::Display for ChoiceError {
 
 impl std::error::Error for ChoiceError {}
 
+impl From<AddressError> for ChoiceError {
+    fn from(error: AddressError) -> Self {
+        Self::Address(error)
+    }
+}
+
 /// Chooses a model: by flag, by setting, by what the environment has a key for, from a local
 /// Ollama, or else the demo model.
 ///
 /// # Errors
 /// If what was asked for by name cannot be used. It never falls back silently.
 pub fn choose(wanted: &Wanted, found: &Found<'_>) -> Result<Choice, ChoiceError> {
-    let setting = text(found, "model")?;
-    let (name, origin) = match (&wanted.model, setting) {
+    let setting = found.text("model")?;
+    let (name, why) = match (&wanted.model, setting) {
         (Some(name), _) => (Some(name.clone()), Origin::Flag),
-        (None, Some(name)) => (Some(name), Origin::Setting),
-        (None, None) => (None, Origin::Flag),
+        // A model of a setting is at the address of that setting.
+        (None, Some(name)) if wanted.base_url.is_none() => (Some(name), Origin::Setting),
+        _ => (None, Origin::Flag),
     };
-    if let Some(name) = name {
-        let (provider, model) = named(&name, wanted, found)?;
-        return complete(provider, model, origin, wanted, found);
+    if let Some(url) = &wanted.base_url {
+        return elsewhere(url, name.as_deref(), wanted, found);
     }
-    if wanted.base_url.is_some() {
-        return complete(&provider::OPENAI, None, Origin::Flag, wanted, found);
+    if let Some(name) = name {
+        let place = named(&name, found)?;
+        return complete(place, why, wanted, found);
     }
     for provider in Provider::all() {
         let address = provider.base_url.and_then(|name| (found.environment)(name));
-        if address.is_some() || key(provider, found)?.is_some() {
-            return complete(provider, None, Origin::Environment, wanted, found);
+        if address.is_some() || provider.key(found)?.is_some() {
+            return complete(Place::of(provider), Origin::Environment, wanted, found);
         }
     }
     if let Some(model) = found.ollama.first() {
-        let model = Some(model.clone());
-        return complete(&provider::OLLAMA, model, Origin::Ollama, wanted, found);
+        let place = Place::of(&provider::OLLAMA).with_model(model);
+        return complete(place, Origin::Ollama, wanted, found);
     }
-    complete(&provider::DEMO, None, Origin::Demo, wanted, found)
+    complete(Place::of(&provider::DEMO), Origin::Demo, wanted, found)
 }
 
-/// The provider and the model that a name means.
-fn named(
-    name: &str,
+/// Where a model is asked.
+struct Place {
+    provider: &'static Provider,
+    endpoint: Option<Endpoint>,
+    model: Option<String>,
+    ad_hoc: bool,
+}
+
+impl Place {
+    fn of(provider: &'static Provider) -> Self {
+        Self {
+            provider,
+            endpoint: None,
+            model: None,
+            ad_hoc: false,
+        }
+    }
+
+    fn with_model(mut self, model: &str) -> Self {
+        self.model = Some(model.to_owned());
+        self
+    }
+}
+
+/// A model at an address that a flag gives.
+fn elsewhere(
+    url: &str,
+    name: Option<&str>,
     wanted: &Wanted,
     found: &Found<'_>,
-) -> Result<(&'static Provider, Option<String>), ChoiceError> {
-    if let Some(provider) = Provider::named(name) {
-        return Ok((provider, None));
+) -> Result<Choice, ChoiceError> {
+    let origin = origin(url)?;
+    let stored = Endpoint::stored(found.settings).into_iter();
+    let mut stored = stored.filter(|it| self::origin(&it.base_url).is_ok_and(|it| it == origin));
+    let mut endpoint = stored.next().map_or_else(|| Endpoint::at(url), Ok)?;
+    url.clone_into(&mut endpoint.base_url);
+    let owner = Provider::at(&origin);
+    let prefixed = |name: &str| {
+        let (before, model) = name.split_once('/')?;
+        match Provider::named(before) {
+            Some(provider) => Some((Some(provider), Some(model.to_owned()))),
+            None if before == endpoint.name => Some((None, Some(model.to_owned()))),
+            None => None,
+        }
+    };
+    let (provider, model) = match name {
+        None => (None, None),
+        Some(name) => match Provider::named(name) {
+            Some(provider) => (Some(provider), None),
+            None => prefixed(name).unwrap_or_else(|| (None, Some(name.to_owned()))),
+        },
+    };
+    let speaker = || Endpoint::speaker(wanted.wire.or(endpoint.wire));
+    let provider = provider.or(owner).unwrap_or_else(speaker);
+    let is_own = provider.owns(&origin);
+    if is_own || provider.local {
+        // It is the provider's own, under another path, or where a local one runs.
+        endpoint.wire = None;
     }
-    if let Some((provider, model)) = name.split_once('/')
-        && let Some(provider) = Provider::named(provider)
-    {
-        return Ok((provider, Some(model.to_owned())));
+    let place = Place {
+        provider,
+        endpoint: Some(endpoint),
+        model,
+        ad_hoc: true,
+    };
+    let mut choice = complete(place, Origin::Flag, wanted, found)?;
+    if is_own || choice.provider.local {
+        choice.endpoint = None;
+    }
+    Ok(choice)
+}
+
+/// The place and the model that a name means.
+fn named(name: &str, found: &Found<'_>) -> Result<Place, ChoiceError> {
+    if let Some(provider) = Provider::named(name) {
+        return Ok(Place::of(provider));
+    }
+    if let Some((before, model)) = name.split_once('/') {
+        if let Some(provider) = Provider::named(before) {
+            return Ok(Place::of(provider).with_model(model));
+        }
+        let mut stored = Endpoint::stored(found.settings).into_iter();
+        if let Some(endpoint) = stored.find(|endpoint| endpoint.name == before) {
+            return Ok(Place {
+                provider: Endpoint::speaker(endpoint.wire),
+                endpoint: Some(endpoint),
+                model: Some(model.to_owned()),
+                ad_hoc: false,
+            });
+        }
     }
     let local = |model: &&String| *model == name || model.split(':').next() == Some(name);
-    let provider = if wanted.base_url.is_some() {
-        Some(&provider::OPENAI)
-    } else if let Some(provider) = Provider::of_model(name) {
-        Some(provider)
+    let provider = if let Some(provider) = Provider::of_model(name) {
+        provider
     } else if found.ollama.iter().any(|model| local(&model)) {
-        Some(&provider::OLLAMA)
+        &provider::OLLAMA
     } else {
-        None
-    };
-    match provider {
-        Some(provider) => Ok((provider, Some(name.to_owned()))),
-        None => Err(ChoiceError::UnknownProvider {
+        return Err(ChoiceError::UnknownProvider {
             model: name.to_owned(),
-        }),
-    }
+        });
+    };
+    Ok(Place::of(provider).with_model(name))
 }
 
 fn complete(
-    provider: &'static Provider,
-    model: Option<String>,
+    place: Place,
     origin: Origin,
     wanted: &Wanted,
     found: &Found<'_>,
 ) -> Result<Choice, ChoiceError> {
+    let provider = place.provider;
     let usual = || provider.model.map(str::to_owned);
     let of_ollama = || match provider.name {
         "ollama" => found.ollama.first().cloned(),
         _ => None,
     };
-    let model = model.or_else(usual).or_else(of_ollama);
+    let model = place.model.or_else(usual).or_else(of_ollama);
     let model = model.ok_or(ChoiceError::NoModel {
         provider: provider.name,
     })?;
-    let stored = text(found, &format!("providers.{}.base_url", provider.name))?;
-    let environment = || provider.base_url.and_then(|name| (found.environment)(name));
-    let base_url = wanted.base_url.clone().or(stored).or_else(environment);
-    let key = key(provider, found)?;
+    let mut ad_hoc = place.ad_hoc;
+    let base_url = match &place.endpoint {
+        Some(endpoint) => Some(endpoint.base_url.clone()),
+        None => moved(provider, found)?.or_else(|| {
+            let url = provider.base_url.and_then(|name| (found.environment)(name));
+            ad_hoc = url.is_some();
+            url
+        }),
+    };
+    let key = match (&wanted.key, &base_url) {
+        (Some(key), _) => Some(key.clone()),
+        (None, Some(url)) => key_for(url, found)?,
+        (None, None) => provider.key(found)?,
+    };
     if key.is_none() && !provider.local && base_url.is_none() {
         return Err(ChoiceError::NoKey {
             provider: provider.name,
@@ -246,43 +362,38 @@ fn complete(
         });
     }
     let capabilities = Capabilities::of(provider, &model).overridden(&model, found.settings)?;
-    let wire = wanted.wire.unwrap_or_else(|| match capabilities.tools {
+    let spoken = wanted
+        .wire
+        .or(place.endpoint.as_ref().and_then(|it| it.wire));
+    let wire = spoken.unwrap_or_else(|| match capabilities.tools {
         false => Wire::Prompt,
         true => provider.wire(base_url.is_some()),
     });
     Ok(Choice {
         provider,
+        endpoint: place.endpoint.map(|endpoint| endpoint.name),
         model,
         base_url,
         key,
         wire,
         capabilities,
         origin,
+        ad_hoc,
     })
 }
 
-/// Where the provider's key is: in a setting, or in the environment.
-fn key(provider: &Provider, found: &Found<'_>) -> Result<Option<StoredValue>, ChoiceError> {
-    let name = format!("providers.{}.key", provider.name);
-    if let Some(stored) = text(found, &name)? {
-        let key = stored.parse().map_err(|_| ChoiceError::Setting {
-            key: name,
-            wants: "env:NAME, keyring:ID or plain:VALUE",
-        })?;
-        return Ok(Some(key));
-    }
-    let mut names = provider.keys.iter();
-    let there = names.find(|name| (found.environment)(name).is_some());
-    Ok(there.map(|name| StoredValue::Env((*name).to_owned())))
-}
-
-fn text(found: &Found<'_>, key: &str) -> Result<Option<String>, ChoiceError> {
-    match found.settings.get(key) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text.clone())),
-        Some(_) => Err(ChoiceError::Setting {
-            key: key.to_owned(),
-            wants: "text",
+/// The address that a setting gives a provider. One that is not the provider's would get its key.
+fn moved(provider: &Provider, found: &Found<'_>) -> Result<Option<String>, ChoiceError> {
+    let key = format!("providers.{}.base_url", provider.name);
+    let Some(url) = found.text(&key)? else {
+        return Ok(None);
+    };
+    match provider.local || provider.owns(&origin(&url)?) {
+        true => Ok(Some(url)),
+        false => Err(ChoiceError::Setting {
+            key,
+            wants: "an address of the provider itself; any other is an endpoint of its own: \
+                    `switchboard model set NAME --base-url URL`",
         }),
     }
 }

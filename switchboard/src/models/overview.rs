@@ -29,6 +29,7 @@ pub(crate) fn overview(
     used: Option<&Choice>,
 ) -> Vec<Standing> {
     let standing = |provider: &'static Provider| {
+        let used = used.filter(|used| used.endpoint.is_none());
         let used = used.filter(|used| used.provider.name == provider.name);
         let model = used.map(|used| used.model.clone());
         let mut keys = provider.keys.iter().copied();
@@ -49,6 +50,7 @@ pub(crate) fn described(choice: &Choice, table: &PriceTable) -> Value {
     json!({
         "name": choice.name(),
         "provider": choice.provider.name,
+        "endpoint": choice.endpoint,
         "model": choice.model,
         "wire": choice.wire,
         "baseUrl": choice.base_url,

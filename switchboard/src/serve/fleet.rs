@@ -21,7 +21,7 @@ use crate::models::Choice;
 use crate::serve::questions::Questions;
 use crate::servers::connector;
 use crate::store::{Assistant, Server, Store, UserId};
-use crate::workbench::select_servers;
+use crate::workbench::{Wishes, select_servers};
 
 pub(crate) use connection::Wanted;
 pub(crate) use crew::Crew;
@@ -82,14 +82,15 @@ impl Fleet {
         Arc::clone(crews.entry(user.clone()).or_insert_with(made))
     }
 
-    /// The tools an assistant may use, connected.
+    /// The tools a conversation or its assistant may use, connected.
     pub(crate) async fn equip(
         &self,
         user: &UserId,
+        wishes: &Wishes,
         assistant: Option<&Assistant>,
         choice: &Choice,
     ) -> Result<Equipment, Failure> {
-        let selected = select_servers(&*self.store, user, assistant, choice).await?;
+        let selected = select_servers(&*self.store, user, wishes, assistant, choice).await?;
         let tools = self.crew(user).toolbox();
         let mut notices = selected.notices;
         let leases = selected.configs.into_iter().map(|config| async move {

@@ -41,7 +41,7 @@ pub(super) async fn assistant(
 
 /// Chooses servers: those named, those of a file, the assistant's, or all that are active; with
 /// the demo model and nothing else, the demo server.
-pub(super) async fn servers(
+pub(crate) async fn servers(
     store: &dyn Store,
     user: &UserId,
     wishes: &Wishes,
@@ -79,7 +79,7 @@ pub(super) async fn servers(
 
 /// The servers of an assistant, or all that are active; with the demo model and nothing else, the
 /// demo server.
-pub(crate) async fn of_assistant(
+async fn of_assistant(
     store: &dyn Store,
     user: &UserId,
     assistant: Option<&Assistant>,

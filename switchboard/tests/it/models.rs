@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use provider_adapters::Wire;
 use serde_json::{Value, json};
-use switchboard::models::{Choice, ChoiceError, Found, Origin, Wanted, choose};
+use switchboard::models::{Choice, ChoiceError, Found, Origin, Provider, Wanted, choose};
 use switchboard::store::StoredValue;
 
 struct Machine {
@@ -127,7 +127,8 @@ fn another_address_speaks_chat_completions_and_needs_no_key() {
     let mut wanted = Wanted::model(Some("my-model".to_owned()));
     wanted.base_url = Some("http://127.0.0.1:8000/v1".to_owned());
     let choice = machine(json!({}), &[], &[]).choose(&wanted).unwrap();
-    check(&choice, "openai/my-model", Wire::OpenAiChat, Origin::Flag);
+    let name = "127.0.0.1:8000/my-model";
+    check(&choice, name, Wire::OpenAiChat, Origin::Flag);
     assert_eq!(choice.base_url, wanted.base_url);
     let environment = [("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")];
     let choice = machine(json!({}), &environment, &[])
@@ -162,4 +163,152 @@ fn what_was_asked_for_by_name_is_never_replaced_silently() {
         .choose(&Wanted::default())
         .unwrap_err();
     assert!(error.to_string().contains("\"model\""), "{error}");
+}
+
+/// Every key there could be, by where it is, and the origin it belongs to.
+fn keys() -> (Vec<(String, String)>, BTreeMap<String, &'static str>) {
+    let owners = [
+        ("anthropic", "https://api.anthropic.com"),
+        ("openai", "https://api.openai.com"),
+        ("gemini", "https://generativelanguage.googleapis.com"),
+        ("openrouter", "https://openrouter.ai"),
+        ("mistral", "https://api.mistral.ai"),
+        ("deepseek", "https://api.deepseek.com"),
+        ("xai", "https://api.x.ai"),
+        ("groq", "https://api.groq.com"),
+        ("together", "https://api.together.xyz"),
+        ("qwen", "https://dashscope-intl.aliyuncs.com"),
+        ("azure", "https://me.openai.azure.com"),
+    ];
+    let (mut environment, mut belongs) = (Vec::new(), BTreeMap::new());
+    for (name, origin) in owners {
+        let provider = Provider::named(name).unwrap();
+        assert!(!provider.keys.is_empty());
+        for key in provider.keys {
+            environment.push(((*key).to_owned(), "secret".to_owned()));
+            belongs.insert(format!("env:{key}"), origin);
+        }
+        belongs.insert(format!("keyring:{name}"), origin);
+    }
+    let all = Provider::all().iter().filter(|it| !it.keys.is_empty());
+    assert_eq!(
+        all.count(),
+        owners.len(),
+        "every provider with a key is tried"
+    );
+    (environment, belongs)
+}
+
+/// Addresses that look like others.
+const ADDRESSES: [&str; 14] = [
+    "https://api.openai.com/v1",
+    "https://api.openai.com:443/other",
+    "http://api.openai.com/v1",
+    "https://api.openai.com.evil.example/v1",
+    "https://evil.example/api.openai.com",
+    "https://api.openai.com:8443/v1",
+    "https://API.Anthropic.com",
+    "https://api.anthropic.com\\@evil.example",
+    "https://evil.example\\@api.anthropic.com",
+    "https://me.openai.azure.com/openai/v1",
+    "https://evil-openai.azure.com/openai/v1",
+    "http://127.0.0.1:8000/v1",
+    "http://localhost:11434/v1",
+    "https://llm.example/v1",
+];
+
+#[test]
+fn a_key_reaches_its_own_origin_only() {
+    let (environment, belongs) = keys();
+    let mut kept = 0;
+    for stored in [false, true] {
+        for provider in Provider::all() {
+            for url in ADDRESSES {
+                for way in ["flag", "setting", "endpoint", "environment"] {
+                    let mut settings = BTreeMap::new();
+                    if stored {
+                        for other in Provider::all().iter().filter(|it| !it.keys.is_empty()) {
+                            let name = other.name;
+                            let key = Value::from(format!("keyring:{name}"));
+                            settings.insert(format!("providers.{name}.key"), key);
+                        }
+                    }
+                    let mut environment: BTreeMap<_, _> = environment.iter().cloned().collect();
+                    let mut wanted = Wanted::model(Some(format!("{}/m", provider.name)));
+                    match way {
+                        "flag" => wanted.base_url = Some(url.to_owned()),
+                        "setting" => {
+                            let key = format!("providers.{}.base_url", provider.name);
+                            settings.insert(key, Value::from(url));
+                        }
+                        "endpoint" => {
+                            settings.insert("endpoints.mine.base_url".to_owned(), url.into());
+                            wanted.model = Some("mine/m".to_owned());
+                        }
+                        _ => match provider.base_url {
+                            Some(name) => drop(environment.insert(name.to_owned(), url.into())),
+                            None => continue,
+                        },
+                    }
+                    let machine = Machine {
+                        settings,
+                        environment,
+                        ollama: Vec::new(),
+                    };
+                    let Ok(choice) = machine.choose(&wanted) else {
+                        continue;
+                    };
+                    let Some(key) = &choice.key else { continue };
+                    kept += 1;
+                    let at = choice.base_url.as_deref().unwrap();
+                    let at = url::Url::parse(at).unwrap().origin().ascii_serialization();
+                    let own = belongs[&key.to_string()];
+                    // What is set in the environment is set together.
+                    let paired = way == "environment"
+                        && provider
+                            .keys
+                            .iter()
+                            .any(|it| key.to_string() == format!("env:{it}"));
+                    assert!(
+                        at == own || paired,
+                        "{key} of {own} goes to {at} ({way} of {}, {url})",
+                        provider.name
+                    );
+                }
+            }
+        }
+    }
+    assert!(kept > 100, "keys are found at all: {kept}");
+}
+
+#[test]
+fn an_endpoint_is_known_by_its_name_and_has_a_key_of_its_own() {
+    let settings = json!({
+        "endpoints.mine.base_url": "https://llm.example/v1",
+        "endpoints.mine.key": "env:MINE",
+        "endpoints.theirs.base_url": "https://claude.example",
+        "endpoints.theirs.wire": "anthropic",
+    });
+    let machine = machine(settings, &[("OPENAI_API_KEY", "sk-1")], &[]);
+    let choice = machine.flag("mine/llama").unwrap();
+    check(&choice, "mine/llama", Wire::OpenAiChat, Origin::Flag);
+    assert_eq!(choice.key, Some(StoredValue::Env("MINE".to_owned())));
+    let choice = machine.flag("theirs/claude").unwrap();
+    check(&choice, "theirs/claude", Wire::Anthropic, Origin::Flag);
+    assert_eq!(choice.key, None);
+    let error = machine.flag("others/claude").unwrap_err();
+    assert!(error.to_string().contains("endpoint"), "{error}");
+    for odd in [
+        "llm.example",
+        "ftp://llm.example",
+        "https://me:secret@llm.example/v1",
+    ] {
+        let mut wanted = Wanted::model(Some("llama".to_owned()));
+        wanted.base_url = Some(odd.to_owned());
+        let error = machine.choose(&wanted).unwrap_err().to_string();
+        assert!(
+            error.contains("base URL") && !error.contains("secret"),
+            "{error}"
+        );
+    }
 }

@@ -2,7 +2,9 @@
 
 mod crash;
 mod desk;
+mod endpoint;
 mod pipe;
+mod remember;
 #[cfg(unix)]
 mod terminal;
 mod verbs;

@@ -6,12 +6,12 @@ use serde_json::{Map, Value, json};
 
 use crate::exit::Failure;
 use crate::home;
-use crate::models::{PriceTable, Wanted, described, ollama_models, overview};
+use crate::models::{Choice, Endpoint, PriceTable, Wanted, described, ollama_models, overview};
 use crate::serve::app::App;
 use crate::serve::error::ApiError;
 use crate::serve::input::{Body, User};
 use crate::serve::routes::Routes;
-use crate::settings::{Keeping, check, hidden, setting};
+use crate::settings::{Keeping, check, hidden, keys_stay, setting};
 use crate::store::{Change, UserId};
 use crate::workbench::choice;
 
@@ -39,7 +39,8 @@ async fn change(
     User(user): User,
     Body(said): Body<Map<String, Value>>,
 ) -> Result<Json<Value>, ApiError> {
-    let mut wanted = home::settings(&*app.store, &user).await?;
+    let before = home::settings(&*app.store, &user).await?;
+    let mut wanted = before.clone();
     let mut changes = Vec::new();
     for (key, value) in said {
         let change = match value {
@@ -59,6 +60,7 @@ async fn change(
         };
         changes.push(change);
     }
+    keys_stay(&before, &wanted).map_err(ApiError::unfit_for)?;
     // What is stored can be used, or is not stored.
     if wanted.contains_key("model") {
         let choice = choice(&Wanted::default(), &wanted).await;
@@ -97,6 +99,10 @@ async fn models(State(app): State<App>, User(user): User) -> Result<Json<Value>,
             "used": standing.used,
         }));
     }
+    let endpoints = Endpoint::stored(&settings).into_iter();
+    let endpoints: Vec<Value> = endpoints.map(|it| it.described()).collect();
+    let used = current.as_ref().ok().filter(|it| it.endpoint.is_some());
+    known.extend(used.map(Choice::name));
     known.extend(ollama.iter().map(|model| format!("ollama/{model}")));
     let (current, problem) = match current {
         Ok(choice) => (Some(described(&choice, &table)), None),
@@ -106,6 +112,7 @@ async fn models(State(app): State<App>, User(user): User) -> Result<Json<Value>,
         "current": current,
         "problem": problem,
         "providers": providers,
+        "endpoints": endpoints,
         "models": known,
     })))
 }

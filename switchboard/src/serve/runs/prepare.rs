@@ -8,21 +8,22 @@ use serde_json::Value;
 
 use crate::exit::Failure;
 use crate::home;
-use crate::models::{Choice, Tape, Wanted};
+use crate::models::{Choice, Tape};
 use crate::serve::fleet::Equipment;
 use crate::serve::parking::Parking;
 use crate::serve::runs::Shared;
 use crate::servers::auto_approved;
 use crate::session::{Decided, StoredOutputs};
 use crate::store::{Assistant, Conversation, Server, UserId};
-use crate::workbench::{self, Wishes};
+use crate::workbench::{self, Bounds, Options, Wishes};
 
 /// What is known before any server is reached.
 pub(super) struct Plan {
     pub(super) choice: Choice,
     pub(super) assistant: Option<Assistant>,
+    wishes: Wishes,
     mode: Mode,
-    limits: Limits,
+    bounds: Bounds,
     settings: BTreeMap<String, Value>,
     user: UserId,
 }
@@ -42,22 +43,30 @@ impl Plan {
             }
             None => None,
         };
-        let option = |name: &str| conversation.options.get(name).and_then(Value::as_str);
-        let of_assistant = assistant.as_ref().and_then(|it| it.model.as_deref());
-        let model = option("model").or(of_assistant).map(str::to_owned);
-        let choice = workbench::choice(&Wanted::model(model), &settings).await?;
-        let wished = option("approvalMode").map(workbench::named_mode);
-        let wished = wished.transpose()?;
-        let mode = workbench::mode(wished, assistant.as_ref(), &settings)?;
-        let limits = workbench::limits(&Wishes::default(), assistant.as_ref(), &settings);
+        let mut wishes = Wishes::default();
+        wishes.resume(conversation)?;
+        if wishes.wanted.model.is_none() {
+            let of_assistant = assistant.as_ref().and_then(|it| it.model.clone());
+            wishes.wanted.model = of_assistant;
+        }
+        let choice = workbench::choice(&wishes.wanted, &settings).await?;
+        let mode = workbench::mode(wishes.approve, assistant.as_ref(), &settings)?;
+        let bounds = Bounds::of(&wishes, assistant.as_ref(), &settings);
         Ok(Self {
             choice,
             assistant,
+            wishes,
             mode,
-            limits,
+            bounds,
             settings,
             user: user.clone(),
         })
+    }
+
+    /// Keeps in a conversation what it goes on with.
+    pub(super) fn remember(&self, conversation: &mut Conversation) {
+        let mode = workbench::mode_name(self.mode);
+        Options::new(&self.wishes, &self.choice, &mode, &self.bounds).keep(conversation);
     }
 
     /// The judge and the bounds.
@@ -73,7 +82,7 @@ impl Plan {
         shared.store.commit(seen.collect()).await?;
         let decided = Decided::read(&*shared.store, &self.user).await?;
         let policy = decided.policy(self.mode, servers, &conversation.id);
-        Ok((policy, self.limits))
+        Ok((policy, self.bounds.limits()))
     }
 
     /// Reaches the servers.
@@ -81,7 +90,7 @@ impl Plan {
         let assistant = self.assistant.as_ref();
         shared
             .fleet
-            .equip(&self.user, assistant, &self.choice)
+            .equip(&self.user, &self.wishes, assistant, &self.choice)
             .await
     }
 

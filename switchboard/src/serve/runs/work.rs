@@ -137,6 +137,7 @@ impl Task {
         };
         let system = plan.assistant.as_ref().and_then(|it| it.system.clone());
         self.talk.instruct(system.as_deref());
+        self.talk.remember(|row| plan.remember(row));
         let said = match self.talk.ask(content).await {
             Ok(said) => said,
             Err(error) => return answer(reply, Err(error)),

@@ -2,7 +2,7 @@
 
 use super::Desk;
 
-fn gone(desk: &Desk) {
+pub(super) fn gone(desk: &Desk) {
     // The kernel takes the children a moment after their parent.
     for _ in 0..200 {
         let mark = format!("SWITCHBOARD_HOME={}", desk.home().display());
