@@ -1,5 +1,6 @@
 //! The first run, without a key and without a network: a server, a model and a tour of both.
 
+mod deferred;
 mod fill;
 mod habit;
 mod model;

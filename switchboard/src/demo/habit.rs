@@ -4,6 +4,7 @@
 use provider_adapters::ToolSpec;
 use provider_adapters::testing::{Asked, ScriptedReply, ToolAnswer};
 
+use super::deferred;
 use super::fill;
 use super::script::{call_id, labelled, short_name};
 
@@ -48,22 +49,26 @@ const KEYWORDS: [(&str, &[&str]); 13] = [
 pub(crate) fn reply(asked: &Asked) -> ScriptedReply {
     let question = asked.question().unwrap_or_default();
     let answers = asked.answers();
-    if !answers.is_empty() {
-        let lines: Vec<String> = answers.into_iter().map(quote).collect();
+    if let Some(last) = answers.last() {
+        if let Some(reply) = deferred::follow(asked, question, last) {
+            return reply;
+        }
+        let answers = answers.iter().filter(|it| !deferred::is_search(it));
+        let lines: Vec<String> = answers.map(|answer| quote(asked, answer)).collect();
         return ScriptedReply::new().with_text(labelled(&lines.join("\n")));
     }
-    match meant(asked, question) {
-        Some(tool) => {
-            let arguments = fill::arguments(tool, question);
-            ScriptedReply::new().with_call(call_id(asked, 0), tool.name.as_str(), arguments)
-        }
-        None => ScriptedReply::new().with_text(labelled(&offer(asked))),
+    if let Some(tool) = meant(asked, question) {
+        let arguments = fill::arguments(tool, question);
+        return ScriptedReply::new().with_call(call_id(asked, 0), tool.name.as_str(), arguments);
     }
+    let search = deferred::search(asked, question);
+    search.unwrap_or_else(|| ScriptedReply::new().with_text(labelled(&offer(asked))))
 }
 
 /// What came back, in a line.
-fn quote(answer: &ToolAnswer) -> String {
-    let name = short_name(&answer.name);
+fn quote(asked: &Asked, answer: &ToolAnswer) -> String {
+    let called = deferred::called(asked, answer);
+    let name = short_name(&called);
     let text = answer.text.trim();
     let lower = text.to_lowercase();
     let denied = ["denied", "declined", "forbids", "was not made"];
@@ -84,11 +89,10 @@ fn quote(answer: &ToolAnswer) -> String {
 /// The tool that the question means: the one with most of its name, and words for it, in there.
 fn meant<'a>(asked: &'a Asked, question: &str) -> Option<&'a ToolSpec> {
     let lower = question.to_lowercase();
-    let words: Vec<&str> = lower
-        .split(|sign: char| !sign.is_alphanumeric() && sign != '_')
-        .collect();
+    let words = words(&lower);
     let mut best: Option<(usize, &ToolSpec)> = None;
-    for tool in asked.tools.iter().filter(|_| asked.may_call) {
+    let tools = asked.tools.iter().filter(|_| asked.may_call);
+    for tool in tools.filter(|tool| !deferred::is_built_in(tool)) {
         let score = score(short_name(&tool.name), &lower, &words);
         if score > best.map_or(0, |(most, _)| most) {
             best = Some((score, tool));
@@ -97,7 +101,14 @@ fn meant<'a>(asked: &'a Asked, question: &str) -> Option<&'a ToolSpec> {
     best.map(|(_, tool)| tool)
 }
 
-fn score(name: &str, lower: &str, words: &[&str]) -> usize {
+/// The words of a text; a tool's name is one.
+pub(super) fn words(text: &str) -> Vec<&str> {
+    text.split(|sign: char| !sign.is_alphanumeric() && sign != '_')
+        .collect()
+}
+
+/// How much of a tool's name, and of the words for it, is in a text.
+pub(super) fn score(name: &str, lower: &str, words: &[&str]) -> usize {
     let has = |word: &str| {
         // What is not letters of an alphabet has no spaces around it.
         words.contains(&word)
@@ -142,9 +153,9 @@ fn offer(asked: &Asked) -> String {
     let mut text = String::from(
         "I do not think: I look for the name of a tool in what you write, call it, and quote its answer.",
     );
-    let names: Vec<&str> = asked
-        .tools
-        .iter()
+    let tools = asked.tools.iter();
+    let names: Vec<&str> = tools
+        .filter(|tool| !deferred::is_built_in(tool))
         .map(|tool| short_name(&tool.name))
         .collect();
     if !asked.may_call || names.is_empty() {

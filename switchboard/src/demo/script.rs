@@ -32,7 +32,7 @@ static GET_TIME: LazyLock<DemoScript> =
 ///
 /// The first rule that fits is played; where none fits, the model follows its own habits: it calls
 /// the tool the user seems to mean, with arguments made up from its schema, and quotes what comes
-/// back.
+/// back. Where tools are searched for instead of listed, it searches with the user's words first.
 ///
 /// | member | meaning |
 /// |---|---|

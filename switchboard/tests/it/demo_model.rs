@@ -163,6 +163,109 @@ async fn the_tool_that_is_meant_is_called_and_its_answer_quoted() {
     }
 }
 
+/// What stands for many tools, as the loop offers it.
+fn stand_ins() -> Vec<ToolSpec> {
+    let arguments = json!({"name": {"type": "string"}, "arguments": {"type": "object"}});
+    vec![
+        spec(
+            "tool_search",
+            json!({"query": {"type": "string"}}),
+            &["query"],
+        ),
+        spec("tool_call", arguments, &["name", "arguments"]),
+        spec("read_output", json!({"id": {"type": "string"}}), &["id"]),
+    ]
+}
+
+/// What a search found, as the loop tells it.
+fn findings() -> String {
+    let path =
+        json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
+    [
+        json!({"name": "mcp__files__get_file_info", "description": "Metadata of a file.", "arguments": path}),
+        json!({"name": "mcp__files__read_text_file", "description": "The text of a file.", "arguments": path}),
+        json!({"name": "mcp__files__stat", "description": "Tells how large something is.", "arguments": path}),
+    ]
+    .map(|line| line.to_string())
+    .join("\n")
+}
+
+#[tokio::test]
+async fn deferred_tools_are_searched_for_and_the_best_hit_is_called() {
+    let demo = DemoModel::start(DemoScript::default(), 0).await.unwrap();
+    for wire in Wire::ALL {
+        for (words, query, tool) in [
+            (
+                "Please read the file \"/a/b.txt\"",
+                "read file txt",
+                "mcp__files__read_text_file",
+            ),
+            (
+                "How large is \"/a/b.txt\"?",
+                "large txt",
+                "mcp__files__stat",
+            ),
+        ] {
+            let mut talk = Talk::new(&demo, wire, &stand_ins(), true);
+            let reply = talk.ask(words).await;
+            let want = ("tool_search".to_owned(), json!({"query": query}));
+            assert_eq!(call(&reply), want, "{wire}");
+            let reply = talk
+                .answer(reply, |id| ToolResult::text(id, findings()))
+                .await;
+            let arguments = json!({"name": tool, "arguments": {"path": "/a/b.txt"}});
+            assert_eq!(call(&reply), ("tool_call".to_owned(), arguments), "{wire}");
+            let last = talk
+                .answer(reply, |id| ToolResult::text(id, "it is so"))
+                .await;
+            // In prompt mode its own calls are text to it.
+            let short = match wire {
+                Wire::Prompt => "tool_call",
+                _ => tool.rsplit("__").next().unwrap(),
+            };
+            assert_eq!(
+                last.text(),
+                format!("[{LABEL}]\n{short} answered: it is so"),
+                "{wire}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_search_without_a_hit_that_fits_calls_nothing() {
+    let demo = DemoModel::start(DemoScript::default(), 0).await.unwrap();
+    for wire in Wire::ALL {
+        let none = "No tool fits. Search again in other words.".to_owned();
+        for (found, says) in [
+            (
+                findings(),
+                "The nearest are: get_file_info, read_text_file, stat.",
+            ),
+            (none, "found none."),
+        ] {
+            let mut talk = Talk::new(&demo, wire, &stand_ins(), true);
+            let reply = talk.ask("Hello, how are you?").await;
+            assert_eq!(call(&reply).0, "tool_search", "{wire}");
+            let last = talk
+                .answer(reply, |id| ToolResult::text(id, found.as_str()))
+                .await;
+            assert_eq!(last.calls().count(), 0, "{wire}");
+            assert!(last.text().contains(says), "{wire}: {}", last.text());
+        }
+        let mut talk = Talk::new(&demo, wire, &stand_ins(), true);
+        let reply = talk.ask("Read it").await;
+        let last = talk
+            .answer(reply, |id| ToolResult::error(id, "the index is gone"))
+            .await;
+        assert_eq!(
+            last.text(),
+            format!("[{LABEL}]\ntool_search failed: the index is gone"),
+            "{wire}"
+        );
+    }
+}
+
 #[tokio::test]
 async fn denials_failures_and_unknown_words_are_told() {
     let demo = DemoModel::start(DemoScript::default(), 0).await.unwrap();
