@@ -26,7 +26,7 @@ export async function quit() {
 }
 
 /** A visitor: a browser profile of their own, whose pages are watched. */
-class Visitor {
+export class Visitor {
   static async arrive(program, options = {}) {
     const visitor = new Visitor();
     visitor.program = program;

@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline';
 /** A fresh home for the program; `end()` takes everything away. */
 export class Program {
   static async start({ env = {}, args = [] } = {}) {
-    const program = new Program();
+    const program = new this();
     program.folder = await mkdtemp(join(tmpdir(), 'switchboard-browser-'));
     program.env = env;
     program.args = args;
@@ -19,19 +19,16 @@ export class Program {
     await mkdir(join(program.folder, 'bin'));
     await symlink(process.env.SWITCHBOARD, join(program.folder, 'bin', 'switchboard'));
     // Whatever becomes of the tests, it does not outlive them.
-    process.once('exit', () => program.child.kill('SIGKILL'));
+    process.once('exit', () => program.child?.kill('SIGKILL'));
     await program.begin();
     return program;
   }
 
-  /** Starts it, on the port it had before. */
-  async begin() {
+  /** The environment it is started in. */
+  environment() {
     const { folder } = this;
-    const keep = ['LANG', 'TMPDIR']
-      .filter((name) => name in process.env)
-      .map((name) => [name, process.env[name]]);
-    const env = {
-      ...Object.fromEntries(keep),
+    return {
+      ...kept(['LANG', 'TMPDIR']),
       PATH: `${join(folder, 'bin')}:${process.env.PATH}`,
       HOME: folder,
       XDG_CONFIG_HOME: join(folder, 'config'),
@@ -39,18 +36,19 @@ export class Program {
       SWITCHBOARD_KEYRING: 'off',
       ...this.env,
     };
-    const args = [
-      '--json',
-      '--database',
-      join(folder, 'test.db'),
-      'serve',
-      '--port',
-      String(this.port),
-      ...this.args,
-    ];
+  }
+
+  /** Starts it, on the port it had before. */
+  async begin() {
+    const database = ['--database', join(this.folder, 'test.db')];
+    await this.serve(['--json', ...database, 'serve', '--port', String(this.port), ...this.args]);
+  }
+
+  /** Starts `switchboard serve` with these arguments, and returns once it is ready. */
+  async serve(args) {
     this.child = spawn(process.env.SWITCHBOARD, args, {
-      env,
-      cwd: folder,
+      env: this.environment(),
+      cwd: this.folder,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.ended = once(this.child, 'exit');
@@ -96,4 +94,10 @@ export class Program {
     }
     await rm(this.folder, { recursive: true, force: true });
   }
+}
+
+/** Those of our own environment variables that are set. */
+export function kept(names) {
+  const set = names.filter((name) => name in process.env);
+  return Object.fromEntries(set.map((name) => [name, process.env[name]]));
 }

@@ -1,6 +1,6 @@
 //! `cargo xtask browser`: the web page in a real browser, and its pure parts without one.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::install;
 use crate::shell::{self, Outcome, cargo_as_tested, command, exists};
@@ -13,6 +13,9 @@ const NAMES: [&str; 4] = [
     "google-chrome-stable",
 ];
 
+/// What is said where there is no browser.
+pub(crate) const MISSING: &str = "no Chromium. Install it, or name it: CHROMIUM=/path/to/chrome";
+
 /// Runs the unit tests of the page, then the tests in `switchboard/browser` whose names begin with
 /// one of `cases`; with none, all. Without a browser, it says so and goes on, unless `CI=true`.
 pub(crate) fn run(cases: &[String]) -> Outcome {
@@ -20,14 +23,9 @@ pub(crate) fn run(cases: &[String]) -> Outcome {
     unit.arg("switchboard/browser/unit/");
     shell::run(unit)?;
     let Some(chromium) = chromium()? else {
-        println!("SKIPPED: no Chromium. Install it, or name it: CHROMIUM=/path/to/chrome");
-        return Ok(());
+        return skip(MISSING);
     };
-    let root = std::env::current_dir().map_err(|e| format!("current folder: {e}"))?;
-    let node = install::npm(
-        Path::new("switchboard/browser"),
-        Path::new("target/browser/node"),
-    )?;
+    let node = playwright()?;
     // With an example, for then development dependencies have their say in features, as in tests.
     let targets = ["--bin", "switchboard", "--example", "load"];
     shell::run(cargo_as_tested("build", &targets))?;
@@ -35,15 +33,40 @@ pub(crate) fn run(cases: &[String]) -> Outcome {
     let mut tests = command("node", &["--test", "--test-concurrency=1"]);
     tests.args(files(cases)?);
     tests.env("CHROMIUM", chromium);
-    tests.env("PLAYWRIGHT", root.join(node).join("node_modules"));
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), Into::into);
-    let program = format!("debug/switchboard{}", std::env::consts::EXE_SUFFIX);
-    tests.env("SWITCHBOARD", target.join(program));
-    let shots = root.join("target/browser/shots");
-    // Only pictures of this run are there afterwards.
-    let _ = std::fs::remove_dir_all(&shots);
-    tests.env("SHOTS", shots);
+    tests.env("PLAYWRIGHT", root()?.join(node).join("node_modules"));
+    tests.env("SWITCHBOARD", program("debug")?);
+    tests.env("SHOTS", shots("target/browser/shots")?);
     shell::run(tests)
+}
+
+/// Installs what drives the browser, once; returns the folder that holds `node_modules`.
+pub(crate) fn playwright() -> Result<PathBuf, String> {
+    install::npm(
+        Path::new("switchboard/browser"),
+        Path::new("target/browser/node"),
+    )
+}
+
+/// The program as this profile builds it.
+pub(crate) fn program(profile: &str) -> Result<PathBuf, String> {
+    let target = match std::env::var_os("CARGO_TARGET_DIR") {
+        Some(target) => target.into(),
+        None => root()?.join("target"),
+    };
+    let name = format!("switchboard{}", std::env::consts::EXE_SUFFIX);
+    Ok(target.join(profile).join(name))
+}
+
+/// An empty folder for pictures: only those of this run are there afterwards.
+pub(crate) fn shots(folder: &str) -> Result<PathBuf, String> {
+    let shots = root()?.join(folder);
+    let _ = std::fs::remove_dir_all(&shots);
+    Ok(shots)
+}
+
+/// The workspace's folder.
+pub(crate) fn root() -> Result<PathBuf, String> {
+    std::env::current_dir().map_err(|e| format!("current folder: {e}"))
 }
 
 /// The test files of these cases.
@@ -69,14 +92,14 @@ fn files(cases: &[String]) -> Result<Vec<String>, String> {
 }
 
 /// The browser: the one named, the one that is there, or on a Debian machine of CI a fresh one.
-fn chromium() -> Result<Option<String>, String> {
+pub(crate) fn chromium() -> Result<Option<String>, String> {
     if let Ok(named) = std::env::var("CHROMIUM") {
         return Ok(Some(named));
     }
     if let Some(found) = find() {
         return Ok(Some(found));
     }
-    if std::env::var("CI").as_deref() != Ok("true") {
+    if !in_ci() {
         return Ok(None);
     }
     if exists(command("apt-get", &["--version"])) {
@@ -88,8 +111,20 @@ fn chromium() -> Result<Option<String>, String> {
         install.env("DEBIAN_FRONTEND", "noninteractive");
         shell::run(install)?;
     }
-    let missing = || "no Chromium, and CI=true: install it, or set CHROMIUM".to_owned();
-    find().map(Some).ok_or_else(missing)
+    Ok(find())
+}
+
+/// Leaves out what this machine cannot do, loudly; a failure where `CI=true`.
+pub(crate) fn skip(why: &str) -> Outcome {
+    if in_ci() {
+        return Err(format!("{why}\nWith CI=true nothing is skipped."));
+    }
+    println!("SKIPPED: {why}");
+    Ok(())
+}
+
+fn in_ci() -> bool {
+    std::env::var("CI").as_deref() == Ok("true")
 }
 
 fn find() -> Option<String> {

@@ -19,6 +19,7 @@ mod deny;
 mod fuzz;
 mod install;
 mod interop;
+mod journeys;
 mod laws;
 mod load;
 mod metadata;
@@ -43,6 +44,7 @@ what gates a change
   oracles [--rounds N] [--seed S]   the model wires against the vendors' own SDKs
   chaos [PATTERN] misbehaving servers: outcome, time, memory, processes left
   browser [CASE…] the web page in a real Chromium; pictures in target/browser/shots
+  journeys        the program as users build it, in a terminal and in Chromium, with real servers
 
 before a release; each installs its tool once, which takes minutes
   public-api [--update]   what the libraries offer, against each public-api.txt
@@ -74,6 +76,7 @@ fn main() -> ExitCode {
         "soak" => soak::run(rest),
         "bench" => bench::run(rest),
         "browser" => browser::run(rest),
+        "journeys" => journeys::run(),
         "fuzz" => fuzz::run(rest),
         "coverage" => coverage::run(rest),
         "public-api" => public_api::run(rest),

@@ -8,8 +8,8 @@ use crate::store::row::{
     ApprovedDefinition, Blob, DefinitionKind, Message, PendingState, Run, Setting,
 };
 use crate::store::sqlite::holder::Holders;
-use crate::store::sqlite::{leases, read};
 use crate::store::sqlite::table::{self, execute, failed};
+use crate::store::sqlite::{leases, read};
 use crate::store::stored_value::StoredValue;
 
 /// Makes all changes in one transaction, and gives back the numbers of the events among them.

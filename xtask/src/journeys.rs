@@ -1,0 +1,37 @@
+//! `cargo xtask journeys`: the program as users build it, driven as a person would.
+
+use std::path::Path;
+
+use crate::browser;
+use crate::install;
+use crate::shell::{self, Outcome, cargo, command};
+
+/// Builds the program with its default features, and plays `switchboard/journeys` with it: in a
+/// pseudo-terminal and in Chromium, with real servers. Without a browser, it says so and goes on,
+/// unless `CI=true`.
+pub(crate) fn run() -> Outcome {
+    if !cfg!(target_os = "linux") {
+        return browser::skip("journeys look for processes in /proc, which only Linux has");
+    }
+    let Some(chromium) = browser::chromium()? else {
+        return browser::skip(browser::MISSING);
+    };
+    let root = browser::root()?;
+    let playwright = browser::playwright()?;
+    let servers = install::npm(Path::new("xtask/interop"), Path::new("target/interop/node"))?;
+    // Alone: beside other packages it would get the features that their tests ask for.
+    shell::run(cargo(&[
+        "build",
+        "--quiet",
+        "--release",
+        "--package",
+        "switchboard",
+    ]))?;
+    let mut story = command("node", &["switchboard/journeys/journeys.mjs"]);
+    story.env("CHROMIUM", chromium);
+    story.env("PLAYWRIGHT", root.join(playwright).join("node_modules"));
+    story.env("SERVERS", root.join(servers).join("node_modules"));
+    story.env("SWITCHBOARD", browser::program("release")?);
+    story.env("SHOTS", browser::shots("target/journeys/shots")?);
+    shell::run(story)
+}
