@@ -159,7 +159,7 @@ async fn a_subscription_that_cannot_be_re_established_ends_with_the_reason() {
                 return acknowledge(server, message);
             }
             let failure = HttpFailure::new(error, "http://fake");
-            server.refuse(TransportError::Http(failure.into()), Delivery::NotSent);
+            server.refuse(TransportError::Http(failure), Delivery::NotSent);
         });
         let limits = Limits::default().with_resubscribe_attempts(5);
         let client = Client::builder(fake.clone()).limits(limits);

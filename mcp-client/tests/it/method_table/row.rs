@@ -11,7 +11,7 @@ use mcp_client::{
 use mcp_jsonrpc::Revision;
 use mcp_jsonrpc::model::{
     CallTool, CallToolParams, CompleteParams, ElicitAction, ElicitFormParams, ElicitResult,
-    ElicitUrlParams, InputResponses, LoggingLevel, RootsListChanged, Skill,
+    ElicitUrlParams, InputResponses, LoggingLevel, RootsListChanged,
 };
 use serde_json::json;
 
@@ -258,6 +258,8 @@ fn skills() -> Vec<Row> {
 
 #[cfg(feature = "skills")]
 fn skills() -> Vec<Row> {
+    use mcp_jsonrpc::model::Skill;
+
     fn skill() -> Skill {
         serde_json::from_value(json!({
             "uri": "skill://x/SKILL.md", "frontmatter": {"name": "x"}, "resources": "dynamic",

@@ -318,7 +318,7 @@ impl Connection {
             }
             Act::Status(status) => {
                 let failure = HttpFailure::new(status, "http://scripted");
-                return failed(TransportError::Http(failure.into()), Delivery::Unknown);
+                return failed(TransportError::Http(failure), Delivery::Unknown);
             }
             Act::SessionGone => return failed(TransportError::SessionExpired, Delivery::NotSent),
             Act::Reset => return failed(broken(), Delivery::Unknown),
