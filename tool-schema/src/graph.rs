@@ -27,7 +27,7 @@ pub(crate) enum Part {
 }
 
 impl Part {
-    fn ids(&self) -> impl Iterator<Item = Id> {
+    pub(crate) fn ids(&self) -> impl Iterator<Item = Id> {
         let (one, many, named): (Option<Id>, &[Id], &[(String, Id)]) = match self {
             Self::Json(_) => (None, &[], &[]),
             Self::One(id) => (Some(*id), &[], &[]),
@@ -209,6 +209,24 @@ impl Node {
             .chain(named)
     }
 
+    /// Says what is unevaluated as what is additional, which is the same where nothing else in the
+    /// node evaluates. Whether that was possible; `None` without the keyword.
+    pub(crate) fn settle_unevaluated(&mut self, key: &str) -> Option<bool> {
+        let plain = match key {
+            "unevaluatedProperties" => "additionalProperties",
+            _ => "items",
+        };
+        self.part(key)?;
+        if self.in_place().next().is_some() || self.has("contains") && plain == "items" {
+            return Some(false);
+        }
+        let part = self.take(key)?;
+        if !self.has(plain) {
+            self.set(plain, part);
+        }
+        Some(true)
+    }
+
     /// Whether nothing but notes is said.
     pub(crate) fn is_open(&self) -> bool {
         self.reference.is_none() && self.types == Types::ANY && !self.has_rules()
@@ -381,6 +399,26 @@ impl Graph {
             root: 0,
             weight: 0,
         }
+    }
+
+    /// Whether a rule of a node leaves everything as it would be without: it names nothing, admits
+    /// anything, or speaks of values of other types.
+    pub(crate) fn is_idle(&self, id: Id, key: &str) -> bool {
+        let node = self.node(id);
+        let silent = match (key, node.part(key)) {
+            (_, Some(Part::Named(pairs))) => pairs.is_empty(),
+            (
+                "additionalProperties"
+                | "propertyNames"
+                | "items"
+                | "unevaluatedProperties"
+                | "unevaluatedItems",
+                Some(Part::One(child)),
+            ) => self.node(self.follow(*child)).is_open(),
+            _ => false,
+        };
+        let known = crate::keyword::find(key);
+        silent || known.is_some_and(|known| !known.applies.meets(node.types))
     }
 
     /// Follows references that add nothing of their own, for a while.

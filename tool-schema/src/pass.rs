@@ -12,6 +12,7 @@ use crate::{
 
 mod ambiguity;
 mod array;
+mod audit;
 mod bounds;
 mod combine;
 mod condition;
@@ -57,23 +58,32 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Runs all passes.
+    /// Runs all passes. What one takes away without a report is reported as a loss.
     pub(crate) fn run(&mut self) -> Result<(), Quarantine> {
-        refs::run(self)?;
-        root::run(self)?;
-        combine::run(self)?;
-        condition::run(self)?;
-        untyped::run(self)?;
-        enumeration::run(self)?;
-        impossible::run(self)?;
-        array::run(self)?;
-        nullable::run(self)?;
-        map::run(self)?;
-        strict::run(self)?;
-        bounds::run(self)?;
-        keyword::run(self)?;
-        key::run(self)?;
-        ambiguity::run(self)
+        let passes = [
+            refs::run,
+            root::run,
+            combine::run,
+            condition::run,
+            untyped::run,
+            enumeration::run,
+            impossible::run,
+            array::run,
+            nullable::run,
+            map::run,
+            strict::run,
+            bounds::run,
+            keyword::run,
+            key::run,
+            ambiguity::run,
+        ];
+        let mut held = audit::held(&self.graph);
+        for pass in passes {
+            let reported = self.report.len();
+            pass(self)?;
+            held = audit::account(self, held, reported);
+        }
+        Ok(())
     }
 
     /// Calls `visit` for every node in use, also those it adds.

@@ -31,6 +31,22 @@ impl Report {
         self.entries.push((at, keyword.into(), action, true));
     }
 
+    /// How many differences are known so far.
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Places and keywords of the differences found after the first `known`, in order.
+    pub(crate) fn since(&self, known: usize) -> Vec<(usize, &str)> {
+        let new = self.entries.get(known..).unwrap_or_default();
+        let mut mentioned: Vec<_> = new
+            .iter()
+            .map(|(at, keyword, ..)| (*at, keyword.as_ref()))
+            .collect();
+        mentioned.sort_unstable();
+        mentioned
+    }
+
     /// The report in order of pointer, each difference once.
     pub(crate) fn finish(
         mut self,

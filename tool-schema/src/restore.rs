@@ -11,7 +11,7 @@ use crate::graph::{Graph, Id, merge::same};
 
 mod fits;
 
-pub(crate) use fits::fits;
+pub(crate) use fits::{fits, on_trust};
 
 /// Values nested deeper than this are left as they are.
 const MAX_DEPTH: usize = 256;

@@ -50,7 +50,8 @@ impl<'a> Merger<'a> {
     pub(crate) fn narrow(&mut self, id: Id, other: Id) -> Result<(), Quarantine> {
         let other = self.graph.follow(other);
         if other != id {
-            let merged = self.intersect(id, other);
+            let left = self.graph.node(id).clone();
+            let merged = self.intersect(left, other);
             self.graph.replace(id, merged);
             self.graph.check(self.limits)?;
         }
@@ -60,7 +61,8 @@ impl<'a> Merger<'a> {
     fn settle(&mut self) -> Result<(), Quarantine> {
         while let Some((id, a, b)) = self.queue.pop_front() {
             self.graph.check(self.limits)?;
-            let merged = self.intersect(a, b);
+            let left = self.scoped(a);
+            let merged = self.intersect(left, b);
             self.graph.replace(id, merged);
         }
         Ok(())
@@ -93,8 +95,26 @@ impl<'a> Merger<'a> {
         }
     }
 
-    fn intersect(&mut self, a: Id, b: Id) -> Node {
-        let (left, right) = (self.graph.node(a).clone(), self.graph.node(b).clone());
+    /// What a node says by itself. What it leaves unevaluated must be settled before it is
+    /// merged with others, whose keys it has not seen.
+    fn scoped(&mut self, id: Id) -> Node {
+        let mut node = self.graph.node(id).clone();
+        for key in ["unevaluatedProperties", "unevaluatedItems"] {
+            match node.settle_unevaluated(key) {
+                Some(true) => self.report.lossless(node.at, key, Action::Rewritten),
+                Some(false) => {
+                    node.take(key);
+                    self.report.lossy(node.at, key, Action::Weakened);
+                }
+                None => {}
+            }
+        }
+        node
+    }
+
+    /// What fits `left` and the node `b`. `left` sees what is in `b`, as `allOf` wants it.
+    fn intersect(&mut self, left: Node, b: Id) -> Node {
+        let right = self.scoped(b);
         let mut node = Node::new(left.at, left.types.and(right.types));
         if node.types == Types::NONE {
             return node;

@@ -153,11 +153,14 @@ impl<'s> Reader<'s, '_> {
         {
             values.push(Value::Null);
         }
-        if node.has("if") != (node.has("then") || node.has("else")) {
-            for key in ["if", "then", "else"] {
-                if node.take(key).is_some() {
-                    self.report.lossless(at, key, Action::Dropped);
-                }
+        for (key, needed) in [
+            ("then", "if"),
+            ("else", "if"),
+            ("minContains", "contains"),
+            ("maxContains", "contains"),
+        ] {
+            if !node.has(needed) && node.take(key).is_some() {
+                self.report.lossless(at, key, Action::Dropped);
             }
         }
         Ok(())
@@ -416,7 +419,18 @@ impl<'s> Reader<'s, '_> {
                 self.enter(target.value, place, 1, target.base)?
             }
         };
-        self.graph.node_mut(id).reference = Some(to);
+        if self.graph.node(id).reference.is_none() {
+            self.graph.node_mut(id).reference = Some(to);
+            return Ok(());
+        }
+        // `$ref` and `$dynamicRef` side by side: both hold.
+        let mut other = Node::new(self.graph.node(id).at, Types::ANY);
+        other.reference = Some(to);
+        let other = self.graph.add(other);
+        let node = self.graph.node_mut(id);
+        let mut members = node.many("allOf").to_vec();
+        members.push(other);
+        node.set("allOf", Part::Many(members));
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Work;
+use super::{Work, combine, keyword, root::alike};
 use crate::{
     Action, Quarantine,
     graph::{Id, Node, Part, write::plain},
@@ -11,6 +11,14 @@ use crate::{
 };
 
 pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
+    if work.target.needs_items {
+        // Where all arrays say what their items are, none is left unevaluated, wherever it is seen from.
+        work.each(|work, id| {
+            combine::unevaluated(work, id, "unevaluatedItems");
+            keyword::put_into_words(work, id, "unevaluatedItems");
+            Ok(())
+        })?;
+    }
     work.each(|work, id| {
         no_items(work, id);
         let node = work.node(id);
@@ -69,24 +77,20 @@ pub(super) fn tuple(work: &mut Work<'_>, id: Id) {
             .json("maxItems")
             .and_then(Value::as_u64)
             .is_some_and(|max| max <= length);
-    let mut kinds: Vec<(Value, Id)> = Vec::new();
+    let mut kinds: Vec<Id> = Vec::new();
     for place in places.iter().copied().chain(rest.filter(|_| !bounded)) {
-        let shape = plain(&work.graph, &[place]);
-        if !kinds.iter().any(|(known, _)| *known == shape) {
-            kinds.push((shape, place));
+        if !kinds.iter().any(|known| alike(work, *known, place, &mut 0)) {
+            kinds.push(place);
         }
     }
     let open_end = !bounded && rest.is_none();
     let sentence = words::schema_rule("prefixItems", &plain(&work.graph, &places));
     let items = match kinds.as_slice() {
         _ if open_end => work.open_node(at),
-        [(_, only)] => *only,
+        [only] => *only,
         _ => {
             let mut union = Node::new(at, Types::ANY);
-            union.set(
-                "anyOf",
-                Part::Many(kinds.iter().map(|(_, id)| *id).collect()),
-            );
+            union.set("anyOf", Part::Many(kinds.clone()));
             work.graph.add(union)
         }
     };

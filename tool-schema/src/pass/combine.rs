@@ -4,11 +4,11 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::{Work, array, root};
+use super::{Work, array, keyword, root};
 use crate::{
     Action, Quarantine, Unions,
     graph::{Id, Node, Part, merge::canon},
-    restore::fits,
+    restore::{fits, on_trust},
     types::Types,
     words,
 };
@@ -43,7 +43,11 @@ fn round(work: &mut Work<'_>, id: Id) -> Result<bool, Quarantine> {
         work.fold(id)?;
         work.report.lossless(at, "allOf", Action::Rewritten);
     }
-    unevaluated(work, id);
+    for key in ["unevaluatedProperties", "unevaluatedItems"] {
+        if !work.target.accepts(key) {
+            unevaluated(work, id, key);
+        }
+    }
     if refused(work, "prefixItems") {
         array::tuple(work, id);
     }
@@ -89,30 +93,10 @@ pub(super) fn admits_object(work: &Work<'_>, id: Id) -> bool {
 }
 
 /// What is left unevaluated after everything is in one node is what is additional.
-fn unevaluated(work: &mut Work<'_>, id: Id) {
-    for (key, plain, others) in [
-        (
-            "unevaluatedProperties",
-            "additionalProperties",
-            &["dependentSchemas"][..],
-        ),
-        ("unevaluatedItems", "items", &["contains"][..]),
-    ] {
-        let node = work.node(id);
-        let in_place = ["anyOf", "oneOf", "allOf", "if", "not"]
-            .iter()
-            .chain(others)
-            .any(|k| node.has(k));
-        if !node.has(key) || work.target.accepts(key) || in_place || node.reference.is_some() {
-            continue;
-        }
+pub(super) fn unevaluated(work: &mut Work<'_>, id: Id, key: &'static str) {
+    let node = work.node_mut(id);
+    if let Some(true) = node.settle_unevaluated(key) {
         let at = node.at;
-        let node = work.node_mut(id);
-        if let Some(part) = node.take(key)
-            && !node.has(plain)
-        {
-            node.set(plain, part);
-        }
         work.report.lossless(at, key, Action::Rewritten);
     }
 }
@@ -241,6 +225,10 @@ fn distribute(work: &mut Work<'_>, id: Id) -> Result<bool, Quarantine> {
 
 /// The branches, each narrowed by what stands beside them, without those nothing fits.
 fn narrowed(work: &mut Work<'_>, id: Id, branches: &[Id]) -> Result<Vec<Id>, Quarantine> {
+    // What all fitting branches leave unevaluated is nothing a branch can say alone.
+    for key in ["unevaluatedProperties", "unevaluatedItems"] {
+        keyword::put_into_words(work, id, key);
+    }
     let mut base = work.node(id).clone();
     base.keys
         .retain(|(key, _)| crate::keyword::is_rule(key) && *key != "anyOf");
@@ -295,6 +283,10 @@ fn listed_in_all(work: &mut Work<'_>, branches: &[Id]) -> Option<Vec<Value>> {
     let mut seen = HashSet::new();
     for branch in branches {
         listed(work.node(*branch))?;
+        let at = work.node(*branch).at;
+        for key in on_trust(&work.graph, *branch) {
+            work.report.lossy(at, key, Action::Dropped);
+        }
         for value in admitted(work, *branch) {
             if seen.insert(canon(&value)) {
                 all.push(value);

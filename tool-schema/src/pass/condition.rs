@@ -2,7 +2,7 @@
 //! before other passes rewrite what they say.
 
 use super::{Work, keyword, map};
-use crate::Quarantine;
+use crate::{Action, Quarantine};
 
 /// `if` speaks for its branches, `contains` for its counts.
 const CONDITIONS: &[&str] = &[
@@ -18,7 +18,25 @@ const CONDITIONS: &[&str] = &[
     "unevaluatedItems",
 ];
 
+/// Drops conditions that decide nothing. They still count what they see as evaluated, so that
+/// they stay while something asks for that.
+pub(super) fn drop_idle(work: &mut Work<'_>) -> Result<(), Quarantine> {
+    let counted = work.graph.in_use().into_iter().any(|id| {
+        let node = work.node(id);
+        node.has("unevaluatedProperties") || node.has("unevaluatedItems")
+    });
+    work.each(|work, id| {
+        let node = work.node_mut(id);
+        if !counted && !node.has("then") && !node.has("else") && node.take("if").is_some() {
+            let at = node.at;
+            work.report.lossless(at, "if", Action::Dropped);
+        }
+        Ok(())
+    })
+}
+
 pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
+    drop_idle(work)?;
     work.each(|work, id| {
         for key in CONDITIONS {
             if work.node(id).has(key) && !keyword::taken(work, id, key) {

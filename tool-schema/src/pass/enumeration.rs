@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::{Work, combine::admitted, keyword};
 use crate::{
     Action, Enums, Nulls, Quarantine, Untyped,
-    graph::{Id, Part},
-    restore::{Undo, fits},
+    graph::{Id, Part, merge::same},
+    restore::{Undo, fits, on_trust},
     types::Types,
 };
 
@@ -34,7 +34,11 @@ fn constant(work: &mut Work<'_>, id: Id) {
     let Some(value) = node.json("const").cloned() else {
         return;
     };
-    if work.target.untyped != Untyped::Keep && !fits(&work.graph, id, &value) {
+    let contradicted = match node.json("enum") {
+        Some(Value::Array(values)) => !values.iter().any(|other| same(other, &value)),
+        _ => false,
+    };
+    if contradicted || work.target.untyped != Untyped::Keep && !fits(&work.graph, id, &value) {
         work.node_mut(id).types = Types::NONE;
         return;
     }
@@ -135,6 +139,9 @@ pub(super) fn label(work: &mut Work<'_>, id: Id, values: Vec<Value>) {
         }
         labels.push((text, value));
     }
+    // The values were judged by the other rules, apart from those that are taken on trust.
+    let trusted = on_trust(&work.graph, id);
+    keyword::retire_rules(work, id, |key| !trusted.contains(&key));
     let node = work.node_mut(id);
     node.types = if nulls {
         Types::STRING.or(Types::NULL)
@@ -148,7 +155,6 @@ pub(super) fn label(work: &mut Work<'_>, id: Id, values: Vec<Value>) {
     if nulls {
         shown.push(Value::Null);
     }
-    node.keys.retain(|(key, _)| !crate::keyword::is_rule(key));
     node.set("enum", Part::Json(Value::Array(shown)));
     if labels.iter().any(|(text, value)| value != text.as_str()) {
         node.undo.push(Undo::Labels(labels));

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::Work;
+use super::{Work, condition};
 use crate::{
     Action, Patterns, Quarantine, RefSiblings, Unions,
     graph::{Id, Node, Part, write::plain},
@@ -30,7 +30,8 @@ pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
         }
         words_beside_reference(work, id);
         Ok(())
-    })
+    })?;
+    condition::drop_idle(work)
 }
 
 /// Whether the target takes `key` of this node as it is.
@@ -91,6 +92,7 @@ pub(super) fn put_into_words(work: &mut Work<'_>, id: Id, key: &'static str) {
             words::schema_rule(key, &Value::Object(map))
         }
     };
+    let lossy = keyword::is_rule(key) && !work.graph.is_idle(id, key);
     let node = work.node_mut(id);
     node.take(key);
     let action = match &sentence {
@@ -100,7 +102,7 @@ pub(super) fn put_into_words(work: &mut Work<'_>, id: Id, key: &'static str) {
         }
         None => Action::Dropped,
     };
-    if keyword::is_rule(key) && speaks(work.node(id), key) {
+    if lossy {
         work.report.lossy(at, key, action);
     } else {
         work.report.lossless(at, key, action);
@@ -114,9 +116,20 @@ pub(super) fn retire_notes(work: &mut Work<'_>, id: Id) {
     }
 }
 
-/// Whether a rule touches a value the node's types admit.
-fn speaks(node: &Node, key: &str) -> bool {
-    keyword::find(key).is_none_or(|known| known.applies.meets(node.types))
+/// The one way for rules to leave a node whose values get another form: those that the new form
+/// does not say go into words, and are losses.
+pub(super) fn retire_rules(work: &mut Work<'_>, id: Id, said: impl Fn(&str) -> bool) {
+    let rules: Vec<&'static str> = work.node(id).rules().collect();
+    for key in rules {
+        if said(key) {
+            let node = work.node_mut(id);
+            node.take(key);
+            let at = node.at;
+            work.report.lossless(at, key, Action::Rewritten);
+        } else {
+            put_into_words(work, id, key);
+        }
+    }
 }
 
 fn condition(work: &Work<'_>, node: &Node) -> Value {
@@ -168,6 +181,7 @@ fn root(work: &mut Work<'_>, id: Id) {
 
 /// Where nothing may stand beside an `anyOf`, its words go into the branches.
 fn words_into_branches(work: &mut Work<'_>, id: Id) {
+    rules_into_words(work, id, "anyOf");
     let at = work.node(id).at;
     let notes: Vec<(&'static str, Part)> = work
         .node(id)
@@ -214,8 +228,19 @@ fn words_into_branches(work: &mut Work<'_>, id: Id) {
     }
 }
 
+/// Rules that may not stand beside `kept`.
+fn rules_into_words(work: &mut Work<'_>, id: Id, kept: &str) {
+    let rules: Vec<&'static str> = work.node(id).rules().filter(|key| *key != kept).collect();
+    for key in rules {
+        put_into_words(work, id, key);
+    }
+}
+
 /// Where nothing may stand beside a `$ref`, its words go around it.
 fn words_beside_reference(work: &mut Work<'_>, id: Id) {
+    if work.node(id).reference.is_some() && work.target.ref_siblings == RefSiblings::Notes {
+        rules_into_words(work, id, "$ref");
+    }
     let node = work.node(id);
     let Some(target) = node.reference else { return };
     let at = node.at;

@@ -36,7 +36,7 @@ pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
                 }
             }
             OpenObjects::Drop => drop_rest(work, id, rest),
-            OpenObjects::Entries => entries(work, id, rest),
+            OpenObjects::Entries => entries(work, id, rest)?,
             OpenObjects::Close => close(work, id, rest),
         }
         Ok(())
@@ -179,7 +179,7 @@ fn drop_rest(work: &mut Work<'_>, id: Id, rest: Rest) {
     }
 }
 
-fn entries(work: &mut Work<'_>, id: Id, rest: Rest) {
+fn entries(work: &mut Work<'_>, id: Id, rest: Rest) -> Result<(), Quarantine> {
     let node = work.node(id);
     let at = node.at;
     if !node.properties().is_empty() || id == work.graph.root {
@@ -188,11 +188,12 @@ fn entries(work: &mut Work<'_>, id: Id, rest: Rest) {
             work.report
                 .lossy(at, "additionalProperties", Action::Narrowed);
         }
-        return drop_rest(work, id, rest);
+        drop_rest(work, id, rest);
+        return Ok(());
     }
     let patterned = node.has("patternProperties");
     match rest {
-        Rest::Like(values) if !patterned => into_entries(work, id, values),
+        Rest::Like(values) if !patterned => into_entries(work, id, values)?,
         _ if work.target.empty_objects => drop_rest(work, id, rest),
         Rest::Closed if !patterned && fits(&work.graph, id, &json!({})) => {
             let mut values = vec![json!({})];
@@ -202,20 +203,20 @@ fn entries(work: &mut Work<'_>, id: Id, rest: Rest) {
                 .lossless(at, "additionalProperties", Action::Rewritten);
         }
         _ => {
-            untyped::as_text(work, id, "A JSON object, written as JSON text.");
+            let open = |key: &str| rest == Rest::Open && key == "additionalProperties";
+            untyped::as_text(work, id, "A JSON object, written as JSON text.", open);
             work.report.lossy(at, "type", Action::Weakened);
         }
     }
+    Ok(())
 }
 
 /// A map becomes a list of its entries.
-fn into_entries(work: &mut Work<'_>, id: Id, values: Id) {
+fn into_entries(work: &mut Work<'_>, id: Id, values: Id) -> Result<(), Quarantine> {
     let at = work.node(id).at;
     let mut key = work.graph.add(Node::new(at, Types::STRING));
-    if let Some(names) = work.node(id).one("propertyNames")
-        && let Ok(merged) = work.merger().merge(key, names)
-    {
-        key = merged;
+    if let Some(names) = work.node(id).one("propertyNames") {
+        key = work.merger().merge(key, names)?;
     }
     let mut entry = Node::new(at, Types::OBJECT);
     entry.set(
@@ -225,15 +226,27 @@ fn into_entries(work: &mut Work<'_>, id: Id, values: Id) {
     entry.set_required(vec!["key".to_owned(), "value".to_owned()]);
     let entry = work.graph.add(entry);
     keyword::retire_notes(work, id);
-    if work.node(id).has("propertyNames") {
-        work.report.lossless(at, "propertyNames", Action::Rewritten);
-    }
     let node = work.node_mut(id);
     let at_least = node.json("minProperties").and_then(Value::as_u64);
     let at_most = node.json("maxProperties").cloned();
     let nulls = node.types.and(Types::NULL);
+    // A key given twice counts once.
+    if at_least.is_some_and(|count| count > 1) {
+        node.take("minProperties");
+        work.report.lossy(at, "minProperties", Action::Weakened);
+    }
+    keyword::retire_rules(work, id, |key| {
+        matches!(
+            key,
+            "additionalProperties"
+                | "properties"
+                | "propertyNames"
+                | "minProperties"
+                | "maxProperties"
+        )
+    });
+    let node = work.node_mut(id);
     node.types = Types::ARRAY.or(nulls);
-    node.keys.retain(|(key, _)| !crate::keyword::is_rule(key));
     node.set("items", Part::One(entry));
     if let Some(count) = at_least {
         node.set("minItems", Part::Json(count.into()));
@@ -243,12 +256,7 @@ fn into_entries(work: &mut Work<'_>, id: Id, values: Id) {
     }
     node.undo.push(Undo::Entries);
     node.explain("A list of keys, each with its value.");
-    work.report
-        .lossless(at, "additionalProperties", Action::Rewritten);
-    // A key given twice counts once.
-    if at_least.is_some_and(|count| count > 1) {
-        work.report.lossy(at, "minProperties", Action::Weakened);
-    }
+    Ok(())
 }
 
 fn close(work: &mut Work<'_>, id: Id, rest: Rest) {

@@ -194,6 +194,11 @@ fn split(work: &mut Work<'_>, id: Id) {
         .collect();
     let can_union = work.target.accepts("anyOf");
     let at = node.at;
+    for key in node.rules() {
+        if keyword::find(key).is_some_and(|known| !known.applies.meets(node.types)) {
+            work.report.lossless(at, key, Action::Dropped);
+        }
+    }
     let whole = work.node_mut(id);
     whole.keys.retain(|(key, _)| !keyword::is_rule(key));
     if can_union {
@@ -227,7 +232,11 @@ fn without_null(work: &mut Work<'_>, id: Id) -> Option<Id> {
         .copied()
         .filter(|b| work.node(*b).types != Types::NULL)
         .collect();
-    if rest.is_empty() || rest.len() == branches.len() || copy.types != Types::ANY {
+    if rest.is_empty()
+        || rest.len() == branches.len()
+        || copy.types != Types::ANY
+        || copy.rules().count() > 1
+    {
         return None;
     }
     if rest

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use super::{Work, combine::admits_object};
+use super::{Work, combine::admits_object, keyword};
 use crate::{
     Action, Quarantine,
     graph::{Id, Node, Part, merge::canon},
@@ -75,6 +75,7 @@ fn impossible(work: &Work<'_>, id: Id) -> Quarantine {
 /// what all require, and the rest in words.
 pub(super) fn melt(work: &mut Work<'_>, id: Id, key: &'static str) -> Result<(), Quarantine> {
     let at = work.node(id).at;
+    keyword::put_into_words(work, id, "unevaluatedProperties");
     let mut base = work.node(id).clone();
     let branches = base.many(key).to_vec();
     base.take(key);
@@ -205,6 +206,9 @@ fn either(work: &mut Work<'_>, choices: &[Id]) -> Id {
         }
         values.extend(listed.into_iter().filter(|value| seen.insert(canon(value))));
     }
+    if work.node(*first).has("const") {
+        work.report.lossless(at, "const", Action::Rewritten);
+    }
     let mut node = Node::new(at, types);
     if let Some(text) = choices
         .iter()
@@ -217,7 +221,7 @@ fn either(work: &mut Work<'_>, choices: &[Id]) -> Id {
 }
 
 /// Whether two nodes say the same, as far as some steps tell.
-fn alike(work: &Work<'_>, a: Id, b: Id, steps: &mut usize) -> bool {
+pub(super) fn alike(work: &Work<'_>, a: Id, b: Id, steps: &mut usize) -> bool {
     if a == b {
         return true;
     }

@@ -44,7 +44,7 @@ pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
         match (work.target.untyped, implied) {
             (Untyped::Refuse, _) => work.report.lossy(at, "type", Action::Weakened),
             (_, Types::NONE) => {
-                as_text(work, id, "Any JSON value, written as JSON text.");
+                as_text(work, id, "Any JSON value, written as JSON text.", |_| false);
                 work.report.lossless(at, "type", Action::Rewritten);
             }
             (_, implied) => {
@@ -57,15 +57,16 @@ pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
 }
 
 /// Makes `id` a string that holds JSON.
-pub(super) fn as_text(work: &mut Work<'_>, id: Id, words: &str) {
+/// Rules that are not `said` by that become words.
+pub(super) fn as_text(work: &mut Work<'_>, id: Id, words: &str, said: impl Fn(&str) -> bool) {
     super::keyword::retire_notes(work, id);
+    super::keyword::retire_rules(work, id, said);
     let node = work.node_mut(id);
     node.types = if node.types == Types::ANY || !node.types.holds(Types::NULL) {
         Types::STRING
     } else {
         Types::STRING.or(Types::NULL)
     };
-    node.keys.retain(|(key, _)| !keyword::is_rule(key));
     node.undo.push(Undo::Json);
     node.explain(words);
 }
@@ -76,7 +77,7 @@ impl Work<'_> {
         let id = self.graph.add(Node::new(at, Types::ANY));
         match self.target.untyped {
             Untyped::Keep => {}
-            Untyped::Text => as_text(self, id, "Any JSON value, written as JSON text."),
+            Untyped::Text => as_text(self, id, "Any JSON value, written as JSON text.", |_| false),
             Untyped::Refuse => self.report.lossy(at, "type", Action::Weakened),
         }
         id

@@ -17,6 +17,37 @@ pub(crate) fn fits(graph: &Graph, id: Id, value: &Value) -> bool {
     Checker { graph, steps: 0 }.fits(id, value, 0)
 }
 
+/// The rules of a node that [`fits`] takes on trust: a yes may be false because of them.
+pub(crate) fn on_trust(graph: &Graph, id: Id) -> Vec<&'static str> {
+    let mut checker = Checker { graph, steps: 0 };
+    let node = graph.node(id);
+    node.keys
+        .iter()
+        .filter(|(key, part)| {
+            UNCERTAIN.contains(key) || part.ids().any(|child| !checker.is_certain(child, 0))
+        })
+        .map(|(key, _)| *key)
+        .collect()
+}
+
+/// Rules that are not checked, or not to the end.
+const UNCERTAIN: &[&str] = &[
+    "pattern",
+    "format",
+    "oneOf",
+    "not",
+    "if",
+    "then",
+    "else",
+    "patternProperties",
+    "unevaluatedProperties",
+    "unevaluatedItems",
+    "uniqueItems",
+    "multipleOf",
+    "minContains",
+    "maxContains",
+];
+
 struct Checker<'a> {
     graph: &'a Graph,
     steps: usize,
@@ -94,21 +125,7 @@ impl Checker<'_> {
         let node = self.graph.node(id);
         self.steps <= MAX_STEPS
             && depth < 32
-            && !node.keys.iter().any(|(key, _)| {
-                matches!(
-                    *key,
-                    "pattern"
-                        | "format"
-                        | "oneOf"
-                        | "not"
-                        | "if"
-                        | "patternProperties"
-                        | "unevaluatedProperties"
-                        | "unevaluatedItems"
-                        | "uniqueItems"
-                        | "multipleOf"
-                )
-            })
+            && !node.keys.iter().any(|(key, _)| UNCERTAIN.contains(key))
             && node
                 .children()
                 .all(|child| self.is_certain(child, depth + 1))

@@ -123,6 +123,8 @@ impl Target {
         .with_formats(STRICT_FORMATS)
         .with_ref_siblings(RefSiblings::None)
         .with_unions(Unions::Described)
+        // Objects and arrays are written in another form than the listed values.
+        .with_enums(Enums::Scalars)
         .with_untyped(Untyped::Refuse)
         .with_open_objects(OpenObjects::Close)
         .with_optional(Optional::Null)
@@ -315,6 +317,7 @@ impl Target {
         ])
         .with_formats(&["email", "hostname", "ipv4", "ipv6", "uuid"])
         .with_unions(Unions::Described)
+        .with_enums(Enums::Scalars)
         .with_type_lists(TypeLists::Scalars)
         .with_untyped(Untyped::Refuse)
         .with_open_objects(OpenObjects::Close)

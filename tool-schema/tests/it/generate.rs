@@ -130,16 +130,125 @@ fn leaves() -> impl Strategy<Value = Value> {
     ]
 }
 
+/// Any of `all`, each with the same chance, so that each comes beside each other.
+fn some(
+    all: Vec<(&'static str, BoxedStrategy<Value>)>,
+    chance: f64,
+) -> impl Strategy<Value = Map<String, Value>> {
+    let each: Vec<_> = all
+        .into_iter()
+        .map(|(key, value)| {
+            prop::option::weighted(chance, value.prop_map(move |value| (key.to_owned(), value)))
+        })
+        .collect();
+    each.prop_map(|each| each.into_iter().flatten().collect())
+}
+
+/// Rules for the keys of objects, apart from those that name properties.
+fn key_rules(inner: &BoxedStrategy<Value>) -> impl Strategy<Value = Map<String, Value>> + use<> {
+    let one = |values: Vec<Value>| select(values).boxed();
+    let named = |name: &'static str| {
+        inner
+            .clone()
+            .prop_map(move |inner| json!({name: inner}))
+            .boxed()
+    };
+    some(
+        vec![
+            ("minProperties", one(vec![json!(1), json!(2)])),
+            ("maxProperties", one(vec![json!(2), json!(3)])),
+            ("patternProperties", named("^x-")),
+            (
+                "propertyNames",
+                one(vec![
+                    json!({"maxLength": 12}),
+                    json!({"pattern": "^[a-z]"}),
+                    json!({"not": {"const": "b"}}),
+                    json!({"enum": ["a", "b", "x-1"]}),
+                    json!(true),
+                ]),
+            ),
+            (
+                "dependentRequired",
+                one(vec![json!({"a": ["b"]}), json!({"b": ["a", "name"]})]),
+            ),
+            (
+                "dependentSchemas",
+                prop_oneof![
+                    Just(json!({"a": {"required": ["b"]}})),
+                    Just(json!({"b": {"maxProperties": 2}})),
+                    named("a")
+                ]
+                .boxed(),
+            ),
+            (
+                "unevaluatedProperties",
+                prop_oneof![2 => Just(json!(false)), 1 => inner.clone()].boxed(),
+            ),
+        ],
+        0.08,
+    )
+}
+
+/// Rules for values of any type.
+fn logic(inner: &BoxedStrategy<Value>) -> impl Strategy<Value = Map<String, Value>> + use<> {
+    let many = || {
+        prop::collection::vec(inner.clone(), 1..3)
+            .prop_map(Value::from)
+            .boxed()
+    };
+    let needs = |keys: Value| json!({"required": keys});
+    some(
+        vec![
+            (
+                "anyOf",
+                prop_oneof![
+                    many(),
+                    Just(json!([{"required": ["a"]}, {"required": ["b"]}])).boxed()
+                ]
+                .boxed(),
+            ),
+            ("oneOf", many()),
+            ("allOf", many()),
+            (
+                "not",
+                prop_oneof![Just(needs(json!(["a", "b"]))).boxed(), inner.clone()].boxed(),
+            ),
+            (
+                "if",
+                prop_oneof![Just(needs(json!(["a"]))).boxed(), inner.clone()].boxed(),
+            ),
+            (
+                "then",
+                prop_oneof![Just(needs(json!(["b"]))).boxed(), inner.clone()].boxed(),
+            ),
+            ("else", inner.clone()),
+            (
+                "enum",
+                prop::collection::vec(scalars(), 1..4)
+                    .prop_map(Value::from)
+                    .boxed(),
+            ),
+            ("const", scalars().boxed()),
+        ],
+        0.03,
+    )
+}
+
 fn object(inner: BoxedStrategy<Value>) -> impl Strategy<Value = Value> {
     let rest = prop_oneof![
         4 => Just(None),
-        4 => Just(Some(json!(false))),
+        3 => Just(Some(json!(false))),
         1 => Just(Some(json!(true))),
-        2 => inner.clone().prop_map(Some),
+        3 => inner.clone().prop_map(Some),
     ];
-    let properties = prop::collection::vec((keys(), inner.clone(), any::<bool>()), 0..5);
-    (properties, rest, notes(), 0..24_u8, inner).prop_map(
-        |(properties, rest, notes, style, other)| {
+    let properties = prop_oneof![
+        3 => prop::collection::vec((keys(), inner.clone(), any::<bool>()), 0..5).boxed(),
+        1 => Just(Vec::new()).boxed(),
+    ];
+    let (keys, logic) = (key_rules(&inner), logic(&inner));
+    (properties, rest, notes(), keys, logic, 0..16_u8).prop_map(
+        |(properties, rest, notes, keys, logic, style)| {
             let mut map = notes;
             map.insert("type".into(), "object".into());
             let mut named = Map::new();
@@ -150,58 +259,58 @@ fn object(inner: BoxedStrategy<Value>) -> impl Strategy<Value = Value> {
                 }
                 named.insert(key, schema);
             }
-            if !named.is_empty() || style < 12 {
+            if !named.is_empty() || style < 4 {
                 map.insert("properties".into(), Value::Object(named));
             }
             if let Some(rest) = rest {
                 map.insert("additionalProperties".into(), rest);
             }
-            match style {
-                1 => drop(map.insert("minProperties".into(), 1.into())),
-                2 => drop(map.insert("maxProperties".into(), 3.into())),
-                3 => drop(map.insert("patternProperties".into(), json!({"^x-": other}))),
-                4 => drop(map.insert("propertyNames".into(), json!({"maxLength": 12}))),
-                5 => drop(map.insert("dependentRequired".into(), json!({"a": ["b"]}))),
-                6 => {
-                    map.insert("if".into(), json!({"required": ["a"]}));
-                    map.insert("then".into(), json!({"required": ["b"]}));
-                }
-                7 => drop(map.insert(
-                    "anyOf".into(),
-                    json!([{"required": ["a"]}, {"required": ["b"]}]),
-                )),
-                8 => required.push("unknown".into()),
-                9 => drop(map.insert("not".into(), json!({"required": ["a", "b"]}))),
-                10 => drop(map.insert("unevaluatedProperties".into(), json!(false))),
-                _ => {}
+            if style == 0 {
+                required.push("unknown".into());
             }
             map.insert("required".into(), json!(required));
+            map.extend(keys);
+            map.extend(logic);
             Value::Object(map)
         },
     )
 }
 
 fn array(inner: BoxedStrategy<Value>) -> impl Strategy<Value = Value> {
+    let counts = |low: u64| (low..low + 3).prop_map(Value::from).boxed();
+    let rules = some(
+        vec![
+            (
+                "prefixItems",
+                prop::collection::vec(inner.clone(), 1..3)
+                    .prop_map(Value::from)
+                    .boxed(),
+            ),
+            ("minItems", counts(0)),
+            ("maxItems", counts(1)),
+            ("uniqueItems", any::<bool>().prop_map(Value::from).boxed()),
+            ("contains", inner.clone()),
+            ("minContains", counts(0)),
+            ("maxContains", counts(1)),
+            (
+                "unevaluatedItems",
+                prop_oneof![2 => Just(json!(false)), 1 => inner.clone()].boxed(),
+            ),
+        ],
+        0.15,
+    );
     (
         prop::option::of(inner.clone()),
-        prop::collection::vec(inner, 0..3),
         notes(),
-        0..6_u8,
-        0..3_u64,
+        rules,
+        logic(&inner),
     )
-        .prop_map(|(items, prefix, notes, style, count)| {
+        .prop_map(|(items, notes, rules, logic)| {
             let mut map = notes;
             map.insert("type".into(), "array".into());
-            if let Some(items) = items {
-                map.insert("items".into(), items);
-            }
-            match style {
-                1 if !prefix.is_empty() => drop(map.insert("prefixItems".into(), prefix.into())),
-                2 => drop(map.insert("minItems".into(), count.into())),
-                3 => drop(map.insert("maxItems".into(), (count + 1).into())),
-                4 => drop(map.insert("uniqueItems".into(), true.into())),
-                _ => {}
-            }
+            map.extend(items.map(|items| ("items".to_owned(), items)));
+            map.extend(rules);
+            map.extend(logic);
             Value::Object(map)
         })
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tool_schema::{Compiled, Target, compile};
 
-use crate::oracle::{Dice, Extra, as_json_schema, validator, value};
+use crate::oracle::{Dice, Extra, as_json_schema, near, validator, value};
 
 /// A schema that accepts no arguments stands for one left out.
 pub(crate) fn sent(compiled: &Compiled) -> Value {
@@ -62,16 +62,20 @@ pub(crate) fn check_laws(
     };
     for round in 0..count as u64 {
         let mut dice = Dice::new(seed.wrapping_mul(31).wrapping_add(round));
-        // What fits the compiled schema fits the original once restored.
         let written = value(&as_schema, &mut dice, Extra::Allowed);
-        if after.is_valid(&written) && !compiled.is_lossy() {
-            let restored = compiled.restore.apply(written.clone());
-            if !before.is_valid(&restored) {
-                return told("unsound", json!({"written": written, "restored": restored}));
+        let wanted = value(schema, &mut dice, Extra::Declared);
+        // What fits the compiled schema fits the original once restored, also what a model might
+        // write that takes the compiled schema for the original, and errs.
+        let astray = |dice: &mut Dice| compiled.restore.project(near(&wanted, dice));
+        for written in [astray(&mut dice), astray(&mut dice), written] {
+            if after.is_valid(&written) && !compiled.is_lossy() {
+                let restored = compiled.restore.apply(written.clone());
+                if !before.is_valid(&restored) {
+                    return told("unsound", json!({"written": written, "restored": restored}));
+                }
             }
         }
         // What fits the original can be written.
-        let wanted = value(schema, &mut dice, Extra::Declared);
         let is_arguments =
             wanted.is_object() || compiled.restore.apply(json!({"value": 1})) == json!(1);
         if is_arguments && before.is_valid(&wanted) && !compiled.is_lossy() {

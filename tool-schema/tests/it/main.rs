@@ -14,6 +14,7 @@ mod filter;
 mod generate;
 mod generated;
 mod hostile;
+mod keywords;
 mod laws;
 mod lists;
 mod names;

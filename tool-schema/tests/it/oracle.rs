@@ -371,3 +371,51 @@ fn join(a: Value, b: Value) -> Value {
         (_, b) => b,
     }
 }
+
+/// A value that differs from `value` in one place: a key or an item more or less, or another scalar.
+pub(crate) fn near(value: &Value, dice: &mut Dice) -> Value {
+    let others = [
+        json!(null),
+        json!(true),
+        json!(0),
+        json!(7),
+        json!(-1.5),
+        json!(""),
+        json!("X"),
+        json!("abcdefghijklm"),
+        json!({"a": 1}),
+        json!([1, 1]),
+    ];
+    let other = others[dice.below(others.len())].clone();
+    match value {
+        Value::Object(map) => {
+            let mut map = map.clone();
+            let names: Vec<String> = map.keys().cloned().collect();
+            let free = ["a", "b", "c", "x-1", "zeta", "a key that is rather long"];
+            let free = free[dice.below(free.len())].to_owned();
+            match (dice.below(4), dice.pick(&names)) {
+                (0, Some(name)) => drop(map.shift_remove(name)),
+                (1, Some(name)) => drop(map.insert(free, map[name].clone())),
+                (2, Some(name)) => {
+                    let inner = near(&map[name], dice);
+                    map.insert(name.clone(), inner);
+                }
+                _ => drop(map.insert(free, other)),
+            }
+            Value::Object(map)
+        }
+        Value::Array(list) => {
+            let mut list = list.clone();
+            let index = dice.below(list.len());
+            match (dice.below(4), list.get(index).cloned()) {
+                (0, Some(_)) => drop(list.remove(index)),
+                (1, Some(item)) => list.push(item),
+                (2, Some(item)) => list[index] = near(&item, dice),
+                _ => list.push(other),
+            }
+            Value::Array(list)
+        }
+        Value::Number(number) if dice.coin() => json!(number.as_f64().unwrap_or_default() + 1.0),
+        _ => other,
+    }
+}
