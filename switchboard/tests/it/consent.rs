@@ -427,7 +427,9 @@ async fn play(seed: usize, steps: Vec<Step>) {
             Command::Answer(answer) => Some((**answer).clone()),
             _ => None,
         };
-        match (processes[process].order(command).await, answered) {
+        let told = processes[process].order(command).await;
+        if std::env::var("TRACE").is_ok() { eprintln!("{step:?} -> {told:?}; ran {} shown {:?}", world.ran.lock().unwrap().len(), shown.lock().unwrap().last().map(|it| (it.record.number, it.record.arguments.text().to_owned()))); }
+        match (told, answered) {
             (Told::Counts, Some((approval, decision))) => said.hear(&approval, &decision),
             (Told::Ended, _) => {
                 processes[process] = Process::start(&stage, &shown);

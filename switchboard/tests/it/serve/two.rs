@@ -8,7 +8,7 @@ use super::house::Talk;
 /// A call that runs until it is stopped.
 fn running(house: &House) -> Talk {
     let mut events = house.events("");
-    let talk = house.say(&json!({}), "please be slow");
+    let talk = house.say(&json!({"approvalMode": "ask"}), "please be slow");
     events.until_waiting();
     let message = house.latest(&talk);
     let (status, call) = house.confirm(&message, &json!({"args": {"ms": 60_000}}));
