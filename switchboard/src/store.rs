@@ -46,7 +46,7 @@ pub use id::{
     AssistantId, BlobId, ConversationId, HolderId, LeaseId, MessageId, PendingId, RuleId, RunId,
     ServerId, UserId,
 };
-pub use lease::{Acquired, LEASE_HEARTBEAT, LEASE_TIMEOUT, Lease};
+pub use lease::{LEASE_HEARTBEAT, LEASE_TIMEOUT, Lease};
 pub use mark::{Marker, Marks};
 pub use row::{
     ApprovedDefinition, Assistant, Blob, CallStatus, Conversation, Decision, DefinitionKind,

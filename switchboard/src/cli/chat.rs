@@ -45,6 +45,7 @@ impl Chat {
             None => None,
         };
         let mut wishes = self.talk.wishes(global);
+        let another = wishes.assistant.is_some();
         if let Some(id) = &resumed {
             super::session::resume(&*store, id, &mut wishes).await?;
         }
@@ -56,6 +57,7 @@ impl Chat {
             bench,
             console,
             interactive: out.is_interactive(),
+            another,
         };
         let ended = room.talk_on(resumed).await;
         room.bench.close().await;
@@ -69,6 +71,8 @@ struct Room {
     talk: Talk,
     console: Console,
     interactive: bool,
+    /// Whether the conversation goes on with an assistant of the command line.
+    another: bool,
 }
 
 impl Room {
@@ -145,6 +149,9 @@ impl Room {
     async fn resume(&mut self, id: &ConversationId) -> Result<Option<Exit>, Failure> {
         let store = Arc::clone(&self.bench.store);
         self.talk = Talk::load(store, &self.bench.user, id).await?;
+        if self.another {
+            self.talk.reinstruct(self.bench.system());
+        }
         let title = clean(&self.talk.conversation().title).into_owned();
         self.dim(&format!("Going on with: {title}"));
         if !self.talk.open_questions().await?.is_empty() {

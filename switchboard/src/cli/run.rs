@@ -58,6 +58,7 @@ impl Run {
             None => None,
         };
         let mut wishes = self.talk.wishes(global);
+        let another = wishes.assistant.is_some();
         if let Some(id) = &resumed {
             super::session::resume(&*store, id, &mut wishes).await?;
         }
@@ -86,6 +87,9 @@ impl Run {
             let (policy, limits) = bench.governance(&talk.conversation().id).await?;
             talk.govern(policy, limits);
             talk.remember(|row| bench.remember(row));
+            if another {
+                talk.reinstruct(bench.system());
+            }
             match &prompt {
                 Some(prompt) => drop(talk.ask(prompt).await?),
                 None => talk.proceed().await?,

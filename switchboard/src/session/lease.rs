@@ -59,9 +59,9 @@ impl Drop for Held {
 async fn renew(store: Arc<dyn Store>, renewal: Change) {
     loop {
         tokio::time::sleep(LEASE_HEARTBEAT).await;
-        match store.commit(vec![renewal.clone()]).await {
-            Err(StoreError::Conflict { .. } | StoreError::Closed) => return,
-            _ => {}
+        let renewed = store.commit(vec![renewal.clone()]).await;
+        if let Err(StoreError::Conflict { .. } | StoreError::Closed) = renewed {
+            return;
         }
     }
 }

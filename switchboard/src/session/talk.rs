@@ -35,6 +35,8 @@ pub struct Talk {
     /// Whether the conversation is in the store.
     stored: bool,
     next_seq: u64,
+    /// Other instructions, from the next message on.
+    system: Option<String>,
 }
 
 impl Talk {
@@ -51,6 +53,7 @@ impl Talk {
             ledger: ledger(store, conversation, answer, run),
             stored: false,
             next_seq: 1,
+            system: None,
         }
     }
 
@@ -136,6 +139,7 @@ impl Talk {
             ledger,
             stored: true,
             next_seq,
+            system: None,
         })
     }
 
@@ -175,6 +179,11 @@ impl Talk {
             let words = Words::new().with_system(system);
             self.run = Run::new(words).with_policy(self.run.policy().clone());
         }
+    }
+
+    /// Gives the model other instructions, from the next message on.
+    pub(crate) fn reinstruct(&mut self, system: Option<&str>) {
+        self.system = system.map(str::to_owned);
     }
 
     /// Changes the conversation's own fields.
@@ -220,9 +229,10 @@ impl Talk {
             None => Watched::No,
         };
         let (policy, limits) = (self.run.policy().clone(), *self.run.limits());
-        let kept = self.ledger.conversation.clone();
+        let (kept, system) = (self.ledger.conversation.clone(), self.system.take());
         let (store, id) = (Arc::clone(&self.ledger.store), &self.ledger.conversation.id);
         *self = Self::take_up(store, &self.ledger.user, id, watched).await?;
+        self.system = system;
         self.govern(policy, limits);
         self.remember(|row| {
             row.options = kept.options;
@@ -242,7 +252,11 @@ impl Talk {
         if self.is_open() {
             self.interrupt().await?;
         }
-        let mut run = Run::new(self.run.conversation().clone())
+        let mut words = self.run.conversation().clone();
+        if let Some(system) = &self.system {
+            words = words.with_system(system);
+        }
+        let mut run = Run::new(words)
             .with_policy(self.run.policy().clone())
             .with_limits(*self.run.limits());
         if self.run.has_stored_results() {

@@ -49,7 +49,7 @@ pub enum Change {
     DeleteAssistant(UserId, AssistantId),
     /// Chooses an assistant's servers.
     SetAssistantServers(AssistantId, Vec<ServerId>),
-    /// Adds or replaces a conversation.
+    /// Adds or replaces a conversation. An assistant or a parent that is not there is left out.
     PutConversation(Conversation),
     /// Removes a conversation and all that belongs to it. What it used stays in the sums.
     DeleteConversation(UserId, ConversationId),

@@ -35,6 +35,7 @@ pub async fn check(fresh: impl AsyncFn() -> Arc<dyn Store>) -> Result<(), StoreE
     conversation::a_number_is_given_to_one_message(&*fresh().await).await?;
     conversation::messages_are_read_page_by_page(&*fresh().await).await?;
     conversation::conversations_come_by_use(&*fresh().await).await?;
+    conversation::a_conversation_outlives_what_it_names(&*fresh().await).await?;
     conversation::blobs_belong_to_a_conversation(&*fresh().await).await?;
     conversation::a_conversation_goes_whole_but_its_usage_stays(&*fresh().await).await?;
     conversation::what_could_not_be_read_is_not_written(&*fresh().await).await?;

@@ -15,8 +15,8 @@ pub const LEASE_HEARTBEAT: Duration = Duration::from_secs(5);
 /// The right to move a conversation on, held by one process at a time.
 ///
 /// A lease does not expire by itself: whoever wants a leased conversation challenges the lease, and
-/// gets it once the holder has not renewed it for [`LEASE_TIMEOUT`] after that. So a clock that
-/// jumps, or a machine that slept, costs nobody a lease, and a heartbeat that nobody challenged
+/// gets it once the holder has not renewed it for [`LEASE_TIMEOUT`] after that. So a clock that jumps
+/// or a machine that sleeps takes no unchallenged lease away, and a heartbeat without a challenge
 /// writes nothing. A holder that is known to be dead, and the holder itself under a new id, are not
 /// waited for. Every commit under a lease names its id: one that lost its lease is refused.
 ///
@@ -32,15 +32,6 @@ pub struct Lease {
     pub challenged_at: Option<Timestamp>,
 }
 
-/// What comes of an attempt to acquire a lease.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Acquired {
-    /// It is this one's now.
-    Granted(Lease),
-    /// Another process has it. It is to be stored as it is here, challenged.
-    Refused(Lease),
-}
-
 impl Lease {
     /// A new lease.
     pub fn new(id: LeaseId, holder: HolderId) -> Self {
@@ -51,29 +42,32 @@ impl Lease {
         }
     }
 
-    /// Acquires a lease in place of the stored one. `is_dead` tells whether a holder is known not to
+    /// Acquires a lease in place of the stored one. `is_dead` returns whether a holder is known not to
     /// run any more.
+    ///
+    /// # Errors
+    /// The stored lease, if another process has it: to be stored as it is returned, challenged.
     pub fn acquire(
         stored: Option<&Self>,
         wanted: Self,
         now: Timestamp,
         timeout: Duration,
         is_dead: impl FnOnce(&HolderId) -> bool,
-    ) -> Acquired {
+    ) -> Result<Self, Self> {
         let Some(stored) = stored else {
-            return Acquired::Granted(wanted);
+            return Ok(wanted);
         };
         let overdue = stored
             .challenged_at
             .is_some_and(|since| since <= now && now.since(since) >= timeout);
         if stored.holder == wanted.holder || overdue || is_dead(&stored.holder) {
-            return Acquired::Granted(wanted);
+            return Ok(wanted);
         }
         let mut challenged = stored.clone();
         // A challenge of the future was made by a clock that has gone back since: it begins anew.
         let since = stored.challenged_at.filter(|since| *since <= now);
         challenged.challenged_at = Some(since.unwrap_or(now));
-        Acquired::Refused(challenged)
+        Err(challenged)
     }
 
     /// Renews a lease: the stored one, without its challenge. Nothing if it was lost.
@@ -170,13 +164,13 @@ mod tests {
             let is_dead = |holder: &HolderId| self.dead.contains(holder);
             let stored = self.stored.as_ref();
             match Lease::acquire(stored, wanted, now, LEASE_TIMEOUT, is_dead) {
-                Acquired::Granted(lease) => {
+                Ok(lease) => {
                     self.over.extend(self.stored.take().map(|old| old.id));
                     self.stored = Some(lease);
                     self.drivers[driver].lease = Some(id);
                     true
                 }
-                Acquired::Refused(challenged) => {
+                Err(challenged) => {
                     self.stored = Some(challenged);
                     false
                 }

@@ -354,9 +354,10 @@ impl Driving<'_> {
                 Ok(true)
             }
             Order::Edit { edit, reply } => {
-                self.turn.edit(|row| edit.make(row)).await?;
+                let edited = self.turn.edit(|row| edit.make(row)).await;
                 let row = self.turn.ledger().conversation().clone();
-                let _ = reply.send(Ok(Box::new(row)));
+                let edited = edited.map(|()| Box::new(row));
+                tell(reply, edited.map_err(ApiError::from))?;
                 Ok(false)
             }
             Order::Recover { reply } => {

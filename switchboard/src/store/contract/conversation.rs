@@ -4,9 +4,9 @@ use serde_json::json;
 
 use super::fails;
 use crate::store::{
-    Blob, BlobId, CallStatus, Change, Conversation, ConversationId, Decision, Message, NewEvent,
-    Pending, PendingKind, Role, Rule, RuleScope, Run, RunId, Setting, Span, Store, StoreError,
-    Timestamp, ToolCall, Usage, UserId,
+    Assistant, Blob, BlobId, CallStatus, Change, Conversation, ConversationId, Decision, Message,
+    NewEvent, Pending, PendingKind, Role, Rule, RuleScope, Run, RunId, Setting, Span, Store,
+    StoreError, Timestamp, ToolCall, Usage, UserId,
 };
 
 type Outcome = Result<(), StoreError>;
@@ -213,5 +213,35 @@ pub(super) async fn what_could_not_be_read_is_not_written(store: &dyn Store) -> 
         nested(130),
     ))];
     fails!(store, deeper, StoreError::TooBig { .. });
+    Ok(())
+}
+
+/// Whoever drives a conversation may know it from before its assistant and its parent were removed.
+pub(super) async fn a_conversation_outlives_what_it_names(store: &dyn Store) -> Outcome {
+    let user = UserId::local();
+    let (parent, mut copy) = (talk("parent"), talk("copy"));
+    let assistant = Assistant::new(user.clone(), "assistant");
+    copy.parent = Some(parent.id.clone());
+    copy.assistant_id = Some(assistant.id.clone());
+    let put = |row: &Conversation| Change::PutConversation(row.clone());
+    let named = vec![
+        put(&parent),
+        Change::PutAssistant(assistant.clone()),
+        put(&copy),
+    ];
+    store.commit(named).await?;
+    assert_eq!(
+        store.conversation(&user, &copy.id).await?,
+        Some(copy.clone())
+    );
+    let gone = vec![
+        Change::DeleteConversation(user.clone(), parent.id),
+        Change::DeleteAssistant(user.clone(), assistant.id),
+    ];
+    store.commit(gone).await?;
+    copy.title = "renamed".to_owned();
+    store.commit(vec![put(&copy)]).await?;
+    (copy.parent, copy.assistant_id) = (None, None);
+    assert_eq!(store.conversation(&user, &copy.id).await?, Some(copy));
     Ok(())
 }

@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use crate::store::change::Change;
 use crate::store::error::StoreError;
 use crate::store::id::{ConversationId, HolderId, LeaseId};
-use crate::store::lease::{Acquired, Lease};
+use crate::store::lease::Lease;
 use crate::store::sqlite::holder::Holders;
 use crate::store::sqlite::table::{self, execute, failed};
 use crate::store::timestamp::Timestamp;
@@ -47,8 +47,8 @@ pub(super) fn apply<'c>(
             let now = Timestamp::now();
             let is_dead = |holder: &HolderId| holders.is_dead(holder);
             match Lease::acquire(stored.as_ref(), wanted, now, *timeout, is_dead) {
-                Acquired::Granted(lease) => put(connection, conversation, &lease)?,
-                Acquired::Refused(lease) => {
+                Ok(lease) => put(connection, conversation, &lease)?,
+                Err(lease) => {
                     return Ok(Some(Refused {
                         conversation,
                         lease,

@@ -4,8 +4,9 @@ use rusqlite::{Connection, TransactionBehavior, params};
 
 use crate::store::change::Change;
 use crate::store::error::StoreError;
+use crate::store::id::{AssistantId, ConversationId};
 use crate::store::row::{
-    ApprovedDefinition, Blob, DefinitionKind, Message, PendingState, Run, Setting,
+    ApprovedDefinition, Blob, Conversation, DefinitionKind, Message, PendingState, Run, Setting,
 };
 use crate::store::sqlite::holder::Holders;
 use crate::store::sqlite::table::{self, execute, failed};
@@ -129,7 +130,7 @@ fn apply(
                 }
             }
         }
-        Change::PutConversation(row) => table::CONVERSATIONS.put(connection, row, row_bytes)?,
+        Change::PutConversation(row) => put_conversation(connection, row, row_bytes)?,
         Change::DeleteConversation(user, id) => {
             table::CONVERSATIONS.delete(connection, user, id.as_str())?;
         }
@@ -205,6 +206,24 @@ fn apply(
         }
     }
     Ok(None)
+}
+
+/// Writes a conversation, which outlives the assistant and the conversation that it names.
+fn put_conversation(
+    connection: &Connection,
+    row: &Conversation,
+    row_bytes: usize,
+) -> Result<(), StoreError> {
+    let mut bare = row.clone();
+    (bare.assistant_id, bare.parent) = (None, None);
+    table::CONVERSATIONS.put(connection, &bare, row_bytes)?;
+    let sql = "UPDATE conversations SET
+             assistant_id = (SELECT id FROM assistants WHERE id = ?2),
+             parent = (SELECT id FROM conversations WHERE id = ?3)
+         WHERE id = ?1 AND (?2 IS NOT NULL OR ?3 IS NOT NULL)";
+    let assistant = row.assistant_id.as_ref().map(AssistantId::as_str);
+    let parent = row.parent.as_ref().map(ConversationId::as_str);
+    execute(connection, sql, params![row.id.as_str(), assistant, parent]).map(drop)
 }
 
 fn put_message(

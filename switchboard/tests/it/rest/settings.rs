@@ -44,6 +44,56 @@ async fn settings_are_checked_stored_hidden_and_forgotten() {
 }
 
 #[tokio::test]
+async fn a_key_and_the_address_it_was_given_for_change_together() {
+    let desk = Desk::with(Bench::new(), &[], &[("OPENAI_API_KEY", "hush")]);
+    for (settings, status) in [
+        (
+            json!({"providers.openai.base_url": "https://evil.example/v1"}),
+            422,
+        ),
+        (
+            json!({"providers.openai.base_url": "https://api.openai.com/v1"}),
+            200,
+        ),
+        (
+            json!({"endpoints.openai.base_url": "https://llm.example/v1"}),
+            422,
+        ),
+        (json!({"endpoints.mine.base_url": "llm.example"}), 422),
+        (json!({"endpoints.mine.wire": "morse"}), 422),
+        (
+            json!({"endpoints.mine.base_url": "https://llm.example/v1", "endpoints.mine.key": "env:MINE"}),
+            200,
+        ),
+        (
+            json!({"endpoints.mine.base_url": "https://llm.example/v2"}),
+            200,
+        ),
+        (
+            json!({"endpoints.mine.base_url": "https://evil.example/v1"}),
+            422,
+        ),
+        (json!({"endpoints.mine.base_url": null}), 422),
+        (
+            json!({"endpoints.mine.base_url": "https://other.example/v1", "endpoints.mine.key": null}),
+            200,
+        ),
+        (json!({"model": "mine/llama"}), 200),
+    ] {
+        let told = desk.say("PUT settings", settings.clone()).await;
+        assert_eq!(told.status, status, "{settings}: {}", told.text);
+    }
+    let models = desk.ask("GET models").await.is(200).body;
+    assert_eq!(models["current"]["baseUrl"], "https://other.example/v1");
+    assert_eq!(models["current"]["key"], serde_json::Value::Null);
+    let endpoint = json!({
+        "name": "mine", "baseUrl": "https://other.example/v1", "wire": null, "key": null,
+    });
+    assert_eq!(models["endpoints"], json!([endpoint]));
+    desk.close();
+}
+
+#[tokio::test]
 async fn models_tell_who_answers_and_where_keys_were_found() {
     let desk = Desk::with(Bench::new(), &[], &[("MISTRAL_API_KEY", "hush")]);
     let models = desk.ask("GET models").await.is(200);

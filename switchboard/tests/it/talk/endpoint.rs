@@ -2,7 +2,9 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::Desk;
 
@@ -45,8 +47,10 @@ impl Recorder {
         let kept = Arc::clone(&heads);
         std::thread::spawn(move || {
             for stream in listener.incoming() {
-                let head = serve(stream.unwrap(), &reply);
-                kept.lock().unwrap().push(head);
+                let mut reader = BufReader::new(stream.unwrap());
+                let asked = read(&mut reader);
+                kept.lock().push(asked);
+                reader.get_mut().write_all(reply.as_bytes()).unwrap();
             }
         });
         Self { url, heads }
@@ -54,12 +58,11 @@ impl Recorder {
 
     /// Everything that was asked, head and body.
     pub(super) fn asked(&self) -> Vec<String> {
-        self.heads.lock().unwrap().clone()
+        self.heads.lock().clone()
     }
 }
 
-fn serve(stream: TcpStream, reply: &str) -> String {
-    let mut reader = BufReader::new(stream);
+fn read(reader: &mut BufReader<TcpStream>) -> String {
     let (mut head, mut length) = (String::new(), 0);
     loop {
         let mut line = String::new();
@@ -73,7 +76,6 @@ fn serve(stream: TcpStream, reply: &str) -> String {
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).unwrap();
-    reader.get_mut().write_all(reply.as_bytes()).unwrap();
     head + &String::from_utf8_lossy(&body)
 }
 

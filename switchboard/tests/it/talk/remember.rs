@@ -146,3 +146,27 @@ fn saying_something_ends_the_questions_of_the_round_that_was_cut_off() {
     let call = &session["messages"][1]["toolCalls"][0];
     assert_eq!(call["status"], "cancelled", "{session}");
 }
+
+#[test]
+fn going_on_keeps_the_instructions_unless_another_assistant_is_named() {
+    let (desk, server) = (Desk::new(), Recorder::greeting());
+    desk.json(&["assistants", "add", "poet", "--system", "Rhyme."]);
+    desk.json(&["assistants", "add", "clerk", "--system", "Be dry."]);
+    let at = ["-m", "foo", "--base-url", &server.url];
+    let started = desk.json(&[&["run", "hi", "-a", "poet"][..], &at].concat());
+    let id = started["conversation"].as_str().unwrap();
+    desk.json(&["assistants", "edit", "poet", "--system", "Shout."]);
+    desk.json(&["run", "--resume", id, "and?"]);
+    desk.json(&["run", "--resume", id, "and?", "-a", "clerk"]);
+    desk.json(&["run", "--resume", id, "and?"]);
+    let asked = server.asked();
+    let instructions = ["Rhyme.", "Rhyme.", "Be dry.", "Be dry."];
+    assert_eq!(asked.len(), instructions.len());
+    for (request, system) in asked.iter().zip(instructions) {
+        assert!(
+            request.contains(system) && !request.contains("Shout"),
+            "{request}"
+        );
+    }
+    assert!(!asked[3].contains("Rhyme."));
+}
