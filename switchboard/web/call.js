@@ -133,6 +133,7 @@ export class CallView {
 
   tick() {
     const { startedAt, endedAt, status } = this.call;
+    if (status === 'queued') say(this.time, '');
     if (!startedAt || (status === 'invoking' && endedAt)) return;
     const end = endedAt ? new Date(endedAt) : new Date();
     if (endedAt || status === 'invoking') say(this.time, span(end - new Date(startedAt)));

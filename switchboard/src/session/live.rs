@@ -68,7 +68,10 @@ impl Ledger {
         let LiveQuestion { id, calls, payload } = question;
         let runs = |number: &CallNumber| {
             let call = self.calls.get(number);
-            call.is_some_and(|call| call.status == CallStatus::Invoking)
+            // That a queued call has its turn may be told after its server asks something.
+            call.is_some_and(|call| {
+                matches!(call.status, CallStatus::Invoking | CallStatus::Queued)
+            })
         };
         let calls: BTreeSet<CallNumber> = calls.into_iter().filter(runs).collect();
         let Some(first) = calls.first() else {
@@ -176,5 +179,89 @@ impl Ledger {
             Ok(Some(row)) if !row.title.is_empty() => queued.in_words(&format!("“{}”", row.title)),
             _ => queued.to_string(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use agent_loop::testing::ScriptedModel;
+    use agent_loop::{
+        Agent, CallContext, Event, Invocation, Limits, Mode, Outcome, Policy, ToolInfo, Toolbox,
+    };
+    use async_trait::async_trait;
+    use mcp_manager::QueueReason;
+    use provider_adapters::Wire;
+
+    use super::*;
+    use crate::session::{Model, Talk};
+    use crate::store::{Conversation, Limits as StoreLimits, SqliteStore, Store, UserId};
+
+    /// A tool whose call is queued, has its turn, and is never answered.
+    struct Queue;
+
+    #[async_trait]
+    impl Toolbox for Queue {
+        async fn tools(&self) -> Arc<[ToolInfo]> {
+            let schema = serde_json::from_str(r#"{"type":"object"}"#).unwrap();
+            Arc::from([ToolInfo::new("files", "act", schema).with_fingerprint("1")])
+        }
+
+        async fn call(&self, _: Invocation, context: CallContext) -> Outcome {
+            context.queued(Some(&Queued::new("files", QueueReason::Turn, None)));
+            std::future::pending().await
+        }
+    }
+
+    fn question(id: &str, call: u64) -> LiveQuestion {
+        LiveQuestion {
+            id: PendingId::new(id),
+            calls: BTreeSet::from([call.into()]),
+            payload: json!({"live": true, "server": "files", "message": "Which?"}),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_question_of_a_call_that_was_queued_is_asked_and_ends_once() {
+        let store = SqliteStore::in_memory(StoreLimits::default())
+            .await
+            .unwrap();
+        let store: Arc<dyn Store> = Arc::new(store);
+        let conversation = Conversation::new(UserId::local(), "");
+        let mut talk = Talk::begin(Arc::clone(&store), conversation, None);
+        talk.govern(Policy::new(Mode::Auto), Limits::default());
+        talk.ask("Go.").await.unwrap();
+        let id = talk.conversation().id.clone();
+        let model = ScriptedModel::new().calls([("act", json!({}))]);
+        let agent = Agent::new(model, "scripted", Queue);
+        let mut turn = talk.turn(
+            &agent,
+            Model {
+                name: "scripted",
+                wire: Wire::OpenAiChat,
+                servers: &[],
+            },
+        );
+        let number = loop {
+            if let Event::Queued { number, .. } = turn.next().await.unwrap().unwrap() {
+                break number.get();
+            }
+        };
+        let call = turn.ledger().calls().next().unwrap();
+        assert_eq!((call.status, call.started_at), (CallStatus::Queued, None));
+        assert!(!turn.ask(question("none", number + 1)).await.unwrap());
+        assert!(turn.ask(question("q", number)).await.unwrap());
+        let open = store.open_questions(&id).await.unwrap();
+        assert_eq!(open[0].call_id.as_deref(), Some(&*number.to_string()));
+        let standing = store.standings(std::slice::from_ref(&id)).await.unwrap();
+        assert_eq!((standing[0].waiting, standing[0].invoking), (1, 1));
+        turn.cancel();
+        while turn.next().await.unwrap().is_some() {}
+        assert!(store.open_questions(&id).await.unwrap().is_empty());
+        let q = PendingId::new("q");
+        assert!(!turn.settle(&q, None).await.unwrap(), "it has ended");
+        let row = store.question(&q).await.unwrap().unwrap();
+        assert_eq!(row.state, PendingState::Withdrawn);
     }
 }
