@@ -11,6 +11,7 @@
 
 mod installed;
 mod process;
+mod questions;
 
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -187,7 +187,7 @@ fn a_server_asks_and_the_answer_reaches_it() {
         "ask me my name\nAda\n/quit\n",
     );
     let shown = text(&output.stdout);
-    assert!(shown.contains("demo asks:"), "{shown}");
+    assert!(shown.contains("demo · ask_name asks:"), "{shown}");
     assert!(shown.contains("Ada"), "{shown}");
 }
 
