@@ -34,7 +34,6 @@ export class Terminal {
     terminal.child.stdout.on('data', (text) => {
       terminal.raw += text;
     });
-    process.once('exit', () => terminal.child.kill('SIGKILL'));
     const [first] = await once(createInterface({ input: terminal.child.stderr }), 'line');
     terminal.pid = Number(first);
     if (!terminal.pid) throw new Error(`no pseudo-terminal: ${first}`);
@@ -104,8 +103,11 @@ export class Terminal {
   }
 }
 
-/** The terminals that are open. */
+/** The terminals that are open; none outlives us. */
 Terminal.all = [];
+process.once('exit', () => {
+  for (const { child } of Terminal.all) child.kill('SIGKILL');
+});
 
 function escape(text) {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
