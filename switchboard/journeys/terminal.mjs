@@ -91,6 +91,12 @@ export class Terminal {
     return code;
   }
 
+  /** As a click on the window's cross. */
+  async close() {
+    this.child.stdin.end();
+    return this.end();
+  }
+
   /** As `kill -9`. */
   async kill() {
     process.kill(this.pid, 'SIGKILL');
