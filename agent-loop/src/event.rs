@@ -61,6 +61,13 @@ pub enum Event {
         /// Why; nothing when it is its turn.
         queued: Option<Queued>,
     },
+    /// A call's result is shown in part, and stored whole. Comes before the call is over.
+    ResultStored {
+        /// Which call.
+        number: CallNumber,
+        /// What the [`ResultStore`](crate::ResultStore) calls the whole result.
+        id: String,
+    },
     /// Somebody's yes is needed.
     Approval(Box<Approval>),
     /// A server needs somebody's answer before a call can go on.

@@ -15,7 +15,7 @@ use tracing::Span;
 use crate::agent::Agent;
 use crate::limits::Limits;
 use crate::queue::Queues;
-use crate::result::{READ, Reading, fit};
+use crate::result::{READ, Reading, Stored, fit};
 use crate::search::{Query, SEARCH, SHOWN, findings};
 use crate::tool::ToolInfo;
 use crate::toolbox::{CallContext, FailureKind, Invocation, Outcome, Report, Start};
@@ -24,11 +24,11 @@ use crate::{trace, words};
 /// How often at the most a call is looked at while people are asked.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// What became of a call, and whether its result was stored.
+/// What became of a call, and what of its result was stored.
 #[derive(Debug)]
 pub(crate) struct Invoked {
     pub(crate) outcome: Outcome,
-    pub(crate) stored: bool,
+    pub(crate) stored: Stored,
 }
 
 /// What a call may use while it runs.
@@ -70,7 +70,7 @@ pub(crate) async fn invoke(
     };
     let mut invoked = Invoked {
         outcome,
-        stored: false,
+        stored: Stored::default(),
     };
     if let Outcome::Result(result) = &mut invoked.outcome {
         invoked.stored = fit(result, &limits, &*agent.store).await;

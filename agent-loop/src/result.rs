@@ -27,6 +27,14 @@ pub trait ResultStore: Send + Sync {
     /// text's beginning and its end, and nothing more.
     async fn keep(&self, text: &str) -> Option<String>;
 
+    /// Keeps a whole result of which the model is shown a part, as JSON, under an id of its own:
+    /// for people, who can save it. `None` if it is not kept. Of a result that is one text, the
+    /// kept text is the whole.
+    async fn keep_result(&self, json: &str) -> Option<String> {
+        let _ = json;
+        None
+    }
+
     /// The text of this id, if it is still there.
     async fn read(&self, id: &str) -> Option<String>;
 }
@@ -92,20 +100,35 @@ impl fmt::Debug for dyn ResultStore {
     }
 }
 
+/// What of a result was stored.
+#[derive(Debug, Default)]
+pub(crate) struct Stored {
+    /// Whether the model can read on in its text.
+    pub(crate) readable: bool,
+    /// The id of the whole result.
+    pub(crate) whole: Option<String>,
+}
+
 /// Makes a result fit: text beyond the limits is stored, and its head and tail stay. Images and
-/// sound are never cut. True if something was stored.
+/// sound are never cut.
 pub(crate) async fn fit(
     result: &mut CallToolResult,
     limits: &Limits,
     store: &dyn ResultStore,
-) -> bool {
+) -> Stored {
+    // What is stored of it for the model is all there is.
+    let is_one_text = match result.content.as_slice() {
+        [] => true,
+        [ContentBlock::Text(_)] => result.structured_content.is_none(),
+        _ => false,
+    };
     if result.content.is_empty() {
         // Structured content stands in for content; it is shown as text, if it must be cut.
         let Some(structured) = &result.structured_content else {
-            return false;
+            return Stored::default();
         };
         if !is_big(structured.get(), limits) {
-            return false;
+            return Stored::default();
         }
         let text = structured.get().to_owned();
         result.content.push(ContentBlock::text(text));
@@ -119,9 +142,16 @@ pub(crate) async fn fit(
     }
     text.pop();
     if !is_big(&text, limits) {
-        return false;
+        return Stored::default();
     }
     let id = store.keep(&text).await;
+    let whole = match is_one_text {
+        true => id.clone(),
+        false => match serde_json::to_string(result) {
+            Ok(json) => store.keep_result(&json).await,
+            Err(_) => None,
+        },
+    };
     let shown = ContentBlock::text(preview(&text, id.as_deref()));
     let mut first = Some(shown);
     let blocks = std::mem::take(&mut result.content);
@@ -134,7 +164,10 @@ pub(crate) async fn fit(
         .collect();
     // Nobody pays for the same twice.
     result.structured_content = None;
-    id.is_some()
+    Stored {
+        readable: id.is_some(),
+        whole,
+    }
 }
 
 fn text_of(block: &ContentBlock) -> Option<&str> {

@@ -382,20 +382,24 @@ impl<'r> Session<'r> {
     }
 
     fn ended(&mut self, ended: Result<(tokio::task::Id, Invoked), tokio::task::JoinError>) {
-        let (id, outcome) = match ended {
+        let (id, outcome, whole) = match ended {
             Ok((id, invoked)) => {
-                if invoked.stored {
+                if invoked.stored.readable {
                     self.run.stored_result();
                 }
-                (id, invoked.outcome)
+                (id, invoked.outcome, invoked.stored.whole)
             }
             Err(error) => {
                 let message = "the code that executes the tool crashed";
-                (error.id(), Outcome::failed(FailureKind::Crashed, message))
+                let outcome = Outcome::failed(FailureKind::Crashed, message);
+                (error.id(), outcome, None)
             }
         };
         if let Some(number) = self.numbers.remove(&id) {
             self.queues.forget(number);
+            if let Some(id) = whole {
+                self.queue.push_back(Event::ResultStored { number, id });
+            }
             self.run.finished(number, outcome);
         }
     }

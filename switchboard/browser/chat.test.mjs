@@ -1,6 +1,7 @@
 // The first visit, and every answer to an approval.
 
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { after } from 'node:test';
 import { callOf, picture, quit, said, say, scene } from './browser.mjs';
 import { Program } from './program.mjs';
@@ -196,3 +197,21 @@ scene(
     await callOf(page, 'write_note').getByRole('button', { name: 'Approve', exact: true }).waitFor();
   },
 );
+
+scene(program, 'a result that is shown in part can be saved whole', {}, async (visitor) => {
+  const page = await visitor.open();
+  await say(page, 'a big text of 1000000 letters');
+  const call = callOf(page, 'big');
+  await call.getByRole('button', { name: 'Approve', exact: true }).click();
+  await call.getByText('done', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Send' }).waitFor();
+  await call.getByRole('button', { expanded: false }).click();
+  const download = page.waitForEvent('download');
+  await call.getByRole('button', { name: 'Save the whole result' }).click();
+  const saved = await download;
+  assert.equal(saved.suggestedFilename(), 'big.txt');
+  const text = await readFile(await saved.path(), 'utf8');
+  const line = 'All work and no play makes a very long text.\n';
+  assert.equal(text.length, 1_000_000);
+  assert.ok(text === line.repeat(1_000_000 / line.length + 1).slice(0, 1_000_000));
+});

@@ -70,7 +70,7 @@ export class ResultView {
     if (call.resultBlob) {
       const save = button(
         'Save the whole result',
-        () => act(save, () => download(`${this.place.path}/blobs/${call.resultBlob}`, 'result')),
+        () => act(save, () => saveResult(`${this.place.path}/blobs/${call.resultBlob}`, call.toolName)),
         { class: 'button small' },
       );
       parts.push(save);
@@ -140,9 +140,19 @@ function asJson(text) {
   }
 }
 
+/** Saves a whole result as a file: one that is a text is kept as text, any other as JSON. */
+async function saveResult(path, tool) {
+  const whole = await bytes(path);
+  saveAs(whole, `${tool || 'result'}${whole.type.startsWith('text/') ? '.txt' : '.json'}`);
+}
+
 /** Saves what an address holds as a file. */
 export async function download(path, name) {
-  const url = URL.createObjectURL(await bytes(path));
+  saveAs(await bytes(path), name);
+}
+
+function saveAs(blob, name) {
+  const url = URL.createObjectURL(blob);
   h('a', { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

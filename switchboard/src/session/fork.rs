@@ -9,8 +9,8 @@ use serde_json::Value;
 use crate::session::error::SessionError;
 use crate::session::media;
 use crate::store::{
-    BlobId, Change, Conversation, ConversationId, Message, MessageId, Run as RunRow, RunId, Span,
-    Store, UserId,
+    Blob, BlobId, Change, Conversation, ConversationId, Message, MessageId, Run as RunRow, RunId,
+    Span, Store, UserId,
 };
 
 /// How many messages are read at a time.
@@ -75,12 +75,15 @@ pub async fn fork(
         message.conversation_id = copy.id.clone();
         for call in &mut message.tool_calls {
             call.message_id = message.id.clone();
-            call.result_blob = None;
+            if let Some(whole) = call.result_blob.take()
+                && let Some(blob) = copied(&**store, id, &whole, &copy.id).await?
+            {
+                call.result_blob = Some(blob.id.clone());
+                changes.push(Change::PutBlob(blob));
+            }
             let blobs = call.response.as_mut().map(media::blobs);
             for (blob, named) in blobs.into_iter().flatten() {
-                if let Some(mut blob) = store.blob(id, &blob).await? {
-                    blob.id = BlobId::fresh();
-                    blob.conversation_id = copy.id.clone();
+                if let Some(blob) = copied(&**store, id, &blob, &copy.id).await? {
                     *named = Value::from(blob.id.as_str());
                     changes.push(Change::PutBlob(blob));
                 }
@@ -97,6 +100,21 @@ pub async fn fork(
     changes.push(Change::PutRun(Box::new(row)));
     store.commit(changes).await?;
     Ok(copy)
+}
+
+/// A copy of a conversation's blob for another one.
+async fn copied(
+    store: &dyn Store,
+    from: &ConversationId,
+    blob: &BlobId,
+    to: &ConversationId,
+) -> Result<Option<Blob>, SessionError> {
+    let found = store.blob(from, blob).await?;
+    Ok(found.map(|mut blob| {
+        blob.id = BlobId::fresh();
+        blob.conversation_id = to.clone();
+        blob
+    }))
 }
 
 /// A message's turns, if it was finished.

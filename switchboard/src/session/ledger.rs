@@ -14,8 +14,9 @@ use crate::session::error::SessionError;
 use crate::session::lease::{After, Held};
 use crate::session::{media, remembered};
 use crate::store::{
-    CallStatus, Change, Conversation, Message, Pending, PendingId, PendingKind, PendingState,
-    Run as RunRow, RunId, Server, ServerId, Store, Timestamp, ToolCall, Usage, UserId,
+    BlobId, CallStatus, Change, Conversation, Message, Pending, PendingId, PendingKind,
+    PendingState, Run as RunRow, RunId, Server, ServerId, Store, Timestamp, ToolCall, Usage,
+    UserId,
 };
 
 /// Writes a run down as it goes: everything an event tells is stored when [`keep`](Self::keep)
@@ -88,6 +89,12 @@ impl Ledger {
             Event::Call(record) => changes.extend(self.call(record)),
             Event::Queued { number, queued } => {
                 changes.extend(self.queued(*number, queued.as_ref()).await);
+            }
+            Event::ResultStored { number, id } => {
+                if let Some(call) = self.calls.get_mut(number) {
+                    call.result_blob = Some(BlobId::new(id));
+                    changes.push(Change::PutToolCall(Box::new(call.clone())));
+                }
             }
             Event::Approval(approval) => {
                 let number = approval.record.number;

@@ -8,7 +8,8 @@ use async_trait::async_trait;
 use crate::store::{Blob, BlobId, Change, ConversationId, Store};
 
 /// Keeps the long outputs of a conversation's tools in the store, where the model can read on in
-/// them, after a restart too.
+/// them and people can save them whole, after a restart too. One that is larger than a row of the
+/// store may be (64 MiB by default) is not kept.
 #[derive(Clone, Debug)]
 pub struct StoredOutputs {
     store: Arc<dyn Store>,
@@ -23,16 +24,24 @@ impl StoredOutputs {
             conversation,
         }
     }
+
+    async fn put(&self, mime: &str, text: &str) -> Option<String> {
+        let bytes = text.as_bytes().to_vec();
+        let blob = Blob::new(self.conversation.clone(), mime, bytes);
+        let id = blob.id.to_string();
+        let kept = self.store.commit(vec![Change::PutBlob(blob)]).await;
+        kept.ok().map(|_| id)
+    }
 }
 
 #[async_trait]
 impl ResultStore for StoredOutputs {
     async fn keep(&self, text: &str) -> Option<String> {
-        let bytes = text.as_bytes().to_vec();
-        let blob = Blob::new(self.conversation.clone(), "text/plain", bytes);
-        let id = blob.id.to_string();
-        let kept = self.store.commit(vec![Change::PutBlob(blob)]).await;
-        kept.ok().map(|_| id)
+        self.put("text/plain; charset=utf-8", text).await
+    }
+
+    async fn keep_result(&self, json: &str) -> Option<String> {
+        self.put("application/json", json).await
     }
 
     async fn read(&self, id: &str) -> Option<String> {

@@ -9,5 +9,6 @@ mod house;
 mod law;
 mod question;
 mod two;
+mod whole;
 
 pub(crate) use house::House;
