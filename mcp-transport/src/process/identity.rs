@@ -67,12 +67,17 @@ pub(super) mod linux {
         parse(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
     }
 
-    /// The running processes of a group; `None` if the system does not let us look.
-    pub(crate) fn members(group: u32) -> Option<Vec<u32>> {
+    /// All processes; `None` if the system does not let us look.
+    pub(crate) fn processes() -> Option<Vec<u32>> {
         let entries = std::fs::read_dir("/proc").ok()?;
         let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+        Some(pids.collect())
+    }
+
+    /// The running processes of a group; `None` if the system does not let us look.
+    pub(crate) fn members(group: u32) -> Option<Vec<u32>> {
         let is_member = |pid: &u32| stat(*pid).is_some_and(|s| s.is_running && s.group == group);
-        Some(pids.filter(is_member).collect())
+        Some(processes()?.into_iter().filter(is_member).collect())
     }
 
     /// Whether a process was started with this environment variable.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::{fs, process};
 
 use parking_lot::Mutex;
@@ -25,15 +25,18 @@ pub(crate) const LEDGER_VARIABLE: &str = "SWITCHBOARD_LEDGER";
 /// have left.
 ///
 /// Only what provably belongs to such a host is touched. A process id is reused sooner or later,
-/// so each is kept with the start time of its process and the run of the system it was given in. A
-/// group whose leader is gone is known by an environment variable (`SWITCHBOARD_LEDGER`) that its
-/// members have inherited; systems without `/proc` cannot tell it, and there such a group is left
-/// alone.
+/// so each is kept with the start time of its process and the run of the system it was given in.
+/// On Linux a descendant is known by an environment variable (`SWITCHBOARD_LEDGER`) that it has
+/// inherited, also if it has left its group and session. Systems without `/proc` cannot tell it:
+/// there a process that has left its group, or whose group's leader is gone, is left alone, and so
+/// is everywhere one that was started with another environment.
 #[derive(Debug)]
 pub struct ProcessLedger {
     host: HostId,
     file: PathBuf,
     entries: Mutex<BTreeMap<u32, StartTime>>,
+    /// Whether anything was started since the last sweep.
+    used: AtomicBool,
     reaped: Vec<u32>,
 }
 
@@ -69,6 +72,7 @@ impl ProcessLedger {
             host,
             file,
             entries: Mutex::default(),
+            used: AtomicBool::new(false),
             reaped,
         })
     }
@@ -87,12 +91,13 @@ impl ProcessLedger {
     pub(super) fn add(&self, pid: u32) {
         if let Some(started) = identity::start_time(pid) {
             let mut entries = self.entries.lock();
+            self.used.store(true, Ordering::Relaxed);
             entries.insert(pid, started);
             self.write(&entries);
         }
     }
 
-    /// Strikes out a group that is gone.
+    /// Strikes out a group that is gone. The record stays: a process may have left the group.
     pub(super) fn remove(&self, pid: u32) {
         let mut entries = self.entries.lock();
         if entries.remove(&pid).is_some() {
@@ -100,13 +105,21 @@ impl ProcessLedger {
         }
     }
 
+    /// Ends what is left of all that this host has started, and removes the record. Blocks for up
+    /// to a second if a process does not heed SIGTERM.
+    pub(super) fn sweep(&self) {
+        let mut entries = self.entries.lock();
+        if !self.used.swap(false, Ordering::Relaxed) {
+            return;
+        }
+        let groups = std::mem::take(&mut *entries).into_iter().collect();
+        reap::end(&[reap::Leftover::new(&self.host, groups)]);
+        let _ = fs::remove_file(&self.file);
+    }
+
     /// Replaces the file as a whole. A record that cannot be written (a full disk) is no reason to
     /// fail what it is about.
     fn write(&self, entries: &BTreeMap<u32, StartTime>) {
-        if entries.is_empty() {
-            let _ = fs::remove_file(&self.file);
-            return;
-        }
         let mut text = format!("boot {}\n", identity::boot());
         for (pid, started) in entries {
             let _ = writeln!(text, "group {pid} {started}");

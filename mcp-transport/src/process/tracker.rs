@@ -66,18 +66,18 @@ impl ProcessTracker {
         Self::default()
     }
 
-    /// The program's tracker. Its processes are killed when the program exits.
+    /// The program's tracker, which is [swept](Self::sweep) when the program exits.
     pub fn global() -> Self {
         static GLOBAL: LazyLock<ProcessTracker> = LazyLock::new(|| {
             #[cfg(unix)]
-            super::sys::at_exit(kill_global);
+            super::sys::at_exit(sweep_global);
             ProcessTracker::new()
         });
         GLOBAL.clone()
     }
 
-    /// Keeps a record of all processes from now on. A tracker keeps one; another one is handed
-    /// back.
+    /// Keeps a record of all processes from now on, so that everything they start can be found
+    /// and ended: see [`sweep`](Self::sweep). A tracker keeps one; another one is handed back.
     pub fn keep_ledger(&self, ledger: ProcessLedger) -> Result<(), ProcessLedger> {
         self.shared.ledger.set(ledger)
     }
@@ -107,6 +107,17 @@ impl ProcessTracker {
     pub fn kill_all_now(&self) {
         for entry in self.entries() {
             entry.process.stop(Stop::Kill);
+        }
+    }
+
+    /// Kills every process as [`kill_all_now`](Self::kill_all_now) does. If a
+    /// [`ProcessLedger`] is kept, then ends whatever else carries its mark: on Linux also what has
+    /// left its group and session. Blocks for up to a second if such a process does not heed
+    /// SIGTERM. The program's tracker does this when the program exits in an orderly way.
+    pub fn sweep(&self) {
+        self.kill_all_now();
+        if let Some(ledger) = self.shared.ledger.get() {
+            ledger.sweep();
         }
     }
 
@@ -176,6 +187,6 @@ impl Drop for Tracking {
 }
 
 #[cfg(unix)]
-extern "C" fn kill_global() {
-    ProcessTracker::global().kill_all_now();
+extern "C" fn sweep_global() {
+    ProcessTracker::global().sweep();
 }

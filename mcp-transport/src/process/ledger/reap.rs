@@ -19,13 +19,23 @@ const POLL: Duration = Duration::from_millis(10);
 /// A record this large is not ours.
 const MAX_RECORD: u64 = 1 << 20;
 
-/// A group as a record tells it.
+/// What a host has started, as its record tells it.
 #[derive(Debug, Eq, PartialEq)]
-struct Leftover {
-    group: u32,
-    started: StartTime,
-    /// The host that started it.
+pub(super) struct Leftover {
+    /// What its descendants have in their environment.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "needs /proc"))]
     mark: String,
+    /// Groups, each with the start time of its leader.
+    groups: Vec<(u32, StartTime)>,
+}
+
+impl Leftover {
+    pub(super) fn new(host: &HostId, groups: Vec<(u32, StartTime)>) -> Self {
+        Self {
+            mark: host.to_string(),
+            groups,
+        }
+    }
 }
 
 /// Reads the records of dead hosts, ends what is in them, removes them. Tells what was ended.
@@ -47,7 +57,7 @@ pub(super) fn leftovers(dir: &Path, us: &HostId) -> io::Result<Vec<u32>> {
             let file = fs::File::open(&claimed)?;
             // What cannot be read as text is not a record.
             let _ = file.take(MAX_RECORD).read_to_string(&mut record);
-            found.extend(parse(&record, &identity::boot(), &host.to_string()));
+            found.extend(parse(&record, &identity::boot(), &host));
             records.push(claimed);
         }
     }
@@ -68,26 +78,21 @@ fn owners(file_name: &str) -> Option<(HostId, HostId)> {
     }
 }
 
-/// The groups in a record that was written in this run of the system.
-fn parse(record: &str, boot: &str, mark: &str) -> Vec<Leftover> {
+/// What a record tells that was written in this run of the system.
+fn parse(record: &str, boot: &str, host: &HostId) -> Option<Leftover> {
     let mut lines = record.lines();
-    if lines.next().and_then(|line| line.strip_prefix("boot ")) != Some(boot) {
-        return Vec::new();
+    if lines.next()?.strip_prefix("boot ")? != boot {
+        return None;
     }
     let group = |line: &str| {
         let (group, started) = line.strip_prefix("group ")?.split_once(' ')?;
-        let started = StartTime::parse(started)?;
-        Some(Leftover {
-            group: group.parse().ok()?,
-            started,
-            mark: mark.to_owned(),
-        })
+        Some((group.parse().ok()?, StartTime::parse(started)?))
     };
-    lines.filter_map(group).collect()
+    Some(Leftover::new(host, lines.filter_map(group).collect()))
 }
 
-/// Stops the groups, gently first; tells which processes were signalled.
-fn end(groups: &[Leftover]) -> Vec<u32> {
+/// Stops what is left, gently first; tells which processes were signalled.
+pub(super) fn end(groups: &[Leftover]) -> Vec<u32> {
     let mut ended = Vec::new();
     for (how, patience) in [(Stop::Terminate, PATIENCE), (Stop::Kill, AFTER_KILL)] {
         let deadline = Instant::now() + patience;
@@ -117,18 +122,23 @@ fn end(groups: &[Leftover]) -> Vec<u32> {
 
 #[cfg(target_os = "linux")]
 impl Leftover {
-    /// The running processes that provably belong to the group.
+    /// The running processes that provably belong to it.
     fn processes(&self) -> Vec<u32> {
-        let members = identity::linux::members(self.group).unwrap_or_default();
-        members.into_iter().filter(|pid| self.owns(*pid)).collect()
+        let all = identity::linux::processes().unwrap_or_default();
+        all.into_iter().filter(|pid| self.owns(*pid)).collect()
     }
 
-    /// A member of the group is ours if the leader is the one we know, or if it has our mark.
+    /// A process is ours if it has our mark, or if the leader of its group is one we know. We are
+    /// not our own leftover.
     fn owns(&self, pid: u32) -> bool {
-        let is_member = identity::linux::stat(pid).is_some_and(|stat| stat.group == self.group);
-        let leader_is_ours = || identity::start_time(self.group).as_ref() == Some(&self.started);
+        let Some(stat) = identity::linux::stat(pid).filter(|stat| stat.is_running) else {
+            return false;
+        };
+        let mut groups = self.groups.iter().filter(|(group, _)| *group == stat.group);
+        let leader_is_ours =
+            groups.any(|(group, started)| identity::start_time(*group).as_ref() == Some(started));
         let is_marked = || identity::linux::has_variable(pid, super::LEDGER_VARIABLE, &self.mark);
-        is_member && (leader_is_ours() || is_marked())
+        pid != std::process::id() && (leader_is_ours || is_marked())
     }
 
     fn signal(&self, pid: u32, how: Stop) -> bool {
@@ -140,12 +150,15 @@ impl Leftover {
 #[cfg(all(unix, not(target_os = "linux")))]
 impl Leftover {
     fn processes(&self) -> Vec<u32> {
-        let is_ours = identity::start_time(self.group).as_ref() == Some(&self.started);
-        is_ours.then_some(self.group).into_iter().collect()
+        let is_ours = |(group, started): &&(u32, StartTime)| {
+            identity::start_time(*group).as_ref() == Some(started)
+        };
+        let ours = self.groups.iter().filter(is_ours);
+        ours.map(|(group, _)| *group).collect()
     }
 
-    fn signal(&self, _: u32, how: Stop) -> bool {
-        crate::process::sys::Group::with_id(self.group).signal(how);
+    fn signal(&self, group: u32, how: Stop) -> bool {
+        crate::process::sys::Group::with_id(group).signal(how);
         true
     }
 }
@@ -191,9 +204,14 @@ mod tests {
     #[test]
     fn a_record_counts_only_in_the_run_of_the_system_it_was_written_in() {
         let record = "boot b1\ngroup 12 345\ngarbage\ngroup x 1\ngroup 13 3-4\ngroup 14\n";
-        let found = parse(record, "b1", "host");
-        assert_eq!(found.iter().map(|it| it.group).collect::<Vec<_>>(), [12]);
-        assert_eq!(parse(record, "b2", "host"), []);
-        assert_eq!(parse("", "", "host"), []);
+        let host = HostId::parse("1-2-3").unwrap();
+        let found = parse(record, "b1", &host).unwrap();
+        let started = StartTime::parse("345").unwrap();
+        assert_eq!(found, Leftover::new(&host, vec![(12, started)]));
+        assert_eq!(parse(record, "b2", &host), None);
+        assert_eq!(parse("", "", &host), None);
+        // All groups are gone; what has left them is not known to be.
+        let empty = parse("boot b1\n", "b1", &host);
+        assert_eq!(empty, Some(Leftover::new(&host, Vec::new())));
     }
 }

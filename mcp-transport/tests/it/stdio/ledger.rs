@@ -117,6 +117,49 @@ async fn a_process_id_that_passed_to_another_is_left_alone() {
     assert!(loss(&transport).await.contains("signal 15"));
 }
 
+/// A process that has left its group and session, and holds the line; its pid is in a file.
+#[cfg(target_os = "linux")]
+fn deserter(line: &Lifeline) -> String {
+    let forever = "while :; do sleep 1; done";
+    let run = format!("exec </dev/null >/dev/null 2>&1; {forever}");
+    format!(
+        "{}; setsid sh -c '{run}' & echo '{{}}'; exec cat 3>&-",
+        line.hold()
+    )
+}
+
+/// S7: what calls `setsid` is in no group that anybody wrote down.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn what_left_its_session_is_ended_by_the_next_host_and_no_sooner() {
+    let dir = tempfile::tempdir().unwrap();
+    let ledger = dir.path().join("ledger");
+    let (lost, alive) = (
+        Lifeline::new(dir.path(), "lost"),
+        Lifeline::new(dir.path(), "alive"),
+    );
+    let (lost_gone, alive_gone) = (lost.watch(), alive.watch());
+    tokio::pin!(alive_gone);
+    let mut killed = host(&ledger, &[deserter(&lost)]);
+    let mut living = host(&ledger, &[deserter(&alive)]);
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let open = move || ProcessLedger::open(ledger);
+    let next = tokio::task::spawn_blocking(open).await.unwrap().unwrap();
+    assert!(!next.reaped().is_empty());
+    lost_gone.await;
+    // The other host lives, and so does what it started.
+    tokio::select! {
+        biased;
+        () = &mut alive_gone => panic!("another host's process was ended"),
+        () = std::future::ready(()) => {}
+    }
+    drop(living.stdin.take());
+    assert!(living.wait().unwrap().success());
+    alive_gone.await;
+    assert_eq!(records(&dir.path().join("ledger")), Vec::<PathBuf>::new());
+}
+
 #[tokio::test]
 async fn a_process_that_ended_in_order_leaves_no_record() {
     let dir = tempfile::tempdir().unwrap();
@@ -131,6 +174,9 @@ async fn a_process_that_ended_in_order_leaves_no_record() {
         .unwrap();
     assert_eq!(records(dir.path()).len(), 1);
     transport.close().await;
+    // It may have left something that is in no group.
+    assert_eq!(records(dir.path()).len(), 1);
+    tracker.sweep();
     assert_eq!(records(dir.path()).len(), 0);
     assert!(
         tracker
