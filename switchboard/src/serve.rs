@@ -46,6 +46,7 @@ pub struct Options {
     tokens: PathBuf,
     port: u16,
     users: Vec<String>,
+    trusted: Vec<String>,
     demo_step: Duration,
 }
 
@@ -56,6 +57,7 @@ impl Options {
             tokens: tokens.into(),
             port: 0,
             users: Vec::new(),
+            trusted: Vec::new(),
             demo_step: Duration::ZERO,
         }
     }
@@ -78,6 +80,14 @@ impl Options {
     #[must_use]
     pub fn with_users(mut self, users: impl IntoIterator<Item = String>) -> Self {
         self.users = users.into_iter().collect();
+        self
+    }
+
+    /// Lets these users use this machine as its owner does: start programs, and refer to its
+    /// variables, keyring and files. Other users than the local one may not.
+    #[must_use]
+    pub fn with_trusted_users(mut self, users: impl IntoIterator<Item = String>) -> Self {
+        self.trusted = users.into_iter().collect();
         self
     }
 
@@ -125,6 +135,7 @@ impl Serve {
     /// If the port is taken, or the store or the file of tokens cannot be used.
     pub async fn start(store: Arc<dyn Store>, options: Options) -> Result<Self, Failure> {
         let users = users(&*store, &options.users).await?;
+        let trusted = trusted(&options.trusted, &users)?;
         let access = Access::open(&options.tokens, &users)?;
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, options.port))
             .await
@@ -150,7 +161,7 @@ impl Serve {
             })
             .collect();
         let (closing, closed) = watch::channel(false);
-        let app = App::new(store, access, demo, address.port(), closed.clone());
+        let app = App::new(store, access, demo, address.port(), closed.clone(), trusted);
         for user in &users {
             app.runs.recover(user).await?;
         }
@@ -199,6 +210,19 @@ impl Drop for Serve {
         self.task.abort();
         self.app.runs.abandon();
     }
+}
+
+/// The users who may use this machine: each must be served, lest a misspelt name go unseen.
+fn trusted(names: &[String], users: &[UserId]) -> Result<Arc<[UserId]>, Failure> {
+    let found = names.iter().map(|name| {
+        let user = users.iter().find(|user| user.as_str() == name);
+        user.cloned().ok_or_else(|| {
+            let text = format!("{name:?} is trusted, but not served");
+            let failure = Failure::new(Exit::Other, text);
+            failure.with_hint(format!("Serve the user as well: --user {name}."))
+        })
+    });
+    found.collect()
 }
 
 /// The users to serve, each in the store.

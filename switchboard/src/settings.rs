@@ -175,6 +175,13 @@ pub(crate) fn check(key: &str) -> Result<(), Failure> {
     }
 }
 
+/// Whether a setting says where a key of this machine is, or where it is sent.
+pub(crate) fn is_of_host(key: &str) -> bool {
+    let end = key.rsplit_once('.').map(|(_, end)| end);
+    let provider = key.starts_with("providers.") && matches!(end, Some("key" | "base_url"));
+    provider || (key.starts_with("endpoints.") && end == Some("key"))
+}
+
 /// A value without the secret it may hold.
 pub(crate) fn hidden(value: &Value) -> Value {
     match parsed(value) {

@@ -17,7 +17,7 @@ use crate::exit::{Exit, Failure};
 use crate::home;
 use crate::models::{Choice, Found, Price, PriceTable, Tape, Wanted};
 use crate::models::{build, choose, find_key, ollama_models};
-use crate::servers::{auto_approved, connector};
+use crate::servers::{Host, auto_approved, connector};
 use crate::session::{Decided, StoredOutputs};
 use crate::store::{Assistant, Conversation, ConversationId, Server, Store, UserId};
 
@@ -84,7 +84,8 @@ impl Workbench {
         let choice = choice(&wanted, &settings).await?;
         let mut notices = Vec::new();
         let selected =
-            select::servers(&*store, &user, &wishes, assistant.as_ref(), &choice).await?;
+            select::servers(&*store, &user, &wishes, assistant.as_ref(), &choice, Host::Allowed)
+                .await?;
         notices.extend(selected.notices);
         let manager = Manager::builder()
             .connector(connector(&user, None))

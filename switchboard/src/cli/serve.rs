@@ -23,6 +23,10 @@ pub(crate) struct Serve {
     /// Serve this user, with servers and conversations of their own; may be given several times
     #[arg(long = "user", value_name = "NAME")]
     users: Vec<String>,
+    /// Let this user start programs on this machine and refer to its variables, keyring and files,
+    /// as you can; may be given several times
+    #[arg(long = "trust-user", value_name = "NAME")]
+    trusted: Vec<String>,
     /// Let the demo model take so many milliseconds for each piece of what it says
     #[arg(long, default_value_t = 0, value_name = "MS")]
     demo_step: u64,
@@ -35,6 +39,7 @@ impl Serve {
         let options = Options::beside(&database)
             .with_port(self.port)
             .with_users(self.users)
+            .with_trusted_users(self.trusted)
             .with_demo_step(Duration::from_millis(self.demo_step));
         let mut signals = Signals::new();
         let server = Server::start(store, options).await?;

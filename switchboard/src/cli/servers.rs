@@ -14,7 +14,7 @@ use crate::chat::clean;
 use crate::cli::Global;
 use crate::exit::{Exit, Failure};
 use crate::out::Out;
-use crate::servers::{ServerLog, Switch, find, log_out};
+use crate::servers::{Host, ServerLog, Switch, find, log_out};
 use crate::store::{Change, Timestamp, Trust, UserId};
 
 /// Which servers there are.
@@ -94,7 +94,7 @@ impl Servers {
 async fn remove(global: &Global, out: &Out, name: &str) -> Result<Exit, Failure> {
     let (store, row) = find(global, name).await?;
     // A login that cannot be forgotten must not keep the server.
-    let forgotten = log_out(&row).await;
+    let forgotten = log_out(&row, Host::Allowed).await;
     store
         .commit(vec![Change::DeleteServer(UserId::local(), row.id)])
         .await?;

@@ -23,6 +23,8 @@ pub(crate) enum Problem {
     MissingValue,
     /// Nobody has said yet that it may be started.
     Pending,
+    /// It uses what is the owner's, and its user may not.
+    NotPermitted,
     /// Its program is not there.
     NotFound,
     /// Its program cannot be started.
@@ -62,6 +64,7 @@ impl Problem {
             Self::BadConfig => "bad_config",
             Self::MissingValue => "missing_value",
             Self::Pending => "pending",
+            Self::NotPermitted => "not_permitted",
             Self::NotFound => "not_found",
             Self::CannotStart => "cannot_start",
             Self::Exited => "exited",
@@ -84,7 +87,7 @@ impl Problem {
     pub(crate) const fn exit(self) -> Exit {
         match self {
             Self::BadConfig | Self::MissingValue | Self::Refused => Exit::Other,
-            Self::Pending | Self::Disabled => Exit::Denied,
+            Self::Pending | Self::NotPermitted | Self::Disabled => Exit::Denied,
             Self::AuthNeeded | Self::WrongKey => Exit::Auth,
             Self::NotFound
             | Self::CannotStart

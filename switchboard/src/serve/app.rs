@@ -11,7 +11,7 @@ use crate::serve::fleet::Fleet;
 use crate::serve::questions::Questions;
 use crate::serve::rate::Rates;
 use crate::serve::runs::Runs;
-use crate::store::Store;
+use crate::store::{Store, UserId};
 
 /// What all requests share: a cheap clone.
 #[derive(Clone, Debug)]
@@ -39,9 +39,10 @@ impl App {
         demo: DemoModel,
         port: u16,
         closing: watch::Receiver<bool>,
+        trusted: Arc<[UserId]>,
     ) -> Self {
         let questions = Questions::default();
-        let fleet = Fleet::new(Arc::clone(&store), questions.clone());
+        let fleet = Fleet::new(Arc::clone(&store), questions.clone(), trusted);
         let demo = Arc::new(demo);
         let runs = Runs::new(Arc::clone(&store), fleet.clone(), demo, closing.clone());
         questions.ask_in(runs.downgrade());

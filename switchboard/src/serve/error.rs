@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
+use crate::servers::host_advice;
 use crate::session::{LEASED_HINT, SessionError};
 use crate::store::StoreError;
 
@@ -66,6 +67,13 @@ impl ApiError {
         let mut error = Self::new(status, code, failure.chain());
         error.hint = failure.hint().map(Into::into);
         error
+    }
+
+    /// What is asked for is the owner's, who can allow it to this user.
+    pub(crate) fn not_permitted(message: impl Into<String>, user: &str) -> Self {
+        let message = format!("{}, and user {user:?} may not", message.into());
+        let error = Self::new(StatusCode::FORBIDDEN, "not_permitted", message);
+        error.with_hint(host_advice(user))
     }
 
     /// Too many requests: try again after so many seconds.

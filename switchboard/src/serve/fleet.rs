@@ -15,12 +15,15 @@ use agent_loop::{Selection, Toolbox};
 use futures_util::future::join_all;
 use mcp_manager::{Lease, Manager, Pool};
 use parking_lot::Mutex;
+use serde_json::Value;
 
 use crate::exit::{Exit, Failure};
+use crate::home;
 use crate::models::Choice;
 use crate::serve::questions::Questions;
-use crate::servers::connector;
-use crate::store::{Assistant, Server, Store, UserId};
+use crate::servers::{Host, connector};
+use crate::settings::is_of_host;
+use crate::store::{Assistant, Server, Store, StoreError, UserId};
 use crate::workbench::{Wishes, select_servers};
 
 pub(crate) use connection::Wanted;
@@ -41,6 +44,8 @@ pub(crate) struct Fleet {
     pool: Pool,
     questions: Questions,
     crews: Arc<Mutex<BTreeMap<UserId, Arc<Crew>>>>,
+    /// The users who may use this machine as its owner does.
+    trusted: Arc<[UserId]>,
 }
 
 /// The tools of a run, there for as long as this is.
@@ -56,7 +61,8 @@ pub(crate) struct Equipment {
 }
 
 impl Fleet {
-    pub(crate) fn new(store: Arc<dyn Store>, questions: Questions) -> Self {
+    /// The users among `trusted`, and the owner, may use this machine.
+    pub(crate) fn new(store: Arc<dyn Store>, questions: Questions, trusted: Arc<[UserId]>) -> Self {
         let asked = questions.clone();
         let make = move |user: &str| {
             let user = UserId::new(user);
@@ -69,7 +75,28 @@ impl Fleet {
             pool: Pool::new(make),
             questions,
             crews: Arc::default(),
+            trusted,
         }
+    }
+
+    /// Whether a user may use this machine.
+    pub(crate) fn host(&self, user: &UserId) -> Host {
+        match *user == UserId::local() || self.trusted.contains(user) {
+            true => Host::Allowed,
+            false => Host::Forbidden,
+        }
+    }
+
+    /// A user's settings, as far as the user may have them.
+    pub(crate) async fn settings(
+        &self,
+        user: &UserId,
+    ) -> Result<BTreeMap<String, Value>, StoreError> {
+        let mut settings = home::settings(&*self.store, user).await?;
+        if self.host(user) == Host::Forbidden {
+            settings.retain(|key, _| !is_of_host(key));
+        }
+        Ok(settings)
     }
 
     /// A user's servers. Must be called within a tokio runtime.
@@ -77,7 +104,7 @@ impl Fleet {
         let mut crews = self.crews.lock();
         let made = || {
             let manager = self.pool.manager(user.as_str());
-            Crew::new(user, &self.store, manager, self.questions.clone())
+            Crew::new(user, &self.store, manager, self.questions.clone(), self.host(user))
         };
         Arc::clone(crews.entry(user.clone()).or_insert_with(made))
     }
@@ -90,7 +117,8 @@ impl Fleet {
         assistant: Option<&Assistant>,
         choice: &Choice,
     ) -> Result<Equipment, Failure> {
-        let selected = select_servers(&*self.store, user, wishes, assistant, choice).await?;
+        let host = self.host(user);
+        let selected = select_servers(&*self.store, user, wishes, assistant, choice, host).await?;
         let tools = self.crew(user).toolbox();
         let mut notices = selected.notices;
         let leases = selected.configs.into_iter().map(|config| async move {
@@ -144,7 +172,7 @@ mod tests {
     async fn m7_the_times_of_the_seeds_hold_and_each_user_has_one_manager() {
         let store = SqliteStore::in_memory(Limits::default()).await.unwrap();
         let store: Arc<dyn Store> = Arc::new(store);
-        let fleet = Fleet::new(store, Questions::default());
+        let fleet = Fleet::new(store, Questions::default(), Arc::default());
         let (ann, bob) = (UserId::new("ann"), UserId::new("bob"));
         let crew = fleet.crew(&ann);
         let limits = crew.manager().limits();

@@ -14,6 +14,7 @@ use super::connector::connector;
 use super::log::ServerLog;
 use super::seen::seen;
 use super::select::{Chosen, select};
+use crate::chat::Interrupts;
 use crate::cli::Global;
 use crate::doctor::{Finding, diagnose};
 use crate::exit::{Exit, Failure};
@@ -184,10 +185,11 @@ async fn keep_log(mut events: Events) {
 
 /// Ends at Ctrl-C.
 async fn interruptible<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let mut interrupts = Interrupts::new();
     tokio::select! {
         // First: whoever sees that the work has begun can end it.
         biased;
-        _ = tokio::signal::ctrl_c() => Err(Failure::new(Exit::Cancelled, "cancelled")),
+        () = interrupts.next() => Err(Failure::new(Exit::Cancelled, "cancelled")),
         done = work => done,
     }
 }

@@ -8,6 +8,7 @@ use mcp_manager::{Endpoint, Limits, Manager, ManagerError, ServerConfig};
 use tokio::sync::watch;
 
 use super::connector::connector;
+use super::host::Host;
 use super::lookup::reach;
 use super::tokens::tokens;
 use crate::exit::{Exit, Failure};
@@ -42,8 +43,8 @@ pub(crate) async fn log_in(
 }
 
 /// Forgets a server's tokens, if it can have any.
-pub(crate) async fn log_out(row: &Server) -> Result<(), Failure> {
-    let Ok(config) = reach(row).await else {
+pub(crate) async fn log_out(row: &Server, host: Host) -> Result<(), Failure> {
+    let Ok(config) = reach(row, host).await else {
         // An address with a variable that has no value never had a login.
         return Ok(());
     };

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use mcp_manager::{ConfigFile, Missing, ServerConfig, Variable, Variables};
 
 use super::entry::{answers, to_config};
+use super::host::Host;
 use crate::doctor::{Finding, Problem};
 use crate::home;
 use crate::models::find_key;
@@ -20,6 +21,8 @@ pub(crate) struct Lookup {
     inputs: BTreeMap<String, String>,
     /// The folder of the project the server belongs to.
     folder: PathBuf,
+    /// Whether only what is the user's own counts.
+    own: bool,
 }
 
 impl Lookup {
@@ -32,11 +35,12 @@ impl Lookup {
     }
 
     /// For a stored server. What the keyring does not have is missing.
-    async fn of_row(row: &Server) -> Self {
+    async fn of_row(row: &Server, host: Host) -> Self {
         let mut lookup = match &row.source {
             Some(source) => Self::of_file(Path::new(source)),
             None => Self::of_file(Path::new("")),
         };
+        lookup.own = host == Host::Forbidden;
         let values = row.env.values().chain(row.headers.values());
         for value in values {
             if let StoredValue::Keyring(id) = value
@@ -58,6 +62,7 @@ impl Lookup {
 impl Variables for Lookup {
     fn get(&self, variable: Variable<'_>) -> Option<String> {
         match variable {
+            Variable::Env(_) | Variable::Host(_) if self.own => None,
             Variable::Env(name) => home::environment(name),
             Variable::Input(id) => self.inputs.get(id).cloned(),
             Variable::Host("userHome") => home_folder(),
@@ -73,12 +78,18 @@ impl Variables for Lookup {
     }
 
     fn env_file(&self, path: &str) -> Option<String> {
+        if self.own {
+            return None;
+        }
         std::fs::read_to_string(self.folder.join(path)).ok()
     }
 }
 
 /// How a stored server is reached, its variables replaced; or what is wrong.
-pub(crate) async fn reach(row: &Server) -> Result<ServerConfig, Finding> {
+pub(crate) async fn reach(row: &Server, host: Host) -> Result<ServerConfig, Finding> {
+    if let Some(objection) = host.objection(row) {
+        return Err(objection);
+    }
     let config = to_config(row).map_err(|why| {
         Finding::new(
             Problem::BadConfig,
@@ -89,7 +100,7 @@ pub(crate) async fn reach(row: &Server) -> Result<ServerConfig, Finding> {
     let trusted = config.is_trusted();
     let resolved = ConfigFile::new()
         .with_server(config)
-        .resolve(&Lookup::of_row(row).await);
+        .resolve(&Lookup::of_row(row, host).await);
     match (
         resolved.servers.into_iter().next(),
         resolved.unresolved.first(),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use mcp_manager::{ConfigFile, Dialect, ServerConfig};
 
 use super::ad_hoc::{AdHoc, is_url};
+use super::host::Host;
 use super::lookup::{Lookup, reach, wanted};
 use crate::cli::Global;
 use crate::demo::{demo_server_config, this_program};
@@ -68,7 +69,7 @@ pub(crate) async fn select(
     for row in rows {
         let ready = match row.trust {
             Trust::Pending => Err(pending(&row)),
-            Trust::Allowed | Trust::Trusted => reach(&row).await,
+            Trust::Allowed | Trust::Trusted => reach(&row, Host::Allowed).await,
         };
         match ready {
             // Whoever names a server that is switched off means it.

@@ -7,7 +7,7 @@ use mcp_manager::ServerConfig;
 use crate::doctor::Finding;
 use crate::exit::{Exit, Failure};
 use crate::models::Choice;
-use crate::servers::{AdHoc, demo, is_url, reach};
+use crate::servers::{AdHoc, Host, demo, is_url, reach};
 use crate::store::{Assistant, McpMode, Server, Store, Trust, UserId};
 use crate::workbench::Wishes;
 
@@ -47,15 +47,17 @@ pub(crate) async fn servers(
     wishes: &Wishes,
     assistant: Option<&Assistant>,
     choice: &Choice,
+    host: Host,
 ) -> Result<Selected, Failure> {
     if wishes.config.is_none() && wishes.servers.is_empty() {
-        return of_assistant(store, user, assistant, choice).await;
+        return of_assistant(store, user, assistant, choice, host).await;
     }
     let mut selected = Selected {
         rows: store.servers(user).await?,
         ..Selected::default()
     };
-    if let Some(file) = &wishes.config {
+    // Whoever may not use this machine names no files of it.
+    if let (Some(file), Host::Allowed) = (&wishes.config, host) {
         of_file(file, &mut selected)?;
         if !wishes.servers.is_empty() {
             let named = |config: &ServerConfig| {
@@ -68,7 +70,7 @@ pub(crate) async fn servers(
         for name in &wishes.servers {
             let row = selected.rows.iter().find(|row| row.name == *name);
             match row.cloned() {
-                Some(row) => add(&row, &mut selected).await,
+                Some(row) => add(&row, host, &mut selected).await,
                 None if name == "demo" => selected.configs.push(demo()?),
                 None => selected.configs.push(remote(name)?),
             }
@@ -84,6 +86,7 @@ async fn of_assistant(
     user: &UserId,
     assistant: Option<&Assistant>,
     choice: &Choice,
+    host: Host,
 ) -> Result<Selected, Failure> {
     let mut selected = Selected::default();
     let rows = store.servers(user).await?;
@@ -98,7 +101,7 @@ async fn of_assistant(
             .is_none_or(|chosen| chosen.contains(&row.id))
     };
     for row in rows.iter().filter(|row| row.is_active).filter(is_chosen) {
-        add(row, &mut selected).await;
+        add(row, host, &mut selected).await;
     }
     if rows.is_empty() && chosen.is_none() && choice.provider.is_demo() {
         selected.configs.push(demo()?);
@@ -107,7 +110,7 @@ async fn of_assistant(
     Ok(selected)
 }
 
-async fn add(row: &Server, selected: &mut Selected) {
+async fn add(row: &Server, host: Host, selected: &mut Selected) {
     if row.trust == Trust::Pending {
         let text = format!(
             "{} waits for your approval: see `switchboard servers`",
@@ -115,7 +118,7 @@ async fn add(row: &Server, selected: &mut Selected) {
         );
         return selected.notices.push(text);
     }
-    match reach(row).await {
+    match reach(row, host).await {
         Ok(config) => selected.configs.push(config),
         Err(finding) => selected.leave_out(&row.name, &finding),
     }

@@ -3,6 +3,7 @@
 mod assistants;
 mod connection;
 mod desk;
+mod guests;
 mod login;
 mod secrets;
 mod separation;

@@ -3,12 +3,12 @@
 use clap::Args;
 use serde_json::json;
 
-use crate::chat::clean;
+use crate::chat::{Interrupts, clean};
 use crate::cli::Global;
 use crate::doctor::diagnose;
 use crate::exit::{Exit, Failure};
 use crate::out::Out;
-use crate::servers::{self, find, reach};
+use crate::servers::{self, Host, find, reach};
 use crate::store::{Change, ServerKind, TokenRef};
 
 #[derive(Args, Debug)]
@@ -29,7 +29,7 @@ impl Login {
             let hint = "Programs get their keys by `switchboard servers edit NAME -e KEY=…`.";
             return Err(Failure::new(Exit::Other, text).with_hint(hint));
         }
-        let config = reach(&row)
+        let config = reach(&row, Host::Allowed)
             .await
             .map_err(|finding| finding.failure(name))?
             .enabled();
@@ -43,9 +43,10 @@ impl Login {
             }
             Ok(())
         };
+        let mut interrupts = Interrupts::new();
         let done = tokio::select! {
             done = servers::log_in(&row.user_id, config.clone(), show) => done,
-            _ = tokio::signal::ctrl_c() => {
+            () = interrupts.next() => {
                 return Err(Failure::new(Exit::Cancelled, "cancelled"));
             }
         };
@@ -66,7 +67,7 @@ impl Login {
 
 pub(super) async fn log_out(global: &Global, out: &Out, name: &str) -> Result<Exit, Failure> {
     let (store, row) = find(global, name).await?;
-    servers::log_out(&row).await?;
+    servers::log_out(&row, Host::Allowed).await?;
     store.commit(vec![Change::DeleteTokens(row.id)]).await?;
     store.close().await?;
     out.result(

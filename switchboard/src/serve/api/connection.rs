@@ -37,12 +37,16 @@ pub(super) fn routes() -> Routes {
 /// Gives back the server as it is then, connected or not.
 async fn connect(Member { crew, row }: Member) -> Result<Json<Value>, ApiError> {
     match crew.connect(&row).await {
-        Err(finding) if matches!(finding.problem, Problem::Pending | Problem::Disabled) => {
-            Err(refusal(&row, &finding))
-        }
+        Err(finding) if is_decided(&finding) => Err(refusal(&row, &finding)),
         // The server itself tells why.
         _ => Ok(Json(crew.shown(&row).await?)),
     }
+}
+
+/// Whether people decided that the server is not to be used.
+fn is_decided(finding: &Finding) -> bool {
+    use Problem::{Disabled, NotPermitted, Pending};
+    matches!(finding.problem, Disabled | NotPermitted | Pending)
 }
 
 async fn disconnect(Member { crew, row }: Member) -> Result<Json<Value>, ApiError> {
@@ -52,11 +56,12 @@ async fn disconnect(Member { crew, row }: Member) -> Result<Json<Value>, ApiErro
 
 /// Tries a server out, beside whatever uses it. One that is switched off may be tried; one that
 /// nobody has agreed to may not.
-async fn test(Own(row): Own<Server>) -> Result<Json<Value>, ApiError> {
+async fn test(Member { crew, row }: Member) -> Result<Json<Value>, ApiError> {
     if row.trust == Trust::Pending {
         return Err(refusal(&row, &pending(&row)));
     }
-    let examination = match reach(&row).await {
+    let examination = match reach(&row, crew.host()).await {
+        Err(finding) if is_decided(&finding) => return Err(refusal(&row, &finding)),
         Ok(config) => {
             let manager = one_off(&row.user_id, NoopElicitation);
             trial(manager, config.enabled(), SLOW).await

@@ -4,7 +4,6 @@ use axum::Json;
 use axum::extract::State;
 use serde_json::{Value, json};
 
-use crate::home;
 use crate::models::Wanted;
 use crate::serve::app::App;
 use crate::serve::error::ApiError;
@@ -17,7 +16,7 @@ pub(super) fn routes() -> Routes {
 }
 
 async fn health(State(app): State<App>, User(user): User) -> Result<Json<Value>, ApiError> {
-    let settings = home::settings(&*app.store, &user).await?;
+    let settings = app.fleet.settings(&user).await?;
     let choice = workbench::choice(&Wanted::default(), &settings).await;
     let demo = choice.is_ok_and(|choice| choice.provider.is_demo());
     Ok(Json(json!({

@@ -12,7 +12,7 @@ use crate::serve::app::App;
 use crate::serve::error::ApiError;
 use crate::serve::input::{Body, Params, User};
 use crate::serve::routes::Routes;
-use crate::servers::{Program, export, shown_url};
+use crate::servers::{Host, Program, export, shown_url};
 use crate::store::{Change, Server, StoredValue};
 
 pub(super) fn routes() -> Routes {
@@ -37,6 +37,10 @@ async fn import(
     User(user): User,
     Body(wishes): Body<Wishes>,
 ) -> Result<Json<Value>, ApiError> {
+    if app.fleet.host(&user) == Host::Forbidden {
+        let message = "the other programs' files are read on this machine";
+        return Err(ApiError::not_permitted(message, user.as_str()));
+    }
     let stored = app.store.servers(&user).await?;
     let (whose, known) = (user.clone(), stored.clone());
     let plan = tokio::task::spawn_blocking(move || {

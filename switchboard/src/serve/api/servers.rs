@@ -39,6 +39,7 @@ pub(super) fn refusal(row: &Server, finding: &Finding) -> ApiError {
             let hint = "See what it runs, then agree to it.";
             (StatusCode::CONFLICT, "pending_trust", hint)
         }
+        Problem::NotPermitted => (StatusCode::FORBIDDEN, "not_permitted", &*finding.advice),
         Problem::Disabled => (StatusCode::CONFLICT, "disabled", "Switch it on first."),
         Problem::BadConfig => (StatusCode::CONFLICT, "bad_config", &*finding.advice),
         Problem::MissingValue => (StatusCode::CONFLICT, "missing_value", &*finding.advice),
@@ -105,12 +106,21 @@ async fn pasted(
     let problems = plan.problems.iter();
     let mut problems: Vec<Value> = problems.map(|(name, text)| problem(name, text)).collect();
     let mut items = Vec::new();
+    let mut refused = None;
     for row in &taken.rows {
+        if let Some(objection) = crew.host().objection(row) {
+            problems.push(problem(&row.name, &objection.message));
+            refused = Some(refusal(row, &objection));
+            continue;
+        }
         let put = vec![Change::PutServer(Box::new(row.clone()))];
         match crew.commit(row, put).await {
             Ok(()) => items.push(crew.shown(row).await?),
             Err(error) => problems.push(problem(&row.name, &error.to_string())),
         }
+    }
+    if let (Some(refusal), true) = (refused, items.is_empty()) {
+        return Err(refusal);
     }
     for item in plan.items.iter().filter(|item| !fresh(item.state)) {
         let message = match item.state {
@@ -141,6 +151,9 @@ async fn store(crew: &Crew, row: &Server, rows: &[Server]) -> Result<(), ApiErro
         let message = format!("there is a server {:?} already", row.name);
         ApiError::conflict("name_taken", message).with_hint("Take another name.")
     };
+    if let Some(objection) = crew.host().objection(row) {
+        return Err(refusal(row, &objection));
+    }
     let same = |other: &Server| other.name == row.name && other.id != row.id;
     if rows.iter().any(same) {
         return Err(taken());
@@ -161,7 +174,7 @@ async fn remove(
 ) -> Result<StatusCode, ApiError> {
     crew.disconnect(&row).await;
     // A login that cannot be forgotten must not keep the server.
-    let forgotten = log_out(&row).await;
+    let forgotten = log_out(&row, crew.host()).await;
     let changes = vec![
         event(&row.user_id, "server.deleted", json!({ "id": row.id })),
         Change::DeleteServer(row.user_id, row.id),

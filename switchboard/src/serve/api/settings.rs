@@ -11,7 +11,8 @@ use crate::serve::app::App;
 use crate::serve::error::ApiError;
 use crate::serve::input::{Body, User};
 use crate::serve::routes::Routes;
-use crate::settings::{Keeping, check, hidden, keys_stay, setting};
+use crate::servers::Host;
+use crate::settings::{Keeping, check, hidden, is_of_host, keys_stay, setting};
 use crate::store::{Change, UserId};
 use crate::workbench::choice;
 
@@ -23,7 +24,7 @@ pub(super) fn routes() -> Routes {
 }
 
 async fn shown(app: &App, user: &UserId) -> Result<Json<Value>, ApiError> {
-    let settings = home::settings(&*app.store, user).await?;
+    let settings = app.fleet.settings(user).await?;
     let shown = settings.iter();
     let shown = shown.map(|(key, value)| (key.clone(), hidden(value)));
     Ok(Json(Value::Object(shown.collect())))
@@ -39,10 +40,14 @@ async fn change(
     User(user): User,
     Body(said): Body<Map<String, Value>>,
 ) -> Result<Json<Value>, ApiError> {
-    let before = home::settings(&*app.store, &user).await?;
+    let before = app.fleet.settings(&user).await?;
     let mut wanted = before.clone();
     let mut changes = Vec::new();
     for (key, value) in said {
+        if is_of_host(&key) && !value.is_null() && app.fleet.host(&user) == Host::Forbidden {
+            let message = format!("setting {key:?} is about this machine's keys");
+            return Err(ApiError::not_permitted(message, user.as_str()));
+        }
         let change = match value {
             Value::Null => {
                 check(&key).map_err(ApiError::unfit_for)?;
@@ -73,7 +78,7 @@ async fn change(
 
 /// The model that answers, who else could, and what is known of their models.
 async fn models(State(app): State<App>, User(user): User) -> Result<Json<Value>, ApiError> {
-    let settings = home::settings(&*app.store, &user).await?;
+    let settings = app.fleet.settings(&user).await?;
     let current = choice(&Wanted::default(), &settings).await;
     let table = PriceTable::new(&settings).map_err(Failure::from)?;
     let host = home::environment("OLLAMA_HOST");

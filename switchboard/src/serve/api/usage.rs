@@ -6,7 +6,6 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::exit::Failure;
-use crate::home;
 use crate::models::PriceTable;
 use crate::serve::app::App;
 use crate::serve::error::ApiError;
@@ -40,7 +39,7 @@ async fn usage(
         })?),
     };
     let totals = app.store.usage(&user, conversation.as_ref(), since).await?;
-    let settings = home::settings(&*app.store, &user).await?;
+    let settings = app.fleet.settings(&user).await?;
     let mut told = shape::usage(&totals);
     if let Some(members) = told.as_object_mut() {
         let as_of = PriceTable::new(&settings)

@@ -42,7 +42,7 @@ impl Crew {
             let message = "it is switched off";
             return Err(Finding::new(Problem::Disabled, message, "Switch it on."));
         }
-        reach(row).await
+        reach(row, self.host).await
     }
 
     /// Connects a server, now.

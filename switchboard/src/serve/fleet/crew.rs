@@ -15,7 +15,7 @@ use super::status::ServerStatus;
 use super::watch::watch;
 use crate::doctor::Finding;
 use crate::serve::questions::Questions;
-use crate::servers::{to_config, transport};
+use crate::servers::{Host, to_config, transport};
 use crate::store::{Change, Server, ServerId, ServerTool, Store, StoreError, UserId};
 
 /// One user's servers.
@@ -24,6 +24,8 @@ pub(crate) struct Crew {
     pub(super) store: Arc<dyn Store>,
     pub(super) manager: Manager,
     pub(super) questions: Questions,
+    /// Whether the user may use this machine.
+    pub(super) host: Host,
     tools: Arc<ManagedTools>,
     /// What is wrong with servers.
     findings: Mutex<BTreeMap<ServerId, Finding>>,
@@ -38,6 +40,7 @@ impl Crew {
         store: &Arc<dyn Store>,
         manager: Manager,
         questions: Questions,
+        host: Host,
     ) -> Arc<Self> {
         let events = manager.events();
         let crew = Arc::new(Self {
@@ -46,6 +49,7 @@ impl Crew {
             tools: Arc::new(ManagedTools::new(manager.clone())),
             manager,
             questions,
+            host,
             findings: Mutex::default(),
             logins: Mutex::default(),
             watcher: Mutex::default(),
@@ -58,6 +62,11 @@ impl Crew {
     /// The user's tools, always the same.
     pub(super) fn toolbox(&self) -> Arc<ManagedTools> {
         Arc::clone(&self.tools)
+    }
+
+    /// Whether the user may use this machine.
+    pub(crate) fn host(&self) -> Host {
+        self.host
     }
 
     /// The manager of the user's servers.
@@ -84,6 +93,7 @@ impl Crew {
     pub(crate) async fn shown(&self, row: &Server) -> Result<Value, StoreError> {
         let state = self.manager.server(&row.name).map(|info| info.state);
         let finding = self.findings.lock().get(&row.id).cloned();
+        let finding = self.host.objection(row).or(finding);
         let status = match ServerStatus::of(row, state) {
             // It did not get as far as being started.
             ServerStatus::Idle if finding.is_some() => ServerStatus::Failed,

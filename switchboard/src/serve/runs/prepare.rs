@@ -7,7 +7,6 @@ use agent_loop::{Agent, Limits, Mode, Policy};
 use serde_json::Value;
 
 use crate::exit::Failure;
-use crate::home;
 use crate::models::{Choice, Tape};
 use crate::serve::fleet::Equipment;
 use crate::serve::parking::Parking;
@@ -35,7 +34,7 @@ impl Plan {
         user: &UserId,
         conversation: &Conversation,
     ) -> Result<Self, Failure> {
-        let settings = home::settings(&*shared.store, user).await?;
+        let settings = shared.fleet.settings(user).await?;
         let assistant = match &conversation.assistant_id {
             Some(id) => {
                 let mut all = shared.store.assistants(user).await?.into_iter();

@@ -50,10 +50,24 @@ impl Desk {
         Self::with(Bench::new(), &[], &[])
     }
 
+    /// For these users, who may use the machine as its owner does.
     pub(super) fn with(bench: Bench, users: &[&str], variables: &[(&str, &str)]) -> Self {
+        Self::trusting(bench, users, users, variables)
+    }
+
+    /// For these users, of whom some may use the machine as its owner does.
+    pub(super) fn trusting(
+        bench: Bench,
+        users: &[&str],
+        trusted: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Self {
         let mut arguments = vec!["serve", "--json", "--port", "0"];
         for user in users {
             arguments.extend(["--user", user]);
+        }
+        for user in trusted {
+            arguments.extend(["--trust-user", user]);
         }
         let mut command = bench.command(&arguments);
         for provider in ["ANTHROPIC", "OPENAI", "GEMINI", "GOOGLE"] {
