@@ -151,6 +151,15 @@ enum Verb {
     DemoModel(demo_model::DemoModel),
 }
 
+/// Gives the terminal back as it was found, also when the program panics.
+struct Terminal;
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        crate::chat::restore();
+    }
+}
+
 /// Runs the program with these arguments, the program's name first.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
@@ -164,6 +173,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         .build()
         .map_err(|error| Failure::new(Exit::Other, "cannot start").caused_by(error))
         .and_then(|runtime| {
+            let _terminal = Terminal;
             let ended = runtime.block_on(run(cli, out));
             // A read of standard input that nobody waits for must not hold us.
             runtime.shutdown_background();

@@ -97,6 +97,13 @@ impl Out {
         }
     }
 
+    /// What a line that is being typed looks like, in any mode: it is a terminal.
+    pub(crate) fn draw(&self, text: &str) {
+        let mut out = std::io::stdout().lock();
+        let _ = out.write_all(text.as_bytes());
+        let _ = out.flush();
+    }
+
     /// A line for people beside the result, on standard error: neither with `--json` nor with
     /// `--quiet`.
     pub fn note(&self, text: impl AsRef<str>) {

@@ -20,6 +20,11 @@ pub(crate) enum Command {
     Continue,
     /// Print the conversation, or write it to a file.
     Export(Option<String>),
+    /// Write a result that was shown in part to a file, whole: the last one, or that of a call.
+    Save {
+        call: Option<u32>,
+        file: Option<String>,
+    },
     Quit,
     /// No command of ours.
     Unknown(String),
@@ -34,6 +39,7 @@ pub(crate) const HELP: &str = "\
 /continue         go on after a limit or a cancellation
 /clear            begin another conversation
 /export [FILE]    this conversation as markdown
+/save [CALL] FILE a result that was shown in part, whole
 /quit             end; `switchboard session resume` goes on here
 A line that ends in \\ goes on in the next one. Ctrl-C stops the answer; twice ends the program.";
 
@@ -64,8 +70,25 @@ impl Command {
             "clear" | "new" => Self::Clear,
             "continue" => Self::Continue,
             "export" => Self::Export(rest),
+            "save" => Self::save(rest),
             "quit" | "exit" | "q" => Self::Quit,
             _ => Self::Unknown(name.to_owned()),
+        }
+    }
+
+    fn save(rest: Option<String>) -> Self {
+        let words = rest
+            .as_deref()
+            .and_then(|rest| rest.split_once(char::is_whitespace));
+        match words.map(|(call, file)| (call.parse(), file.trim())) {
+            Some((Ok(call), file)) => Self::Save {
+                call: Some(call),
+                file: Some(file.to_owned()),
+            },
+            _ => Self::Save {
+                call: None,
+                file: rest,
+            },
         }
     }
 }
@@ -88,6 +111,13 @@ mod tests {
             Command::Model(Some("openai/gpt-5".to_owned())),
         );
         check("/model", Command::Model(None));
+        let save = |call, file: &str| Command::Save {
+            call,
+            file: Some(file.to_owned()),
+        };
+        check("/save my file.txt", save(None, "my file.txt"));
+        check("/save 3  a b.txt", save(Some(3), "a b.txt"));
+        check("/save 3", save(None, "3"));
         check("/q", Command::Quit);
         check("/frobnicate now", Command::Unknown("frobnicate".to_owned()));
     }

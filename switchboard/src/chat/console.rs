@@ -9,8 +9,9 @@ use mcp_manager::{Ask, Elicitation, ElicitationHandler};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::chat::approval::{self, Said};
+use crate::chat::clean::clean;
 use crate::chat::form;
-use crate::chat::input::{Input, Line};
+use crate::chat::input::{Input, Line, Notice};
 use crate::chat::interrupt::Interrupts;
 use crate::chat::screen::{Screen, Show};
 use crate::home;
@@ -27,6 +28,8 @@ pub(crate) struct Console {
     pub(crate) screen: Screen,
     pub(crate) interrupts: Interrupts,
     pub(crate) questions: mpsc::Receiver<Asked>,
+    /// What the keyboard does while no line is asked for.
+    pub(crate) notices: mpsc::Receiver<Notice>,
 }
 
 /// A server's question, and where its answer goes.
@@ -67,12 +70,19 @@ pub(crate) enum Verdict {
 }
 
 impl Console {
-    /// The user at the terminal, or whoever writes to the pipe.
-    pub(crate) fn new(out: Out, show: Show, questions: mpsc::Receiver<Asked>) -> Self {
+    /// The user at the terminal, or whoever writes to the pipe. `answers` lets a pipe's lines
+    /// answer questions.
+    pub(crate) fn new(
+        out: Out,
+        show: Show,
+        questions: mpsc::Receiver<Asked>,
+        answers: bool,
+    ) -> Self {
         let home = home::folder();
-        let input = match out.is_interactive() {
-            true => Input::terminal(home.join("history.txt")),
-            false => Input::pipe(),
+        let (input, notices) = match (out.is_interactive(), show) {
+            (true, Show::Chat) => Input::terminal(out, home.join("history.txt")),
+            (true, _) => (Input::answers(out), mpsc::channel(1).1),
+            (false, _) => (Input::pipe(answers), mpsc::channel(1).1),
         };
         Self {
             out,
@@ -80,7 +90,19 @@ impl Console {
             screen: Screen::new(out, show, home.join("media")),
             interrupts: Interrupts::new(),
             questions,
+            notices,
         }
+    }
+
+    /// Shows what the keyboard did while no line was asked for; `false` for Ctrl-C.
+    pub(crate) fn notice(&mut self, notice: &Notice) -> bool {
+        let text = match notice {
+            Notice::Queued(line) => format!("  queued: {line}"),
+            Notice::Dropped(line) => format!("  not kept, too much is queued: {line}"),
+            Notice::Interrupted => return false,
+        };
+        self.screen.line(Style::Dim, &clean(&text));
+        true
     }
 
     /// Asks whether a call may run. `problem` is what was wrong with the last answer.

@@ -77,19 +77,26 @@ async fn next(
 ) -> Result<Option<Option<Event>>, SessionError> {
     let handle = turn.handle();
     loop {
-        tokio::select! {
+        let pressed = tokio::select! {
             biased;
-            () = console.interrupts.next() => {
-                *presses += 1;
-                if *presses > 1 {
-                    return Ok(Some(None));
-                }
-                console.screen.line(Style::Dim, "Stopping. Ctrl-C again ends the program.");
-                handle.cancel();
-            }
+            () = console.interrupts.next() => true,
+            Some(notice) = console.notices.recv() => !console.notice(&notice),
             () = turn.ready() => return Ok(turn.next().await?.map(Some)),
-            Some(asked) = console.questions.recv() => elicit(turn, console, asked).await?,
+            Some(asked) = console.questions.recv() => {
+                elicit(turn, console, asked).await?;
+                false
+            }
+        };
+        if !pressed {
+            continue;
         }
+        *presses += 1;
+        if *presses > 1 {
+            return Ok(Some(None));
+        }
+        let text = "Stopping. Ctrl-C again ends the program.";
+        console.screen.line(Style::Dim, text);
+        handle.cancel();
     }
 }
 

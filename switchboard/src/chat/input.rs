@@ -1,17 +1,18 @@
-//! Lines from the user: with history and editing in a terminal, one by one from a pipe.
+//! Lines from the user: typed in a terminal, or one by one from a pipe.
 
 use std::io::BufRead as _;
 use std::path::PathBuf;
 
-use rustyline::error::ReadlineError;
-use rustyline::history::FileHistory;
-use rustyline::{Config, Editor};
 use tokio::sync::{mpsc, oneshot};
 
-/// The most lines of history that are kept.
-const HISTORY: usize = 1000;
+use crate::chat::router::QUEUE;
+use crate::chat::terminal::{self, Waker};
+use crate::out::Out;
+
 /// The longest line that is read from a pipe.
 const LINE_BYTES: u64 = 16 << 20;
+/// The most notices that wait to be shown.
+const NOTICES: usize = 256;
 
 /// A line from the user.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -24,38 +25,75 @@ pub(crate) enum Line {
     End,
 }
 
-/// Reads lines on a thread of its own, when asked to.
+/// What the keyboard did while no line was asked for.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum Notice {
+    /// This line waits to be sent.
+    Queued(String),
+    /// This is not kept, because there is no room.
+    Dropped(String),
+    /// Ctrl-C.
+    Interrupted,
+}
+
+/// Lines from the user. One thread owns standard input, from the first line to the last.
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
     wishes: mpsc::Sender<Wish>,
+    waker: Option<Waker>,
 }
 
-struct Wish {
-    prompt: String,
-    /// What stands there already.
-    initial: String,
-    remember: bool,
-    answer: oneshot::Sender<Line>,
+/// What the thread is asked for.
+#[derive(Debug)]
+pub(crate) enum Wish {
+    Message {
+        prompt: String,
+        reply: oneshot::Sender<Line>,
+    },
+    Answer {
+        prompt: String,
+        /// What is in the line already.
+        initial: String,
+        reply: oneshot::Sender<Line>,
+    },
+    /// Puts the lines that wait back into the line that is edited next.
+    Recall,
 }
 
 impl Input {
-    /// From a terminal, with a history in this file.
-    pub(crate) fn terminal(history: PathBuf) -> Self {
-        Self::start(move |wishes| serve_terminal(&history, wishes))
+    /// From a terminal, with a history in this file. Lines that are typed while none is asked for
+    /// wait, and are the next messages.
+    pub(crate) fn terminal(out: Out, history: PathBuf) -> (Self, mpsc::Receiver<Notice>) {
+        Self::of_terminal(out, QUEUE, Some(history))
     }
 
-    /// From a pipe or a file.
-    pub(crate) fn pipe() -> Self {
-        Self::start(serve_pipe)
+    /// From a terminal, for answers alone. Lines that are typed while none is asked for are
+    /// dropped, visibly.
+    pub(crate) fn answers(out: Out) -> Self {
+        Self::of_terminal(out, 0, None).0
     }
 
-    fn start(serve: impl FnOnce(mpsc::Receiver<Wish>) + Send + 'static) -> Self {
+    fn of_terminal(
+        out: Out,
+        room: usize,
+        history: Option<PathBuf>,
+    ) -> (Self, mpsc::Receiver<Notice>) {
+        let (notices, noticed) = mpsc::channel(NOTICES);
+        let (wishes, waiting) = mpsc::channel(1);
+        let waker = terminal::start(out, room, history, waiting, notices);
+        (Self { wishes, waker }, noticed)
+    }
+
+    /// From a pipe or a file, whose lines are messages. A pipe has no before and after, so they
+    /// answer questions only if `answers` says that they are meant to.
+    pub(crate) fn pipe(answers: bool) -> Self {
         let (wishes, waiting) = mpsc::channel(1);
         // Without the thread every line is the end.
         let _ = std::thread::Builder::new()
             .name("switchboard-input".to_owned())
-            .spawn(move || serve(waiting));
-        Self { wishes }
+            .spawn(move || serve_pipe(waiting, answers));
+        let waker = None;
+        Self { wishes, waker }
     }
 
     /// The next message: lines that end in a backslash go on in the next one.
@@ -63,7 +101,12 @@ impl Input {
         let mut whole = String::new();
         let mut prompt = prompt;
         loop {
-            match self.ask(prompt, "", true).await {
+            let (reply, wait) = oneshot::channel();
+            let wish = Wish::Message {
+                prompt: prompt.to_owned(),
+                reply,
+            };
+            match self.ask(wish, wait).await {
                 Line::Text(text) => match text.strip_suffix('\\') {
                     Some(begun) => {
                         whole.push_str(begun);
@@ -78,62 +121,54 @@ impl Input {
         }
     }
 
-    /// The answer to a question, which is not kept in the history.
+    /// The answer to a question that has just been shown: a line that was begun after it. It is
+    /// not kept in the history.
     pub(crate) async fn answer(&self, prompt: &str, initial: &str) -> Line {
-        self.ask(prompt, initial, false).await
-    }
-
-    async fn ask(&self, prompt: &str, initial: &str, remember: bool) -> Line {
-        let (answer, wait) = oneshot::channel();
-        let wish = Wish {
+        let (reply, wait) = oneshot::channel();
+        let wish = Wish::Answer {
             prompt: prompt.to_owned(),
             initial: initial.to_owned(),
-            remember,
-            answer,
+            reply,
         };
-        match self.wishes.send(wish).await {
-            Ok(()) => wait.await.unwrap_or(Line::End),
-            Err(_) => Line::End,
+        self.ask(wish, wait).await
+    }
+
+    /// Does not send the lines that wait, but shows them at the next prompt to be edited.
+    pub(crate) async fn recall(&self) {
+        self.wish(Wish::Recall).await;
+    }
+
+    async fn ask(&self, wish: Wish, wait: oneshot::Receiver<Line>) -> Line {
+        self.wish(wish).await;
+        wait.await.unwrap_or(Line::End)
+    }
+
+    async fn wish(&self, wish: Wish) {
+        // Where nothing reads any more, the reply is dropped with the wish.
+        let _ = self.wishes.send(wish).await;
+        if let Some(waker) = &self.waker {
+            waker.wake();
         }
     }
 }
 
-fn serve_terminal(history: &PathBuf, mut wishes: mpsc::Receiver<Wish>) {
-    let config = Config::builder()
-        .auto_add_history(false)
-        .max_history_size(HISTORY)
-        .map(|config| config.build());
-    let Ok(config) = config else { return };
-    let Ok(mut editor) = Editor::<(), FileHistory>::with_config(config) else {
-        return;
-    };
-    // A history that is not there yet is empty.
-    let _ = editor.load_history(history);
+fn serve_pipe(mut wishes: mpsc::Receiver<Wish>, answers: bool) {
     while let Some(wish) = wishes.blocking_recv() {
-        let line = match editor.readline_with_initial(&wish.prompt, (&wish.initial, "")) {
-            Ok(text) => Line::Text(text),
-            Err(ReadlineError::Interrupted) => Line::Interrupted,
-            Err(_) => Line::End,
+        let reply = match wish {
+            Wish::Message { reply, .. } => reply,
+            Wish::Answer { reply, .. } if answers => reply,
+            Wish::Answer { reply, .. } => {
+                let _ = reply.send(Line::End);
+                continue;
+            }
+            Wish::Recall => continue,
         };
-        if let (Line::Text(text), true) = (&line, wish.remember)
-            && !text.trim().is_empty()
-        {
-            // What cannot be kept is only missed.
-            let _ = editor.add_history_entry(text);
-            let _ = editor.append_history(history);
-        }
-        let _ = wish.answer.send(line);
-    }
-}
-
-fn serve_pipe(mut wishes: mpsc::Receiver<Wish>) {
-    while let Some(wish) = wishes.blocking_recv() {
         let mut text = String::new();
         let mut bounded = std::io::Read::take(std::io::stdin().lock(), LINE_BYTES);
         let line = match bounded.read_line(&mut text) {
             Ok(0) | Err(_) => Line::End,
             Ok(_) => Line::Text(text.trim_end_matches(['\n', '\r']).to_owned()),
         };
-        let _ = wish.answer.send(line);
+        let _ = reply.send(line);
     }
 }

@@ -1,5 +1,10 @@
 //! Ctrl-C, as something to wait for.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// How many wait for Ctrl-C.
+static WAITING: AtomicUsize = AtomicUsize::new(0);
+
 /// Ctrl-C. From the first one of these on, it no longer ends the program by itself.
 #[derive(Debug)]
 pub(crate) struct Interrupts {
@@ -11,6 +16,7 @@ pub(crate) struct Interrupts {
 
 impl Interrupts {
     pub(crate) fn new() -> Self {
+        WAITING.fetch_add(1, Ordering::AcqRel);
         #[cfg(unix)]
         let signal = {
             use tokio::signal::unix::{SignalKind, signal};
@@ -19,6 +25,11 @@ impl Interrupts {
         #[cfg(windows)]
         let signal = tokio::signal::windows::ctrl_c().ok();
         Self { signal }
+    }
+
+    /// Whether somebody deals with Ctrl-C, so that it does not end the program.
+    pub(crate) fn are_waited_for() -> bool {
+        WAITING.load(Ordering::Acquire) > 0
     }
 
     /// The next one. Cancel safe: none is lost.
@@ -30,5 +41,11 @@ impl Interrupts {
         if heard.is_none() {
             std::future::pending().await
         }
+    }
+}
+
+impl Drop for Interrupts {
+    fn drop(&mut self) {
+        WAITING.fetch_sub(1, Ordering::AcqRel);
     }
 }

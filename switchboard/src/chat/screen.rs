@@ -1,6 +1,6 @@
 //! Shows what happens.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -50,6 +50,8 @@ pub(crate) struct Screen {
     markdown: Markdown,
     open: Open,
     started: BTreeMap<CallNumber, Instant>,
+    /// Calls whose results are shown in part and stored whole.
+    whole: BTreeSet<CallNumber>,
     media: PathBuf,
 }
 
@@ -61,6 +63,7 @@ impl Screen {
             markdown: Markdown::new(out.has_color()),
             open: Open::Nothing,
             started: BTreeMap::new(),
+            whole: BTreeSet::new(),
             media,
         }
     }
@@ -85,6 +88,9 @@ impl Screen {
             Event::Reasoning { text } if self.show == Show::Chat => self.thought(text),
             Event::Round { .. } => self.end_line(),
             Event::Call(record) => self.call(record),
+            Event::ResultStored { number, .. } => {
+                self.whole.insert(*number);
+            }
             Event::Progress { progress, .. } => self.progress(progress),
             Event::Queued {
                 queued: Some(queued),
@@ -184,6 +190,10 @@ impl Screen {
                     false => String::new(),
                 };
                 self.line(style, &format!("  {mark}{name}{took}  {}", short(&text)));
+                if self.whole.remove(&record.number) && self.show == Show::Chat {
+                    let text = format!("  /save {} FILE saves the whole result", record.number);
+                    self.line(Style::Dim, &text);
+                }
                 self.save(record);
             }
         }

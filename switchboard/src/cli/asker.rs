@@ -4,9 +4,9 @@ use async_trait::async_trait;
 use mcp_client::HostError;
 use mcp_jsonrpc::model::ElicitResult;
 use mcp_manager::{Ask, Elicitation, ElicitationHandler};
+use tokio::sync::Semaphore;
 
 use crate::chat::{Input, fill_in, visit};
-use crate::home;
 use crate::out::Out;
 
 /// Asks in the terminal. Where there is none, nobody answers, and servers are told so.
@@ -14,13 +14,19 @@ use crate::out::Out;
 pub(crate) struct Asker {
     out: Out,
     input: Option<Input>,
+    /// One question after the other.
+    turn: Semaphore,
 }
 
 impl Asker {
     pub(crate) fn new(out: &Out) -> Self {
-        let history = home::folder().join("history");
-        let input = out.is_interactive().then(|| Input::terminal(history));
-        Self { out: *out, input }
+        let input = out.is_interactive().then(|| Input::answers(*out));
+        let turn = Semaphore::new(1);
+        Self {
+            out: *out,
+            input,
+            turn,
+        }
     }
 }
 
@@ -30,6 +36,8 @@ impl ElicitationHandler for Asker {
         let Some(input) = &self.input else {
             return Ok(ElicitResult::cancel());
         };
+        // It is never closed.
+        let _turn = self.turn.acquire().await;
         self.out.progress("");
         let server = elicitation.server.as_str();
         Ok(match &elicitation.ask {

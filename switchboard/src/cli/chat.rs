@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use agent_loop::Reason;
 use clap::Args;
 
-use crate::chat::{Command, Console, Ended, Forms, HELP, Line, Show};
-use crate::chat::{clean, drive, export_markdown, money};
+use crate::chat::{Command, Console, Ended, Forms, HELP, Line, Notice, Show};
+use crate::chat::{clean, drive, export_markdown, money, restore};
 use crate::cli::Global;
 use crate::cli::failure::unwritable;
 use crate::cli::wishes::TalkArgs;
@@ -14,7 +15,7 @@ use crate::exit::{Exit, Failure};
 use crate::models::Origin;
 use crate::out::{Out, Style};
 use crate::session::{Model, Talk, transcript};
-use crate::store::ConversationId;
+use crate::store::{ConversationId, ToolCall};
 use crate::workbench::{Workbench, mode_name, parse_mode};
 
 /// Talks with a model that uses your servers' tools.
@@ -25,13 +26,20 @@ pub(crate) struct Chat {
     /// Go on with this conversation; `last` is the latest
     #[arg(long, value_name = "ID")]
     resume: Option<String>,
+    /// Take answers to questions from standard input as well, if that is no terminal: for scripts
+    #[arg(long)]
+    answers_from_stdin: bool,
 }
 
 impl Chat {
     /// Goes on with a conversation.
-    pub(crate) fn resuming(id: String, talk: TalkArgs) -> Self {
+    pub(crate) fn resuming(id: String, talk: TalkArgs, answers_from_stdin: bool) -> Self {
         let resume = Some(id);
-        Self { talk, resume }
+        Self {
+            talk,
+            resume,
+            answers_from_stdin,
+        }
     }
 
     pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
@@ -51,7 +59,7 @@ impl Chat {
         }
         let (forms, questions) = Forms::new();
         let bench = Workbench::set_up(Arc::clone(&store), wishes, forms).await?;
-        let console = Console::new(*out, Show::Chat, questions);
+        let console = Console::new(*out, Show::Chat, questions, self.answers_from_stdin);
         let mut room = Room {
             talk: Talk::begin(store, bench.conversation(), bench.system()),
             bench,
@@ -60,6 +68,7 @@ impl Chat {
             another,
         };
         let ended = room.talk_on(resumed).await;
+        restore();
         room.bench.close().await;
         ended
     }
@@ -86,6 +95,12 @@ impl Room {
         let mut presses = 0;
         loop {
             let prompt = if self.interactive { "> " } else { "" };
+            while let Ok(notice) = self.console.notices.try_recv() {
+                // Lines that wait are shown as they are sent.
+                if matches!(notice, Notice::Dropped(_)) {
+                    self.console.notice(&notice);
+                }
+            }
             let line = tokio::select! {
                 line = self.console.input.message(prompt) => line,
                 () = self.console.interrupts.next() => return Ok(Exit::Cancelled),
@@ -201,6 +216,7 @@ impl Room {
                 self.dim("A new conversation.");
             }
             Command::Export(file) => self.export(file).await?,
+            Command::Save { call, file } => self.save(call, file).await?,
             Command::Quit => return Ok(Some(Exit::Done)),
             Command::Unknown(name) => {
                 let text = format!("There is no /{}; /help shows the commands.", clean(&name));
@@ -221,17 +237,23 @@ impl Room {
     async fn answer(&mut self) -> Result<Option<Exit>, Failure> {
         self.govern().await?;
         match answer(&mut self.talk, &self.bench, &mut self.console).await? {
-            Ended::Over(_) => {
+            Ended::Over(reason) => {
                 self.footer();
+                if reason == Reason::Cancelled {
+                    // What was typed before the answer was stopped is looked at again.
+                    self.console.input.recall().await;
+                }
                 Ok(None)
             }
             Ended::Quit => Ok(Some(Exit::Cancelled)),
             Ended::Waiting => {
                 let id = self.talk.conversation().id.clone();
-                Err(
-                    Failure::new(Exit::Denied, "a question waits for your answer")
-                        .with_hint(format!("`switchboard session resume {id}` asks it again.")),
-                )
+                let hint = format!(
+                    "`switchboard session resume {id}` asks it again, in a terminal; \
+                     --answers-from-stdin takes answers from standard input."
+                );
+                let failure = Failure::new(Exit::Denied, "a question waits for your answer");
+                Err(failure.with_hint(hint))
             }
         }
     }
@@ -294,6 +316,48 @@ impl Room {
                 self.dim(&format!("Written to {file}."));
             }
         }
+        Ok(())
+    }
+}
+
+impl Room {
+    /// Writes a result that was shown in part to a file, whole.
+    async fn save(&mut self, call: Option<u32>, file: Option<String>) -> Result<(), Failure> {
+        let Some(file) = file else {
+            self.dim("/save [CALL] FILE needs a file.");
+            return Ok(());
+        };
+        let store = Arc::clone(&self.bench.store);
+        let id = self.talk.conversation().id.clone();
+        let messages = transcript(&*store, &id).await?;
+        let mut calls = messages
+            .iter()
+            .flat_map(|message| &message.tool_calls)
+            .rev();
+        let wanted = |it: &&ToolCall| {
+            it.result_blob.is_some() && call.is_none_or(|call| it.position == call)
+        };
+        let whole = calls.find(wanted).and_then(|it| it.result_blob.clone());
+        let blob = match whole {
+            Some(whole) => store.blob(&id, &whole).await?,
+            None => None,
+        };
+        let Some(blob) = blob else {
+            let what = call.map_or("No result".to_owned(), |call| {
+                format!("No result of call {call}")
+            });
+            self.dim(&format!(
+                "{what} was shown in part: there is nothing more to save."
+            ));
+            return Ok(());
+        };
+        let written = std::fs::write(&file, &blob.bytes);
+        written.map_err(|error| unwritable(Path::new(&file), error))?;
+        self.dim(&format!(
+            "{} bytes written to {}.",
+            blob.bytes.len(),
+            clean(&file)
+        ));
         Ok(())
     }
 }

@@ -75,7 +75,7 @@ impl Run {
             (false, _) if global.json || global.quiet => Show::Nothing,
             (false, _) => Show::Answer,
         };
-        let mut console = Console::new(*out, show, questions);
+        let mut console = Console::new(*out, show, questions, false);
         for notice in &bench.notices {
             out.note(format!("! {}", clean(notice)));
         }

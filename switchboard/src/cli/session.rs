@@ -58,6 +58,9 @@ enum Verb {
         id: String,
         #[command(flatten)]
         talk: Box<TalkArgs>,
+        /// Take answers to questions from standard input as well, if that is no terminal: for scripts
+        #[arg(long)]
+        answers_from_stdin: bool,
     },
     /// Delete a conversation and all that belongs to it
     Delete {
@@ -82,8 +85,14 @@ enum Format {
 
 impl Session {
     pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
-        if let Verb::Resume { id, talk } = self.verb {
-            return Box::pin(Chat::resuming(id, *talk).run(global, out)).await;
+        if let Verb::Resume {
+            id,
+            talk,
+            answers_from_stdin,
+        } = self.verb
+        {
+            let chat = Chat::resuming(id, *talk, answers_from_stdin);
+            return Box::pin(chat.run(global, out)).await;
         }
         let store = global.store().await?;
         let user = UserId::local();

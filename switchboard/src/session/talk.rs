@@ -385,9 +385,12 @@ impl Talk {
         others.retain(|it| ledger.asked_about(&it.id).is_none());
         let withdrawn = |it: Pending| settle(it.id, PendingState::Withdrawn, None);
         let mut changes: Vec<Change> = others.into_iter().map(withdrawn).collect();
-        for event in self.run.take_events() {
-            if let Event::Call(record) = event {
-                changes.extend(ledger.call(&record));
+        // Whoever drove it may have gone before all its events were stored.
+        drop(self.run.take_events());
+        for record in self.run.records() {
+            let changed = ledger.call(&record);
+            if !changed.is_empty() {
+                changes.extend(changed);
                 changes.extend(ledger.call_updated(record.number, None));
             }
         }

@@ -52,7 +52,7 @@ impl Desk {
 
     /// As [`say`](Self::say), while another program is at this desk.
     pub(crate) fn say_beside(&self, arguments: &[&str], lines: &str) -> Output {
-        let mut command = self.command(arguments);
+        let mut command = self.command(&scripted(arguments));
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -90,7 +90,7 @@ impl Desk {
 
     /// Begins a chat whose lines come one by one.
     pub(crate) fn chat(&self, arguments: &[&str]) -> Chat {
-        let mut command = self.command(arguments);
+        let mut command = self.command(&scripted(arguments));
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -106,6 +106,16 @@ impl Desk {
         let mark = format!("SWITCHBOARD_HOME={}", self.mark);
         let left = left_running(&mark);
         assert!(left.is_empty(), "still running: {left:?}");
+    }
+}
+
+/// A chat whose questions are answered by its standard input too, if these are a chat's arguments.
+fn scripted<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
+    const FLAG: &str = "--answers-from-stdin";
+    match arguments {
+        [] => vec!["chat", FLAG],
+        ["chat", ..] | ["session", "resume", ..] => [arguments, &[FLAG]].concat(),
+        _ => arguments.to_vec(),
     }
 }
 

@@ -192,6 +192,34 @@ fn a_server_asks_and_the_answer_reaches_it() {
 }
 
 #[test]
+fn lines_of_a_pipe_are_messages_and_answer_no_question() {
+    use std::io::Write as _;
+    use std::process::Stdio;
+
+    let desk = Desk::new();
+    for (message, asked) in [("write a note", "wants to run"), ("ask me my name", "")] {
+        let mut command = desk.command(&["chat", "--approve", "ask"]);
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let lines = format!("{message}\ny\ny\ny\n");
+        // A program that has ended reads no more.
+        let _ = child.stdin.take().unwrap().write_all(lines.as_bytes());
+        let output = child.wait_with_output().unwrap();
+        let shown = text(&output.stdout);
+        assert!(
+            shown.contains(asked) && !shown.contains("→ demo"),
+            "{shown}"
+        );
+        assert_eq!(output.status.code(), Some(6), "{shown}");
+        let hint = text(&output.stderr);
+        assert!(hint.contains("--answers-from-stdin"), "{hint}");
+    }
+}
+
+#[test]
 fn a_question_that_nobody_answers_stays_open() {
     let desk = Desk::new();
     let output = desk.say(&["chat"], "write a note\n");

@@ -65,6 +65,11 @@ impl Terminal {
         }
     }
 
+    /// Whether this text was shown already, without waiting for more.
+    fn has_shown(&self, text: &str) -> bool {
+        self.seen.contains(text)
+    }
+
     fn interrupt(&self) {
         let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap());
         kill(pid, Signal::SIGINT).unwrap();
@@ -148,4 +153,191 @@ fn a_message_of_several_lines_is_one_message() {
     assert_eq!(session["messages"][0]["content"], "2 plus\n3");
     let history = std::fs::read_to_string(desk.home().join("history.txt")).unwrap();
     assert!(history.contains("plus"), "{history}");
+}
+
+/// The user's messages of the last conversation, and how often a tool was called in it.
+fn said(desk: &Desk, tool: &str) -> (Vec<String>, usize) {
+    let session = desk.json(&["session", "show", "last"]);
+    let messages = session["messages"].as_array().unwrap();
+    let users = messages.iter().filter(|message| message["role"] == "user");
+    let users = users.map(|message| message["content"].as_str().unwrap().to_owned());
+    let calls = messages
+        .iter()
+        .flat_map(|message| message["toolCalls"].as_array().cloned());
+    let ran = |call: &serde_json::Value| call["toolName"] == tool && call["status"] == "done";
+    let ran = calls.flatten().filter(ran).count();
+    (users.collect(), ran)
+}
+
+#[test]
+fn a_yes_typed_before_a_question_does_not_answer_it() {
+    let desk = Desk::new();
+    let mut terminal = Terminal::start(&desk, &["chat"]);
+    terminal.until("> ");
+    // Everything at once: the yes is in the terminal before there is a question.
+    terminal.type_in("write a note\ry\r");
+    terminal.until("queued: y");
+    terminal.until("Run it?");
+    terminal.type_in("n\r");
+    terminal.until("not allowed");
+    // What was typed ahead is the next message.
+    terminal.until("> y");
+    terminal.until("> ");
+    terminal.type_in("/quit\r");
+    assert_eq!(terminal.end(), Some(0));
+    let (users, ran) = said(&desk, "write_note");
+    assert_eq!(
+        (users, ran),
+        (vec!["write a note".to_owned(), "y".to_owned()], 0)
+    );
+}
+
+#[test]
+fn a_second_yes_does_not_answer_the_next_question() {
+    let desk = Desk::new();
+    let mut terminal = Terminal::start(&desk, &["chat"]);
+    terminal.until("> ");
+    terminal.type_in("write a note\r");
+    terminal.until("Run it?");
+    terminal.type_in("y\rwrite a note\ry\r");
+    terminal.until("queued: write a note");
+    terminal.until("write_note answered");
+    terminal.until("demo wants to run write_note");
+    terminal.until("Run it?");
+    assert!(!terminal.has_shown("→ demo"), "{:?}", terminal.seen);
+    terminal.type_in("n\r");
+    terminal.until("not allowed");
+    terminal.until("> y");
+    terminal.until("> ");
+    terminal.type_in("\u{4}");
+    assert_eq!(terminal.end(), Some(0));
+    let (users, ran) = said(&desk, "write_note");
+    assert_eq!(
+        (users, ran),
+        (
+            ["write a note", "write a note", "y"]
+                .map(str::to_owned)
+                .to_vec(),
+            1
+        )
+    );
+}
+
+#[test]
+fn a_line_begun_before_a_question_is_not_its_answer_when_it_is_finished() {
+    let desk = Desk::new();
+    let mut terminal = Terminal::start(&desk, &["chat"]);
+    terminal.until("> ");
+    terminal.type_in("write a note\rye");
+    terminal.until("begun before the question");
+    terminal.until("> ye");
+    terminal.type_in("s\r");
+    terminal.until("sent after it: yes");
+    terminal.until("Run it?");
+    terminal.type_in("y\r");
+    terminal.until("write_note answered");
+    terminal.until("> yes");
+    terminal.until("> ");
+    terminal.type_in("/quit\r");
+    assert_eq!(terminal.end(), Some(0));
+    let (users, ran) = said(&desk, "write_note");
+    assert_eq!(
+        (users, ran),
+        (["write a note", "yes"].map(str::to_owned).to_vec(), 1)
+    );
+}
+
+#[test]
+fn all_lines_typed_during_an_answer_are_sent_in_order() {
+    let desk = Desk::new();
+    let mut terminal = Terminal::start(&desk, &["chat", "--approve", "auto"]);
+    terminal.until("> ");
+    terminal.type_in("2 plus 3\rfirst\u{1b}[D\u{1b}[C\rsecond\rthird\r");
+    terminal.until("queued: first");
+    terminal.until("queued: second");
+    terminal.until("queued: third");
+    for line in ["> first", "> second", "> third"] {
+        assert!(!terminal.has_shown("^[["), "{:?}", terminal.seen);
+        terminal.until(line);
+    }
+    terminal.until("> ");
+    terminal.type_in("/quit\r");
+    assert_eq!(terminal.end(), Some(0));
+    let (users, _) = said(&desk, "add");
+    assert_eq!(users, ["2 plus 3", "first", "second", "third"]);
+}
+
+#[test]
+fn pasted_lines_are_one_message_and_no_answer() {
+    let desk = Desk::new();
+    let mut terminal = Terminal::start(&desk, &["chat"]);
+    terminal.until("> ");
+    terminal.type_in("\u{1b}[200~write a note\rtoday\u{1b}[201~\r");
+    terminal.until("Run it?");
+    terminal.type_in("\u{1b}[200~y\ry\r\u{1b}[201~");
+    terminal.until("y y");
+    // Enter sends it: it is no answer.
+    terminal.type_in("\r");
+    terminal.until("[y] once");
+    terminal.until("Run it?");
+    terminal.type_in("n\r");
+    terminal.until("not allowed");
+    terminal.until("> ");
+    terminal.type_in("/quit\r");
+    assert_eq!(terminal.end(), Some(0));
+    let (users, ran) = said(&desk, "write_note");
+    assert_eq!((users, ran), (vec!["write a note\ntoday".to_owned()], 0));
+}
+
+#[test]
+fn what_is_queued_when_an_answer_is_stopped_comes_back_to_be_edited() {
+    let desk = Desk::new();
+    let mut terminal = Terminal::start(&desk, &["chat", "--approve", "auto"]);
+    terminal.until("> ");
+    terminal.type_in("please be slow\r");
+    terminal.until("→ demo · slow");
+    terminal.type_in("one\rtwo\r");
+    terminal.until("queued: two");
+    terminal.type_in("\u{3}");
+    terminal.until("cancelled");
+    terminal.until("> one");
+    terminal.until("two");
+    terminal.type_in(" three\r");
+    terminal.until("> ");
+    terminal.type_in("/quit\r");
+    assert_eq!(terminal.end(), Some(0));
+    let (users, _) = said(&desk, "slow");
+    assert_eq!(users, ["please be slow", "one\ntwo three"]);
+}
+
+#[test]
+fn a_form_takes_only_what_is_typed_after_its_field_was_shown() {
+    let desk = Desk::new();
+    let mut terminal = Terminal::start(&desk, &["chat", "--approve", "auto"]);
+    terminal.until("> ");
+    terminal.type_in("ask me my name\rMallory\r");
+    terminal.until("queued: Mallory");
+    terminal.until("demo asks:");
+    terminal.until("Name: ");
+    terminal.type_in("Ada\r");
+    terminal.until("Ada");
+    terminal.until("> Mallory");
+    terminal.until("> ");
+    terminal.type_in("/quit\r");
+    assert_eq!(terminal.end(), Some(0));
+    let session = desk.json(&["session", "show", "last"]);
+    let call = &session["messages"][1]["toolCalls"][0];
+    assert!(call["response"].to_string().contains("Ada"), "{call}");
+}
+
+#[test]
+fn run_in_a_terminal_asks_and_ignores_what_was_typed_before() {
+    let desk = Desk::new();
+    let mut terminal = Terminal::start(&desk, &["run", "write a note"]);
+    terminal.type_in("y\r");
+    terminal.until("Typed before the question, so ignored: y");
+    terminal.until("Run it?");
+    terminal.type_in("n\r");
+    assert_eq!(terminal.end(), Some(6));
+    assert_eq!(said(&desk, "write_note").1, 0);
 }
