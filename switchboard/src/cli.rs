@@ -16,6 +16,7 @@ mod export;
 mod failure;
 mod import;
 mod model;
+mod processes;
 mod prompts;
 mod resources;
 mod run;
@@ -174,13 +175,13 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         .map_err(|error| Failure::new(Exit::Other, "cannot start").caused_by(error))
         .and_then(|runtime| {
             let _terminal = Terminal;
-            let ended = runtime.block_on(run(cli, out));
+            let ended = runtime.block_on(processes::watched(cli, out));
             // A read of standard input that nobody waits for must not hold us.
             runtime.shutdown_background();
             ended
         });
     match ended {
-        Ok(exit) => exit.into(),
+        Ok(ended) => ended.into(),
         Err(failure) => {
             out.failure(&failure);
             failure.exit().into()

@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 use provider_adapters::Wire;
 
+use crate::chat::Interrupts;
 use crate::demo::{DemoScript, DemoStage, this_program, tour};
 use crate::exit::{Exit, Failure};
 use crate::out::Out;
@@ -88,9 +89,10 @@ impl Demo {
             .map(|(_, line, what)| format!("{line:<36} {what}"))
             .collect();
         let stage = DemoStage::start(&this_program()?, DemoScript::default(), None).await?;
+        let mut interrupts = Interrupts::new();
         let ended = tokio::select! {
             ended = tour(&stage, self.wire.into(), &next, out) => ended,
-            _ = tokio::signal::ctrl_c() => Ok(Exit::Cancelled),
+            () = interrupts.next() => Ok(Exit::Cancelled),
         };
         stage.stop().await;
         ended

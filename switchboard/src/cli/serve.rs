@@ -1,5 +1,7 @@
 //! `switchboard serve`.
 
+#[cfg(unix)]
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use clap::Args;
@@ -79,6 +81,8 @@ struct Signals {
     interrupts: crate::chat::Interrupts,
     #[cfg(unix)]
     terminate: Option<tokio::signal::unix::Signal>,
+    #[cfg(unix)]
+    hangup: Option<tokio::signal::unix::Signal>,
 }
 
 impl Signals {
@@ -90,17 +94,35 @@ impl Signals {
                 use tokio::signal::unix::{SignalKind, signal};
                 signal(SignalKind::terminate()).ok()
             },
+            #[cfg(unix)]
+            hangup: {
+                use tokio::signal::unix::{SignalKind, signal};
+                let wanted = !super::processes::ignores_hangup();
+                wanted.then(|| signal(SignalKind::hangup()).ok()).flatten()
+            },
         }
     }
 
     async fn next(&mut self) {
         #[cfg(unix)]
-        if let Some(terminate) = &mut self.terminate {
+        {
+            let heard = |signal: &mut Option<tokio::signal::unix::Signal>,
+                         context: &mut Context| {
+                let heard = signal.as_mut().map(|signal| signal.poll_recv(context));
+                heard.is_some_and(|heard| heard.is_ready())
+            };
+            let asked = std::future::poll_fn(|context| {
+                match heard(&mut self.terminate, context) || heard(&mut self.hangup, context) {
+                    true => Poll::Ready(()),
+                    false => Poll::Pending,
+                }
+            });
             tokio::select! {
-                () = self.interrupts.next() => return,
-                _ = terminate.recv() => return,
+                () = self.interrupts.next() => {}
+                () = asked => {}
             }
         }
+        #[cfg(not(unix))]
         self.interrupts.next().await;
     }
 }

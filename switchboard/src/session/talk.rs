@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use agent_loop::{Agent, Event, Limits, Policy, Reason, Run};
+use agent_loop::{Agent, Limits, Policy, Reason, Run};
 use provider_adapters::{Conversation as Words, Wire};
 
 use crate::brief::brief;

@@ -5,6 +5,8 @@ mod desk;
 mod endpoint;
 mod pipe;
 mod remember;
+#[cfg(target_os = "linux")]
+mod processes;
 #[cfg(unix)]
 mod terminal;
 mod verbs;

@@ -1,0 +1,162 @@
+//! No process outlives the program: neither its servers nor what they start.
+
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::Desk;
+use crate::program::path;
+use crate::serve::House;
+
+/// A desk with a server that starts two processes, of which one leaves its group and session.
+fn desk() -> Desk {
+    let desk = Desk::new();
+    let home = desk.home().display();
+    let script = format!(
+        "exec 3>&1 >/dev/null 2>&1
+        sh -c 'while :; do sleep 1; done' '{home} in' 3>&- </dev/null &
+        setsid sh -c 'while :; do sleep 1; done' '{home} out' 3>&- </dev/null &
+        exec \"{}\" demo-server >&3",
+        path()
+    );
+    let added = desk.run(&["servers", "add", "parent", "--", "sh", "-c", &script]);
+    assert!(added.status.success(), "{added:?}");
+    desk
+}
+
+/// What servers of this desk have started and is there now. Servers have an environment of their
+/// own, so the desk is named in the command line.
+fn started(desk: &Desk) -> Vec<String> {
+    let home = desk.home().display().to_string();
+    let lines = std::fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .filter_map(|entry| {
+            let line = std::fs::read(entry.path().join("cmdline")).ok()?;
+            Some(String::from_utf8_lossy(&line).replace('\0', " "))
+        });
+    let is_ours = |line: &String| {
+        let mut ends = ["in", "out"].into_iter();
+        line.starts_with("sh -c while") && ends.any(|end| line.contains(&format!("{home} {end} ")))
+    };
+    lines.filter(is_ours).collect()
+}
+
+/// Nothing of this desk is there any more.
+#[track_caller]
+fn assert_nothing_left(desk: &Desk) {
+    assert_eq!(started(desk), Vec::<String>::new());
+    desk.assert_nothing_left();
+}
+
+/// Waits until the server has started this many.
+#[track_caller]
+fn until_started(desk: &Desk, count: usize) {
+    for _ in 0..1000 {
+        if started(desk).len() == count {
+            return;
+        }
+        std::thread::park_timeout(Duration::from_millis(20));
+    }
+    panic!("{:?} in place of {count}", started(desk));
+}
+
+fn begin(desk: &Desk, arguments: &[&str]) -> Child {
+    let mut command = desk.command(arguments);
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    command.spawn().unwrap()
+}
+
+#[test]
+fn what_a_killed_program_left_is_ended_by_the_next_one() {
+    let desk = desk();
+    let mut killed = begin(&desk, &["chat"]);
+    until_started(&desk, 2);
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    assert_eq!(
+        started(&desk).len(),
+        2,
+        "nothing was left: this test shows nothing"
+    );
+    let next = desk.run(&["tools", "demo"]);
+    assert!(next.status.success());
+    assert_nothing_left(&desk);
+    let note = String::from_utf8(next.stderr).unwrap();
+    assert!(note.contains("an earlier run left behind"), "{note}");
+}
+
+#[test]
+fn a_program_leaves_alone_what_another_one_that_lives_has_started() {
+    let desk = desk();
+    let mut living = begin(&desk, &["chat"]);
+    until_started(&desk, 2);
+    let mut command = desk.command(&["tools", "parent"]);
+    assert!(command.output().unwrap().status.success());
+    assert_eq!(started(&desk).len(), 2);
+    drop(living.stdin.take());
+    assert!(living.wait().unwrap().success());
+    assert_nothing_left(&desk);
+}
+
+#[test]
+fn every_signal_ends_everything_in_every_verb() {
+    let desk = desk();
+    let chat: &[&str] = &["chat"];
+    let call: &[&str] = &["call", "parent", "slow", "ms=60000"];
+    let run: &[&str] = &["run", "please be slow", "--approve", "auto"];
+    let cases = [
+        (chat, Signal::SIGTERM, 143),
+        (chat, Signal::SIGHUP, 129),
+        (call, Signal::SIGTERM, 143),
+        (call, Signal::SIGINT, 130),
+        (run, Signal::SIGTERM, 143),
+    ];
+    for (arguments, signal, exit) in cases {
+        let mut child = begin(&desk, arguments);
+        until_started(&desk, 2);
+        kill(Pid::from_raw(i32::try_from(child.id()).unwrap()), signal).unwrap();
+        let ended = child.wait().unwrap();
+        assert_eq!(ended.code(), Some(exit), "{arguments:?} {signal}");
+        assert_nothing_left(&desk);
+    }
+}
+
+#[test]
+fn serve_ends_everything_when_it_is_asked_to_end() {
+    let mut house = House::at(desk(), &[]);
+    for _ in 0..2 {
+        house.say(
+            &serde_json::json!({"approvalMode": "auto"}),
+            "please be slow",
+        );
+        until_started(&house.desk, 2);
+        house.stop();
+        assert_nothing_left(&house.desk);
+        house.start();
+    }
+    house.stop();
+}
+
+#[test]
+fn a_verb_that_ends_by_itself_leaves_nothing() {
+    let desk = desk();
+    for arguments in [
+        &["tools", "parent"][..],
+        &["doctor"],
+        &["call", "parent", "add", "a=1", "b=2"],
+    ] {
+        let ran = desk.run(arguments);
+        assert!(ran.status.success(), "{arguments:?}: {ran:?}");
+        assert_nothing_left(&desk);
+    }
+    let records = std::fs::read_dir(desk.home().join("processes"))
+        .unwrap()
+        .count();
+    assert_eq!(records, 0);
+}
