@@ -83,9 +83,15 @@ impl Workbench {
         }
         let choice = choice(&wanted, &settings).await?;
         let mut notices = Vec::new();
-        let selected =
-            select::servers(&*store, &user, &wishes, assistant.as_ref(), &choice, Host::Allowed)
-                .await?;
+        let selected = select::servers(
+            &*store,
+            &user,
+            &wishes,
+            assistant.as_ref(),
+            &choice,
+            Host::Allowed,
+        )
+        .await?;
         notices.extend(selected.notices);
         let manager = Manager::builder()
             .connector(connector(&user, None))

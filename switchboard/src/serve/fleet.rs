@@ -104,7 +104,13 @@ impl Fleet {
         let mut crews = self.crews.lock();
         let made = || {
             let manager = self.pool.manager(user.as_str());
-            Crew::new(user, &self.store, manager, self.questions.clone(), self.host(user))
+            Crew::new(
+                user,
+                &self.store,
+                manager,
+                self.questions.clone(),
+                self.host(user),
+            )
         };
         Arc::clone(crews.entry(user.clone()).or_insert_with(made))
     }

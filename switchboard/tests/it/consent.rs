@@ -287,9 +287,6 @@ impl Stage {
                 }
             };
             drop(turn);
-            if talk.is_open() && talk.interrupt().await.is_err() {
-                return drop(said.send(Told::Ended));
-            }
             let told = match talk.ask("Go on.").await {
                 Ok(_) => Told::Done,
                 Err(_) => Told::Ended,
@@ -427,9 +424,7 @@ async fn play(seed: usize, steps: Vec<Step>) {
             Command::Answer(answer) => Some((**answer).clone()),
             _ => None,
         };
-        let told = processes[process].order(command).await;
-        if std::env::var("TRACE").is_ok() { eprintln!("{step:?} -> {told:?}; ran {} shown {:?}", world.ran.lock().unwrap().len(), shown.lock().unwrap().last().map(|it| (it.record.number, it.record.arguments.text().to_owned()))); }
-        match (told, answered) {
+        match (processes[process].order(command).await, answered) {
             (Told::Counts, Some((approval, decision))) => said.hear(&approval, &decision),
             (Told::Ended, _) => {
                 processes[process] = Process::start(&stage, &shown);

@@ -4,9 +4,9 @@ mod crash;
 mod desk;
 mod endpoint;
 mod pipe;
-mod remember;
 #[cfg(target_os = "linux")]
 mod processes;
+mod remember;
 #[cfg(unix)]
 mod terminal;
 mod verbs;

@@ -30,11 +30,14 @@ const SPELLS: &[Dialect] = &[
     Dialect::Cline,
 ];
 
-/// The servers with every variable replaced by what it is.
-fn meant(file: &ConfigFile) -> Vec<ServerConfig> {
+/// The servers with every variable replaced by what it is. What they are known by goes by how the
+/// variables are spelled.
+fn meant(file: &ConfigFile) -> String {
     let resolved = file.resolve(&|variable: Variable<'_>| Some(format!("{variable:?}")));
     assert!(resolved.unresolved.is_empty());
-    resolved.servers
+    let servers = resolved.servers.into_iter();
+    let file = servers.fold(ConfigFile::new(), ConfigFile::with_server);
+    file.write(Dialect::Plain)
 }
 
 fn text() -> impl Strategy<Value = String> {
