@@ -172,7 +172,7 @@ impl Console {
             Ask::Url(page) => form::visit(&self.out, &self.input, &server, page).await,
             _ => ElicitResult::cancel(),
         };
-        let action = result.action.clone();
+        let action = result.action;
         // The server may have given up.
         answer.send(result).ok().map(|()| action)
     }

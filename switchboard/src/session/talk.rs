@@ -118,8 +118,7 @@ impl Talk {
             ledger.calls.insert(u64::from(call.position).into(), call);
         }
         // What was asked while a call ran cannot be answered any more: the call was given up.
-        let (live, questions): (Vec<_>, Vec<_>) =
-            questions.into_iter().partition(|row| shape::is_live(row));
+        let (live, questions): (Vec<_>, Vec<_>) = questions.into_iter().partition(shape::is_live);
         let live = live.into_iter().map(|row| (row.id, BTreeSet::new()));
         ledger.live.extend(live);
         for question in questions {
