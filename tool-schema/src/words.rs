@@ -36,6 +36,7 @@ pub(crate) fn rule(keyword: &str, value: &Value) -> Option<String> {
             "One of {}.",
             list(value.as_array()?.iter().map(Value::to_string))
         ),
+        "required" => format!("Always give {}.", names(value)?),
         "dependentRequired" => dependent_required(value)?,
         "contentEncoding" => format!("Encoded as {}.", clip(value.as_str()?, 80)),
         "contentMediaType" => format!("Holds {}.", clip(value.as_str()?, 80)),
@@ -68,16 +69,16 @@ pub(crate) fn schema_rule(keyword: &str, schema: &Value) -> Option<String> {
 fn dependent_required(value: &Value) -> Option<String> {
     let mut sentences = Vec::new();
     for (name, needed) in value.as_object()?.iter().take(8) {
-        let needed = list(
-            needed
-                .as_array()?
-                .iter()
-                .filter_map(Value::as_str)
-                .map(|n| format!("`{n}`")),
-        );
+        let needed = names(needed)?;
         sentences.push(format!("With `{}`, give {needed} too.", clip(name, 80)));
     }
     Some(sentences.join(" "))
+}
+
+/// Keys, each as code.
+fn names(value: &Value) -> Option<String> {
+    let names = value.as_array()?.iter().filter_map(Value::as_str);
+    Some(list(names.map(|name| format!("`{name}`"))))
 }
 
 /// At most twenty of the words, each at most 80 characters.

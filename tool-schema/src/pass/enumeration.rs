@@ -85,6 +85,20 @@ fn values(work: &mut Work<'_>, id: Id, bound: bool) {
         label(work, id, kept);
         work.report.lossless(at, "enum", Action::Rewritten);
     } else {
+        if kept
+            .iter()
+            .any(|value| value.is_array() || value.is_object())
+        {
+            // The list says all that judged it; rewritten, those rules would judge otherwise.
+            let trusted = on_trust(&work.graph, id);
+            let judged: Vec<&'static str> = work.node(id).rules().collect();
+            for key in judged {
+                if key != "enum" && !trusted.contains(&key) {
+                    work.node_mut(id).take(key);
+                    work.report.lossless(at, key, Action::Rewritten);
+                }
+            }
+        }
         let node = work.node_mut(id);
         // A fraction among integers makes them numbers.
         node.types = if types.meets(Types::NUMBER.without(Types::INTEGER)) {

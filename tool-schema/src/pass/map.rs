@@ -116,14 +116,17 @@ fn patterns(work: &mut Work<'_>, id: Id) {
         return;
     }
     keyword::put_into_words(work, id, "patternProperties");
-    let mut union = Node::new(at, Types::ANY);
-    union.set(
-        "anyOf",
-        Part::Many(pairs.into_iter().map(|(_, values)| values).collect()),
-    );
-    let union = work.graph.add(union);
+    let values: Vec<Id> = pairs.into_iter().map(|(_, values)| values).collect();
+    let any = match values.as_slice() {
+        [only] => *only,
+        _ => {
+            let mut union = Node::new(at, Types::ANY);
+            union.set("anyOf", Part::Many(values));
+            work.graph.add(union)
+        }
+    };
     work.node_mut(id)
-        .set("additionalProperties", Part::One(union));
+        .set("additionalProperties", Part::One(any));
 }
 
 /// A rule for keys; one that every key keeps says nothing.
