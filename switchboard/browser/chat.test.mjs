@@ -140,6 +140,7 @@ scene(
 );
 
 scene(program, 'pictures are shown, and a server’s question is a form', {}, async (visitor) => {
+  await program.api('PUT', 'settings', { approve: 'ask' });
   const page = await visitor.open();
   await say(page, 'Show me a picture');
   await callOf(page, 'picture').getByRole('button', { name: 'Approve', exact: true }).click();
@@ -163,6 +164,7 @@ scene(
   'a slow call tells how far it is and can be stopped; sounds can be played',
   {},
   async (visitor) => {
+    await program.api('PUT', 'settings', { approve: 'ask' });
     const page = await visitor.open();
     await say(page, 'Be slow');
     const slow = callOf(page, 'slow');
@@ -186,6 +188,7 @@ scene(
   'settings hold for the next answer: what only reads runs without a question',
   {},
   async (visitor) => {
+    await program.api('PUT', 'settings', { approve: 'ask' });
     const page = await visitor.open('settings');
     await page.getByLabel('Approvals').selectOption('auto-read');
     await page.getByRole('button', { name: 'Save' }).click();
@@ -202,7 +205,6 @@ scene(program, 'a result that is shown in part can be saved whole', {}, async (v
   const page = await visitor.open();
   await say(page, 'a big text of 1000000 letters');
   const call = callOf(page, 'big');
-  await call.getByRole('button', { name: 'Approve', exact: true }).click();
   await call.getByText('done', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Send' }).waitFor();
   await call.getByRole('button', { expanded: false }).click();

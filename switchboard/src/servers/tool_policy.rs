@@ -147,9 +147,10 @@ mod tests {
     use crate::store::{ApprovedDefinition, DefinitionKind, ServerKind, UserId};
 
     fn decided(rules: Vec<Rule>) -> Decided {
-        let mut decided = Decided::default();
-        decided.rules = rules;
-        decided
+        Decided {
+            rules,
+            ..Decided::default()
+        }
     }
 
     fn row() -> Server {

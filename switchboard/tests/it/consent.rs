@@ -3,7 +3,7 @@
 //! its definition; a denied call never runs; and every question ends.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use agent_loop::testing::ScriptedModel;
 use agent_loop::{
@@ -12,6 +12,7 @@ use agent_loop::{
 };
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
+use parking_lot::Mutex;
 use proptest::prelude::*;
 use provider_adapters::{
     Arguments, AssistantPart, Reply, Request, Stop, StopReason, ToolCall, Turn as Said, Wire,
@@ -38,8 +39,8 @@ struct World {
 impl World {
     fn tool(&self, server: usize, tool: usize) -> ToolInfo {
         let schema = serde_json::from_str(r#"{"type":"object"}"#).unwrap();
-        let version = self.versions.lock().unwrap().get(&(server, tool)).copied();
-        let endpoint = self.endpoints.lock().unwrap().get(&server).copied();
+        let version = self.versions.lock().get(&(server, tool)).copied();
+        let endpoint = self.endpoints.lock().get(&server).copied();
         let info = ToolInfo::new(SERVERS[server], TOOLS[tool], schema)
             .with_name(format!("{}_{}", SERVERS[server], TOOLS[tool]))
             .with_server_identity(format!("endpoint {}", endpoint.unwrap_or(0)))
@@ -57,16 +58,11 @@ impl World {
     }
 
     fn change(&self, server: usize, tool: usize) {
-        *self
-            .versions
-            .lock()
-            .unwrap()
-            .entry((server, tool))
-            .or_default() += 1;
+        *self.versions.lock().entry((server, tool)).or_default() += 1;
     }
 
     fn move_endpoint(&self, server: usize) {
-        *self.endpoints.lock().unwrap().entry(server).or_default() += 1;
+        *self.endpoints.lock().entry(server).or_default() += 1;
     }
 }
 
@@ -82,7 +78,7 @@ impl Toolbox for World {
             .iter()
             .find(|it| it.server == call.server && it.tool == call.tool);
         let now = now.unwrap().definition();
-        self.ran.lock().unwrap().push((call, now));
+        self.ran.lock().push((call, now));
         Outcome::text("done")
     }
 }
@@ -245,7 +241,9 @@ impl Stage {
         self: Arc<Self>,
         mut commands: mpsc::Receiver<(Command, oneshot::Sender<Told>)>,
         shown: Arc<Mutex<Vec<Approval>>>,
+        loaded: oneshot::Sender<()>,
     ) {
+        let mut loaded = Some(loaded);
         loop {
             let (store, user) = (Arc::clone(&self.store), UserId::local());
             let Ok(mut talk) = Talk::load(store, &user, &self.id).await else {
@@ -260,6 +258,7 @@ impl Stage {
                 servers: &self.rows,
             };
             let mut turn = talk.turn(&self.agent, model);
+            drop(loaded.take());
             let said = loop {
                 let Some((command, reply)) = commands.recv().await else {
                     return;
@@ -272,7 +271,7 @@ impl Stage {
                             Ok(()) => Ok(Told::Counts),
                             Err(SessionError::Answer(error)) => {
                                 if let AnswerError::Superseded(now) = error {
-                                    shown.lock().unwrap().push(*now);
+                                    shown.lock().push(*now);
                                 }
                                 Ok(Told::Done)
                             }
@@ -305,14 +304,14 @@ async fn drive(turn: &mut Turn<'_>, shown: &Mutex<Vec<Approval>>) -> Result<Told
     for _ in 0..64 {
         if turn.ready().now_or_never().is_some() {
             if let Some(Event::Approval(approval)) = turn.next().await? {
-                shown.lock().unwrap().push(*approval);
+                shown.lock().push(*approval);
             }
             return Ok(Told::Done);
         }
         tokio::task::yield_now().await;
     }
     // What was loaded waits as well.
-    shown.lock().unwrap().extend(turn.run().approvals());
+    shown.lock().extend(turn.run().approvals());
     Ok(Told::Done)
 }
 
@@ -322,13 +321,14 @@ struct Process {
 }
 
 impl Process {
-    fn start(stage: &Arc<Stage>, shown: &Arc<Mutex<Vec<Approval>>>) -> Self {
+    /// Starts one, and returns when it has loaded the conversation, or failed to.
+    async fn start(stage: &Arc<Stage>, shown: &Arc<Mutex<Vec<Approval>>>) -> Self {
         let (commands, queue) = mpsc::channel(1);
-        let work = Arc::clone(stage).process(queue, Arc::clone(shown));
-        Self {
-            commands,
-            task: tokio::spawn(work),
-        }
+        let (loaded, wait) = oneshot::channel();
+        let work = Arc::clone(stage).process(queue, Arc::clone(shown), loaded);
+        let task = tokio::spawn(work);
+        let _ = wait.await;
+        Self { commands, task }
     }
 
     async fn order(&self, command: Command) -> Told {
@@ -373,7 +373,10 @@ async fn play(seed: usize, steps: Vec<Step>) {
     let stage = begin(seed).await;
     let world = &stage.world;
     let shown: Arc<Mutex<Vec<Approval>>> = Arc::default();
-    let mut processes = [0, 1].map(|_| Process::start(&stage, &shown));
+    let mut processes = [
+        Process::start(&stage, &shown).await,
+        Process::start(&stage, &shown).await,
+    ];
     let mut said = Oracle::default();
     let mut judged = 0;
     let mut begun = BTreeSet::new();
@@ -398,14 +401,14 @@ async fn play(seed: usize, steps: Vec<Step>) {
             }
             Step::Crash(process) => {
                 processes[*process].task.abort();
-                processes[*process] = Process::start(&stage, &shown);
+                processes[*process] = Process::start(&stage, &shown).await;
                 continue;
             }
             Step::Drive(process) => (*process, Command::Drive),
             Step::Say(process) => (*process, Command::Say),
             Step::Answer(process, answer, which) => {
                 let picked = {
-                    let seen = shown.lock().unwrap();
+                    let seen = shown.lock();
                     match which {
                         Shown::Earlier => seen.first().cloned(),
                         _ => seen.last().cloned(),
@@ -427,11 +430,11 @@ async fn play(seed: usize, steps: Vec<Step>) {
         match (processes[process].order(command).await, answered) {
             (Told::Counts, Some((approval, decision))) => said.hear(&approval, &decision),
             (Told::Ended, _) => {
-                processes[process] = Process::start(&stage, &shown);
+                processes[process] = Process::start(&stage, &shown).await;
             }
             _ => {}
         }
-        let ran = world.ran.lock().unwrap();
+        let ran = world.ran.lock();
         for (call, now) in ran.iter().skip(judged) {
             assert!(
                 begun.insert(call.arguments.get().to_owned()),

@@ -21,7 +21,7 @@ fn old_file(path: &std::path::Path) {
              ('b', 'old', 'approval', 'open', 9), ('a', 'old', 'approval', 'open', 8);
          INSERT INTO approval_rules (id, user_id, scope, server, tool, read_only_hashes, decision,
                  created_at)
-             VALUES ('b', 'local', 'tool', '*', '*', '{}', 'allow', 9),
+             VALUES ('b', 'local', 'tool', '*', '*', '{}', 'ask', 9),
                     ('a', 'local', 'tool', '*', '*', '{}', 'deny', 8);",
     )
     .unwrap();
