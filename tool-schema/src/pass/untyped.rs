@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::Work;
 use crate::{
     Action, Quarantine, Untyped,
-    graph::{Id, Node},
+    graph::{Id, Node, Part},
     keyword,
     restore::Undo,
     types::Types,
@@ -18,11 +18,15 @@ pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
     // Keys of any kind are the business of another pass.
     let mut spared = HashSet::new();
     work.each(|work, id| {
+        // A node of their own: what is merged may have it as a property as well.
+        let rest = work.node(id).one("additionalProperties");
+        if let Some(rest) = rest.filter(|rest| work.node(*rest).is_open()) {
+            let own = work.graph.add(work.node(rest).clone());
+            work.node_mut(id)
+                .set("additionalProperties", Part::One(own));
+            spared.insert(own);
+        }
         let node = work.node(id);
-        spared.extend(
-            node.one("additionalProperties")
-                .filter(|rest| work.node(*rest).is_open()),
-        );
         if spared.contains(&id) {
             return Ok(());
         }
