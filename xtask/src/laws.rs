@@ -215,7 +215,6 @@ fn how_to_repeat(failed: &[String], seed: u64) -> String {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 

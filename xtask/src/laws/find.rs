@@ -125,7 +125,6 @@ fn functions(block: &str) -> impl Iterator<Item = String> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 
