@@ -217,3 +217,20 @@ scene(program, 'a result that is shown in part can be saved whole', {}, async (v
   assert.equal(text.length, 1_000_000);
   assert.ok(text === line.repeat(1_000_000 / line.length + 1).slice(0, 1_000_000));
 });
+
+scene(
+  program,
+  'settings hold for the next answer: what only reads runs without a question',
+  {},
+  async (visitor) => {
+    const page = await visitor.open('settings');
+    await page.getByLabel('Approvals').selectOption('auto-read');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved. The next answer uses it.').waitFor();
+    await page.getByRole('link', { name: 'New chat' }).click();
+    await say(page, 'What time was it yesterday?');
+    await said(page, /get_time answered/).waitFor();
+    await say(page, 'Write a note: ask me');
+    await callOf(page, 'write_note').getByRole('button', { name: 'Approve', exact: true }).waitFor();
+  },
+);

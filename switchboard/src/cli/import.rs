@@ -6,7 +6,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::brief::brief;
-use crate::chat::clean;
+use crate::chat::{Input, Line, clean};
 use crate::cli::Global;
 use crate::cli::text::{count, table};
 use crate::exit::{Exit, Failure};
@@ -43,7 +43,7 @@ impl Import {
             State::Same => false,
         };
         let number = plan.items.iter().filter(wanted).count();
-        let agreed = number > 0 && (self.yes || ask(out, number).await);
+        let agreed = number > 0 && (self.yes || ask(out, number).await?);
         let mut imported: Vec<String> = Vec::new();
         if agreed {
             let wanted = plan.items.iter().filter(wanted);
@@ -135,17 +135,16 @@ fn notes(rows: &[Vec<String>]) -> String {
     texts.collect::<Vec<_>>().join("\n")
 }
 
-async fn ask(out: &Out, number: usize) -> bool {
+async fn ask(out: &Out, number: usize) -> Result<bool, Failure> {
     if !out.is_interactive() {
-        return false;
+        return Ok(false);
     }
-    out.piece(format!("Take over {}? [y/N] ", count(number, "server")));
-    let answer = tokio::task::spawn_blocking(|| {
-        let mut line = String::new();
-        std::io::stdin().read_line(&mut line).map(|_| line)
-    });
-    let answer = answer.await;
-    matches!(answer, Ok(Ok(line)) if matches!(line.trim(), "y" | "Y" | "yes"))
+    let prompt = format!("Take over {}? [y/N] ", count(number, "server"));
+    match Input::answers(*out).answer(&prompt, "").await {
+        Line::Text(line) => Ok(matches!(line.trim(), "y" | "Y" | "yes")),
+        Line::Interrupted => Err(Failure::new(Exit::Cancelled, "cancelled")),
+        Line::End => Ok(false),
+    }
 }
 
 /// Asks what a server's file asks for. A question left open is told when the server is used.

@@ -1,6 +1,5 @@
 //! The guided half minute: list, call, approval, result, answer, what to try next.
 
-use std::io::BufRead as _;
 use std::time::Instant;
 
 use agent_loop::{Agent, Answer, Event, Policy, Reason, Run, Status, ToolCallRecord};
@@ -9,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::script::LABEL;
 use super::stage::{DemoStage, SERVER};
+use crate::chat::{Input, Line};
 use crate::exit::{Exit, Failure};
 use crate::out::{Out, Style};
 use crate::signature::signature;
@@ -120,7 +120,7 @@ async fn turn(agent: &Agent, run: &mut Run, question: &str, out: &Out) -> Result
             Event::Call(record) => call(&record, &mut calls, out),
             Event::Approval(approval) => {
                 let record = &approval.record;
-                let (allowed, by) = ask(record, out).await;
+                let (allowed, by) = ask(record, out).await?;
                 let decision = if allowed { Answer::Once } else { Answer::Deny };
                 note(&mut calls, record, "approved_by", by.into());
                 let answered = session.answer(&approval.consent(), decision).await;
@@ -187,27 +187,21 @@ fn note(calls: &mut Vec<(u64, Value)>, record: &ToolCallRecord, key: &str, value
 }
 
 /// Whether the call may run, and who says so: the user, or the tour where nobody can be asked.
-async fn ask(record: &ToolCallRecord, out: &Out) -> (bool, &'static str) {
+async fn ask(record: &ToolCallRecord, out: &Out) -> Result<(bool, &'static str), Failure> {
     let what = format!("   ? {} {}", record.tool_name, record.arguments.text());
-    out.piece(format!("{what}\n     Allow it, this once? [Y/n] "));
+    let prompt = "     Allow it, this once? [Y/n] ";
+    out.say(what);
     if !out.is_interactive() {
+        out.piece(prompt);
         out.say("yes (said by the tour: this is not a terminal)");
-        return (true, "tour");
+        return Ok((true, "tour"));
     }
-    let line = tokio::task::spawn_blocking(|| {
-        let mut line = String::new();
-        std::io::stdin()
-            .lock()
-            .read_line(&mut line)
-            .map(|read| (read, line))
-    });
-    let allowed = match line.await {
-        Ok(Ok((read, line))) => {
-            read > 0 && matches!(line.trim().to_lowercase().as_str(), "" | "y" | "yes")
-        }
-        _ => false,
+    let allowed = match Input::answers(*out).answer(prompt, "").await {
+        Line::Text(line) => matches!(line.trim().to_lowercase().as_str(), "" | "y" | "yes"),
+        Line::Interrupted => return Err(Failure::new(Exit::Cancelled, "cancelled")),
+        Line::End => false,
     };
-    (allowed, "user")
+    Ok((allowed, "user"))
 }
 
 fn indent(text: &str) -> String {
