@@ -220,6 +220,22 @@ fn lines_of_a_pipe_are_messages_and_answer_no_question() {
 }
 
 #[test]
+fn a_result_shown_in_part_is_saved_whole() {
+    let desk = Desk::new();
+    let file = desk.home().join("my result.txt");
+    let lines = format!(
+        "a big text of 1000000 letters\n2 plus 3\n/save {}\n/save 99 nowhere\n/quit\n",
+        file.display()
+    );
+    let output = desk.say(&["chat", "--approve", "auto"], &lines);
+    let shown = text(&output.stdout);
+    assert!(shown.contains("FILE saves the whole result"), "{shown}");
+    assert!(shown.contains("1000000 bytes written"), "{shown}");
+    assert!(shown.contains("No result of call 99"), "{shown}");
+    assert_eq!(std::fs::read(file).unwrap().len(), 1_000_000);
+}
+
+#[test]
 fn a_question_that_nobody_answers_stays_open() {
     let desk = Desk::new();
     let output = desk.say(&["chat"], "write a note\n");
