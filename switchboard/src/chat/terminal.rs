@@ -259,6 +259,10 @@ impl Owner {
     }
 
     fn reply(&mut self, line: Line) {
+        if !self.listens {
+            // Whoever gets the line may read the terminal in another way next.
+            self.tty.raw(false);
+        }
         if let Some(asked) = self.asked.take() {
             let _ = asked.reply.send(line);
         }
