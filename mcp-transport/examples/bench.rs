@@ -1,7 +1,7 @@
 //! How fast connections are: round trips to `cat`, which says every line back, and to an echo in
 //! memory.
 //!
-//! `cargo run --release --example bench -- <in flight> <round trips>`
+//! `cargo run --profile dist --example bench -- <in flight> <round trips>`
 #![allow(
     clippy::print_stdout,
     clippy::unwrap_used,

@@ -4,8 +4,15 @@ use crate::shell::{self, Outcome, cargo, command};
 
 /// Builds the program and the load, and lets the load judge.
 pub(crate) fn run() -> Outcome {
-    let mut build = cargo(&["build", "--quiet", "--release", "--package", "switchboard"]);
+    let mut build = cargo(&[
+        "build",
+        "--quiet",
+        "--profile",
+        "dist",
+        "--package",
+        "switchboard",
+    ]);
     build.args(["--bin", "switchboard", "--example", "load"]);
     shell::run(build)?;
-    shell::run(command("target/release/examples/load", &[]))
+    shell::run(command("target/dist/examples/load", &[]))
 }

@@ -4,11 +4,11 @@ use crate::shell::{self, Outcome, cargo, command};
 
 /// Builds the soak and runs it, for ten minutes unless told otherwise.
 pub(crate) fn run(args: &[String]) -> Outcome {
-    let build = ["build", "--quiet", "--release", "--package", "agent-loop"];
+    let build = ["build", "--quiet", "--profile", "dist"];
     let mut build = cargo(&build);
-    build.args(["--example", "soak"]);
+    build.args(["--package", "agent-loop", "--example", "soak"]);
     shell::run(build)?;
-    let mut soak = command("target/release/examples/soak", &[]);
+    let mut soak = command("target/dist/examples/soak", &[]);
     match args {
         [] => soak.args(["--minutes", "10"]),
         args => soak.args(args),

@@ -106,7 +106,8 @@ fn build() -> PathBuf {
     cargo
         .args([
             "build",
-            "--release",
+            "--profile",
+            "dist",
             "-p",
             "switchboard",
             "-p",
@@ -114,5 +115,5 @@ fn build() -> PathBuf {
         ])
         .current_dir(&root);
     assert!(cargo.status().expect("cargo is there").success());
-    root.join("target/release")
+    root.join("target/dist")
 }
