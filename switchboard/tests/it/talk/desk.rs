@@ -153,13 +153,14 @@ impl Chat {
 
 /// The value without what differs from run to run.
 pub(crate) fn steady(mut value: Value) -> Value {
-    const DIFFERS: [&str; 8] = [
+    const DIFFERS: [&str; 9] = [
         "id",
         "conversation",
         "createdAt",
         "updatedAt",
         "created_at",
         "def_hash",
+        "server_identity",
         "pricesAsOf",
         "serverId",
     ];
