@@ -317,7 +317,7 @@ fn a_form_takes_only_what_is_typed_after_its_field_was_shown() {
     terminal.until("> ");
     terminal.type_in("ask me my name\rMallory\r");
     terminal.until("queued: Mallory");
-    terminal.until("demo asks:");
+    terminal.until("demo · ask_name asks:");
     terminal.until("Name: ");
     terminal.type_in("Ada\r");
     terminal.until("Ada");
