@@ -1,5 +1,6 @@
 //! No process outlives the program: neither its servers nor what they start.
 
+use std::collections::BTreeSet;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
@@ -26,41 +27,40 @@ fn desk() -> Desk {
     desk
 }
 
-/// What servers of this desk have started and is there now. Servers have an environment of their
-/// own, so the desk is named in the command line.
-fn started(desk: &Desk) -> Vec<String> {
+/// Which of the two processes of this desk's servers are there now. Servers have an environment of
+/// their own, so the desk is named in the command line.
+fn started(desk: &Desk) -> BTreeSet<&'static str> {
     let home = desk.home().display().to_string();
-    let lines = std::fs::read_dir("/proc")
-        .unwrap()
-        .flatten()
-        .filter_map(|entry| {
-            let line = std::fs::read(entry.path().join("cmdline")).ok()?;
-            Some(String::from_utf8_lossy(&line).replace('\0', " "))
-        });
-    let is_ours = |line: &String| {
+    let lines = std::fs::read_dir("/proc").unwrap().flatten();
+    let lines = lines.filter_map(|entry| {
+        let line = std::fs::read(entry.path().join("cmdline")).ok()?;
+        Some(String::from_utf8_lossy(&line).replace('\0', " "))
+    });
+    let loops = lines.filter(|line| line.starts_with("sh -c while"));
+    let which = |line: String| {
         let mut ends = ["in", "out"].into_iter();
-        line.starts_with("sh -c while") && ends.any(|end| line.contains(&format!("{home} {end} ")))
+        ends.find(|end| line.contains(&format!("{home} {end} ")))
     };
-    lines.filter(is_ours).collect()
+    loops.filter_map(which).collect()
 }
 
 /// Nothing of this desk is there any more.
 #[track_caller]
 fn assert_nothing_left(desk: &Desk) {
-    assert_eq!(started(desk), Vec::<String>::new());
+    assert_eq!(started(desk), BTreeSet::new());
     desk.assert_nothing_left();
 }
 
-/// Waits until the server has started this many.
+/// Waits until the server has started both.
 #[track_caller]
-fn until_started(desk: &Desk, count: usize) {
+fn until_started(desk: &Desk) {
     for _ in 0..1000 {
-        if started(desk).len() == count {
+        if started(desk).len() == 2 {
             return;
         }
         std::thread::park_timeout(Duration::from_millis(20));
     }
-    panic!("{:?} in place of {count}", started(desk));
+    panic!("only {:?}", started(desk));
 }
 
 fn begin(desk: &Desk, arguments: &[&str]) -> Child {
@@ -76,7 +76,7 @@ fn begin(desk: &Desk, arguments: &[&str]) -> Child {
 fn what_a_killed_program_left_is_ended_by_the_next_one() {
     let desk = desk();
     let mut killed = begin(&desk, &["chat"]);
-    until_started(&desk, 2);
+    until_started(&desk);
     killed.kill().unwrap();
     killed.wait().unwrap();
     assert_eq!(
@@ -95,7 +95,7 @@ fn what_a_killed_program_left_is_ended_by_the_next_one() {
 fn a_program_leaves_alone_what_another_one_that_lives_has_started() {
     let desk = desk();
     let mut living = begin(&desk, &["chat"]);
-    until_started(&desk, 2);
+    until_started(&desk);
     let mut command = desk.command(&["tools", "parent"]);
     assert!(command.output().unwrap().status.success());
     assert_eq!(started(&desk).len(), 2);
@@ -119,7 +119,7 @@ fn every_signal_ends_everything_in_every_verb() {
     ];
     for (arguments, signal, exit) in cases {
         let mut child = begin(&desk, arguments);
-        until_started(&desk, 2);
+        until_started(&desk);
         kill(Pid::from_raw(i32::try_from(child.id()).unwrap()), signal).unwrap();
         let ended = child.wait().unwrap();
         assert_eq!(ended.code(), Some(exit), "{arguments:?} {signal}");
@@ -135,7 +135,7 @@ fn serve_ends_everything_when_it_is_asked_to_end() {
             &serde_json::json!({"approvalMode": "auto"}),
             "please be slow",
         );
-        until_started(&house.desk, 2);
+        until_started(&house.desk);
         house.stop();
         assert_nothing_left(&house.desk);
         house.start();
