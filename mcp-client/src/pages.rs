@@ -154,7 +154,7 @@ mod tests {
     }
 
     proptest! {
-        /// X21: whatever a server sends, the walk ends within its caps and keeps no more than it may.
+        /// Whatever a server sends, the walk ends within its caps and keeps no more than it may.
         #[test]
         fn every_walk_ends_within_its_caps(
             pages in prop::collection::vec((0usize..40, 0usize..4000, "[a-f]{0,2}"), 1..200),

@@ -2,7 +2,7 @@
 //!
 //! Pure: no IO, no clock. The only owner of these rules.
 //!
-//! Calls of one conversation run one after the other, in order, unless they may share (X3). Calls
+//! Calls of one conversation run one after the other, in order, unless they may share. Calls
 //! of different conversations run side by side, until the server first asks something without
 //! saying because of which call. From then on one conversation at a time is served, in the order
 //! of the calls, so that whatever is asked later has one possible owner.

@@ -68,7 +68,7 @@ impl Manager {
     }
 
     /// Calls a tool by the name a model knows it by, `mcp__server__tool`, as the catalogue has it
-    /// now. No other form is understood (seeds M2).
+    /// now. No other form is understood.
     ///
     /// # Errors
     ///
@@ -187,7 +187,7 @@ impl Manager {
         .await
     }
 
-    /// Reads a resource: what is kept of it, else from the server (seeds M5). However many ask at
+    /// Reads a resource: what is kept of it, else from the server. However many ask at
     /// once, the server is asked once.
     ///
     /// # Errors
@@ -356,7 +356,7 @@ impl Manager {
     }
 }
 
-/// Whether a call may run beside others of its server (X3).
+/// Whether a call may run beside others of its server.
 fn may_share(slot: &Slot, tool: &str) -> bool {
     let config = slot.config();
     if config.is_parallel() {

@@ -110,7 +110,7 @@ impl Catalog {
         self.tools.iter().filter(|entry| entry.is_enabled())
     }
 
-    /// The tool that a model calls by this name. Only whole exposed names are found (M2).
+    /// The tool that a model calls by this name. Only whole exposed names are found.
     pub fn tool(&self, exposed_name: &str) -> Option<&Arc<Entry>> {
         self.tools.get(*self.by_name.get(exposed_name)?)
     }
@@ -135,7 +135,7 @@ impl Catalog {
         self.listings.values()
     }
 
-    /// All prompts, each with its server (M2 `AllPrompts`).
+    /// All prompts, each with its server.
     pub fn prompts(&self) -> impl Iterator<Item = (&ServerName, &Arc<Prompt>)> {
         self.each(Listing::prompts)
     }

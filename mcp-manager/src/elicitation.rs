@@ -20,7 +20,7 @@ use crate::event::Event;
 use crate::lane::{Asked, Lane, Open};
 use crate::name::ServerName;
 
-/// Asks the user on behalf of servers (seeds M4).
+/// Asks the user on behalf of servers.
 ///
 /// Questions of one conversation come one after the other, in the order they were asked, and so do
 /// those outside of any; those of different conversations come at the same time. A question that

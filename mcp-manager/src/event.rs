@@ -27,7 +27,7 @@ pub enum Event {
         /// Why, if something went wrong.
         error: Option<String>,
     },
-    /// A try to connect a server again begins (seeds M3, `mcp_reconnecting`).
+    /// A try to connect a server again begins (`mcp_reconnecting`).
     Reconnecting {
         /// Which server.
         server: ServerName,

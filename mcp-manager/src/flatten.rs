@@ -2,9 +2,9 @@
 
 use mcp_jsonrpc::model::{ContentBlock, ResourceContents};
 
-/// Content as text (N3): text as it is, `[Image: image/png]` and the like for the rest, a line
-/// each. Lossy: keep the blocks, and flatten only where a model or a log takes nothing but text
-/// (X14).
+/// Content as text: text as it is, `[Image: image/png]` and the like for the rest, a line
+/// each. Lossy: keep the blocks, and flatten only where a model or a log takes nothing but
+/// text.
 ///
 /// ```
 /// use mcp_jsonrpc::model::{ContentBlock, ImageContent};

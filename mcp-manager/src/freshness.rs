@@ -29,7 +29,7 @@ pub(crate) enum Offer {
     Announced,
 }
 
-/// The clocks of a server's three lists (X16).
+/// The clocks of a server's three lists.
 #[derive(Debug)]
 pub(crate) struct Freshness {
     clocks: [Clock; 3],
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_are_asked_for_as_x16_says() {
+    fn lists_follow_announcements_their_own_time_and_the_back_off() {
         let mut silent = fresh(Offer::Silent);
         silent.done(Kind::Tools, Ok(None), SECOND);
         assert_eq!(

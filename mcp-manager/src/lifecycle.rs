@@ -40,7 +40,7 @@ pub enum Wait {
     All,
 }
 
-/// How servers came up (seeds M1).
+/// How servers came up.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Startup {

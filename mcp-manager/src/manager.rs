@@ -117,14 +117,14 @@ impl Manager {
         self.hub().slot(name).ok().map(|slot| info(&slot))
     }
 
-    /// The names of all servers that are connected (seeds M1, `ClientNames`).
+    /// The names of all servers that are connected.
     pub fn connected(&self) -> Vec<ServerName> {
         let slots = self.hub().slots().into_iter();
         let connected = slots.filter(|slot| slot.state().is_connected());
         connected.map(|slot| slot.name.clone()).collect()
     }
 
-    /// The connection to a server, if there is one now (seeds M1, `GetClient`): for whatever this
+    /// The connection to a server, if there is one now: for whatever this
     /// crate has no words for. It is not renewed; ask again after a loss.
     pub fn client(&self, name: &str) -> Option<Client> {
         self.hub().slot(name).ok()?.client()
@@ -135,7 +135,7 @@ impl Manager {
         &self.hub().cache
     }
 
-    /// Forgets what is kept of a resource (seeds M5).
+    /// Forgets what is kept of a resource.
     pub fn invalidate_resource(&self, server: &ServerName, uri: &str) {
         self.hub().cache.invalidate(server, uri);
         self.hub().responses.forget(server.as_str());

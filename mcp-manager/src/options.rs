@@ -32,7 +32,7 @@ pub struct CallOptions {
 impl CallOptions {
     /// How long the call may take, and how long after each progress report. By default what the
     /// configuration says for its tool, else for its server, else
-    /// [`Limits::call_time`](crate::Limits::call_time) (X2).
+    /// [`Limits::call_time`](crate::Limits::call_time).
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);

@@ -22,7 +22,7 @@ use crate::slot::InUse;
 /// How often the pool is looked through for servers that rest.
 const BETWEEN_SWEEPS: Duration = Duration::from_secs(60);
 
-/// Servers by user and name (seeds M7): a [`Manager`] for each user, so that nothing of one user's
+/// Servers by user and name: a [`Manager`] for each user, so that nothing of one user's
 /// reaches another. A cheap clone; all clones are the same.
 ///
 /// Whoever works with a server takes a [`Lease`]; all leases of one user's server share one

@@ -23,7 +23,7 @@ use crate::name::ServerName;
 /// No server decides for longer than this.
 const MAX_TTL: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Resources that were read, by server and URI (M5, M6): TTL and LRU, bounded in entries and bytes.
+/// Resources that were read, by server and URI: TTL and LRU, bounded in entries and bytes.
 ///
 /// - An expired entry is a miss, and stays until something pushes it out; it is never served.
 /// - An entry is fresh for as long as its server says (`ttlMs`; nothing it calls stale at once is

@@ -173,7 +173,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
-    fn five_tries_doubling_from_one_second_to_thirty_then_none_x18() {
+    fn five_tries_doubling_from_one_second_to_thirty_then_none() {
         let mut longest = [Duration::ZERO; 5];
         for seed in 0..2000 {
             let mut schedule = Schedule::new(RetryPolicy::default(), seed);

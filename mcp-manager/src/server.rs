@@ -33,7 +33,7 @@ pub enum ServerState {
     Failed,
 }
 
-/// The same, as coarsely as many interfaces show it (seeds C7).
+/// The same, as coarsely as many interfaces show it.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum Status {

@@ -88,7 +88,7 @@ impl Signals {
         }
     }
 
-    /// The server told something. What is kept of its resources is forgotten at once (X17).
+    /// The server told something. What is kept of its resources is forgotten at once.
     pub(crate) fn told(&self, told: Told) {
         match told {
             Told::ToolsChanged => {

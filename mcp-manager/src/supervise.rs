@@ -281,7 +281,7 @@ impl Supervisor {
         self.tell_listed();
     }
 
-    /// Puts the lists that came in place of the old ones; the others stay as they were (X16).
+    /// Puts the lists that came in place of the old ones; the others stay as they were.
     fn take_lists(&mut self, outcomes: Outcomes) -> Option<(ListFailure, Trouble)> {
         let config = self.slot.config();
         let old = self.slot.listing.lock().clone();

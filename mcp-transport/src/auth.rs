@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use crate::{BoxError, Secret};
 
-/// Supplies the credentials of HTTP requests (seeds T7).
+/// Supplies the credentials of HTTP requests.
 ///
 /// Asked for **every** request, so that a token can be refreshed or a signature made. The
 /// transport knows nothing of OAuth: an implementation may open a browser in

@@ -1,4 +1,4 @@
-//! A connected pair in memory (seeds T9): the transport of built-in servers, tests and examples.
+//! A connected pair in memory: the transport of built-in servers, tests and examples.
 //!
 //! ```
 //! use mcp_transport::{Incoming, Outgoing, Transport, memory};

@@ -23,7 +23,7 @@ pub use transport::StdioTransport;
 use crate::process::{LEDGER_VARIABLE, ProcessTracker, SpawnRequest, Spawner};
 use crate::{Connect, Shape, Transport, TransportError};
 
-/// Starts a server and connects to it, as often as asked (seeds T2).
+/// Starts a server and connects to it, as often as asked.
 ///
 /// ```no_run
 /// use std::sync::Arc;

@@ -1,4 +1,4 @@
-// H4: servers, their tools, and what an assistant may use of them.
+// Servers, their tools, and what an assistant may use of them.
 
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
@@ -24,7 +24,7 @@ const PASTED = `{
 
 scene(
   program,
-  'H4: a server pasted as JSON is added, tested, and one of its tools switched off is gone from the next request',
+  'a server pasted as JSON is added, tested, and one of its tools switched off is gone from the next request',
   {},
   async (visitor) => {
     const page = await visitor.open('settings/mcp');
@@ -135,7 +135,7 @@ scene(
 
 scene(
   program,
-  'H4: an assistant picks its servers, and only their tools are offered',
+  'an assistant picks its servers, and only their tools are offered',
   {},
   async (visitor) => {
     const page = await visitor.open('assistants');
@@ -165,7 +165,7 @@ scene(
 
 scene(
   program,
-  'H2: text and calls stand in the order they came, after a reload as well',
+  'text and calls stand in the order they came, after a reload as well',
   {},
   async (visitor) => {
     const page = await visitor.open();

@@ -52,9 +52,9 @@ fn modes_judge_by_what_a_trusted_server_says() {
     }
 }
 
-/// X19: one engine; deny wins over everything, a rule that asks over one that allows.
+/// One engine; deny wins over everything, a rule that asks over one that allows.
 #[test]
-fn x19_deny_always_wins() {
+fn deny_always_wins() {
     let policy = Policy::new(Mode::Auto)
         .with_rule(Rule::new(Effect::Allow, "*", "*"))
         .with_rule(Rule::new(Effect::Ask, "s", "write*"))

@@ -230,9 +230,9 @@ impl Toolbox for Slow {
     }
 }
 
-/// X2: progress keeps a call alive beyond its time limit.
+/// Progress keeps a call alive beyond its time limit.
 #[tokio::test(start_paused = true)]
-async fn x2_progress_keeps_a_call_alive() {
+async fn progress_keeps_a_call_alive() {
     let model = ScriptedModel::new()
         .calls([("work", json!({}))])
         .says("Done.");

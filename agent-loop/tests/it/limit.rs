@@ -233,9 +233,9 @@ async fn unknown_tools_and_bad_arguments_are_explained() {
     insta::assert_json_snapshot!(results(&run));
 }
 
-/// X3: across servers side by side; within a server in turn, unless all only read.
+/// Across servers side by side; within a server in turn, unless all only read.
 #[tokio::test(start_paused = true)]
-async fn x3_calls_run_side_by_side_where_that_is_safe() {
+async fn calls_run_side_by_side_where_that_is_safe() {
     let elapsed = |tools: Vec<ToolInfo>| async move {
         let mut local = agent_loop::LocalTools::new("x");
         let names: Vec<String> = tools.iter().map(|tool| tool.name.clone()).collect();
@@ -326,9 +326,9 @@ async fn big_results_are_stored_shown_in_part_and_read_on() {
     assert!(!offered(0) && offered(1));
 }
 
-/// X13, X14: what a tool answers is kept, typed and whole; nobody pays for it twice.
+/// What a tool answers is kept, typed and whole; nobody pays for it twice.
 #[tokio::test]
-async fn x13_x14_content_is_kept_typed_and_structured_content_is_not_paid_twice() {
+async fn content_is_kept_typed_and_structured_content_is_not_paid_twice() {
     let long = json!({"rows": (0..20_000).collect::<Vec<u32>>()});
     let mut both = CallToolResult::new(vec![ContentBlock::text(long.to_string())]);
     both.structured_content = Some(RawJson::from_serialize(&long).unwrap());

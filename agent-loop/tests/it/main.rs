@@ -20,7 +20,7 @@ mod pairing;
 #[path = "../interop/provider.rs"]
 mod provider;
 mod queue;
-mod seeds;
 mod tape;
 mod trace;
+mod whole_runs;
 mod wires;

@@ -1,4 +1,4 @@
-//! The real HTTP transport, which knows nothing of OAuth (seeds T7, X22).
+//! The real HTTP transport, which knows nothing of OAuth.
 
 use std::sync::Arc;
 

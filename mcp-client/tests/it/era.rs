@@ -1,4 +1,4 @@
-//! X20: the client finds out by itself how a server wants to be spoken to.
+//! The client finds out by itself how a server wants to be spoken to.
 
 use mcp_client::{Client, ConnectError, EraMemory, EraMode, Limits};
 use mcp_jsonrpc::{RequestId, Revision};

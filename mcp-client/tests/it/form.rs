@@ -1,4 +1,4 @@
-//! X11: what a user filled in is completed, typed and checked, for every kind of field.
+//! What a user filled in is completed, typed and checked, for every kind of field.
 
 use mcp_client::check_form;
 use mcp_jsonrpc::model::FormSchema;

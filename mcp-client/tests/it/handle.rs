@@ -15,7 +15,7 @@ use crate::fake::{Fake, echo, legacy, modern, text};
 
 fn silent(_: &Fake, _: &Value) {}
 
-/// C1: thread-safe, cloneable, not generic; clones are one connection.
+/// Thread-safe, cloneable, not generic; clones are one connection.
 #[tokio::test(flavor = "multi_thread")]
 async fn clones_share_one_connection() {
     fn shareable<T: Clone + Send + Sync + std::fmt::Debug + 'static>(_: &T) {}
@@ -41,7 +41,7 @@ async fn clones_share_one_connection() {
     assert_eq!(connect.made().len(), 1);
 }
 
-/// C2: what the server said about itself.
+/// What the server said about itself.
 #[tokio::test]
 async fn the_server_is_introduced() {
     for connect in [legacy(silent), modern(Shape::Http, silent)] {
@@ -90,7 +90,7 @@ async fn dropping_the_last_handle_closes() {
     closed.notified().await;
 }
 
-/// C5, X12: a late listener hears of an end that has come already.
+/// A late listener hears of an end that has come already.
 #[tokio::test]
 async fn on_close_fires_early_and_late_with_the_reason() {
     let connect = legacy(|server, _| {
@@ -127,7 +127,6 @@ async fn on_close_fires_early_and_late_with_the_reason() {
     assert_eq!(*heard.lock(), want);
 }
 
-/// C2: `SetRequestTimeout`.
 #[tokio::test(start_paused = true)]
 async fn the_time_limit_can_be_changed() {
     let client = Client::builder(legacy(silent)).connect().await.unwrap();
@@ -137,7 +136,7 @@ async fn the_time_limit_can_be_changed() {
     assert_eq!(begun.elapsed(), Duration::from_secs(7));
 }
 
-/// C7: `callTool` by name, `connect` again, and `lastActiveAt`, as the time since.
+/// By name; connected again; and idle since its last use.
 #[tokio::test(start_paused = true)]
 async fn an_instance_knows_how_long_it_was_idle() {
     let connect = legacy(|server, message| {
@@ -162,7 +161,7 @@ async fn an_instance_knows_how_long_it_was_idle() {
     assert!(again.is_alive() && client.is_alive());
 }
 
-/// X13: one result type; a tool that fails answers, a server that fails is an error.
+/// One result type; a tool that fails answers, a server that fails is an error.
 #[tokio::test]
 async fn a_tool_that_fails_is_an_answer() {
     let client = Client::builder(legacy(|server, message| {
@@ -275,7 +274,7 @@ async fn extensions_can_be_called_raw_and_keep_their_meta() {
     assert!(matches!(error, CallError::InvalidRequest { .. }), "{error}");
 }
 
-/// C5: events come in order, on a task of their own, and a slow handler blocks nobody.
+/// Events come in order, on a task of their own, and a slow handler blocks nobody.
 #[tokio::test]
 async fn a_stuck_event_handler_blocks_no_call() {
     let connect = legacy(|server, message| {

@@ -1,4 +1,4 @@
-//! X21, C3: lists are followed to their end, within caps, and say what is missing.
+//! Lists are followed to their end, within caps, and say what is missing.
 
 use std::time::Duration;
 
@@ -171,7 +171,7 @@ async fn a_list_stays_fresh_as_long_as_its_shortest_page() {
     );
 }
 
-/// C3: everything a client can ask has its method.
+/// Everything a client can ask has its method.
 #[tokio::test]
 async fn resources_prompts_and_completion_are_asked_by_name() {
     let connect = legacy(|server, message| {

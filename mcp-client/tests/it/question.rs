@@ -115,7 +115,7 @@ async fn answer(can: HostCapabilities, method: &'static str, params: Value) -> V
     serde_json::from_str(result.content[0].as_text().unwrap()).unwrap()
 }
 
-/// C6, X11: forms are completed, typed and checked.
+/// Forms are completed, typed and checked.
 #[tokio::test]
 async fn a_form_is_answered_typed_and_complete() {
     let accepted = |age: Value| json!({"action": "accept", "content": {"age": age}});
@@ -178,7 +178,7 @@ async fn urls_sampling_and_roots_are_answered() {
     );
 }
 
-/// C6: without a handler an elicitation is cancelled, so that the server can go on.
+/// Without a handler an elicitation is cancelled, so that the server can go on.
 #[tokio::test]
 async fn without_a_handler_an_elicitation_is_cancelled_and_the_rest_refused() {
     let none = HostCapabilities::default();

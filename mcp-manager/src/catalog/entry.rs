@@ -10,7 +10,7 @@ use super::policy::ToolPolicy;
 use crate::name::{ExposedName, ServerName};
 use crate::pin::Fingerprint;
 
-/// A tool with its server (N4): what a host shows, what a model is given, where a call goes.
+/// A tool with its server: what a host shows, what a model is given, where a call goes.
 #[derive(Clone, Debug)]
 pub struct Entry {
     server: ServerName,
@@ -95,12 +95,12 @@ impl Entry {
         &self.tool
     }
 
-    /// What it does, as its server says (P1: nothing added).
+    /// What it does, as its server says: nothing is added.
     pub fn description(&self) -> Option<&str> {
         self.tool.description.as_deref()
     }
 
-    /// What it does, and whose it is (N5, X24): for hosts that show a model many servers.
+    /// What it does, and whose it is: for hosts that show a model many servers.
     pub fn description_with_origin(&self) -> String {
         match self.description().map(str::trim_end) {
             None | Some("") => format!("From the MCP server {}.", self.server),
@@ -165,7 +165,7 @@ impl PartialEq for Entry {
 }
 
 impl Serialize for Entry {
-    /// As the seeds' `McpToolWithServer`.
+    /// With its server, its display name and its switches.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut entry = serializer.serialize_struct("Entry", 10)?;
         entry.serialize_field("serverId", &self.server)?;

@@ -40,7 +40,7 @@ pub struct RemoteEndpoint {
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum RemoteKind {
-    /// Found out by trying (X8): Streamable HTTP, then HTTP+SSE.
+    /// Found out by trying: Streamable HTTP, then HTTP+SSE.
     #[default]
     Auto,
     /// Streamable HTTP.

@@ -110,15 +110,15 @@ impl ServerConfig {
         self
     }
 
-    /// It takes several calls at once, whatever its tools do (X3).
+    /// It takes several calls at once, whatever its tools do.
     #[must_use]
     pub fn parallel(mut self) -> Self {
         self.parallel = true;
         self
     }
 
-    /// What it says about its tools is believed: those that only read may run beside each other
-    /// (X3), and a host may go by it.
+    /// What it says about its tools is believed: those that only read may run beside each
+    /// other, and a host may go by it.
     #[must_use]
     pub fn trusted(mut self) -> Self {
         self.trusted = true;
@@ -215,7 +215,7 @@ impl ServerConfig {
         self.connect_timeout
     }
 
-    /// How long a call of `tool` may take (X2): the tool's own time, else the server's.
+    /// How long a call of `tool` may take: the tool's own time, else the server's.
     pub fn call_timeout(&self, tool: &str) -> Option<Duration> {
         self.tool_timeouts.get(tool).copied().or(self.call_timeout)
     }

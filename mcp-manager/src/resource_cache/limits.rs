@@ -12,7 +12,7 @@ pub struct ResourceCacheLimits {
 }
 
 impl Default for ResourceCacheLimits {
-    /// 256 entries, 32 MiB, five minutes (X17), in 8 shards.
+    /// 256 entries, 32 MiB, five minutes, in 8 shards.
     fn default() -> Self {
         Self {
             entries: 256,
@@ -38,7 +38,7 @@ impl ResourceCacheLimits {
         self
     }
 
-    /// How long a resource stays fresh whose server does not say; zero: for ever (M6).
+    /// How long a resource stays fresh whose server does not say; zero: for ever.
     #[must_use]
     pub fn with_ttl(mut self, ttl: Duration) -> Self {
         self.ttl = ttl;

@@ -44,7 +44,7 @@ struct Seat<'a, E: Send + Sync + 'static> {
 }
 
 impl ResourceCache {
-    /// What is kept of a resource, or else what `fetch` brings, which is then kept (M5).
+    /// What is kept of a resource, or else what `fetch` brings, which is then kept.
     ///
     /// However many ask for the same resource at once, one fetches and all get what it brings, or
     /// why it failed. If the one that fetches is dropped or out of time, the next one fetches. A

@@ -223,7 +223,7 @@ fn three_silences_in_a_row_count_as_a_loss() {
 }
 
 #[test]
-fn the_seeds_four_states_are_the_coarse_view_c7() {
+fn four_coarse_states_cover_all_states() {
     let coarse: Vec<_> = ServerState::ALL
         .iter()
         .map(|state| format!("{state}: {}", state.status()))

@@ -144,7 +144,7 @@ async fn a_question_is_asked_in_the_conversation_whose_call_is_open() {
     assert_eq!(house.answers(), [(json!("q"), json!("decline"))]);
 }
 
-/// W4: whoever has to wait is told for whom, and why.
+/// Whoever has to wait is told for whom, and why.
 #[tokio::test(start_paused = true)]
 async fn once_a_server_asks_other_conversations_are_queued_and_told_why() {
     let house = House::new().await;

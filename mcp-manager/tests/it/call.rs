@@ -44,7 +44,7 @@ async fn crowd(manager: &Manager, fake: &Fake, tool: &str, calls: usize) -> usiz
 }
 
 #[tokio::test(start_paused = true)]
-async fn m2_call_by_name_takes_the_exposed_form_and_no_other() {
+async fn call_by_name_takes_the_exposed_form_and_no_other() {
     let (_, manager) = one(&["echo"]).await;
     let options = CallOptions::default();
     let answer = manager
@@ -64,7 +64,7 @@ async fn m2_call_by_name_takes_the_exposed_form_and_no_other() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn m8_call_tool_goes_to_the_named_server() {
+async fn call_tool_goes_to_the_named_server() {
     let fakes = Fakes::default();
     let (a, b) = (fakes.add("a", &["echo"]), fakes.add("b", &["echo"]));
     let manager = manager(&fakes, [remote("a"), remote("b")]).await;
@@ -85,13 +85,13 @@ async fn m8_call_tool_goes_to_the_named_server() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn x3_calls_of_one_server_run_one_after_the_other() {
+async fn calls_of_one_server_run_one_after_the_other() {
     let (fake, manager) = one(&["write"]).await;
     assert_eq!(crowd(&manager, &fake, "write", 5).await, 1);
 }
 
 #[tokio::test(start_paused = true)]
-async fn x3_a_server_that_takes_several_calls_gets_eight_at_most() {
+async fn a_server_that_takes_several_calls_gets_eight_at_most() {
     let fakes = Fakes::default();
     let fake = fakes.add("a", &["write"]);
     let manager = manager(&fakes, [remote("a").parallel()]).await;
@@ -99,7 +99,7 @@ async fn x3_a_server_that_takes_several_calls_gets_eight_at_most() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn x3_tools_that_only_read_run_together_on_trusted_servers_only() {
+async fn tools_that_only_read_run_together_on_trusted_servers_only() {
     for (config, together) in [(remote("a"), 1), (remote("a").trusted(), 4)] {
         let fakes = Fakes::default();
         let fake = fakes.add("a", &[]);
@@ -124,7 +124,7 @@ async fn servers_do_not_wait_for_each_other() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn x2_a_call_has_its_own_time_else_its_tools_else_its_servers_else_two_minutes() {
+async fn a_call_has_its_own_time_else_its_tools_else_its_servers_else_two_minutes() {
     let fakes = Fakes::default();
     let fake = fakes.add("a", &["odd", "even"]);
     let seconds = Duration::from_secs;
@@ -223,7 +223,7 @@ async fn the_first_call_starts_a_lazy_server() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn m5_a_kept_resource_costs_no_call_and_changes_drop_it() {
+async fn a_kept_resource_costs_no_call_and_changes_drop_it() {
     let (fake, manager) = one(&[]).await;
     let read = || async {
         let result = manager

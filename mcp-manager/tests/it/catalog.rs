@@ -47,16 +47,16 @@ fn two_servers() -> Vec<Arc<Listing>> {
     vec![web, Arc::new(files)]
 }
 
-/// N4: every field of the seeds' `McpToolWithServer`; schemas byte for byte.
+/// Schemas byte for byte.
 #[test]
-fn n4_an_entry_tells_what_the_seeds_ask_for() {
+fn an_entry_carries_its_server_its_names_its_schema_and_its_switches() {
     let catalog = Catalog::new(7, two_servers());
     insta::assert_snapshot!(serde_json::to_string_pretty(&catalog).unwrap());
 }
 
-/// N5, X24: the bridge names the server; the definition stays as it was.
+/// The bridge names the server; the definition stays as it was.
 #[test]
-fn n5_a_description_can_name_its_server() {
+fn a_description_can_name_its_server() {
     let catalog = Catalog::new(0, two_servers());
     let read = catalog.tool("mcp__files__read").unwrap();
     assert_eq!(
@@ -71,9 +71,9 @@ fn n5_a_description_can_name_its_server() {
     );
 }
 
-/// M2: only the whole exposed name is found.
+/// Only the whole exposed name is found.
 #[test]
-fn m2_a_tool_is_called_by_its_exposed_name_only() {
+fn a_tool_is_called_by_its_exposed_name_only() {
     let catalog = Catalog::new(0, two_servers());
     assert!(catalog.tool("mcp__files__read").is_some());
     for other in [
@@ -134,7 +134,7 @@ fn switched_off_tools_stay_visible_but_are_not_offered() {
     assert!(flipped.tool("mcp__files__delete").unwrap().is_enabled());
 }
 
-/// X6, peers 27: nothing is dropped without a word.
+/// Nothing is dropped without a word.
 #[test]
 fn duplicate_and_nameless_items_are_reported() {
     let tools = ["b", "a", "", "b"].map(|name| tool(name, "", "{}"));

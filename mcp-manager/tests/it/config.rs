@@ -239,9 +239,9 @@ fn a_timeout_is_in_its_dialects_unit() {
     assert_eq!(times(Dialect::Plain), [s(60), s(60)]);
 }
 
-/// X2: the tool's own time, else the server's.
+/// The tool's own time, else the server's.
 #[test]
-fn x2_a_tools_own_time_wins() {
+fn a_tools_own_time_wins() {
     let file = read(
         r#"{"mcpServers": {"a": {"command": "x", "timeout": 7, "toolTimeoutsMs": {"slow": 900000}}}}"#,
     );

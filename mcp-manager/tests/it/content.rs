@@ -3,9 +3,9 @@
 use mcp_jsonrpc::model::ContentBlock;
 use mcp_manager::flatten;
 
-/// N3: text as is, the others as what they are, a line each.
+/// Text as is, the others as what they are, a line each.
 #[test]
-fn n3_every_block_becomes_a_line() {
+fn every_block_becomes_a_line() {
     let blocks: Vec<ContentBlock> = serde_json::from_str(
         r#"[
         {"type":"text","text":"two\nlines"},

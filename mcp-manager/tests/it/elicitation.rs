@@ -64,7 +64,7 @@ async fn answers(fakes: &Fakes, count: usize) -> Vec<Value> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn m4_questions_of_several_servers_queue_up_and_name_their_server() {
+async fn questions_of_several_servers_queue_up_and_name_their_server() {
     let fakes = Fakes::default();
     let (a, b) = (fakes.add("a", &[]), fakes.add("b", &[]));
     let user = User::default();
@@ -90,7 +90,7 @@ async fn m4_questions_of_several_servers_queue_up_and_name_their_server() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn m4_without_a_user_everything_is_cancelled() {
+async fn without_a_user_everything_is_cancelled() {
     let fakes = Fakes::default();
     let a = fakes.add("a", &[]);
     let _manager = manager(
@@ -107,7 +107,7 @@ async fn m4_without_a_user_everything_is_cancelled() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn m4_secrets_are_never_asked_in_a_form() {
+async fn secrets_are_never_asked_in_a_form() {
     let fakes = Fakes::default();
     let a = fakes.add("a", &[]);
     let user = User::default();
@@ -132,7 +132,7 @@ async fn m4_secrets_are_never_asked_in_a_form() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn m4_one_server_cannot_fill_the_queue() {
+async fn one_server_cannot_fill_the_queue() {
     let fakes = Fakes::default();
     let (a, b) = (fakes.add("a", &[]), fakes.add("b", &[]));
     let user = User::default();

@@ -14,7 +14,7 @@ use crate::fake::{Door, Fakes, name, remote, stdio};
 use crate::watch::{manager, state, until};
 
 #[tokio::test(start_paused = true)]
-async fn m1_all_connect_at_once_two_programs_and_five_remote_servers_at_a_time() {
+async fn all_connect_at_once_two_programs_and_five_remote_servers_at_a_time() {
     let fakes = Fakes::default();
     let mut configs = Vec::new();
     for number in 0..6 {
@@ -52,7 +52,7 @@ async fn m1_all_connect_at_once_two_programs_and_five_remote_servers_at_a_time()
 }
 
 #[tokio::test(start_paused = true)]
-async fn m3_a_lost_server_comes_back_with_the_seeds_events() {
+async fn a_lost_server_comes_back_and_each_try_is_an_event() {
     let fakes = Fakes::default();
     let fake = fakes.add("a", &["echo"]);
     let manager = manager(&fakes);
@@ -77,7 +77,7 @@ async fn m3_a_lost_server_comes_back_with_the_seeds_events() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn m3_after_five_tries_a_server_is_removed_and_a_manual_retry_brings_it_back_x18() {
+async fn after_five_tries_a_server_is_removed_and_a_manual_retry_brings_it_back() {
     let fakes = Fakes::default();
     let (fake, _) = (fakes.add("a", &["echo"]), fakes.add("b", &["echo"]));
     let manager = manager(&fakes);
@@ -126,7 +126,7 @@ async fn m3_after_five_tries_a_server_is_removed_and_a_manual_retry_brings_it_ba
 }
 
 #[tokio::test(start_paused = true)]
-async fn m1_closing_a_server_ends_its_tries_and_nothing_revives_it() {
+async fn closing_a_server_ends_its_tries_and_nothing_revives_it() {
     let fakes = Fakes::default();
     let fake = fakes.add("a", &["echo"]);
     let manager = manager(&fakes);

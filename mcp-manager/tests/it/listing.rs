@@ -11,7 +11,7 @@ use crate::fake::{Fakes, Manner, remote};
 use crate::watch::{manager, until};
 
 #[tokio::test(start_paused = true)]
-async fn m2_announced_changes_are_fetched_together_and_swapped_whole() {
+async fn announced_changes_are_fetched_together_and_swapped_whole() {
     let fakes = Fakes::default();
     let fake = fakes.add("a", &["one"]);
     let manager = manager(&fakes);
@@ -43,7 +43,7 @@ async fn m2_announced_changes_are_fetched_together_and_swapped_whole() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn x16_lists_nobody_announces_are_asked_for_every_five_minutes() {
+async fn lists_nobody_announces_are_asked_for_every_five_minutes() {
     let fakes = Fakes::default();
     let fake = fakes.add("a", &["one"]);
     fake.announces.store(false, Ordering::SeqCst);
@@ -58,7 +58,7 @@ async fn x16_lists_nobody_announces_are_asked_for_every_five_minutes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn x16_a_failed_list_keeps_the_last_good_one_and_is_asked_for_again() {
+async fn a_failed_list_keeps_the_last_good_one_and_is_asked_for_again() {
     let fakes = Fakes::default();
     let fake = fakes.add("a", &["one"]);
     let manager = manager(&fakes);

@@ -22,9 +22,9 @@ fn exposed(server: &str, tool: &str) -> String {
     catalog.tools()[0].exposed_name().to_string()
 }
 
-/// N1: always prefixed, always `mcp__server__tool` where that can be.
+/// Always prefixed, always `mcp__server__tool` where that can be.
 #[test]
-fn n1_a_legal_name_stays_plain() {
+fn a_legal_name_stays_plain() {
     assert_eq!(
         exposed("github", "create_issue"),
         "mcp__github__create_issue"
@@ -32,9 +32,9 @@ fn n1_a_legal_name_stays_plain() {
     assert_eq!(exposed("my-files", "read"), "mcp__my-files__read");
 }
 
-/// X6: the names are part of what hosts store. These must never change.
+/// The names are part of what hosts store. These must never change.
 #[test]
-fn x6_a_changed_name_gets_the_same_mark_on_every_machine() {
+fn a_changed_name_gets_the_same_mark_on_every_machine() {
     let names: Vec<String> = [
         ("mail.example", "send mail"),
         ("天气", "预报"),
@@ -67,7 +67,7 @@ fn a_server_name_has_a_length_and_no_control_characters() {
 
 /// Names of servers and tools as published (npm, PyPI; November 2026), the longest of each.
 #[test]
-fn x6_real_names_fit() {
+fn real_names_fit() {
     let names: Vec<String> = [
         (
             "awslabs.aws-iac-mcp-server",

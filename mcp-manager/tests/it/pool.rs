@@ -14,7 +14,7 @@ fn pool(fakes: &Fakes) -> Pool {
 }
 
 #[tokio::test(start_paused = true)]
-async fn m7_agents_of_one_user_share_a_server_and_users_do_not() {
+async fn agents_of_one_user_share_a_server_and_users_do_not() {
     let fakes = Fakes::default();
     let fake = fakes.add("a", &["echo"]);
     let pool = pool(&fakes);
@@ -36,7 +36,7 @@ async fn m7_agents_of_one_user_share_a_server_and_users_do_not() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn m7_a_leased_server_stays_and_rests_half_an_hour_after_the_last_lease() {
+async fn a_leased_server_stays_and_rests_half_an_hour_after_the_last_lease() {
     let fakes = Fakes::default();
     let (fake, _) = (fakes.add("a", &["echo"]), fakes.add("b", &[]));
     let pool = pool(&fakes);

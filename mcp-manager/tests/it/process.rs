@@ -1,4 +1,4 @@
-//! Real processes: none is left, and those that had to be killed are named (seeds M9).
+//! Real processes: none is left, and those that had to be killed are named.
 
 use std::time::Duration;
 
@@ -47,7 +47,7 @@ fn runs(id: u32) -> bool {
 
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread")]
-async fn m9_shutdown_leaves_no_process_and_names_those_it_had_to_kill() {
+async fn shutdown_leaves_no_process_and_names_those_it_had_to_kill() {
     let (manager, tracker) = manager();
     let configs = [
         config("well", None),
@@ -76,7 +76,7 @@ async fn m9_shutdown_leaves_no_process_and_names_those_it_had_to_kill() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread")]
-async fn m9_closing_one_ends_its_process_and_no_other() {
+async fn closing_one_ends_its_process_and_no_other() {
     let (manager, tracker) = manager();
     manager
         .connect_all([config("a", None), config("b", None)], Wait::All)
@@ -114,7 +114,7 @@ async fn a_server_that_dies_mid_call_is_started_again_and_the_call_is_not_repeat
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn m7_a_server_can_be_tried_out_while_it_runs() {
+async fn a_server_can_be_tried_out_while_it_runs() {
     let (manager, tracker) = manager();
     manager.connect_all([config("a", None)], Wait::All).await;
     let listing = manager.test_connection(config("a", None)).await.unwrap();

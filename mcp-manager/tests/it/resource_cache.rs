@@ -27,9 +27,9 @@ fn one_shard() -> ResourceCacheLimits {
     ResourceCacheLimits::default().with_shards(1)
 }
 
-/// M6: what is expired is a miss, is still counted, and can be set again.
+/// What is expired is a miss, is still counted, and can be set again.
 #[test]
-fn m6_an_expired_entry_is_a_miss_and_stays() {
+fn an_expired_entry_is_a_miss_and_stays() {
     let cache = ResourceCache::new(one_shard().with_ttl(SECOND));
     let (server, now) = (name("s"), Instant::now());
     cache.set(&server, "u", Arc::new(result("1")), now);
@@ -45,18 +45,18 @@ fn m6_an_expired_entry_is_a_miss_and_stays() {
     assert_eq!((text(&fresh), cache.len()), ("2", 1));
 }
 
-/// M6: a time of zero is for ever.
+/// A time of zero is for ever.
 #[test]
-fn m6_without_a_time_nothing_expires() {
+fn without_a_time_nothing_expires() {
     let cache = ResourceCache::new(one_shard().with_ttl(Duration::ZERO));
     let (server, now) = (name("s"), Instant::now());
     cache.set(&server, "u", Arc::new(result("1")), now);
     assert!(cache.get(&server, "u", now + 1_000_000 * SECOND).is_some());
 }
 
-/// M6: get and set both count as uses; the one unused for longest goes.
+/// Get and set both count as uses; the one unused for longest goes.
 #[test]
-fn m6_the_least_recently_used_entry_goes_first() {
+fn the_least_recently_used_entry_goes_first() {
     let cache = ResourceCache::new(one_shard().with_entries(2));
     let (server, now) = (name("s"), Instant::now());
     let has = |uri: &str| cache.get(&server, uri, now).is_some();
@@ -71,9 +71,9 @@ fn m6_the_least_recently_used_entry_goes_first() {
     assert!(has("a") && has("d") && !has("c"));
 }
 
-/// X17: (server, uri) is the key, not a text glued together.
+/// (server, uri) is the key, not a text glued together.
 #[test]
-fn x17_servers_do_not_share_uris() {
+fn servers_do_not_share_uris() {
     let cache = ResourceCache::default();
     let now = Instant::now();
     cache.set(&name("a"), "b:c", Arc::new(result("1")), now);

@@ -17,7 +17,7 @@ use super::identity::{self, StartTime};
 /// when its parent is gone.
 pub(crate) const LEDGER_VARIABLE: &str = "SWITCHBOARD_LEDGER";
 
-/// A record on disk of the processes this host has started (seeds M9).
+/// A record on disk of the processes this host has started.
 ///
 /// Nothing can run when a host is killed by SIGKILL. On Linux the kernel then kills the direct
 /// children, on Windows whole jobs, but what a launcher has started lives on. So each host keeps a

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 
 use crate::TransportError;
 
-/// Starts server processes (seeds T2, its executor).
+/// Starts server processes.
 #[async_trait]
 pub trait Spawner: fmt::Debug + Send + Sync {
     /// Starts one server, connected to the pipe ends in the request.

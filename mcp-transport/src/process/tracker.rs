@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 
 use super::{ProcessLedger, SpawnedProcess, Stop};
 
-/// Knows every server process that was started under it (seeds M9). A clone is the same tracker.
+/// Knows every server process that was started under it. A clone is the same tracker.
 ///
 /// There is one for the whole program, [`global`](Self::global), which connections use unless told
 /// otherwise. It ends what is left when the program exits in an orderly way; for other exits see

@@ -12,7 +12,7 @@ use super::link::{Link, Pipes};
 use crate::process::{ProcessTracker, SpawnedProcess, Stop, Tracked};
 use crate::{Incoming, Outgoing, ProcessExit, SendError, Shape, Transport};
 
-/// A connection to a server that runs as a child process (seeds T2–T4).
+/// A connection to a server that runs as a child process.
 ///
 /// Messages are written in batches: what is sent while a write is under way goes out with the next
 /// one. [`send`](Transport::send) returns when its message is queued; from then on the message is

@@ -1,4 +1,4 @@
-//! HTTP+SSE of 2024-11-05 against a scripted server (seeds T5).
+//! HTTP+SSE of 2024-11-05 against a scripted server.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,7 +39,7 @@ async fn server(text: &str, post: Answer) -> Server {
 }
 
 #[tokio::test]
-async fn t5_connecting_waits_for_the_endpoint_and_messages_are_posted_to_it() {
+async fn connecting_waits_for_the_endpoint_and_messages_are_posted_to_it() {
     let gate = Gate::new();
     let held = gate.clone();
     let server = Server::start(move |seen| match seen.method.as_str() {
@@ -144,7 +144,7 @@ async fn what_is_no_such_server_is_told_at_once() {
 }
 
 #[tokio::test]
-async fn t5_the_wait_for_the_endpoint_is_bounded() {
+async fn the_wait_for_the_endpoint_is_bounded() {
     for answer in [
         Answer::events(": wait\n\n").hold(),
         Answer::default().hold(),

@@ -1,4 +1,4 @@
-//! The pair in memory (T9: an in-process server is a connection like any other).
+//! The pair in memory: an in-process server is a connection like any other.
 
 use std::time::Duration;
 
@@ -21,7 +21,6 @@ async fn body(transport: &MemoryTransport) -> String {
     }
 }
 
-/// T9
 #[tokio::test]
 async fn what_one_end_sends_the_other_receives_in_order() {
     let (client, server) = memory::pair();

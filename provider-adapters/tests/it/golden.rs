@@ -1,6 +1,6 @@
-//! P8: the getTime dialogue of the seeds, over every wire and in prompt mode: the same ids,
-//! arguments and values, corrected by X4 (`content`, results first) and X5 (a response is an
-//! object; signatures go back; no made-up event).
+//! The getTime dialogue, over every wire and in prompt mode: the same ids, arguments and values.
+//! Results stand in `content` and come first, a response is an object, signatures go back, and no
+//! event is made up: what the real APIs take.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::fixture;
 
 const QUESTION: &str = "请告诉我昨天的日期是什么时候?";
 
-/// The tool of the seeds.
+/// The tool of the dialogue.
 pub(crate) fn get_time() -> ToolSpec {
     let schema = r#"{
         "type": "object",
@@ -84,7 +84,7 @@ fn play(wire: Wire) -> (Value, Value, String) {
         _ => assert!(call.generated),
     }
     let starts = |event: &&Event| matches!(event, Event::ToolCallStart { .. });
-    assert_eq!(events.iter().filter(starts).count(), 1, "P6");
+    assert_eq!(events.iter().filter(starts).count(), 1, "one start a call");
 
     let result = ToolResult::text(call.id.clone(), "1684713600000");
     request
@@ -95,7 +95,7 @@ fn play(wire: Wire) -> (Value, Value, String) {
 }
 
 #[test]
-fn p8_get_time_dialogue_on_every_wire() {
+fn get_time_dialogue_on_every_wire() {
     for wire in Wire::ALL {
         let (first, second, answer) = play(wire);
         assert!(answer.contains("5月22日"), "{wire}: {answer}");
@@ -104,9 +104,9 @@ fn p8_get_time_dialogue_on_every_wire() {
     }
 }
 
-/// P3, X4: one user message, results in `content`.
+/// One user message, results in `content`.
 #[test]
-fn p3_x4_anthropic_results_stand_in_content() {
+fn anthropic_results_stand_in_content() {
     let (_, body, _) = play(Wire::Anthropic);
     let block = &body["messages"][2]["content"][0];
     assert_eq!(
@@ -119,9 +119,9 @@ fn p3_x4_anthropic_results_stand_in_content() {
     assert!(block.get("result").is_none() && body["messages"].as_array().unwrap().len() == 3);
 }
 
-/// P4, X5: a response is an object, the signature is back on its part, and no id is made up.
+/// A response is an object, the signature is back on its part, and no id is made up.
 #[test]
-fn p4_x5_gemini_responses_are_objects_and_signatures_go_back() {
+fn gemini_responses_are_objects_and_signatures_go_back() {
     for wire in [Wire::Gemini, Wire::Vertex] {
         let (_, body, _) = play(wire);
         let call = &body["contents"][1]["parts"][0];
@@ -136,9 +136,9 @@ fn p4_x5_gemini_responses_are_objects_and_signatures_go_back() {
     }
 }
 
-/// P5: `content: null`, arguments as the model wrote them, a `tool` message.
+/// `content: null`, arguments as the model wrote them, a `tool` message.
 #[test]
-fn p5_openai_calls_are_echoed_with_their_text() {
+fn openai_calls_are_echoed_with_their_text() {
     let (_, body, _) = play(Wire::OpenAiChat);
     let assistant = &body["messages"][1];
     assert!(assistant["content"].is_null());

@@ -169,9 +169,9 @@ fn calls_that_must_not_run_say_so_when_written_down() {
     );
 }
 
-/// N3: text as it is, `[Image: mime]`, `[Audio: mime]`, joined with newlines.
+/// Text as it is, `[Image: mime]`, `[Audio: mime]`, joined with newlines.
 #[test]
-fn n3_flatten_content() {
+fn content_flattens_to_a_line_a_block() {
     let content = [
         ContentBlock::text("a"),
         ContentBlock::Image(ImageContent::new("AA==", "image/png")),
@@ -206,9 +206,9 @@ fn results_come_from_mcp_as_they_are() {
     assert!(result.is_error && result.structured.is_some() && result.content.len() == 1);
 }
 
-/// P1: the seeds' three shapes; names and descriptions unchanged, `required` always a list.
+/// Three shapes; names and descriptions unchanged, `required` always a list.
 #[test]
-fn p1_tool_lists_have_the_seeds_shapes() {
+fn tool_definitions_have_the_shape_of_each_provider() {
     let tools = [
         get_time(),
         ToolSpec::new("now", mcp_jsonrpc::RawObject::empty()),
@@ -251,7 +251,7 @@ fn p1_tool_lists_have_the_seeds_shapes() {
     assert_eq!(
         none.definitions(&none.tools(&[])).get(),
         "[]",
-        "X5: never an empty declaration"
+        "never an empty declaration"
     );
 }
 
@@ -272,9 +272,8 @@ fn a_tool_that_cannot_be_sent_does_not_hide_the_others() {
     assert!(twice.names().any(|name| name == "getTime") && !twice.left_out().is_empty());
 }
 
-/// P6: the seeds' event fields.
 #[test]
-fn p6_events_carry_the_seeds_fields() {
+fn tool_call_events_carry_id_name_and_arguments() {
     let bytes =
         std::fs::read(crate::fixture::folder().join("openai-chat/02-one-tool.sse")).unwrap();
     let (events, _) = crate::fixture::decode(Wire::OpenAiChat, [bytes.as_slice()]);
@@ -298,10 +297,10 @@ fn p6_events_carry_the_seeds_fields() {
     assert!(matches!(Event::Usage(Default::default()), Event::Usage(_)));
 }
 
-/// P9: messages out of a payload, a result as messages, an assistant's message with its calls, and
+/// Messages out of a payload, a result as messages, an assistant's message with its calls, and
 /// all of them joined.
 #[test]
-fn p9_messages_of_turns_and_of_payloads() {
+fn messages_are_made_of_turns_and_read_from_payloads() {
     for wire in Wire::ALL {
         let adapter = adapter(wire);
         let mut conversation = Conversation::new();

@@ -1,4 +1,4 @@
-//! P7, X7: prompt mode over another wire, end to end.
+//! Prompt mode over another wire, end to end.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ fn read(text: &str, finish: &str) -> Reply {
 }
 
 #[test]
-fn p7_calls_in_text_are_calls() {
+fn calls_in_text_are_calls() {
     let reply = read(
         "Look:\n<function_call>{\"name\":\"getTime\",\"arguments\":{\"offset_ms\":12345678901234567890123}}</function_call>",
         "stop",
@@ -41,7 +41,7 @@ fn p7_calls_in_text_are_calls() {
 }
 
 #[test]
-fn x7_what_is_wrong_with_a_call_becomes_a_result_for_the_model() {
+fn what_is_wrong_with_a_call_becomes_a_result_for_the_model() {
     let unknown = read(
         "<tool_use><name>nope</name><arguments>{}</arguments></tool_use>",
         "stop",

@@ -200,10 +200,10 @@ fn both_versions_of_anthropic() {
     assert!(told(&new) && !told(&old));
 }
 
-/// X14: natively in the result where the wire allows it, in the next turn where it does not, and
+/// Natively in the result where the wire allows it, in the next turn where it does not, and
 /// in words only where nothing else works.
 #[test]
-fn x14_media_in_results_reaches_the_model() {
+fn media_in_results_reaches_the_model() {
     let told = |wire: Wire| body(adapter(wire).as_ref(), "result-media");
     let result = &told(Wire::Anthropic)["messages"][2]["content"][0]["content"];
     assert_eq!(result[1]["type"], "image");

@@ -7,7 +7,7 @@ import { segments } from '../../web/segments.js';
 
 const WEB = new URL('../../web/', import.meta.url);
 
-test('H4: the addresses of the page, the servers of the seeds among them', () => {
+test('the addresses of the page, the settings of servers among them', () => {
   assert.deepEqual(route(''), ['chat', null]);
   assert.deepEqual(route('#/chat/c-1'), ['chat', 'c-1']);
   assert.deepEqual(route('#/settings/mcp'), ['servers']);

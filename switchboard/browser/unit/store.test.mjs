@@ -80,7 +80,7 @@ test('whatever is replayed, from wherever, the state is the same', () => {
   }
 });
 
-test('H2: calls are records inside one message, replaced whole and kept in order', () => {
+test('calls are records inside one message, replaced whole and kept in order', () => {
   const state = play(loaded(), [
     {
       id: 11,

@@ -60,7 +60,7 @@ fn message_json(message: &Message) -> Value {
     })
 }
 
-/// A tool call in the words of H2.
+/// A tool call, by the fields of its record.
 pub(crate) fn call_json(call: &ToolCall) -> Value {
     json!({
         "id": call.call_id,

@@ -29,7 +29,7 @@ const BEAT: Duration = Duration::from_secs(15);
 const PAGE: u32 = 200;
 /// The most readers at a time.
 pub(crate) const READERS: usize = 256;
-/// The name that some readers know a changed call by (seeds X15).
+/// The name that some readers know a changed call by.
 const ALIAS: &str = "tool.message.updated";
 
 #[derive(Deserialize)]

@@ -35,7 +35,7 @@ const START: Duration = Duration::from_secs(10);
 
 /// The users' servers: a cheap clone.
 ///
-/// Each user has one manager (seeds M7), so nothing of one user's reaches another. A server is
+/// Each user has one manager, so nothing of one user's reaches another. A server is
 /// connected when somebody needs it, stays while a run holds a lease on it, and rests after 30
 /// minutes without use. What it offers is kept until it says that it changed, or for 5 minutes.
 #[derive(Clone)]
@@ -173,9 +173,9 @@ mod tests {
     use super::*;
     use crate::store::{Limits, SqliteStore};
 
-    /// M7: connect within 30 s, tools kept for 5 min, idle after 30 min, each user apart.
+    /// Connect within 30 s, tools kept for 5 min, idle after 30 min, each user apart.
     #[tokio::test]
-    async fn m7_the_times_of_the_seeds_hold_and_each_user_has_one_manager() {
+    async fn the_default_time_limits_hold_and_each_user_has_one_manager() {
         let store = SqliteStore::in_memory(Limits::default()).await.unwrap();
         let store: Arc<dyn Store> = Arc::new(store);
         let fleet = Fleet::new(store, Questions::default(), Arc::default());

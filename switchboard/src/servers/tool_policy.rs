@@ -1,6 +1,6 @@
 //! What may be done with a tool: switched on or off, asked about, allowed or refused.
 //!
-//! There is one judge (X19): whatever rows say, the policy of the loop decides what they mean.
+//! There is one judge: whatever rows say, the policy of the loop decides what they mean.
 
 use agent_loop::{Mode, Policy, ToolInfo, Verdict};
 use mcp_jsonrpc::RawObject;

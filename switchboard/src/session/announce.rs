@@ -94,7 +94,7 @@ impl Ledger {
         Some(self.event("message.delta", data))
     }
 
-    /// A call as it is now (seeds H3), with the question about it.
+    /// A call as it is now, with the question about it.
     pub(super) fn call_updated(
         &self,
         number: CallNumber,

@@ -50,7 +50,7 @@ fn is_about(question: &Pending, call: &ToolCall) -> bool {
         && question.call_id.as_deref() == Some(call.position.to_string().as_str())
 }
 
-/// A tool call (seeds H2), with the question about it if there is one.
+/// A tool call, with the question about it if there is one.
 pub(crate) fn call(row: &ToolCall, asked: Option<&Value>) -> Value {
     let moment = |moment: Option<Timestamp>| moment.map(|moment| moment.rfc3339());
     let mut told = json!({

@@ -81,9 +81,9 @@ fn call(reply: &Reply) -> (String, Value) {
     )
 }
 
-/// P8: the dialogue of the seeds, with the same ids, arguments and values.
+/// The same ids, arguments and values on every wire.
 #[tokio::test]
-async fn p8_the_get_time_dialogue_is_replayed_on_every_wire() {
+async fn the_get_time_dialogue_is_replayed_on_every_wire() {
     let demo = DemoModel::start(DemoScript::default(), 0).await.unwrap();
     let get_time = [spec(
         "getTime",

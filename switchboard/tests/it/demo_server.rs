@@ -18,7 +18,7 @@ use tokio::sync::mpsc;
 
 use crate::program::{path, program};
 
-/// 2023-05-23, a day after the one the model is asked for in P8.
+/// 2023-05-23, a day after the one the model is asked for in the getTime dialogue.
 const CLOCK: &str = "1684800000000";
 
 /// Somebody called Ada.

@@ -99,9 +99,9 @@ async fn arguments_the_model_makes_up_fit_every_demo_tool() {
     stage.stop().await;
 }
 
-/// P8, over the demo server: its clock stands where the seeds' did.
+/// Over the demo server, whose clock stands still.
 #[tokio::test]
-async fn p8_the_get_time_dialogue_runs_through_the_loop() {
+async fn the_get_time_dialogue_runs_through_the_loop() {
     let stage = DemoStage::start(
         Path::new(path()),
         DemoScript::default(),

@@ -220,9 +220,9 @@ fn recursion_through_anchors_and_dynamic_references_compiles() {
     );
 }
 
-/// N2, and what naive walkers corrupt: the words of the schema language as keys.
+/// What naive walkers corrupt: the words of the schema language as keys.
 #[test]
-fn n2_properties_named_like_keywords_survive() {
+fn properties_named_like_keywords_survive() {
     let names = [
         "type",
         "properties",

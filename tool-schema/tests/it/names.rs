@@ -1,4 +1,4 @@
-//! Tool names: legal, different, and never parsed back (N1, X6).
+//! Tool names: legal, different, and never parsed back.
 
 use proptest::prelude::*;
 use tool_schema::{Alphabet, NameRule, Names, Target};

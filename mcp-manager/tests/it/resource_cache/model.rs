@@ -145,9 +145,9 @@ fn run(ops: Vec<Op>, ttl: Duration, shards: usize, exact: bool) -> Result<(), Te
 }
 
 proptest! {
-    /// M6: one shard is an exact LRU with expiry.
+    /// One shard is an exact LRU with expiry.
     #[test]
-    fn m6_one_shard_does_what_a_naive_map_does(
+    fn one_shard_does_what_a_naive_map_does(
         ops in prop::collection::vec(ops(), 0..60),
         ttl in prop_oneof![Just(0_u64), 1..50_u64],
     ) {

@@ -14,9 +14,9 @@ use super::{name, result, text};
 
 const LONG: Duration = Duration::from_secs(3);
 
-/// M5: a hit asks nobody; a miss asks once and keeps the answer.
+/// A hit asks nobody; a miss asks once and keeps the answer.
 #[tokio::test(start_paused = true)]
-async fn m5_a_hit_costs_no_request() {
+async fn a_hit_costs_no_request() {
     let cache = ResourceCache::default();
     let (server, asked) = (name("s"), AtomicUsize::new(0));
     let read = || {
@@ -38,9 +38,9 @@ async fn m5_a_hit_costs_no_request() {
     );
 }
 
-/// M5: the caller's deadline covers the miss.
+/// The caller's deadline covers the miss.
 #[tokio::test(start_paused = true)]
-async fn m5_the_callers_deadline_ends_a_miss() {
+async fn the_callers_deadline_ends_a_miss() {
     let cache = ResourceCache::default();
     let server = name("s");
     let read = cache.read_through(&server, "u", LONG, pending::<Result<_, Infallible>>);

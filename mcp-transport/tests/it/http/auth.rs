@@ -1,4 +1,4 @@
-//! Credentials: asked for with every request, renewed when refused (seeds T7).
+//! Credentials: asked for with every request, renewed when refused.
 
 use async_trait::async_trait;
 use mcp_transport::{
@@ -81,7 +81,7 @@ fn refuse(status: u16) -> Answer {
 }
 
 #[tokio::test]
-async fn t7_the_provider_is_asked_for_every_request() {
+async fn the_provider_is_asked_for_every_request() {
     let server = Server::start(legacy(|_| Answer::json(&result(1)))).await;
     let auth = Scripted::saying(None);
     let config = config(&server)
@@ -109,7 +109,7 @@ async fn t7_the_provider_is_asked_for_every_request() {
 }
 
 #[tokio::test]
-async fn t7_a_fixed_token_is_a_bearer_and_none_is_none() {
+async fn a_fixed_token_is_a_bearer_and_none_is_none() {
     let server = Server::start(|_| Answer::json(&result(1))).await;
     let auth: [Arc<dyn AuthProvider>; 2] =
         [Arc::new(StaticTokenAuth::new("s3cret")), Arc::new(NoopAuth)];

@@ -1,9 +1,9 @@
-//! One message out, its reply in (seeds T6).
+//! One message out, its reply in.
 
 use super::*;
 
 #[tokio::test]
-async fn t6_connecting_is_lazy_and_a_json_reply_is_one_message() {
+async fn connecting_is_lazy_and_a_json_reply_is_one_message() {
     let server = Server::start(|_| Answer::json(&result(1))).await;
     let transport = open(config(&server)).await;
     assert!(
@@ -19,7 +19,7 @@ async fn t6_connecting_is_lazy_and_a_json_reply_is_one_message() {
 }
 
 #[tokio::test]
-async fn t6_an_event_stream_is_many_messages() {
+async fn an_event_stream_is_many_messages() {
     let server = Server::start(|_| {
         let (progress, ping) = (r#"{"method":"progress"}"#, r#"{"id":9,"method":"ping"}"#);
         Answer::all_events(&[event(progress), event(ping), event(&result(1))].concat())
@@ -34,7 +34,7 @@ async fn t6_an_event_stream_is_many_messages() {
 }
 
 #[tokio::test]
-async fn t6_messages_carry_the_headers_of_the_protocol_and_their_session() {
+async fn messages_carry_the_headers_of_the_protocol_and_their_session() {
     let server = Server::start(legacy(|_| Answer::json(&result(1)))).await;
     let transport = open(config(&server).with_header("X-Team", "blue").unwrap()).await;
     shake_hands(&transport).await;

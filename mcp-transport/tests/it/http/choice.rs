@@ -1,4 +1,4 @@
-//! What may be configured, and which transport a URL stands for (seeds T8 as resolved by X8).
+//! What may be configured, and which transport a URL stands for.
 
 use mcp_transport::Shape;
 
@@ -16,7 +16,7 @@ fn shapes(config: HttpConfig) -> Vec<Shape> {
 
 #[cfg(feature = "sse")]
 #[test]
-fn t8_an_explicit_kind_wins_and_a_suffix_only_orders_the_tries() {
+fn an_explicit_kind_wins_and_a_suffix_only_orders_the_tries() {
     let new = |url: &str| HttpConfig::new(url).unwrap();
     let (http, sse) = (Shape::Http, Shape::LegacySse);
     assert_eq!(shapes(new("https://h.example/mcp")), [http, sse]);
@@ -33,7 +33,7 @@ fn t8_an_explicit_kind_wins_and_a_suffix_only_orders_the_tries() {
 
 #[cfg(not(feature = "sse"))]
 #[test]
-fn t8_without_the_feature_there_is_no_fallback() {
+fn without_the_feature_there_is_no_fallback() {
     assert_eq!(
         shapes(HttpConfig::new("https://h.example/sse").unwrap()),
         [Shape::Http]

@@ -1,4 +1,4 @@
-//! What is run, with which environment, and how it is shown (X10).
+//! What is run, with which environment, and how it is shown.
 
 use std::ffi::OsString;
 
@@ -36,7 +36,6 @@ fn check(command: &ServerCommand, want: &str) {
     assert_eq!(env.join(" "), want);
 }
 
-/// X10
 #[test]
 fn secrets_of_the_host_are_not_inherited_unless_listed() {
     let inherited =
@@ -49,7 +48,6 @@ fn secrets_of_the_host_are_not_inherited_unless_listed() {
     check(&listed, &inherited.replace("HOME", "GITHUB_TOKEN=gh HOME"));
 }
 
-/// X10
 #[test]
 fn the_policy_says_what_is_inherited_and_explicit_entries_win() {
     let command = ServerCommand::new("x")

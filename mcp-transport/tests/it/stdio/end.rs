@@ -4,7 +4,6 @@ use mcp_transport::{Delivery, ProcessStatus, TransportError};
 
 use super::*;
 
-/// T3
 #[tokio::test]
 async fn replies_written_before_the_exit_come_before_its_error() {
     let script = "echo '{\"id\":1}'; echo warning >&2; printf '{\"id\":2}'; exit 3";

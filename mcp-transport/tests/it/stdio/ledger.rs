@@ -1,4 +1,4 @@
-//! What a killed host leaves behind (M9).
+//! What a killed host leaves behind.
 
 use std::io::BufRead;
 use std::os::unix::fs::PermissionsExt;
@@ -28,7 +28,7 @@ fn host(ledger: &Path, scripts: &[String]) -> Child {
     host
 }
 
-/// M9: a launcher, a server that ignores SIGTERM, one with a grandchild; the host is killed.
+/// A launcher, a server that ignores SIGTERM, one with a grandchild; the host is killed.
 #[tokio::test]
 async fn what_a_killed_host_leaves_is_ended_by_the_next() {
     let dir = tempfile::tempdir().unwrap();
@@ -66,7 +66,7 @@ async fn what_a_killed_host_leaves_is_ended_by_the_next() {
     assert_eq!(fs::read_dir(dir.path().join("ledger")).unwrap().count(), 0);
 }
 
-/// M9: no destructor runs when a program exits, and nobody opens the ledger again.
+/// No destructor runs when a program exits, and nobody opens the ledger again.
 #[tokio::test]
 async fn an_exiting_host_kills_whole_groups() {
     let dir = tempfile::tempdir().unwrap();
@@ -128,7 +128,7 @@ fn deserter(line: &Lifeline) -> String {
     )
 }
 
-/// S7: what calls `setsid` is in no group that anybody wrote down.
+/// What calls `setsid` is in no group that anybody wrote down.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn what_left_its_session_is_ended_by_the_next_host_and_no_sooner() {

@@ -1,4 +1,4 @@
-//! T4, X9: stdin closed, SIGTERM, SIGKILL, to the whole group, in bounded time.
+//! Stdin closed, SIGTERM, SIGKILL, to the whole group, in bounded time.
 
 use std::fs;
 use std::time::Instant;
@@ -33,7 +33,6 @@ async fn a_server_that_ends_with_its_stdin_is_not_signalled() {
     assert!(closed.error.is_none(), "{closed:?}");
 }
 
-/// T4
 #[tokio::test]
 async fn a_stubborn_server_gets_sigterm_and_then_sigkill() {
     let dir = tempfile::tempdir().unwrap();

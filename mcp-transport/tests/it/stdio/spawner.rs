@@ -1,4 +1,4 @@
-//! The plug point for sandboxes (T2, X25).
+//! The plug point for sandboxes.
 
 use std::io::{BufRead, BufReader, Write};
 use std::thread;
@@ -59,7 +59,6 @@ impl SpawnedProcess for ThreadServer {
     fn stop(&self, _: Stop) {}
 }
 
-/// X25
 #[tokio::test]
 async fn a_sandbox_of_ones_own_starts_servers() {
     let command = ServerCommand::new("shout")

@@ -8,7 +8,6 @@ use mcp_transport::{
 
 use super::*;
 
-/// T1, T2
 #[tokio::test]
 async fn messages_go_out_and_come_back_as_whole_lines() {
     let transport = connect(ServerCommand::new("cat")).start().await.unwrap();

@@ -1,4 +1,4 @@
-//! The registry of processes (M9).
+//! The registry of processes.
 
 use std::time::SystemTime;
 
@@ -22,7 +22,6 @@ fn ids(tracker: &ProcessTracker) -> Vec<Option<u32>> {
         .collect()
 }
 
-/// M9
 #[tokio::test]
 async fn a_tracker_knows_every_process_until_it_is_gone() {
     let tracker = ProcessTracker::new();
@@ -40,7 +39,6 @@ async fn a_tracker_knows_every_process_until_it_is_gone() {
     assert_eq!(ids(&tracker), []);
 }
 
-/// M9
 #[tokio::test]
 async fn closing_all_ends_all_in_good_order() {
     let tracker = ProcessTracker::new();
@@ -56,7 +54,6 @@ async fn closing_all_ends_all_in_good_order() {
     assert!(tracker.processes().is_empty());
 }
 
-/// M9
 #[tokio::test]
 async fn killing_all_now_waits_for_nothing() {
     let dir = tempfile::tempdir().unwrap();

@@ -80,7 +80,7 @@ fn check(text: &str, want: &[&str]) {
 }
 
 #[test]
-fn p7_both_tag_dialects_are_read() {
+fn both_tag_dialects_are_read() {
     check(
         "I will look.\n<function_call>\n{\n\"name\": \"getTime\",\n\"arguments\": { \"offset_ms\": -86400000 }\n}\n</function_call>\n",
         &["I will look.\n", "getTime({ \"offset_ms\": -86400000 })"],
@@ -92,7 +92,7 @@ fn p7_both_tag_dialects_are_read() {
 }
 
 #[test]
-fn x7_fenced_json_is_a_call_if_it_names_a_tool() {
+fn fenced_json_is_a_call_if_it_names_a_tool() {
     check(
         "```json\n{\"name\":\"getTime\",\"arguments\":{}}\n```\nDone.",
         &["getTime({})", "Done."],

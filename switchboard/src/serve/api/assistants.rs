@@ -1,4 +1,4 @@
-//! Assistants: a model, instructions, and servers of their own (seeds H1).
+//! Assistants: a model, instructions, and servers of their own.
 
 use axum::Json;
 use axum::extract::State;

@@ -1,4 +1,4 @@
-//! A user's servers (seeds H1, H3).
+//! A user's servers.
 
 mod draft;
 

@@ -1,4 +1,4 @@
-//! The tools of a server: what they are, whether models may call them, and a try (seeds N4).
+//! The tools of a server: what they are, whether models may call them, and a try.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -65,7 +65,7 @@ async fn list(
     })))
 }
 
-/// A tool with its server (N4), and what may be done with it.
+/// A tool with its server, and what may be done with it.
 fn shown(row: &Server, tool: &Entry, policy: &ToolPolicy, out: &LeftOut) -> Value {
     let approval = policy.approval(tool);
     let enabled = !row.disabled_tools.iter().any(|name| name == tool.name());

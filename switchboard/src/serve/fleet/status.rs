@@ -47,7 +47,7 @@ impl ServerStatus {
         }
     }
 
-    /// The same in the four words of the seeds.
+    /// The same as one of four coarse states.
     pub(crate) fn coarse(self) -> &'static str {
         let coarse = match self {
             Self::Connecting | Self::Reconnecting => Status::Connecting,

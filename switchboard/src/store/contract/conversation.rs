@@ -41,7 +41,7 @@ pub(super) async fn a_commit_is_made_whole_or_not_at_all(store: &dyn Store) -> O
     Ok(())
 }
 
-/// H2, A5: pending, decided, invoked, answered, all in one message.
+/// Pending, decided, invoked, answered, all in one message.
 pub(super) async fn an_answer_is_one_message_with_all_its_calls(store: &dyn Store) -> Outcome {
     let talk = talk("talk");
     let mut answer = Message::new(talk.id.clone(), 1, Role::Assistant);

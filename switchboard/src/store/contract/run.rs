@@ -21,7 +21,7 @@ async fn talk(store: &dyn Store) -> Result<Conversation, StoreError> {
     Ok(talk)
 }
 
-/// A5: an approval survives until it is answered, and is answered once.
+/// An approval survives until it is answered, and is answered once.
 pub(super) async fn a_question_is_settled_once(store: &dyn Store) -> Outcome {
     let talk = talk(store).await?;
     let payload = json!({"tool": "write", "arguments": {}});

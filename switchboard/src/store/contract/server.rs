@@ -26,7 +26,7 @@ pub(super) async fn a_fresh_store_has_one_user(store: &dyn Store) -> Outcome {
     Ok(())
 }
 
-/// H1: every column of a server.
+/// Every column of a server.
 pub(super) async fn a_server_keeps_every_field(store: &dyn Store) -> Outcome {
     let mut server = server("files");
     server.kind = ServerKind::StreamableHttp;
@@ -217,7 +217,7 @@ pub(super) async fn a_server_takes_what_belongs_to_it_along(store: &dyn Store) -
     Ok(())
 }
 
-/// H1: servers belong to users, and assistants choose among them.
+/// Servers belong to users, and assistants choose among them.
 pub(super) async fn an_assistant_chooses_among_its_users_servers(store: &dyn Store) -> Outcome {
     let (user, other) = (UserId::local(), other_user(store).await?);
     let (one, two) = (server("one"), server("two"));

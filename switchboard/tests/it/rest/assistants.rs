@@ -5,7 +5,7 @@ use serde_json::json;
 use super::desk::Desk;
 
 #[tokio::test]
-async fn h1_assistants_choose_among_their_users_servers() {
+async fn assistants_choose_among_their_users_servers() {
     let desk = Desk::open();
     let one = desk.demo("one").await;
     desk.demo("two").await;

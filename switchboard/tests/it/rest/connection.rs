@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 use super::desk::Desk;
 use crate::program::path;
 
-/// M7: one connection a user and server; nobody waits for it twice, and it goes when it is told
+/// One connection a user and server; nobody waits for it twice, and it goes when it is told
 /// to.
 #[tokio::test]
-async fn m7_a_server_is_connected_once_tested_beside_and_closed() {
+async fn a_server_is_connected_once_tested_beside_and_closed() {
     let desk = Desk::open();
     let id = desk.demo("demo").await;
     let started = |desk: &Desk| {

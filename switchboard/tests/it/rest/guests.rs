@@ -1,4 +1,4 @@
-//! Users other than the owner use nothing of the machine, unless the owner says so (S5).
+//! Users other than the owner use nothing of the machine, unless the owner says so.
 
 use serde_json::{Value, json};
 use switchboard::home;

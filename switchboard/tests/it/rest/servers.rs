@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use super::desk::Desk;
 use crate::servers::bench::Bench;
 
-/// H1: every column of a server; H3: its endpoints.
+/// Every column of a server, and its endpoints.
 #[tokio::test]
-async fn h1_h3_servers_are_added_listed_shown_changed_and_removed() {
+async fn servers_are_added_listed_shown_changed_and_removed() {
     let desk = Desk::open();
     let files = json!({
         "name": "files",

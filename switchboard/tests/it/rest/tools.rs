@@ -10,9 +10,9 @@ fn named<'a>(tools: &'a Value, name: &str) -> &'a Value {
     tools.find(|tool| tool["name"] == name).unwrap()
 }
 
-/// N4: a tool comes with its server, and says whether it is on and whether it runs unasked.
+/// A tool comes with its server, and says whether it is on and whether it runs unasked.
 #[tokio::test]
-async fn n4_tools_are_listed_with_their_server_and_what_they_cost() {
+async fn tools_are_listed_with_their_server_and_what_they_cost() {
     let desk = Desk::open();
     let id = desk.demo("demo").await;
     let tools = desk
@@ -44,9 +44,9 @@ async fn n4_tools_are_listed_with_their_server_and_what_they_cost() {
     desk.close();
 }
 
-/// X19: whatever is switched where, one policy decides.
+/// Whatever is switched where, one policy decides.
 #[tokio::test]
-async fn x19_a_tool_is_switched_off_asked_about_allowed_and_denied() {
+async fn a_tool_is_switched_off_asked_about_allowed_and_denied() {
     let desk = Desk::open();
     let id = desk.demo("demo").await;
     let tool = |name: &str| format!("PATCH mcp-servers/{id}/tools/{name}");
@@ -79,7 +79,7 @@ async fn x19_a_tool_is_switched_off_asked_about_allowed_and_denied() {
         }));
     }
     insta::assert_json_snapshot!("governed", told);
-    // The seeds' list of a server says the same thing to the same judge.
+    // The server's own list says the same thing to the same judge.
     let listed = json!({"autoApproveTools": ["echo"]});
     desk.say(&format!("PUT mcp-servers/{id}"), listed)
         .await

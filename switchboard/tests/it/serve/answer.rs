@@ -28,9 +28,9 @@ fn statuses(events: &[Live]) -> Vec<String> {
     told.collect()
 }
 
-/// Seeds A5, H2, H3: a call is told whole whenever it changes, inside the one message.
+/// A call is told whole whenever it changes, inside the one message.
 #[test]
-fn a5_h2_h3_a_call_is_asked_for_approved_made_and_answered_in_one_message() {
+fn a_call_is_asked_for_approved_made_and_answered_in_one_message() {
     let house = House::open();
     let mut events = house.events("");
     let talk = house.say(&json!({}), "write a note");
@@ -117,9 +117,9 @@ fn a5_h2_h3_a_call_is_asked_for_approved_made_and_answered_in_one_message() {
     "#);
 }
 
-/// Seeds X15: who knows the other name of the event hears it, too.
+/// Who knows the other name of the event hears it, too.
 #[test]
-fn x15_a_changed_call_has_a_second_name_for_those_who_want_it() {
+fn a_changed_call_has_a_second_name_for_those_who_want_it() {
     let house = House::open();
     let talk = house.say(&json!({"approvalMode": "auto"}), "2 plus 3");
     house
@@ -206,10 +206,10 @@ fn a_denied_call_is_not_made_and_the_model_is_told_why() {
     assert_eq!(house.latest(&talk)["toolCalls"][0]["status"], "cancelled");
 }
 
-/// Seeds X19: one policy. A yes for good counts in every conversation, a yes for a conversation
+/// One policy. A yes for good counts in every conversation, a yes for a conversation
 /// only in that one.
 #[test]
-fn x19_a_yes_reaches_as_far_as_it_was_given() {
+fn a_yes_reaches_as_far_as_it_was_given() {
     let house = House::open();
     let mut events = house.events("");
     let talk = house.say(&json!({}), "write a note");

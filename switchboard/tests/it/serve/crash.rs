@@ -4,9 +4,9 @@ use serde_json::json;
 
 use super::House;
 
-/// Seeds A5: an approval waits in the store.
+/// An approval waits in the store.
 #[test]
-fn a5_an_approval_survives_kill_9_is_shown_again_and_answered() {
+fn an_approval_survives_kill_9_is_shown_again_and_answered() {
     let mut house = House::open();
     let mut events = house.events("");
     let talk = house.say(&json!({}), "write a note");

@@ -127,7 +127,6 @@ fn queued(house: &House) -> (Talk, Value) {
     (talk, all.last().unwrap().data.clone())
 }
 
-/// W3, W4.
 #[test]
 fn a_question_is_asked_in_its_own_conversation_and_the_other_one_is_queued_and_told_why() {
     let house = house("legacy");

@@ -27,7 +27,7 @@ fn whole(house: &House, path: &str, call: &Value) -> (Vec<u8>, String) {
     (reply.body, kind)
 }
 
-/// W2: 3 KB of a big result were all that could be had.
+/// 3 KB of a big result were all that could be had.
 #[test]
 fn a_megabyte_of_text_is_kept_to_the_byte() {
     let mut house = House::open();

@@ -36,7 +36,7 @@ impl Drop for Listening {
     }
 }
 
-/// T9: what a verb says does not depend on how the server is reached.
+/// What a verb says does not depend on how the server is reached.
 #[test]
 fn a_command_a_url_and_a_file_give_the_same() {
     let bench = Bench::with_demo();

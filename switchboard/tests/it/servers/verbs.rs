@@ -239,7 +239,7 @@ fn completions_know_the_verbs() {
     }
 }
 
-/// M8: a verb about all servers tells what one of them lacks, and shows the others.
+/// A verb about all servers tells what one of them lacks, and shows the others.
 #[test]
 fn one_server_that_is_down_hides_no_other() {
     let bench = Bench::with_demo();

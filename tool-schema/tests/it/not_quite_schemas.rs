@@ -1,4 +1,4 @@
-//! N2: what `processJsonSchema` promises for input that is hardly a schema.
+//! Input that is hardly a schema still describes an object.
 
 use serde_json::{Value, json};
 use tool_schema::{Target, compile};
@@ -9,7 +9,7 @@ fn openai(schema: &Value) -> Value {
 }
 
 #[test]
-fn n2_null_and_other_values_stand_for_a_tool_without_parameters() {
+fn null_and_other_values_stand_for_a_tool_without_parameters() {
     let nothing = json!({"type": "object", "properties": {}, "required": []});
     for schema in [
         json!(null),
@@ -31,7 +31,7 @@ fn n2_null_and_other_values_stand_for_a_tool_without_parameters() {
 }
 
 #[test]
-fn n2_an_empty_schema_is_an_object() {
+fn an_empty_schema_is_an_object() {
     assert_eq!(
         openai(&json!({})),
         json!({"type": "object", "properties": {}, "required": []})
@@ -39,13 +39,13 @@ fn n2_an_empty_schema_is_an_object() {
 }
 
 #[test]
-fn n2_an_object_keeps_properties_required_and_description() {
+fn an_object_keeps_properties_required_and_description() {
     let schema = json!({"type": "object", "description": "D.", "properties": {"a": {"type": "string"}}, "required": ["a"]});
     assert_eq!(openai(&schema), schema);
 }
 
 #[test]
-fn n2_required_is_always_a_list() {
+fn required_is_always_a_list() {
     for target in Target::ALL {
         let compiled = compile(
             &json!({"type": "object", "properties": {"a": {"type": "string"}}}),
@@ -61,7 +61,7 @@ fn n2_required_is_always_a_list() {
 }
 
 #[test]
-fn n2_properties_without_a_type_are_an_object_and_other_types_are_wrapped() {
+fn properties_without_a_type_are_an_object_and_other_types_are_wrapped() {
     let bare = json!({"properties": {"a": {"type": "string"}}, "required": ["a"]});
     assert_eq!(openai(&bare)["type"], "object");
     assert_eq!(openai(&bare)["properties"], bare["properties"]);
@@ -73,7 +73,7 @@ fn n2_properties_without_a_type_are_an_object_and_other_types_are_wrapped() {
 
 /// Leaving unions and defaults out would break the check for required arguments.
 #[test]
-fn n2_unions_and_defaults_survive() {
+fn unions_and_defaults_survive() {
     let schema = json!({"type": "object", "properties": {"a": {"oneOf": [{"type": "string"}, {"type": "integer"}]},
         "b": {"anyOf": [{"type": "string"}, {"type": "null"}], "default": null}}, "required": ["a"]});
     let compiled = openai(&schema);

@@ -1,4 +1,4 @@
-//! The seeds' parts of this crate, each by its id.
+//! What the crate is made of: messages with raw ids, errors, and the types of the protocol.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -9,9 +9,9 @@ use mcp_jsonrpc::{
 };
 use serde_json::json;
 
-/// J1: requests, responses and notifications, their ids raw: strings or numbers.
+/// Requests, responses and notifications, their ids raw: strings or numbers.
 #[test]
-fn j1_requests_responses_and_notifications_keep_their_ids_raw() {
+fn requests_responses_and_notifications_keep_their_ids_raw() {
     for (id, text) in [(RequestId::from(7), "7"), (RequestId::from("7"), "\"7\"")] {
         let params = Some(RawJson::from_serialize(&json!({"name": "x"})).unwrap());
         let method = "tools/call".to_owned();
@@ -49,9 +49,9 @@ fn j1_requests_responses_and_notifications_keep_their_ids_raw() {
     assert_eq!(String::from_utf8(out).unwrap(), want);
 }
 
-/// J2: the error object has a code, a message and data, and is an error of the language.
+/// The error object has a code, a message and data, and is an error of the language.
 #[test]
-fn j2_the_error_object_is_an_error() {
+fn the_error_object_is_an_error() {
     let error = ErrorObject::new(-32602, "Unknown tool: x")
         .with_data(&json!({"tool": "x"}))
         .unwrap();
@@ -67,9 +67,9 @@ fn j2_the_error_object_is_an_error() {
     assert_eq!(ErrorObject::new(-32050, "odd").to_string(), "odd (-32050)");
 }
 
-/// J3: a crate of data: no framing, no table of open calls; it depends on serde and serde_json.
+/// A crate of data: no framing, no table of open calls; it depends on serde and serde_json.
 #[test]
-fn j3_the_crate_is_pure_data() {
+fn the_crate_is_pure_data() {
     let manifest = include_str!("../../Cargo.toml");
     let dependencies: BTreeSet<&str> = manifest
         .split_once("[dependencies]")
@@ -84,9 +84,9 @@ fn j3_the_crate_is_pure_data() {
     assert_eq!(dependencies, BTreeSet::from(["serde", "serde_json"]));
 }
 
-/// C4: the types the seeds name, with the members they name.
+/// The types a host works with, with their members.
 #[test]
-fn c4_the_types_of_the_seeds_are_here() {
+fn every_type_of_the_protocol_has_its_members() {
     let tool = Tool::new("t", RawObject::empty());
     assert_eq!(tool.description, None);
     let resource = Resource::new("file:///a", "a");

@@ -1,4 +1,4 @@
-//! What the first designs of such a loop ask for, by their numbers.
+//! The loop from the first request to the last: calls, results, limits, confirmations, chunks.
 
 use std::time::Duration;
 
@@ -16,9 +16,9 @@ fn scripted(model: ScriptedModel, tools: &ScriptedTools) -> Agent {
     Agent::new(model, "model", tools.clone())
 }
 
-/// A1: without tools the reply passes through.
+/// Without tools the reply passes through.
 #[tokio::test]
-async fn a1_without_tools_the_reply_passes_through() {
+async fn without_tools_the_reply_passes_through() {
     let model = ScriptedModel::new().says("Hello.");
     let agent = scripted(model.clone(), &ScriptedTools::new());
     let mut run = auto("Hi");
@@ -33,9 +33,9 @@ async fn a1_without_tools_the_reply_passes_through() {
     assert!(model.requests()[0].tools.is_empty());
 }
 
-/// A1: all calls of a turn are executed; one that fails becomes an error result and harms none.
+/// All calls of a turn are executed; one that fails becomes an error result and harms none.
 #[tokio::test]
-async fn a1_a_failing_call_harms_no_sibling_and_results_keep_the_order() {
+async fn a_failing_call_harms_no_sibling_and_results_keep_the_order() {
     let tools = ScriptedTools::new()
         .with(tool("a", "one"), [Outcome::text("1")])
         .with(
@@ -57,9 +57,9 @@ async fn a1_a_failing_call_harms_no_sibling_and_results_keep_the_order() {
     assert!(matches!(&sent.turns()[1], Turn::Assistant(turn) if turn.exchanges().count() == 4));
 }
 
-/// A1: tools are found by the name the model sees or by their own.
+/// Tools are found by the name the model sees or by their own.
 #[tokio::test]
-async fn a1_a_tool_is_found_by_name_or_by_its_own_name() {
+async fn a_tool_is_found_by_name_or_by_its_own_name() {
     let tools = ScriptedTools::new()
         .with_answer(tool("files", "read").with_name("mcp__files__read"), |_| {
             Outcome::text("text")
@@ -71,10 +71,10 @@ async fn a1_a_tool_is_found_by_name_or_by_its_own_name() {
     assert_eq!(results(&run), ["text", "text", "text"]);
 }
 
-/// A1, X1: the loop recurses up to its limit; there every open call gets a result, and the run
+/// The loop recurses up to its limit; there every open call gets a result, and the run
 /// can be continued.
 #[tokio::test]
-async fn a1_x1_at_the_depth_limit_open_calls_are_settled_and_the_run_can_go_on() {
+async fn at_the_depth_limit_open_calls_are_settled_and_the_run_can_go_on() {
     let tools = ScriptedTools::new().with_answer(tool("s", "step"), |call| {
         Outcome::text(format!("step {}", call.number))
     });
@@ -94,9 +94,9 @@ async fn a1_x1_at_the_depth_limit_open_calls_are_settled_and_the_run_can_go_on()
     assert_eq!(last_words(&run), "Done.");
 }
 
-/// X1: the default is 20 rounds, and 0 is no limit.
+/// The default is 20 rounds, and 0 is no limit.
 #[tokio::test]
-async fn x1_twenty_rounds_by_default_and_zero_is_no_limit() {
+async fn twenty_rounds_by_default_and_zero_is_no_limit() {
     for (limits, rounds) in [
         (Limits::default(), 20),
         (Limits::default().with_rounds(0), 40),
@@ -115,9 +115,9 @@ async fn x1_twenty_rounds_by_default_and_zero_is_no_limit() {
     }
 }
 
-/// A1, A3: prompt mode calls the same tools in the same loop.
+/// Prompt mode calls the same tools in the same loop.
 #[tokio::test]
-async fn a1_a3_prompt_mode_runs_the_same_loop() {
+async fn prompt_mode_runs_the_same_loop() {
     let reply = |text: &str| {
         let mut decoder = text_decoder(Expected::default());
         let mut events = Vec::new();
@@ -144,9 +144,9 @@ async fn a1_a3_prompt_mode_runs_the_same_loop() {
     }));
 }
 
-/// A2, A3: events come in order, and each has its word in the seeds' chunks.
+/// Events come in order, and each is a chunk with a name of its own.
 #[tokio::test]
-async fn a2_a3_chunks_come_in_order_by_their_names() {
+async fn chunks_come_in_order_by_their_names() {
     let tools = ScriptedTools::new()
         .with(tool("a", "good"), [Outcome::text("yes")])
         .with(tool("a", "bad"), [Outcome::error("no")]);
@@ -160,9 +160,9 @@ async fn a2_a3_chunks_come_in_order_by_their_names() {
     insta::assert_json_snapshot!(serde_json::to_value(&chunks).unwrap());
 }
 
-/// A4, A5: a call waits for a yes; approved it runs, denied the model is told.
+/// A call waits for a yes; approved it runs, denied the model is told.
 #[tokio::test]
-async fn a4_a5_a_call_waits_for_confirmation() {
+async fn a_call_waits_for_confirmation() {
     let tools = ScriptedTools::new().with_answer(tool("s", "write"), |_| Outcome::text("written"));
     let model = ScriptedModel::new()
         .calls([("write", json!({"n": 1})), ("write", json!({"n": 2}))])
@@ -197,9 +197,9 @@ async fn a4_a5_a_call_waits_for_confirmation() {
     assert_eq!(last_words(&run), "Done.");
 }
 
-/// A5: the answer may come from another task, and a second one does not count.
+/// The answer may come from another task, and a second one does not count.
 #[tokio::test]
-async fn a5_an_answer_from_another_task_counts_once() {
+async fn an_answer_from_another_task_counts_once() {
     let tools = ScriptedTools::new().with_answer(tool("s", "write"), |_| Outcome::text("written"));
     let model = ScriptedModel::new()
         .calls([("write", json!({}))])
@@ -229,9 +229,9 @@ async fn a5_an_answer_from_another_task_counts_once() {
     assert_eq!(ends(&run), [Status::Done]);
 }
 
-/// A6, X2: a call that takes too long becomes a result that names the server and the limit.
+/// A call that takes too long becomes a result that names the server and the limit.
 #[tokio::test(start_paused = true)]
-async fn a6_x2_a_call_is_given_120_seconds_or_its_own_limit() {
+async fn a_call_is_given_120_seconds_or_its_own_limit() {
     let slow = tool("s", "slow");
     let quick = tool("t", "quick").with_timeout(Duration::from_secs(5));
     let tools = ScriptedTools::new().with_hanging(slow).with_hanging(quick);
@@ -249,9 +249,9 @@ async fn a6_x2_a_call_is_given_120_seconds_or_its_own_limit() {
     assert_eq!(numbers, [1, 2], "every call has a fresh number");
 }
 
-/// A6, N5: several boxes join into one; of the same name the first counts and is said so.
+/// Several boxes join into one; of the same name the first counts and is said so.
 #[tokio::test]
-async fn a6_n5_toolboxes_join_and_an_existing_name_is_skipped() {
+async fn toolboxes_join_and_an_existing_name_is_skipped() {
     let servers =
         ScriptedTools::new().with_answer(tool("files", "read"), |_| Outcome::text("file"));
     let local = LocalTools::new("local")
@@ -272,9 +272,9 @@ async fn a6_n5_toolboxes_join_and_an_existing_name_is_skipped() {
     assert_eq!(events.iter().filter(|event| warned(event)).count(), 1);
 }
 
-/// P2: which tools a request carries, in whose words.
+/// Which tools a request carries, in whose words.
 #[test]
-fn p2_tools_are_set_up_by_selection_and_provider() {
+fn tools_are_set_up_by_selection_and_provider() {
     let tools = [tool("a", "one"), tool("b", "two")];
     let openai = OpenAiChat::default();
     let setup = |selection: &Selection| {
