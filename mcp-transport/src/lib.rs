@@ -32,6 +32,8 @@ pub use incoming::{Closed, Incoming};
 pub use legacy_sse::{SseConnect, SseTransport};
 pub use line::{Line, LineFramer};
 pub use outgoing::{Outgoing, OutgoingKind, Patience};
+#[cfg(all(feature = "stdio", unix))]
+pub use process::spawn_detached;
 #[cfg(feature = "stdio")]
 pub use process::{
     LocalSpawner, ProcessLedger, ProcessStatus, ProcessTracker, SpawnRequest, SpawnedProcess,

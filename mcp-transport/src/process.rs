@@ -3,14 +3,20 @@
 //! Starting is a plug point: a [`Spawner`] gets a ready-made [`SpawnRequest`] and answers with a
 //! [`SpawnedProcess`]. [`LocalSpawner`] starts programs on this machine; a sandbox brings its own.
 
+#[cfg(unix)]
+mod detached;
 mod identity;
 mod ledger;
 mod local;
 mod resolve;
 mod spawner;
+#[cfg(target_os = "linux")]
+mod subreaper;
 mod sys;
 mod tracker;
 
+#[cfg(unix)]
+pub use detached::spawn_detached;
 pub use ledger::ProcessLedger;
 pub use local::LocalSpawner;
 pub use spawner::{ProcessStatus, SpawnRequest, SpawnedProcess, Spawner, Stop};

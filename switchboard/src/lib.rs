@@ -3,6 +3,7 @@
 mod arguments;
 mod assistants;
 mod brief;
+mod browser;
 mod chat;
 pub mod cli;
 pub mod demo;

@@ -4,7 +4,9 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::shell::{self, Outcome, cargo, exists};
-use crate::{browser, chaos, conformance, interop, metadata, oracles, publish_check, tidy};
+use crate::{
+    browser, chaos, conformance, interop, journeys, metadata, oracles, publish_check, tidy,
+};
 
 type Step = (&'static str, fn() -> Outcome);
 
@@ -30,6 +32,7 @@ const STEPS: &[Step] = &[
     ("interop", interop::run),
     ("oracles", || oracles::run(&[])),
     ("browser", || browser::run(&[])),
+    ("journeys", journeys::run),
 ];
 
 /// Runs every step and goes on after a failure, so that one run shows all that is wrong.

@@ -57,6 +57,7 @@ pub(super) mod linux {
     /// What `/proc/<pid>/stat` says.
     #[derive(Debug, Eq, PartialEq)]
     pub(crate) struct Stat {
+        pub(crate) parent: u32,
         pub(crate) group: u32,
         pub(crate) started: StartTime,
         /// Neither a zombie nor dead.
@@ -96,6 +97,7 @@ pub(super) mod linux {
         let fields: Vec<&str> = rest.split(' ').collect();
         Some(Stat {
             is_running: !matches!(*fields.first()?, "Z" | "X" | "x"),
+            parent: fields.get(1)?.parse().ok()?,
             group: fields.get(2)?.parse().ok()?,
             started: StartTime::parse(fields.get(19)?)?,
         })
@@ -119,6 +121,7 @@ pub(super) mod linux {
                 assert_eq!(
                     stat,
                     Stat {
+                        parent: 4,
                         group: 5,
                         started,
                         is_running: true

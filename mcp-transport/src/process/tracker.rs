@@ -1,6 +1,7 @@
 //! The registry of every server process this host has started.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, OnceLock, Weak};
 use std::time::SystemTime;
@@ -80,6 +81,21 @@ impl ProcessTracker {
     /// and ended: see [`sweep`](Self::sweep). A tracker keeps one; another one is handed back.
     pub fn keep_ledger(&self, ledger: ProcessLedger) -> Result<(), ProcessLedger> {
         self.shared.ledger.set(ledger)
+    }
+
+    /// Makes this program the subreaper of all it starts, on Linux: a process whose parent ends becomes
+    /// a child of this one, whatever session, group or environment it has given itself. When the
+    /// program exits in an orderly way, every child that is left then is ended, gently first.
+    ///
+    /// For programs that own their process: it concerns all children, those of other libraries
+    /// too. What is to outlive the program is started by
+    /// [`spawn_detached`](super::spawn_detached). Other systems have no such thing; there this
+    /// does nothing.
+    pub fn adopt_orphans() -> io::Result<()> {
+        let _ = Self::global();
+        #[cfg(target_os = "linux")]
+        super::subreaper::enable()?;
+        Ok(())
     }
 
     /// The processes that are there now, oldest first.
@@ -189,4 +205,6 @@ impl Drop for Tracking {
 #[cfg(unix)]
 extern "C" fn sweep_global() {
     ProcessTracker::global().sweep();
+    #[cfg(target_os = "linux")]
+    super::subreaper::end_adopted();
 }

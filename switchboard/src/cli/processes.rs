@@ -36,13 +36,19 @@ impl From<Ended> for ExitCode {
 }
 
 /// Runs a verb. First ends what a program that was killed has left; on a signal, ends everything
-/// that was started. What has left its session is ended when the program exits.
+/// that was started. What has left its session or cleared its environment is ended when the program
+/// exits.
 pub(super) async fn watched(cli: Cli, out: Out) -> Result<Ended, Failure> {
     let starts_servers = starts_servers(cli.verb.as_ref());
     if !starts_servers {
         return run(cli, out).await.map(Ended::Itself);
     }
     keep_ledger(&out).await;
+    if let Err(error) = ProcessTracker::adopt_orphans() {
+        out.note(format!(
+            "! what servers leave behind may outlive this program: {error}"
+        ));
+    }
     let mut signals = Signals::beside(cli.verb.as_ref());
     let mut verb = pin!(run(cli, out));
     let number = tokio::select! {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::json;
 
+use crate::browser;
 use crate::cli::Global;
 use crate::exit::{Exit, Failure};
 use crate::home;
@@ -62,7 +63,7 @@ impl Serve {
         out.result(&json!({ "url": url, "links": told }), text);
         out.note("The link holds the key to everything: share it with nobody. Ctrl-C stops.");
         if let (true, Some(link)) = (self.open, links.first())
-            && let Err(error) = open::that_detached(&link.url)
+            && let Err(error) = browser::open(&link.url)
         {
             out.note(format!("The browser cannot be opened: {error}"));
         }

@@ -111,6 +111,26 @@ pub(in crate::process) fn wait_unreaped(child: &Child) -> io::Result<()> {
     }
 }
 
+/// Makes this process the subreaper of its descendants, or no longer.
+#[cfg(target_os = "linux")]
+pub(in crate::process) fn set_subreaper(on: bool) -> io::Result<()> {
+    let on = libc::c_ulong::from(on);
+    // SAFETY: takes numbers only.
+    match unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, on, 0, 0, 0) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Frees the id of a child that has ended.
+#[cfg(target_os = "linux")]
+pub(in crate::process) fn reap(pid: u32) {
+    if let Ok(pid @ 2..) = libc::pid_t::try_from(pid) {
+        // SAFETY: takes numbers, and a null pointer where the status is not wanted.
+        unsafe { libc::waitpid(pid, std::ptr::null_mut(), libc::WNOHANG) };
+    }
+}
+
 /// How many bytes are in a pipe that nobody can read any more; `None` while somebody can. Only
 /// Linux tells.
 pub(crate) fn stranded_bytes(pipe: &impl AsFd) -> Option<usize> {

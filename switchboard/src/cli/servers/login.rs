@@ -3,6 +3,7 @@
 use clap::Args;
 use serde_json::json;
 
+use crate::browser;
 use crate::chat::{Interrupts, clean};
 use crate::cli::Global;
 use crate::doctor::diagnose;
@@ -33,13 +34,13 @@ impl Login {
             .await
             .map_err(|finding| finding.failure(name))?
             .enabled();
-        let (told, browser) = (*out, !self.no_browser && out.is_interactive());
+        let (told, has_browser) = (*out, !self.no_browser && out.is_interactive());
         let show = move |login: &mcp_auth::LoginPrompt| {
             let who = clean(&login.issuer).into_owned();
             told.remark(format!("Log in at {who}:\n  {}", login.url));
-            if browser {
+            if has_browser {
                 // Whoever has no browser here takes the address elsewhere.
-                let _ = open::that_detached(&login.url);
+                let _ = browser::open(&login.url);
             }
             Ok(())
         };

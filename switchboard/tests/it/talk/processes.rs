@@ -27,7 +27,23 @@ fn desk() -> Desk {
     desk
 }
 
-/// Which of the two processes of this desk's servers are there now. Servers have an environment of
+/// A desk with a server that starts a process in a session of its own and with an empty
+/// environment: nothing marks it as ours but its descent.
+fn desk_with_a_daemon() -> Desk {
+    let desk = Desk::new();
+    let home = desk.home().display();
+    let script = format!(
+        "exec 3>&1 >/dev/null 2>&1
+        env -i setsid /bin/sh -c 'while :; do /bin/sleep 1; done' '{home} bare' 3>&- </dev/null &
+        exec \"{}\" demo-server >&3",
+        path()
+    );
+    let added = desk.run(&["servers", "add", "parent", "--", "sh", "-c", &script]);
+    assert!(added.status.success(), "{added:?}");
+    desk
+}
+
+/// Which of the processes of this desk's servers are there now. Servers have an environment of
 /// their own, so the desk is named in the command line.
 fn started(desk: &Desk) -> BTreeSet<&'static str> {
     let home = desk.home().display().to_string();
@@ -36,9 +52,9 @@ fn started(desk: &Desk) -> BTreeSet<&'static str> {
         let line = std::fs::read(entry.path().join("cmdline")).ok()?;
         Some(String::from_utf8_lossy(&line).replace('\0', " "))
     });
-    let loops = lines.filter(|line| line.starts_with("sh -c while"));
+    let loops = lines.filter(|line| line.trim_start_matches("/bin/").starts_with("sh -c while"));
     let which = |line: String| {
-        let mut ends = ["in", "out"].into_iter();
+        let mut ends = ["in", "out", "bare"].into_iter();
         ends.find(|end| line.contains(&format!("{home} {end} ")))
     };
     loops.filter_map(which).collect()
@@ -54,8 +70,13 @@ fn assert_nothing_left(desk: &Desk) {
 /// Waits until the server has started both.
 #[track_caller]
 fn until_started(desk: &Desk) {
+    until_running(desk, 2);
+}
+
+#[track_caller]
+fn until_running(desk: &Desk, count: usize) {
     for _ in 0..1000 {
-        if started(desk).len() == 2 {
+        if started(desk).len() == count {
             return;
         }
         std::thread::park_timeout(Duration::from_millis(20));
@@ -159,4 +180,61 @@ fn a_verb_that_ends_by_itself_leaves_nothing() {
         .unwrap()
         .count();
     assert_eq!(records, 0);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_process_in_its_own_session_without_our_environment_ends_with_the_program() {
+    let desk = desk_with_a_daemon();
+    let mut ended = begin(&desk, &["chat"]);
+    until_running(&desk, 1);
+    drop(ended.stdin.take());
+    assert!(ended.wait().unwrap().success());
+    assert_nothing_left(&desk);
+    let mut stopped = begin(&desk, &["chat"]);
+    until_running(&desk, 1);
+    let pid = Pid::from_raw(i32::try_from(stopped.id()).unwrap());
+    kill(pid, Signal::SIGTERM).unwrap();
+    assert_eq!(stopped.wait().unwrap().code(), Some(143));
+    assert_nothing_left(&desk);
+}
+
+#[test]
+fn the_browser_that_was_opened_outlives_the_program() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let desk = Desk::new();
+    let (bin, opened) = (desk.home().join("bin"), desk.home().join("opened"));
+    std::fs::create_dir(&bin).unwrap();
+    let opener = bin.join("xdg-open");
+    let script = format!(
+        "#!/bin/sh\necho $$ > '{0}.new' && mv '{0}.new' '{0}'\nexec sleep 600\n",
+        opened.display()
+    );
+    std::fs::write(&opener, script).unwrap();
+    std::fs::set_permissions(&opener, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let mut serve = desk.command(&["serve", "--port", "0", "--open"]);
+    serve
+        .env("PATH", path)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let mut serve = serve.spawn().unwrap();
+    let mut browser = None;
+    for _ in 0..1000 {
+        browser = std::fs::read_to_string(&opened).ok();
+        if browser.is_some() {
+            break;
+        }
+        std::thread::park_timeout(Duration::from_millis(20));
+    }
+    let browser = browser.expect("no browser was opened");
+    kill(
+        Pid::from_raw(i32::try_from(serve.id()).unwrap()),
+        Signal::SIGTERM,
+    )
+    .unwrap();
+    assert!(serve.wait().unwrap().success());
+    let browser = Pid::from_raw(browser.trim().parse().unwrap());
+    kill(browser, Signal::SIGKILL).expect("the browser ended with the program");
 }

@@ -1,0 +1,105 @@
+//! On Linux a process can become the subreaper of its descendants: one whose parent ends becomes
+//! the subreaper's child instead of init's. So nothing that a server starts can leave our tree,
+//! whatever session, group or environment it gives itself.
+
+use std::collections::BTreeSet;
+use std::process::{Command, ExitStatus};
+use std::time::{Duration, Instant};
+use std::{io, thread};
+
+use parking_lot::Mutex;
+
+use super::identity::linux;
+use super::{Stop, sys};
+
+/// Whether we are one. Locked while it is switched off for a moment.
+static IS_SUBREAPER: Mutex<bool> = Mutex::new(false);
+
+/// How often adopted processes that have ended are looked for. Each process that we have started
+/// has a thread that waits for it, so a zombie that is there at two looks is an adopted one.
+const REAP_INTERVAL: Duration = Duration::from_secs(10);
+/// How long adopted processes get after SIGTERM …
+const TERMINATION_TIMEOUT: Duration = Duration::from_millis(700);
+/// … and how long SIGKILL may take. What they leave in turn comes to us within this time, too.
+const KILL_TIMEOUT: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
+
+pub(super) fn enable() -> io::Result<()> {
+    let mut is_subreaper = IS_SUBREAPER.lock();
+    if *is_subreaper {
+        return Ok(());
+    }
+    thread::Builder::new()
+        .name("mcp-reaper".to_owned())
+        .stack_size(128 * 1024)
+        .spawn(reap_adopted)?;
+    sys::set_subreaper(true)?;
+    *is_subreaper = true;
+    Ok(())
+}
+
+/// Frees the process ids of adopted processes that have ended.
+fn reap_adopted() {
+    let mut before = BTreeSet::new();
+    loop {
+        thread::sleep(REAP_INTERVAL);
+        let zombies: BTreeSet<u32> = children(|is_running| !is_running).collect();
+        for pid in before.intersection(&zombies) {
+            sys::reap(*pid);
+        }
+        before = zombies;
+    }
+}
+
+/// Ends every child that is left, and what comes to us when they end. For the exit of the program
+/// only, when all that it has started itself is to be gone.
+pub(super) fn end_adopted() {
+    if !*IS_SUBREAPER.lock() {
+        return;
+    }
+    for (how, timeout) in [
+        (Stop::Terminate, TERMINATION_TIMEOUT),
+        (Stop::Kill, KILL_TIMEOUT),
+    ] {
+        let deadline = Instant::now() + timeout;
+        let mut signalled = BTreeSet::new();
+        loop {
+            let left: Vec<u32> = children(|is_running| is_running).collect();
+            if left.is_empty() {
+                return;
+            }
+            for pid in left {
+                // Only we could free its id, and we do not now: it cannot be another process's.
+                if signalled.insert(pid) {
+                    sys::signal_process_if(pid, how, || true);
+                }
+            }
+            if Instant::now() > deadline {
+                break;
+            }
+            thread::sleep(POLL_INTERVAL);
+        }
+    }
+}
+
+fn children(wanted: impl Fn(bool) -> bool) -> impl Iterator<Item = u32> {
+    let us = std::process::id();
+    let is_child = move |pid: &u32| {
+        linux::stat(*pid).is_some_and(|stat| stat.parent == us && wanted(stat.is_running))
+    };
+    let all = linux::processes().unwrap_or_default();
+    all.into_iter().filter(is_child)
+}
+
+/// Runs a command to its end while we are no subreaper: what it leaves behind becomes init's child.
+pub(super) fn run_outside(command: &mut Command) -> io::Result<ExitStatus> {
+    let is_subreaper = IS_SUBREAPER.lock();
+    if *is_subreaper {
+        sys::set_subreaper(false)?;
+    }
+    let status = command.status();
+    if *is_subreaper {
+        sys::set_subreaper(true)?;
+    }
+    status
+}
