@@ -1,7 +1,7 @@
 //! Compiles MCP tools for a provider, or restores a model's arguments.
 //!
 //! ```text
-//! compile TARGET < tools.json   [tool]                → [{name, schema, strict, losses, quarantined}]
+//! compile TARGET < tools.json   [tool]                → [{name, schema, strict, not_strict, losses, quarantined}]
 //! restore TARGET < calls.json   [{tool, arguments}]   → [{arguments} or {error}]
 //! ```
 //!
@@ -115,6 +115,7 @@ fn compile_all(entries: &[Result<Value, String>], target: &Target) -> Vec<Value>
                     "name": tool.name,
                     "schema": compiled.schema,
                     "strict": compiled.strict,
+                    "not_strict": compiled.why_not_strict().iter().map(ToString::to_string).collect::<Vec<_>>(),
                     "losses": compiled.losses.iter().map(|loss| json!({
                         "pointer": loss.pointer,
                         "keyword": loss.keyword,
@@ -132,7 +133,7 @@ fn compile_all(entries: &[Result<Value, String>], target: &Target) -> Vec<Value>
 }
 
 fn quarantined(name: &str, reason: &str) -> Value {
-    json!({"name": name, "schema": null, "strict": false, "losses": [], "quarantined": reason})
+    json!({"name": name, "schema": null, "strict": false, "not_strict": [], "losses": [], "quarantined": reason})
 }
 
 fn restore(call: &Result<Value, String>, target: &Target) -> Value {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::{
-    Action, Limits, Loss, Quarantine, Restore, Target,
+    Action, Limits, Loss, NotStrict, Quarantine, Restore, Target,
     graph::{
         Graph,
         plain::is_deeper,
@@ -30,15 +30,36 @@ pub struct Compiled {
     /// Turns arguments that fit it into arguments that fit the original.
     pub restore: Restore,
     /// Whether to ask the provider to enforce it. Only where the target can, and
-    /// where nothing is lost.
+    /// where nothing is lost; [`why_not_strict`](Self::why_not_strict) tells what is in the way.
     pub strict: bool,
     pub(crate) uses: Use,
+    pub(crate) not_strict: Vec<NotStrict>,
 }
 
 impl Compiled {
     /// Whether the set of possible calls is another than the original's.
     pub fn is_lossy(&self) -> bool {
         self.losses.iter().any(|loss| loss.lossy)
+    }
+
+    /// Why the provider is not asked to enforce the schema. Empty if it is asked, or if the
+    /// target cannot.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use tool_schema::{Target, compile};
+    ///
+    /// let schema = json!({"type": "object", "properties": {"q": {"type": "string", "minLength": 1}}});
+    /// let compiled = compile(&schema, &Target::OPENAI_STRICT)?;
+    /// assert!(!compiled.strict);
+    /// assert_eq!(
+    ///     compiled.why_not_strict()[0].to_string(),
+    ///     "#/properties/q: `minLength` would be described"
+    /// );
+    /// # Ok::<(), tool_schema::Quarantine>(())
+    /// ```
+    pub fn why_not_strict(&self) -> &[NotStrict] {
+        &self.not_strict
     }
 }
 
@@ -66,15 +87,36 @@ pub fn compile_within(
     let Some((strict_limits, otherwise)) = &target.strict else {
         return attempt(schema, target, limits);
     };
-    match attempt(schema, target, limits) {
-        Ok(compiled) if !compiled.is_lossy() && compiled.uses.within(strict_limits) => {
-            Ok(Compiled {
-                strict: true,
-                ..compiled
-            })
+    let reasons = match attempt(schema, target, limits) {
+        Ok(compiled) => {
+            let lost = compiled.losses.iter().filter(|loss| loss.lossy).cloned();
+            let mut reasons: Vec<NotStrict> = lost.map(NotStrict::Loss).collect();
+            reasons.extend(compiled.uses.excess(strict_limits));
+            if reasons.is_empty() {
+                return Ok(Compiled {
+                    strict: true,
+                    ..compiled
+                });
+            }
+            reasons
         }
-        _ => compile_within(schema, otherwise, limits),
+        Err(quarantine) => vec![NotStrict::Quarantined(quarantine)],
+    };
+    not_strict(schema, otherwise, limits, reasons)
+}
+
+/// Compiles for the target a strict one falls back to.
+pub(crate) fn not_strict(
+    schema: &Value,
+    otherwise: &Target,
+    limits: &Limits,
+    reasons: Vec<NotStrict>,
+) -> Result<Compiled, Quarantine> {
+    let mut compiled = compile_within(schema, otherwise, limits)?;
+    if !compiled.strict {
+        compiled.not_strict.extend(reasons);
     }
+    Ok(compiled)
 }
 
 fn attempt(schema: &Value, target: &Target, limits: &Limits) -> Result<Compiled, Quarantine> {
@@ -113,6 +155,7 @@ fn attempt(schema: &Value, target: &Target, limits: &Limits) -> Result<Compiled,
         restore: Restore::new(graph),
         strict: false,
         uses,
+        not_strict: Vec::new(),
     })
 }
 

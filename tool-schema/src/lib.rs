@@ -7,6 +7,7 @@ mod limits;
 mod list;
 mod loss;
 mod name;
+mod not_strict;
 mod pass;
 mod quarantine;
 mod report;
@@ -24,6 +25,7 @@ pub use limits::Limits;
 pub use list::{ListedTool, Tool, ToolList, compile_tools, compile_tools_within};
 pub use loss::{Action, Loss};
 pub use name::{Alphabet, NameRule, Names};
+pub use not_strict::NotStrict;
 pub use quarantine::Quarantine;
 pub use restore::Restore;
 pub use target::{

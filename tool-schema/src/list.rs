@@ -2,7 +2,12 @@
 
 use serde_json::Value;
 
-use crate::{Compiled, Limits, Names, Quarantine, StrictLimits, Target, compile_within, tokens};
+use crate::{
+    Compiled, Limits, Names, NotStrict, Quarantine, StrictLimits, Target,
+    compile::{compile_within, not_strict},
+    strictness::is_beyond,
+    tokens,
+};
 
 /// A tool as its server describes it.
 #[derive(Clone, Copy, Debug)]
@@ -69,9 +74,9 @@ pub fn compile_tools_within(tools: &[Tool<'_>], target: &Target, limits: &Limits
         let mut outcome = compile_within(tool.schema, target, limits);
         if let (Ok(compiled), Some((strict, otherwise))) = (&outcome, &target.strict)
             && compiled.strict
-            && !spent.allows(compiled, strict)
+            && let Err(reasons) = spent.admit(compiled, strict)
         {
-            outcome = compile_within(tool.schema, otherwise, limits);
+            outcome = not_strict(tool.schema, otherwise, limits, reasons);
         }
         let name = names.exposed(position).unwrap_or(tool.name).to_owned();
         let tokens = outcome.as_ref().map_or(0, |compiled| {
@@ -101,21 +106,28 @@ struct Spent {
 }
 
 impl Spent {
-    /// Takes one more tool in, if the limits allow.
-    fn allows(&mut self, compiled: &Compiled, limits: &StrictLimits) -> bool {
+    /// Takes one more tool in, or says which limits do not allow it.
+    fn admit(&mut self, compiled: &Compiled, limits: &StrictLimits) -> Result<(), Vec<NotStrict>> {
         let after = Self {
             tools: self.tools + 1,
             optional: self.optional + compiled.uses.optional,
             unions: self.unions + compiled.uses.unions,
         };
-        let ok = |used: usize, limit: usize| limit == 0 || used <= limit;
-        let fits = ok(after.tools, limits.tools)
-            && ok(after.optional, limits.optional)
-            && ok(after.unions, limits.unions);
-        if fits {
+        let counts = [
+            ("strict tools", after.tools, limits.tools),
+            ("optional properties", after.optional, limits.optional),
+            ("unions", after.unions, limits.unions),
+        ];
+        let full = counts.into_iter().filter_map(|(of, used, limit)| {
+            is_beyond(used, limit).then_some(NotStrict::RequestFull { of, used, limit })
+        });
+        let reasons: Vec<NotStrict> = full.collect();
+        if reasons.is_empty() {
             *self = after;
+            Ok(())
+        } else {
+            Err(reasons)
         }
-        fits
     }
 }
 

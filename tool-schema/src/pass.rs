@@ -75,6 +75,8 @@ impl<'a> Work<'a> {
             bounds::run,
             keyword::run,
             key::run,
+            // What asked for what a condition sees may be gone by now.
+            condition::drop_idle,
             ambiguity::run,
         ];
         let mut held = audit::held(&self.graph);

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::{
-    StrictLimits,
+    NotStrict, StrictLimits,
     graph::{Graph, Id},
     types::Types,
 };
@@ -72,15 +72,28 @@ impl Use {
         }
     }
 
-    /// Whether one tool alone keeps within the limits.
-    pub(crate) fn within(&self, limits: &StrictLimits) -> bool {
-        let ok = |used: usize, limit: usize| limit == 0 || used <= limit;
-        ok(self.properties, limits.properties)
-            && ok(self.depth, limits.depth)
-            && ok(self.enum_values, limits.enum_values)
-            && ok(self.text, limits.text)
-            && ok(self.large_enum_text, limits.large_enum_text)
-            && ok(self.optional, limits.optional)
-            && ok(self.unions, limits.unions)
+    /// The limits that one tool alone exceeds.
+    pub(crate) fn excess(&self, limits: &StrictLimits) -> impl Iterator<Item = NotStrict> + use<> {
+        let counts = [
+            ("properties", self.properties, limits.properties),
+            ("levels of objects and arrays", self.depth, limits.depth),
+            ("enum values", self.enum_values, limits.enum_values),
+            ("characters of keys and enum values", self.text, limits.text),
+            (
+                "characters in one enum",
+                self.large_enum_text,
+                limits.large_enum_text,
+            ),
+            ("optional properties", self.optional, limits.optional),
+            ("unions", self.unions, limits.unions),
+        ];
+        counts.into_iter().filter_map(|(of, used, limit)| {
+            is_beyond(used, limit).then_some(NotStrict::TooMuch { of, used, limit })
+        })
     }
+}
+
+/// Whether `used` is more than a limit, where there is one.
+pub(crate) fn is_beyond(used: usize, limit: usize) -> bool {
+    limit != 0 && used > limit
 }

@@ -91,13 +91,8 @@ fn values(work: &mut Work<'_>, id: Id, bound: bool) {
         {
             // The list says all that judged it; rewritten, those rules would judge otherwise.
             let trusted = on_trust(&work.graph, id);
-            let judged: Vec<&'static str> = work.node(id).rules().collect();
-            for key in judged {
-                if key != "enum" && !trusted.contains(&key) {
-                    work.node_mut(id).take(key);
-                    work.report.lossless(at, key, Action::Rewritten);
-                }
-            }
+            work.node_mut(id).take("enum");
+            keyword::retire_rules(work, id, |key| !trusted.contains(&key));
         }
         let node = work.node_mut(id);
         // A fraction among integers makes them numbers.

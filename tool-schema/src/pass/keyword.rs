@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Work, condition};
+use super::Work;
 use crate::{
     Action, Patterns, Quarantine, RefSiblings, Unions,
     graph::{Id, Node, Part, write::plain},
@@ -30,8 +30,7 @@ pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
         }
         words_beside_reference(work, id);
         Ok(())
-    })?;
-    condition::drop_idle(work)
+    })
 }
 
 /// Whether the target takes `key` of this node as it is.

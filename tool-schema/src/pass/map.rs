@@ -219,7 +219,7 @@ fn into_entries(work: &mut Work<'_>, id: Id, values: Id) -> Result<(), Quarantin
     let at = work.node(id).at;
     let mut key = work.graph.add(Node::new(at, Types::STRING));
     if let Some(names) = work.node(id).one("propertyNames") {
-        key = work.merger().merge(key, names)?;
+        key = work.merger().merge(names, key)?;
     }
     let mut entry = Node::new(at, Types::OBJECT);
     entry.set(

@@ -54,6 +54,7 @@ fn compile_prints_one_entry_a_tool_whatever_the_tools_are() {
             "name": "a_b_e2bca18b",
             "schema": {"type": "object", "properties": {"n": {"type": "integer", "description": "A multiple of 2."}}, "required": []},
             "strict": false,
+            "not_strict": [],
             "losses": [{"pointer": "/properties/n", "keyword": "multipleOf", "action": "described", "lossy": true}],
             "quarantined": null,
         })

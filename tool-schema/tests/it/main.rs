@@ -22,5 +22,6 @@ mod not_quite_schemas;
 mod oracle;
 mod restoring;
 mod snapshots;
+mod strictness;
 mod targets;
 mod validating;

@@ -14,11 +14,20 @@ fn outcomes(schema: &Value) -> Value {
         let outcome = match compile(schema, target) {
             Ok(compiled) => {
                 let losses: Vec<String> = compiled.losses.iter().map(ToString::to_string).collect();
-                json!({
+                let why: Vec<String> = compiled
+                    .why_not_strict()
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect();
+                let mut outcome = json!({
                     "schema": compiled.schema.map(|schema| schema.to_string()),
                     "strict": compiled.strict,
                     "losses": losses,
-                })
+                });
+                if !why.is_empty() {
+                    outcome["not strict"] = json!(why);
+                }
+                outcome
             }
             Err(reason) => json!({"quarantined": reason.to_string()}),
         };
