@@ -22,23 +22,34 @@ pub(crate) struct Body {
     seen: Seen,
 }
 
-/// How well a [`Body`] has been looked at.
+/// What the bytes of a [`Body`] are.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Seen {
-    /// It is a result.
+    /// A result, and nothing else.
     Result,
-    /// It looks like the answer to this request.
-    Guess(i64),
+    /// A message that is, or looks like, the answer to this request.
+    Message(i64),
 }
 
 impl Body {
-    /// The part of `bytes` that is the result, as the decoder says.
-    pub(crate) fn new(bytes: Vec<u8>, start: usize, end: usize) -> Self {
+    /// A result out of a batch.
+    pub(crate) fn result_of_batch(result: RawRef<'_>) -> Self {
+        let bytes = result.get().as_bytes().to_vec();
+        Self {
+            start: 0,
+            end: bytes.len(),
+            bytes,
+            seen: Seen::Result,
+        }
+    }
+
+    /// The part of `bytes`, the answer to request `id`, that is the result, as the decoder says.
+    pub(crate) fn new(bytes: Vec<u8>, start: usize, end: usize, id: i64) -> Self {
         Self {
             bytes,
             start,
             end,
-            seen: Seen::Result,
+            seen: Seen::Message(id),
         }
     }
 
@@ -51,7 +62,7 @@ impl Body {
             bytes,
             start: result.start,
             end: result.end,
-            seen: Seen::Guess(id),
+            seen: Seen::Message(id),
         };
         Ok((id, body))
     }
@@ -96,7 +107,7 @@ impl Body {
 
     /// The result, by a careful look at the whole message.
     pub(crate) fn result(&self) -> Result<RawRef<'_>, Miss> {
-        let Seen::Guess(asked) = self.seen else {
+        let Seen::Message(asked) = self.seen else {
             return RawRef::from_text(self.text()).map_err(|error| Miss::Invalid(chain(&error)));
         };
         match decode(&self.bytes, &limits()) {
@@ -123,9 +134,15 @@ fn into_text(bytes: Vec<u8>) -> Result<String, Vec<u8>> {
         .or_else(|error| String::from_utf8(error.into_source()).map_err(FromUtf8Error::into_bytes))
 }
 
+/// How deep a result may nest as a whole. What is read of it is bounded by itself, so that one
+/// item of a list that nests too deep does not hide the others.
+const RESULT_DEPTH: usize = 1 << 20;
+
 /// The transport bounds how large a message may be.
 pub(crate) fn limits() -> Limits {
-    Limits::default().with_message_bytes(usize::MAX)
+    Limits::default()
+        .with_message_bytes(usize::MAX)
+        .with_result_depth(RESULT_DEPTH)
 }
 
 /// The number of a request of ours. Some servers return it as text.

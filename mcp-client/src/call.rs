@@ -2,6 +2,7 @@
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -30,6 +31,8 @@ pub(crate) struct Attempt<'a> {
     /// Of a request whose answer ends it: called when the server says that it listens. From then
     /// on there is no limit on its silence.
     pub(crate) on_acknowledged: Option<&'a (dyn Fn() + Send + Sync)>,
+    /// Where the request's id is noted before it is sent, should somebody want to know.
+    pub(crate) noted_id: Option<&'a AtomicI64>,
 }
 
 /// Why one request brought no result.
@@ -77,6 +80,9 @@ impl Link {
             None => Box::pin(self.wait_for_room(attempt, *began)).await?,
         };
         *began = Some(opened.began);
+        if let Some(noted) = attempt.noted_id {
+            noted.store(opened.id, Ordering::SeqCst);
+        }
         let mut guard = Guard {
             link: self,
             id: opened.id,
@@ -419,6 +425,11 @@ fn refusal(failure: SendError, dialect: &Dialect) -> Miss {
         })) = mcp_jsonrpc::decode(&http.body, &limits)
         {
             return match http.status {
+                // Who may ask counts, whatever else the body says.
+                401 | 403 => Miss::Lost {
+                    error: failure.error.into(),
+                    delivery: failure.delivery,
+                },
                 400 if dialect.has_session() && is_unknown_session(&error) => Miss::Lost {
                     error: TransportError::SessionExpired.into(),
                     delivery: Delivery::NotSent,

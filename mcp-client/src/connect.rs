@@ -1,6 +1,7 @@
 //! Finding out how a server wants to be spoken to, and beginning.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use mcp_jsonrpc::model::{Discover, DiscoverResult, Initialize};
 use mcp_jsonrpc::{ErrorCode, Method, Revision};
@@ -22,7 +23,8 @@ pub(crate) async fn connect(settings: &Arc<Settings>) -> Result<Arc<Link>, Conne
     let mut ladder = Ladder {
         settings,
         link: None,
-        phase: "connecting",
+        earlier: Vec::new(),
+        phase: CONNECTING,
         runtime: Handle::current(),
     };
     let limit = settings.limits.connect_time();
@@ -33,15 +35,22 @@ pub(crate) async fn connect(settings: &Arc<Settings>) -> Result<Arc<Link>, Conne
             return Ok(link);
         }
         Ok(Err(error)) => error,
-        Err(_) => ConnectError::Timeout {
-            server: Arc::clone(&settings.name),
-            limit,
-            phase: ladder.phase,
-        },
+        Err(_) => {
+            let (server, phase) = (Arc::clone(&settings.name), ladder.phase);
+            ladder.after_all(ConnectError::Timeout {
+                server,
+                limit,
+                phase,
+            })
+        }
     };
     ladder.leave().await;
     Err(error)
 }
+
+const CONNECTING: &str = "connecting";
+const INITIALIZING: &str = "waiting for the response to initialize";
+const DISCOVERING: &str = "waiting for the response to server/discover";
 
 /// What a connection begins with, and whether there is a second try.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -70,9 +79,20 @@ struct Ladder<'a> {
     settings: &'a Arc<Settings>,
     /// The connection tried at present.
     link: Option<Arc<Link>>,
+    /// What failed before the step that is tried at present, and must not be forgotten if that
+    /// fails, too.
+    earlier: Vec<Step>,
     /// What is being waited for, should it take too long.
     phase: &'static str,
     runtime: Handle,
+}
+
+/// A step that failed.
+enum Step {
+    /// A handshake of one era.
+    Era(ConnectError),
+    /// All of a transport.
+    Transport(ConnectError),
 }
 
 impl Drop for Ladder<'_> {
@@ -94,11 +114,8 @@ impl Ladder<'_> {
         let Some(other) = connect.fallback().filter(|_| is_wrong_transport(&first)) else {
             return Err(first);
         };
-        let second = self.try_on(&other).await;
-        second.map_err(|second| ConnectError::Neither {
-            first: Box::new(first),
-            second: Box::new(second),
-        })
+        self.earlier.push(Step::Transport(first));
+        self.try_on(&other).await
     }
 
     async fn try_on(&mut self, connect: &Arc<dyn Connect>) -> Result<Arc<Link>, ConnectError> {
@@ -119,42 +136,103 @@ impl Ladder<'_> {
                 memory.learn(&target, if modern { Era::Modern } else { Era::Legacy });
                 Ok(link)
             }
-            Err(failed) => {
+            Err(error) => {
                 memory.forget(&target);
-                Err(failed.into_error(&self.settings.name))
+                Err(self.after_all(error))
             }
         }
     }
 
-    /// `initialize`, unless the server turns out to be modern after all.
-    async fn initialize_first(&mut self, connect: &Arc<dyn Connect>) -> Result<Arc<Link>, Failed> {
-        let failed = match self.initialize(connect, newest()).await {
+    /// The last error, together with those that came before it.
+    fn after_all(&mut self, last: ConnectError) -> ConnectError {
+        let earlier = std::mem::take(&mut self.earlier);
+        earlier.into_iter().rev().fold(last, |second, step| {
+            let second = Box::new(second);
+            match step {
+                Step::Era(first) => ConnectError::NeitherEra {
+                    first: Box::new(first),
+                    second,
+                },
+                Step::Transport(first) => ConnectError::Neither {
+                    first: Box::new(first),
+                    second,
+                },
+            }
+        })
+    }
+
+    /// `initialize`, unless the server turns out to be modern after all: by refusing it, with
+    /// whatever code, and by then knowing `server/discover`.
+    async fn initialize_first(
+        &mut self,
+        connect: &Arc<dyn Connect>,
+    ) -> Result<Arc<Link>, ConnectError> {
+        let refused = match self.initialize(connect, newest()).await {
             Ok(link) => return Ok(link),
-            Err(failed) => failed,
+            Err(error @ ConnectError::Refused { .. }) => error,
+            Err(error) => return Err(error),
         };
-        if !failed.may_be_modern() {
-            return Err(failed);
-        }
-        match self.discover(connect, Revision::LATEST).await {
-            Ok(link) => Ok(link),
+        self.earlier.push(Step::Era(refused));
+        let error = match self.discover(connect, Revision::LATEST).await {
+            Ok(link) => return Ok(link),
+            Err(error) => error,
+        };
+        let refused = match self.earlier.pop() {
+            Some(Step::Era(refused)) => refused,
+            _ => return Err(error),
+        };
+        match error {
             // A version that does not match says more than the refusal of `initialize`.
-            Err(Failed::Version(offered)) => Err(Failed::Version(offered)),
-            Err(_) => Err(failed),
+            ConnectError::Version { .. } => Err(error),
+            // It knows nothing of the modern era: only its refusal counts.
+            ConnectError::Refused { error, .. } if !is_modern_code(error.code) => Err(refused),
+            ConnectError::Transport { source, .. }
+                if matches!(*source, TransportError::Http(_)) =>
+            {
+                Err(refused)
+            }
+            _ => {
+                self.earlier.push(Step::Era(refused));
+                Err(error)
+            }
         }
     }
 
     /// `server/discover`, and by its outcome what follows.
-    async fn discover_first(&mut self, connect: &Arc<dyn Connect>) -> Result<Arc<Link>, Failed> {
-        match self.probe(connect, Revision::LATEST).await? {
-            Probed::Modern(link) => Ok(link),
-            Probed::Not(Verdict::Incompatible(offered), _) => Err(Failed::Version(offered)),
-            Probed::Not(Verdict::Legacy, _) => self.initialize(connect, newest()).await,
-            Probed::Not(Verdict::Respawn, _) => {
-                self.leave().await;
-                self.initialize(connect, newest()).await
-            }
-            Probed::Not(_, miss) => Err(Failed::Miss(Discover::NAME, miss)),
+    async fn discover_first(
+        &mut self,
+        connect: &Arc<dyn Connect>,
+    ) -> Result<Arc<Link>, ConnectError> {
+        let limits = &self.settings.limits;
+        let limit = match connect.shape() {
+            // Half of the time at most, so that there is some for the other era.
+            Shape::Pipe => limits.probe_time().min(limits.connect_time() / 2),
+            _ => limits.connect_time(),
+        };
+        let (verdict, finding, miss) = match self.probe(connect, Revision::LATEST, limit).await? {
+            Probed::Modern(link) => return Ok(link),
+            Probed::Not(verdict, finding, miss) => (verdict, finding, miss),
+        };
+        let error = self.missed(Discover::NAME, miss);
+        match verdict {
+            Verdict::Incompatible(offered) => return Err(self.version(offered)),
+            Verdict::Legacy | Verdict::Respawn => {}
+            _ => return Err(error),
         }
+        // A server that refuses `server/discover` says that it is legacy; one that is silent or
+        // makes no sense may be a modern one in trouble.
+        if matches!(
+            finding,
+            Finding::Silence | Finding::Gone | Finding::Nonsense
+        ) {
+            self.earlier.push(Step::Era(error));
+        }
+        if verdict == Verdict::Respawn {
+            self.leave().await;
+            // It may be a modern one that takes long to start.
+            return self.initialize_first(connect).await;
+        }
+        self.initialize(connect, newest()).await
     }
 
     /// `server/discover`, and nothing else.
@@ -162,11 +240,12 @@ impl Ladder<'_> {
         &mut self,
         connect: &Arc<dyn Connect>,
         revision: Revision,
-    ) -> Result<Arc<Link>, Failed> {
-        match self.probe(connect, revision).await? {
+    ) -> Result<Arc<Link>, ConnectError> {
+        let limit = self.settings.limits.connect_time();
+        match self.probe(connect, revision, limit).await? {
             Probed::Modern(link) => Ok(link),
-            Probed::Not(Verdict::Incompatible(offered), _) => Err(Failed::Version(offered)),
-            Probed::Not(_, miss) => Err(Failed::Miss(Discover::NAME, miss)),
+            Probed::Not(Verdict::Incompatible(offered), ..) => Err(self.version(offered)),
+            Probed::Not(_, _, miss) => Err(self.missed(Discover::NAME, miss)),
         }
     }
 
@@ -175,31 +254,29 @@ impl Ladder<'_> {
         &mut self,
         connect: &Arc<dyn Connect>,
         revision: Revision,
-    ) -> Result<Probed, Failed> {
+        limit: Duration,
+    ) -> Result<Probed, ConnectError> {
         let link = self.link(connect).await?;
-        self.phase = "waiting for the answer to server/discover";
-        let limits = &self.settings.limits;
-        let limit = match link.shape {
-            Shape::Pipe => limits.probe_time(),
-            _ => limits.connect_time(),
-        };
+        self.phase = DISCOVERING;
         let mut asked = link.discover(revision, limit).await;
-        let mut verdict = judge(link.shape, &found(&asked));
+        let mut finding = found(&asked);
+        let mut verdict = judge(link.shape, &finding);
         if let Verdict::Retry(mutual) = verdict {
             asked = link.discover(mutual, limit).await;
-            verdict = judge(link.shape, &found(&asked));
+            finding = found(&asked);
+            verdict = judge(link.shape, &finding);
         }
         match (verdict, asked) {
             (Verdict::Modern(revision), Ok(result)) => {
                 link.adopt(revision, result)
-                    .map_err(|miss| Failed::Miss(Discover::NAME, miss))?;
+                    .map_err(|miss| self.missed(Discover::NAME, miss))?;
                 Ok(Probed::Modern(link))
             }
             (verdict, Ok(result)) => {
                 let detail = format!("it offers {}", result.supported_versions.join(", "));
-                Ok(Probed::Not(verdict, Miss::Invalid(detail)))
+                Ok(Probed::Not(verdict, finding, Miss::Invalid(detail)))
             }
-            (verdict, Err(miss)) => Ok(Probed::Not(verdict, miss)),
+            (verdict, Err(miss)) => Ok(Probed::Not(verdict, finding, miss)),
         }
     }
 
@@ -207,18 +284,18 @@ impl Ladder<'_> {
         &mut self,
         connect: &Arc<dyn Connect>,
         offer: Offer,
-    ) -> Result<Arc<Link>, Failed> {
+    ) -> Result<Arc<Link>, ConnectError> {
         let link = self.link(connect).await?;
-        self.phase = "waiting for the answer to initialize";
+        self.phase = INITIALIZING;
         match link.initialize(offer).await {
             Ok(()) => Ok(link),
-            Err(Refusal::Miss(miss)) => Err(Failed::Miss(Initialize::NAME, miss)),
-            Err(Refusal::Version(offered)) => Err(Failed::Version(offered)),
+            Err(Refusal::Miss(miss)) => Err(self.missed(Initialize::NAME, miss)),
+            Err(Refusal::Version(offered)) => Err(self.version(offered)),
         }
     }
 
     /// The connection at present, or a fresh one.
-    async fn link(&mut self, connect: &Arc<dyn Connect>) -> Result<Arc<Link>, Failed> {
+    async fn link(&mut self, connect: &Arc<dyn Connect>) -> Result<Arc<Link>, ConnectError> {
         match self.link.take() {
             Some(link) if !link.is_over() && link.shape == connect.shape() => {
                 self.link = Some(Arc::clone(&link));
@@ -227,10 +304,10 @@ impl Ladder<'_> {
             other => self.link = other,
         }
         self.leave().await;
-        self.phase = "connecting";
+        self.phase = CONNECTING;
         let link = Link::open(self.settings, connect.as_ref())
             .await
-            .map_err(Failed::Connect)?;
+            .map_err(|error| unreachable_server(self.server(), Arc::new(error)))?;
         self.link = Some(Arc::clone(&link));
         Ok(link)
     }
@@ -260,71 +337,61 @@ fn found(asked: &Result<DiscoverResult, Miss>) -> Finding {
 /// What became of a probe.
 enum Probed {
     Modern(Arc<Link>),
-    Not(Verdict, Miss),
+    Not(Verdict, Finding, Miss),
 }
 
-/// Why a try failed.
-enum Failed {
-    Connect(TransportError),
-    Miss(&'static str, Miss),
-    Version(Vec<String>),
+/// Whether only modern servers refuse with this code.
+fn is_modern_code(code: ErrorCode) -> bool {
+    matches!(
+        code,
+        ErrorCode::UNSUPPORTED_PROTOCOL_VERSION
+            | ErrorCode::HEADER_MISMATCH
+            | ErrorCode::MISSING_CLIENT_CAPABILITY
+    )
 }
 
-impl Failed {
-    /// Whether the server's refusal of `initialize` could mean that it knows none.
-    fn may_be_modern(&self) -> bool {
-        match self {
-            Self::Miss(_, Miss::Peer(error)) => matches!(
-                error.code,
-                ErrorCode::UNSUPPORTED_PROTOCOL_VERSION
-                    | ErrorCode::HEADER_MISMATCH
-                    | ErrorCode::MISSING_CLIENT_CAPABILITY
-                    | ErrorCode::METHOD_NOT_FOUND
-                    | ErrorCode::INVALID_PARAMS
-            ),
-            Self::Miss(..) | Self::Connect(_) | Self::Version(_) => false,
-        }
+impl Ladder<'_> {
+    fn server(&self) -> Arc<str> {
+        Arc::clone(&self.settings.name)
     }
 
-    fn into_error(self, server: &Arc<str>) -> ConnectError {
-        let server = Arc::clone(server);
-        match self {
-            Self::Connect(error) => unreachable_server(server, Arc::new(error)),
-            Self::Version(offered) => ConnectError::Version { server, offered },
-            Self::Miss(method, miss) => match miss {
-                Miss::Peer(error) => ConnectError::Refused {
+    fn version(&self, offered: Vec<String>) -> ConnectError {
+        let server = self.server();
+        ConnectError::Version { server, offered }
+    }
+
+    /// A request of the handshake brought no result.
+    fn missed(&self, method: &'static str, miss: Miss) -> ConnectError {
+        let server = self.server();
+        let detail = match miss {
+            Miss::Peer(error) => {
+                return ConnectError::Refused {
                     server,
                     method,
                     error: Box::new(error),
-                },
-                Miss::Lost { error, .. } => unreachable_server(server, error),
-                Miss::Timeout { limit, .. } => ConnectError::Timeout {
+                };
+            }
+            Miss::Lost { error, .. } => return unreachable_server(server, error),
+            Miss::Closed => return unreachable_server(server, Arc::new(TransportError::Closed)),
+            Miss::Timeout { limit, .. } => {
+                return ConnectError::Timeout {
                     server,
                     limit,
-                    phase: "waiting for its first answer",
-                },
-                Miss::Invalid(detail) => ConnectError::InvalidReply {
-                    server,
-                    method,
-                    detail,
-                },
-                Miss::Closed => unreachable_server(server, Arc::new(TransportError::Closed)),
-                Miss::Encode(error) => ConnectError::InvalidReply {
-                    server,
-                    method,
-                    detail: error.to_string(),
-                },
-                Miss::NotAnObject => ConnectError::InvalidReply {
-                    server,
-                    method,
-                    detail: "no object".to_owned(),
-                },
-                Miss::Cancelled => ConnectError::InvalidReply {
-                    server,
-                    method,
-                    detail: "the server cancelled it".to_owned(),
-                },
-            },
+                    phase: match method {
+                        Discover::NAME => DISCOVERING,
+                        _ => INITIALIZING,
+                    },
+                };
+            }
+            Miss::Invalid(detail) => detail,
+            Miss::Encode(error) => error.to_string(),
+            Miss::NotAnObject => "no object".to_owned(),
+            Miss::Cancelled => "the server cancelled it".to_owned(),
+        };
+        ConnectError::InvalidReply {
+            server,
+            method,
+            detail,
         }
     }
 }
@@ -353,6 +420,7 @@ fn is_wrong_transport(error: &ConnectError) -> bool {
             TransportError::Malformed { .. } => true,
             _ => false,
         },
+        ConnectError::NeitherEra { second, .. } => is_wrong_transport(second),
         _ => false,
     }
 }

@@ -67,6 +67,13 @@ pub enum ConnectError {
         /// How the second try ended.
         second: Box<ConnectError>,
     },
+    /// Both eras' handshakes were tried, and both failed for reasons of their own.
+    NeitherEra {
+        /// How the first handshake failed.
+        first: Box<ConnectError>,
+        /// How the second one did.
+        second: Box<ConnectError>,
+    },
 }
 
 impl ConnectError {
@@ -76,6 +83,7 @@ impl ConnectError {
             Self::Transport { source, .. } => source.is_retryable(),
             Self::Timeout { .. } => true,
             Self::Neither { first, second } => first.is_retryable() || second.is_retryable(),
+            Self::NeitherEra { second, .. } => second.is_retryable(),
             Self::Refused { .. }
             | Self::Version { .. }
             | Self::InvalidReply { .. }
@@ -125,7 +133,7 @@ impl fmt::Display for ConnectError {
             Self::Unauthorized { server, .. } => {
                 write!(f, "server '{server}' wants authorization")
             }
-            Self::Neither { first, second } => {
+            Self::Neither { first, second } | Self::NeitherEra { first, second } => {
                 write!(f, "{}; and then: {}", told(first), told(second))
             }
         }

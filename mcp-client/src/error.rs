@@ -11,6 +11,7 @@ use mcp_transport::{BoxError, TransportError};
 
 use crate::clock::TimeoutKind;
 use crate::parked::Parked;
+use crate::task::TaskTicket;
 
 /// Why a call has no answer.
 #[derive(Debug)]
@@ -125,9 +126,63 @@ pub struct CallName {
     pub method: Cow<'static, str>,
     /// What it was about: a tool, a prompt, a resource.
     pub about: Option<String>,
+    /// The task that the call had become, if it had: see [`CallError::task`].
+    pub task_id: Option<String>,
+}
+
+/// The call of an error, borrowed as the error is.
+macro_rules! call_of {
+    ($error:expr) => {
+        match $error {
+            CallError::Peer { call, .. }
+            | CallError::Timeout { call, .. }
+            | CallError::NotSent { call, .. }
+            | CallError::OutcomeUnknown { call, .. }
+            | CallError::Lost { call, .. }
+            | CallError::Closed { call }
+            | CallError::InvalidReply { call, .. }
+            | CallError::Unsupported { call, .. }
+            | CallError::Unauthorized { call, .. }
+            | CallError::TaskCancelled { call }
+            | CallError::TooManyRounds { call, .. }
+            | CallError::InputRefused { call, .. }
+            | CallError::InvalidRequest { call, .. } => Some(call),
+            CallError::Parked(_) => None,
+        }
+    };
 }
 
 impl CallError {
+    /// The task that the call had become, if it had. The server was asked to cancel it if it was
+    /// still running; what became of it, [`Client::task`](crate::Client::task) tells.
+    pub fn task(&self) -> Option<TaskTicket> {
+        let call = self.call()?;
+        Some(TaskTicket {
+            server: call.server.to_string(),
+            task_id: call.task_id.clone()?,
+        })
+    }
+
+    /// What the caller of `call` is told, which had become a task: asking where a task stands may
+    /// be repeated, making the call may not.
+    pub(crate) fn of_task(self, call: CallName) -> Self {
+        match self {
+            Self::NotSent { source, .. } | Self::Lost { source, .. } => {
+                Self::OutcomeUnknown { call, source }
+            }
+            Self::Closed { .. } => Self::OutcomeUnknown {
+                call,
+                source: Arc::new(TransportError::Closed),
+            },
+            mut other => {
+                if let Some(own) = other.call_mut() {
+                    *own = call;
+                }
+                other
+            }
+        }
+    }
+
     /// Whether sending the same call again cannot do a second time what was done already: it did
     /// not happen, or it only reads.
     pub fn is_safe_to_reissue(&self) -> bool {
@@ -147,22 +202,11 @@ impl CallError {
 
     /// Which call this is about; `None` for one that is merely parked.
     pub fn call(&self) -> Option<&CallName> {
-        match self {
-            Self::Peer { call, .. }
-            | Self::Timeout { call, .. }
-            | Self::NotSent { call, .. }
-            | Self::OutcomeUnknown { call, .. }
-            | Self::Lost { call, .. }
-            | Self::Closed { call }
-            | Self::InvalidReply { call, .. }
-            | Self::Unsupported { call, .. }
-            | Self::Unauthorized { call, .. }
-            | Self::TaskCancelled { call }
-            | Self::TooManyRounds { call, .. }
-            | Self::InputRefused { call, .. }
-            | Self::InvalidRequest { call, .. } => Some(call),
-            Self::Parked(_) => None,
-        }
+        call_of!(self)
+    }
+
+    fn call_mut(&mut self) -> Option<&mut CallName> {
+        call_of!(self)
     }
 }
 
@@ -175,6 +219,10 @@ impl fmt::Display for CallName {
                 self.method, self.server
             ),
             None => write!(f, "{} on server '{}'", self.method, self.server),
+        }?;
+        match &self.task_id {
+            Some(task) => write!(f, " (task '{task}')"),
+            None => Ok(()),
         }
     }
 }

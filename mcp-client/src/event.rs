@@ -50,6 +50,17 @@ pub enum Event {
 }
 
 impl Event {
+    /// Whether it tells of a change, as a subscription does.
+    pub(crate) fn is_change(&self) -> bool {
+        matches!(
+            self,
+            Self::ToolsChanged
+                | Self::PromptsChanged
+                | Self::ResourcesChanged
+                | Self::ResourceUpdated { .. }
+        )
+    }
+
     /// Reads a notification; `None` if it is a known one with params that make no sense.
     pub(crate) fn read(method: &str, params: Option<RawRef<'_>>) -> Option<Self> {
         Some(match method {

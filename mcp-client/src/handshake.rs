@@ -188,6 +188,7 @@ impl Link {
             },
             on_progress: None,
             on_acknowledged: None,
+            noted_id: None,
         }
     }
 }

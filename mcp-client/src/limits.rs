@@ -54,8 +54,10 @@ macro_rules! limits {
 limits! {
     /// Time to connect, in all: start or dial, find out the era, shake hands. Default: 30 s.
     connect_time / with_connect_time: Duration;
-    /// How long a pipe may leave a first `server/discover` unanswered before the server counts as
-    /// legacy; only used where modern is preferred. Default: 5 s.
+    /// How long a pipe may leave a first `server/discover` unanswered before the server is started
+    /// anew and asked to `initialize`; at most half of [`connect_time`](Self::connect_time). Only
+    /// used where modern is preferred: nowhere else does anything but `connect_time` limit a
+    /// handshake. Default: 5 s.
     probe_time / with_probe_time: Duration;
     /// How long a call may take, and how long after each progress report. Default: 120 s.
     call_time / with_call_time: Duration;

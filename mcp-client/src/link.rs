@@ -303,6 +303,11 @@ impl Link {
         }
     }
 
+    /// What ended the connection, once it is over.
+    pub(crate) fn end_error(&self) -> Option<Arc<TransportError>> {
+        self.ending.lock().error.clone()
+    }
+
     /// Says what ended the connection to one who came too late to be told.
     pub(crate) fn explain(&self, miss: Miss) -> Miss {
         match (miss, &self.ending.lock().error) {

@@ -258,6 +258,11 @@ impl<O> Pending<O> {
         }
     }
 
+    /// Whether this is an open subscription.
+    pub(crate) fn is_subscription(&mut self, id: i64) -> bool {
+        self.subscription(id).is_some()
+    }
+
     fn subscription(&mut self, id: i64) -> Option<&mut Entry<O>> {
         let entry = self.open.get_mut(&id);
         entry.filter(|entry| entry.wants == Wants::Changes && entry.outcome.is_none())

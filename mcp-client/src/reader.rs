@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mcp_jsonrpc::model::{
-    Cancelled, CancelledParams, Progress, ProgressParams, SubscriptionsAcknowledged,
+    Cancelled, CancelledParams, EmptyParams, Progress, ProgressParams, SubscriptionsAcknowledged,
     SubscriptionsAcknowledgedParams,
 };
 use mcp_jsonrpc::{
@@ -82,12 +82,9 @@ fn message(link: &Arc<Link>, body: Vec<u8>, stream: Option<&RequestId>) {
     };
     // Last, because it takes the bytes along: they are not copied.
     if let Some((id, (start, end))) = answer {
-        settle(
-            link,
-            &id,
-            Outcome::Result(Body::new(body, start, end)),
-            stream,
-        );
+        // An id that is none of ours is nobody's answer.
+        let body = Body::new(body, start, end, ours(&id).unwrap_or(0));
+        settle(link, &id, Outcome::Result(body), stream);
     }
 }
 
@@ -104,11 +101,7 @@ fn single(link: &Arc<Link>, message: MessageRef<'_>, stream: Option<&RequestId>)
             outcome,
         } => {
             let outcome = match outcome {
-                Ok(result) => {
-                    let bytes = result.get().as_bytes().to_vec();
-                    let end = bytes.len();
-                    Outcome::Result(Body::new(bytes, 0, end))
-                }
+                Ok(result) => Outcome::Result(Body::result_of_batch(result)),
                 Err(error) => Outcome::Error(error),
             };
             settle(link, &id, outcome, stream);
@@ -252,15 +245,41 @@ fn notification(
             }
         }
         _ => match Event::read(method, params) {
+            Some(happened) if happened.is_change() && link.session().dialect.is_modern() => {
+                change(link, happened, params, stream);
+            }
             Some(happened) => event(link, happened),
             None => tracing::debug!(server = %link.settings.name, method, "malformed notification"),
         },
     }
 }
 
+/// A modern server announces a change: it says on which subscription. One that belongs to none of
+/// ours is not meant for us. One that names none, against the protocol, may be meant for any.
+fn change(link: &Link, change: Event, params: Option<RawRef<'_>>, stream: Option<&RequestId>) {
+    let params = parse_params::<EmptyParams>(params).ok();
+    let told = params.and_then(|params| params.meta?.subscription_id());
+    let subscription =
+        |id: &RequestId| ours(id).filter(|id| link.state.lock().pending.is_subscription(*id));
+    match (told, stream) {
+        (Some(id), _) => match subscription(&id) {
+            Some(id) => event_on(link, change, Some(id)),
+            None => {
+                tracing::debug!(server = %link.settings.name, %id, "a change on no subscription of ours");
+            }
+        },
+        (None, stream) => event_on(link, change, stream.and_then(subscription)),
+    }
+}
+
 fn event(link: &Link, event: Event) {
+    event_on(link, event, None);
+}
+
+/// Something happened; on this subscription, if it is said.
+fn event_on(link: &Link, event: Event, subscription: Option<i64>) {
     link.settings.cache.changed(&link.settings.name, &event);
-    link.tell_subscribers(&event);
+    link.tell_subscribers(&event, subscription);
     if link.settings.on_event.is_some() {
         link.mailbox.lock().push(event);
         link.bell.notify_one();

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use mcp_jsonrpc::model::{CallTool, UnsupportedVersionData};
+use mcp_jsonrpc::model::{CallTool, ListTools, UnsupportedVersionData};
 use mcp_jsonrpc::{ErrorCode, Method, RawMap, Revision};
 use mcp_transport::TransportError;
 
@@ -104,6 +104,7 @@ impl Client {
             allowance: self.allowance(tuning),
             on_progress: options.and_then(|options| options.progress.as_ref()),
             on_acknowledged: None,
+            noted_id: None,
         }
     }
 
@@ -137,8 +138,14 @@ impl Client {
                 Ok(()) => Ok(()),
                 Err(refusal) => Err(refusal.into_error(self.call_name("initialize"))),
             },
-            // Listing the tools makes a call of its own.
-            Some(Remedy::NewHeaders) => Box::pin(self.list_tools()).await.map(drop),
+            // The refusal says that the list we went by is stale, however fresh it claims to be,
+            // and that the call was not executed.
+            Some(Remedy::NewHeaders) => {
+                let settings = &self.link().settings;
+                settings.cache.forget_list(&settings.name, ListTools::NAME);
+                // Listing the tools makes a call of its own.
+                Box::pin(self.list_tools()).await.map(drop)
+            }
         }
     }
 
@@ -148,6 +155,7 @@ impl Client {
             server: Arc::clone(&self.link().settings.name),
             method: Cow::Owned(method.to_owned()),
             about: None,
+            task_id: None,
         }
     }
 

@@ -10,13 +10,14 @@ use mcp_jsonrpc::model::{
 use mcp_jsonrpc::{
     ErrorCode, ErrorObject, Method, RawJson, RawMap, RawObject, Reply, ResultBody, ResultType,
 };
+use tokio::time::Instant;
 
 use crate::answer::Body;
 use crate::cache::Place;
 use crate::call::Miss;
 use crate::caller::Origin;
 use crate::client::Client;
-use crate::error::CallError;
+use crate::error::{CallError, CallName};
 use crate::host::HostError;
 use crate::input::{Ask, Unanswered};
 use crate::known::Known;
@@ -69,19 +70,34 @@ impl Client {
         call: &Call<'_>,
         progress: &mut Progress,
     ) -> Result<(T, usize), CallError> {
+        let began = Instant::now();
         match self.answer(self.link().known(), call, progress).await? {
             Answer::Result(result, bytes) => Ok((result, bytes)),
-            Answer::Task(task) => Ok((Box::pin(self.finish_task(task.task_id)).await?, 0)),
+            Answer::Task(task) => {
+                let task = self.finish_task(self.named(call), task.task_id, began);
+                Ok((Box::pin(task).await?, 0))
+            }
         }
     }
 
-    /// Waits for a task in its caller's place: should the caller go away, so does the task.
-    pub(crate) async fn finish_task<T: ResultBody>(&self, id: String) -> Result<T, CallError> {
-        let task = self.handle(id);
+    /// Waits for a task in the place of `call`'s caller, which began at `began`. Should the caller
+    /// go away, or the wait fail while the task is running, the task is cancelled: nobody else
+    /// will fetch its result.
+    pub(crate) async fn finish_task<T: ResultBody>(
+        &self,
+        call: CallName,
+        id: String,
+        began: Instant,
+    ) -> Result<T, CallError> {
+        let task = self.handle(id.clone());
         let mut guard = CancelOnDrop(Some(task.clone()));
-        let result = task.finish().await;
-        guard.0 = None;
-        result
+        let mut is_over = false;
+        let result = task.finish(began, &mut is_over).await;
+        if is_over || matches!(result, Err(CallError::Parked(_))) {
+            guard.0 = None;
+        }
+        let task_id = Some(id);
+        result.map_err(|error| error.of_task(CallName { task_id, ..call }))
     }
 
     /// As [`call_from`](Self::call_from), but returns the task if the call becomes one.

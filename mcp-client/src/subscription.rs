@@ -8,6 +8,7 @@
 mod keep;
 mod renewal;
 
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use mcp_jsonrpc::Method;
@@ -70,8 +71,7 @@ impl Interests {
             Event::ToolsChanged => self.tools,
             Event::PromptsChanged => self.prompts,
             Event::ResourcesChanged => self.resources,
-            // It may name a part of what was subscribed to.
-            Event::ResourceUpdated { .. } => !self.uris.is_empty(),
+            Event::ResourceUpdated { uri } => self.uris.iter().any(|asked| covers(asked, uri)),
             Event::Gap => true,
             _ => false,
         }
@@ -100,6 +100,8 @@ pub struct Subscription {
 #[derive(Debug)]
 pub(crate) struct Subscriber {
     interests: Interests,
+    /// The id of its `subscriptions/listen`; 0 for none, as in the legacy era.
+    id: AtomicI64,
     mailbox: Mutex<Mailbox>,
     /// Set at the end, with the reason unless the server ended it.
     ended: OnceLock<Option<CallError>>,
@@ -119,6 +121,7 @@ impl Client {
             mailbox: Mutex::new(Mailbox::new(link.settings.limits.queued_events())),
             ended: OnceLock::new(),
             bell: Notify::new(),
+            id: AtomicI64::new(0),
             interests,
         });
         link.subscribers.lock().push(Arc::downgrade(&subscriber));
@@ -192,6 +195,13 @@ impl Drop for Subscription {
     }
 }
 
+/// Whether `updated` is the resource `asked` for, or one below it, which a server may name instead.
+fn covers(asked: &str, updated: &str) -> bool {
+    updated.strip_prefix(asked).is_some_and(|rest| {
+        rest.is_empty() || asked.ends_with('/') || rest.starts_with(['/', '?', '#'])
+    })
+}
+
 fn wants_uri(other: &std::sync::Weak<Subscriber>, uri: &String) -> bool {
     let other = other.upgrade();
     other.is_some_and(|other| other.interests.uris.contains(uri))
@@ -211,10 +221,11 @@ impl Subscriber {
 }
 
 impl Link {
-    /// Hands a change to the subscriptions that want it.
-    pub(crate) fn tell_subscribers(&self, event: &Event) {
+    /// Hands a change to the subscriptions that want it; only to this one, if it is said which.
+    pub(crate) fn tell_subscribers(&self, event: &Event, subscription: Option<i64>) {
         for subscriber in self.subscribers.lock().iter() {
             if let Some(subscriber) = subscriber.upgrade()
+                && subscription.is_none_or(|id| subscriber.id.load(Ordering::SeqCst) == id)
                 && subscriber.interests.wants(event)
             {
                 subscriber.tell(event.clone());

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use crate::client::Client;
 use crate::clock::TimeoutKind;
-use crate::error::CallError;
+use crate::error::{CallError, CallName};
 use crate::link::Link;
 use crate::listing::Listed;
 use crate::request::Call;
@@ -27,6 +27,9 @@ const INTERVAL: Duration = Duration::from_secs(1);
 /// A server's wishes are honoured within these bounds.
 const SHORTEST: Duration = Duration::from_millis(50);
 const LONGEST: Duration = Duration::from_secs(60);
+/// How long before the end of a wait a task is looked at for the last time.
+const LAST_LOOK: Duration = Duration::from_secs(1);
+const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// Names a task: all that has to be stored to take it up again, in another process if need be.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -187,7 +190,7 @@ impl TaskHandle {
     ///
     /// [`CallError::TaskCancelled`] if somebody cancelled it; else as for any call.
     pub async fn wait(&self) -> Result<CallToolResult, CallError> {
-        self.finish().await
+        self.finish(Instant::now(), &mut false).await
     }
 
     /// Asks the server to cancel the task. It may still end otherwise: see
@@ -205,19 +208,38 @@ impl TaskHandle {
         }
     }
 
-    /// Waits for whatever the task's request would have answered.
-    pub(crate) async fn finish<T: ResultBody>(&self) -> Result<T, CallError> {
+    /// Waits for whatever the task's request would have answered, which began at `began`. Says
+    /// whether the task is over, whatever this returns.
+    pub(crate) async fn finish<T: ResultBody>(
+        &self,
+        began: Instant,
+        is_over: &mut bool,
+    ) -> Result<T, CallError> {
         let _awaited = self.awaited();
-        let limit = self.client.link().settings.limits.task_time();
-        let deadline = Instant::now() + limit;
+        let options = self.client.options();
+        let own = options.and_then(|options| options.timeout_cap);
+        let limit = own.unwrap_or_else(|| self.client.link().settings.limits.task_time());
+        // As good as never, where adding would overflow.
+        let deadline = began.checked_add(limit).unwrap_or(began + YEAR);
+        let late = || CallError::Timeout {
+            call: self.call_name(),
+            limit,
+            kind: TimeoutKind::Total,
+            trouble: None,
+        };
         let mut answered = BTreeSet::new();
         loop {
-            let view = self.look().await?;
+            let looked = tokio::time::timeout_at(deadline, self.look()).await;
+            let view = looked.map_err(|_| late())??;
             let TaskState {
                 status, interval, ..
             } = view.state();
+            *is_over = matches!(
+                status,
+                TaskStatus::Cancelled | TaskStatus::Completed | TaskStatus::Failed
+            );
             if status == TaskStatus::Cancelled {
-                let call = self.client.call_name(TaskGet::NAME);
+                let call = self.call_name();
                 return Err(CallError::TaskCancelled { call });
             }
             match view {
@@ -229,16 +251,17 @@ impl TaskHandle {
                 },
                 View::Legacy(_) => {}
             }
-            let next = Instant::now() + interval;
-            if next > deadline {
-                return Err(CallError::Timeout {
-                    call: self.client.call_name(TaskGet::NAME),
-                    limit,
-                    kind: TimeoutKind::Total,
-                    trouble: None,
-                });
+            let now = Instant::now();
+            // Once more before it is too late, though the server would rather be asked later.
+            let last = deadline.checked_sub(LAST_LOOK).unwrap_or(now);
+            let next = match now + interval {
+                next if next > last && now < last => last,
+                next => next,
+            };
+            tokio::time::sleep_until(next.min(deadline)).await;
+            if next >= deadline {
+                return Err(late());
             }
-            tokio::time::sleep_until(next).await;
         }
     }
 
@@ -277,7 +300,7 @@ impl TaskHandle {
 
     /// Reads what a finished modern task holds.
     fn read<T: ResultBody>(&self, task: Task) -> Result<T, CallError> {
-        let call = self.client.call_name(TaskGet::NAME);
+        let call = self.call_name();
         if let Some(error) = task.error {
             let error = Box::new(error);
             return Err(CallError::Peer { call, error });
@@ -321,6 +344,13 @@ impl TaskHandle {
         Box::pin(self.client.call::<EmptyResult>(&call)).await?;
         answered.extend(open.iter().map(|(key, _)| key.to_owned()));
         Ok(())
+    }
+
+    fn call_name(&self) -> CallName {
+        CallName {
+            task_id: Some(self.ticket.task_id.clone()),
+            ..self.client.call_name(TaskGet::NAME)
+        }
     }
 
     fn params(&self) -> TaskIdParams {

@@ -7,6 +7,7 @@ use mcp_jsonrpc::model::experimental_task::TaskSupport;
 use mcp_jsonrpc::model::{CallTool, CallToolResult, ListTools, ListToolsResult, Tool};
 use mcp_jsonrpc::{Method, TaskForm};
 use serde::Serialize;
+use tokio::time::Instant;
 
 use crate::client::Client;
 use crate::dialect::param_header::param_headers;
@@ -90,16 +91,21 @@ impl Client {
         name: &str,
         arguments: impl Serialize + Sync,
     ) -> Result<CallToolResult, CallError> {
-        let known = self.link().known();
+        let (known, began) = (self.link().known(), Instant::now());
+        let finish = |id| {
+            let mut call = self.call_name(CallTool::NAME);
+            call.about = Some(name.to_owned());
+            self.finish_task(call, id, began)
+        };
         // Tasks apart, so that the usual call stays small.
         if known.task_tools.contains(name)
             && let Started::Task(task) = Box::pin(self.start_tool(name, &arguments, None)).await?
         {
-            return Box::pin(self.finish_task(task.ticket().task_id.clone())).await;
+            return Box::pin(finish(task.ticket().task_id.clone())).await;
         }
         match self.answer_tool(known, name, &arguments).await? {
             Answer::Result(result, _) => Ok(result),
-            Answer::Task(task) => Box::pin(self.finish_task(task.task_id)).await,
+            Answer::Task(task) => Box::pin(finish(task.task_id)).await,
         }
     }
 

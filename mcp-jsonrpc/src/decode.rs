@@ -9,7 +9,7 @@ use crate::limits::Limits;
 use crate::message::{Incoming, MessageRef};
 use crate::raw::RawRef;
 use crate::read_error::ReadError;
-use crate::reader::{MAX_DEPTH, Reader};
+use crate::reader::Reader;
 
 /// Reads a message, or a batch of them.
 ///
@@ -62,7 +62,7 @@ fn read_message<'a>(
     limits: &Limits,
 ) -> Result<MessageRef<'a>, DecodeError> {
     let mut envelope = Envelope::default();
-    match envelope.fill(reader, limits.depth().saturating_sub(1)) {
+    match envelope.fill(reader, limits) {
         Err(source) => Err(DecodeError::Syntax {
             source,
             sender: envelope.sender(),
@@ -118,7 +118,7 @@ fn not_text(bytes: &[u8], end: usize) -> DecodeError {
     let mut envelope = Envelope::default();
     if let Some(Ok(start)) = bytes.get(..end).map(std::str::from_utf8) {
         // It breaks off, so this fails; what was met before stays in the envelope.
-        let _ = envelope.fill(&mut Reader::new(start), MAX_DEPTH);
+        let _ = envelope.fill(&mut Reader::new(start), &Limits::default());
     }
     DecodeError::Syntax {
         source: ReadError::syntax("UTF-8", end),
@@ -178,7 +178,7 @@ struct Envelope<'a> {
 
 impl<'a> Envelope<'a> {
     /// Collects the members; those met before an error stay.
-    fn fill(&mut self, reader: &mut Reader<'a>, levels: usize) -> Result<(), ReadError> {
+    fn fill(&mut self, reader: &mut Reader<'a>, limits: &Limits) -> Result<(), ReadError> {
         let mut members = reader.object()?;
         while let Some(name) = members.next(reader)? {
             // A name with half of a surrogate pair is none of ours.
@@ -188,7 +188,10 @@ impl<'a> Envelope<'a> {
                 ("method", Side::Unclear) => self.side = Side::Asks,
                 _ => {}
             }
-            let value = self.value(reader, levels)?;
+            let value = match &*name {
+                "result" => self.value(reader, limits, limits.result_depth())?,
+                _ => self.value(reader, limits, 0)?,
+            };
             match &*name {
                 "jsonrpc" => self.jsonrpc = value,
                 "id" => self.id = value,
@@ -202,30 +205,32 @@ impl<'a> Envelope<'a> {
         Ok(())
     }
 
-    /// Takes a value; one that nests too deep is noted and left out, so that the id may follow it.
+    /// Takes a value that nests within the limits, or at most `deepest` levels; a deeper one is
+    /// noted and left out, so that the id may follow it.
     fn value(
         &mut self,
         reader: &mut Reader<'a>,
-        levels: usize,
+        limits: &Limits,
+        deepest: usize,
     ) -> Result<Option<RawRef<'a>>, ReadError> {
         let start = *reader;
-        match reader.raw(levels) {
-            Ok(text) => Ok(Some(RawRef::checked(text))),
-            Err(error) if error.is_depth() => {
-                *reader = start;
-                reader.skip_brackets()?;
-                self.too_deep = true;
-                Ok(None)
-            }
-            Err(error) => Err(error),
+        let mut taken = reader.raw(limits.depth().saturating_sub(1));
+        if is_depth(&taken) && deepest > limits.depth() {
+            *reader = start;
+            taken = reader.raw_deep(deepest);
         }
+        if is_depth(&taken) {
+            *reader = start;
+            reader.skip_brackets()?;
+            self.too_deep = true;
+            return Ok(None);
+        }
+        taken.map(|text| Some(RawRef::checked(text)))
     }
 
     fn message(&self) -> Result<MessageRef<'a>, Fault> {
-        if self
-            .jsonrpc
-            .is_none_or(|version| version.get() != "\"2.0\"")
-        {
+        // Compared as text, not as bytes: JSON may write any character as an escape.
+        if self.jsonrpc.and_then(text).as_deref() != Some("2.0") {
             return Err(Fault::Version);
         }
         let error = self.error.filter(|error| !error.is_null());
@@ -284,6 +289,10 @@ impl<'a> Envelope<'a> {
             side: self.side,
         }
     }
+}
+
+fn is_depth(taken: &Result<&str, ReadError>) -> bool {
+    matches!(taken, Err(error) if error.is_depth())
 }
 
 fn read_id(raw: RawRef<'_>) -> Option<RequestId> {

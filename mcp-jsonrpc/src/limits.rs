@@ -12,6 +12,7 @@ use crate::reader::MAX_DEPTH;
 pub struct Limits {
     message_bytes: usize,
     depth: usize,
+    result_depth: usize,
     batch_len: usize,
 }
 
@@ -24,6 +25,13 @@ impl Limits {
     /// How deep arrays and objects may nest, the message itself counted. Default: 128.
     pub fn depth(&self) -> usize {
         self.depth
+    }
+
+    /// How deep the result of a response may nest, if that is more than [`depth`](Self::depth).
+    /// Default: 0, so that it may not. Whoever reads it still fails on any value deeper than 128
+    /// levels, but a list then sets aside the one item that has it.
+    pub fn result_depth(&self) -> usize {
+        self.result_depth
     }
 
     /// How many messages a batch may hold. Default: 1000.
@@ -45,6 +53,13 @@ impl Limits {
         self
     }
 
+    /// Sets how deep the result of a response may nest, in levels; a byte of memory each.
+    #[must_use]
+    pub fn with_result_depth(mut self, depth: usize) -> Self {
+        self.result_depth = depth;
+        self
+    }
+
     /// Sets how many messages a batch may hold.
     #[must_use]
     pub fn with_batch_len(mut self, messages: usize) -> Self {
@@ -58,6 +73,7 @@ impl Default for Limits {
         Self {
             message_bytes: 16 << 20,
             depth: MAX_DEPTH,
+            result_depth: 0,
             batch_len: 1000,
         }
     }

@@ -112,6 +112,51 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// As [`raw`](Self::raw), for values deeper than [`MAX_DEPTH`]: takes no stack, but memory of a
+    /// byte a level.
+    pub(crate) fn raw_deep(&mut self, levels: usize) -> Result<&'a str, ReadError> {
+        self.peek();
+        let start = self.at;
+        // Of each open bracket whether it is an object's.
+        let mut open: Vec<bool> = Vec::new();
+        loop {
+            let mut first = true;
+            match self.peek() {
+                Some(b'{' | b'[') if open.len() >= levels => return Err(ReadError::depth()),
+                Some(b'{') => {
+                    self.object()?;
+                    open.push(true);
+                }
+                Some(b'[') => {
+                    self.array()?;
+                    open.push(false);
+                }
+                _ => {
+                    self.skip(0)?;
+                    first = false;
+                }
+            }
+            // To the next value, out of all that ends here.
+            loop {
+                let is_there = match open.last() {
+                    None => {
+                        if let Some(hole) = self.hole {
+                            hole.keep(start..self.at);
+                        }
+                        return Ok(self.since(start));
+                    }
+                    Some(true) => Members { first }.next(self)?.is_some(),
+                    Some(false) => Items { first }.next(self)?,
+                };
+                if is_there {
+                    break;
+                }
+                open.pop();
+                first = false;
+            }
+        }
+    }
+
     /// Takes a value however deep it nests, looking at brackets and strings only.
     pub(crate) fn skip_brackets(&mut self) -> Result<(), ReadError> {
         let mut depth = 0_usize;

@@ -1,10 +1,8 @@
 //! Items of a list that could not be read.
 
-use crate::body::Body;
-use crate::ordered_map::RawMap;
 use crate::raw::{RawJson, RawRef};
 use crate::read_error::ReadError;
-use crate::reader::{MAX_DEPTH, Reader};
+use crate::reader::Reader;
 use crate::wire::field::Field;
 
 /// An item of a list that could not be read. It is set aside, so that it never hides the others.
@@ -33,7 +31,8 @@ pub(crate) fn read_list<T: Field>(
             Ok(item) => good.push(item),
             Err(reason) => {
                 *reader = start;
-                let raw = RawRef::checked(reader.raw(MAX_DEPTH)?);
+                // However deep: the item that nests too deep must not hide the others.
+                let raw = RawRef::checked(reader.raw_deep(usize::MAX)?);
                 rejected.push(Rejected {
                     index: good.len() + rejected.len(),
                     name: name_of(raw),
@@ -47,6 +46,17 @@ pub(crate) fn read_list<T: Field>(
 }
 
 fn name_of(item: RawRef<'_>) -> Option<String> {
-    let members: RawMap = Body::read(item).ok()?;
-    members.read_as("name").or_else(|| members.read_as("uri"))
+    let (mut name, mut uri) = (None, None);
+    let mut reader = Reader::new(item.get());
+    let mut members = reader.object().ok()?;
+    while let Ok(Some(member)) = members.next(&mut reader) {
+        let member = member.decode().unwrap_or_default();
+        let value = Reader::new(reader.raw_deep(usize::MAX).ok()?).owned_string();
+        match &*member {
+            "name" => name = value.ok(),
+            "uri" => uri = value.ok(),
+            _ => {}
+        }
+    }
+    name.or(uri)
 }

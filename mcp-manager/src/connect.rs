@@ -113,6 +113,7 @@ fn judge(error: &ConnectError) -> Refusal {
             (Refusal::Passing(after), _) | (_, Refusal::Passing(after)) => Refusal::Passing(after),
             (Refusal::Lasting, Refusal::Lasting) => Refusal::Lasting,
         },
+        ConnectError::NeitherEra { second, .. } => judge(second),
         other if other.is_retryable() => Refusal::Passing(None),
         _ => Refusal::Lasting,
     }

@@ -75,12 +75,27 @@ pub(crate) fn judge(shape: Shape, finding: &Finding) -> Verdict {
             ..
         } => Verdict::Error,
         Finding::Refused { .. } | Finding::Nonsense => Verdict::Legacy,
-        Finding::Status(401 | 403) | Finding::Unauthorized => Verdict::Unknown,
-        Finding::Status(400..=499) => Verdict::Legacy,
+        Finding::Unauthorized => Verdict::Unknown,
+        Finding::Status(status) if is_about_the_request(*status) => Verdict::Legacy,
         Finding::Status(_) | Finding::Unreachable => Verdict::Unknown,
         Finding::Silence | Finding::Gone if shape == Shape::Pipe => Verdict::Respawn,
         Finding::Silence | Finding::Gone => Verdict::Unknown,
     }
+}
+
+/// Whether an HTTP status without a JSON-RPC error rejects the request itself, as servers do that
+/// know nothing of 2026-07-28.
+///
+/// The prose of 2026-07-28 falls back on 400 alone, its compatibility matrix on any 4xx. Servers in
+/// the field say 404, 405, 406, 415 or 422, from middleware and gateways that see an unknown method
+/// or header, so the matrix it is. A modern server is not missed by that: its own errors have a
+/// JSON-RPC body, which is judged first. And should it be one after all, `initialize` does no harm.
+/// What only says who may ask, or when, says nothing about the era: falling back would hide it.
+fn is_about_the_request(status: u16) -> bool {
+    /// Unauthorized, payment required, forbidden, proxy authentication required, request time-out,
+    /// too early, too many requests, unavailable for legal reasons.
+    const WHO_OR_WHEN: [u16; 8] = [401, 402, 403, 407, 408, 425, 429, 451];
+    (400..=499).contains(&status) && !WHO_OR_WHEN.contains(&status)
 }
 
 /// The newest modern revision that both sides speak.
@@ -197,23 +212,29 @@ mod tests {
     }
 
     #[test]
-    fn client_errors_without_json_rpc_are_legacy() {
-        for status in [400, 404, 405, 406, 415, 422] {
+    fn a_status_that_rejects_the_request_without_json_rpc_is_legacy() {
+        for status in [400, 404, 405, 406, 410, 415, 422] {
             both(Finding::Status(status), Verdict::Legacy);
         }
     }
 
     #[test]
-    fn authorization_is_never_evidence() {
-        both(Finding::Status(401), Verdict::Unknown);
-        both(Finding::Status(403), Verdict::Unknown);
+    fn a_status_that_says_who_may_ask_or_when_is_no_evidence() {
+        for status in [401, 402, 403, 407, 408, 425, 429, 451] {
+            both(Finding::Status(status), Verdict::Unknown);
+        }
         both(Finding::Unauthorized, Verdict::Unknown);
     }
 
     #[test]
-    fn a_server_or_network_in_trouble_gives_no_verdict() {
-        both(Finding::Status(500), Verdict::Unknown);
-        both(Finding::Status(503), Verdict::Unknown);
+    fn no_other_status_is_evidence() {
+        for status in [100, 202, 204, 301, 304, 500, 501, 502, 503, 504] {
+            both(Finding::Status(status), Verdict::Unknown);
+        }
+    }
+
+    #[test]
+    fn a_network_in_trouble_gives_no_verdict() {
         both(Finding::Unreachable, Verdict::Unknown);
     }
 

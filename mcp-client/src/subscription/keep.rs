@@ -42,7 +42,7 @@ pub(super) async fn keep(
                 None => client.missed_changes(&subscriber),
             }
         };
-        let ended = client.stay(&subscriber.interests, &on_acknowledged).await;
+        let ended = client.stay(&subscriber, &on_acknowledged).await;
         if let Some(established) = first.lock().take() {
             let error = ended.err().unwrap_or_else(|| CallError::InvalidReply {
                 call: client.call_name(SubscriptionsListen::NAME),
@@ -63,13 +63,16 @@ pub(super) async fn keep(
         match wait.filter(|_| client.is_alive() && !is_final(&error)) {
             Some(wait) => {
                 tracing::debug!(server = %client.name(), %error, ?wait, "a subscription was lost");
-                tokio::time::sleep(wait).await;
+                tokio::select! {
+                    () = tokio::time::sleep(wait) => continue,
+                    // What ended the subscription says more than that there is no connection.
+                    () = client.link().over() => {}
+                }
             }
-            None => {
-                tracing::debug!(server = %client.name(), %error, "a subscription ended");
-                return subscriber.end(Some(error));
-            }
+            None => {}
         }
+        tracing::debug!(server = %client.name(), %error, "a subscription ended");
+        return subscriber.end(Some(error));
     }
 }
 
@@ -89,23 +92,23 @@ impl Client {
     /// One attempt, from its beginning to its end: `Ok` if the server ended it in good order.
     async fn stay(
         &self,
-        interests: &Interests,
+        subscriber: &Subscriber,
         on_acknowledged: OnAcknowledged<'_>,
     ) -> Result<(), CallError> {
         match self.revision().is_modern() {
-            true => self.listen(interests, on_acknowledged).await,
-            false => self.follow(interests, on_acknowledged).await,
+            true => self.listen(subscriber, on_acknowledged).await,
+            false => self.follow(&subscriber.interests, on_acknowledged).await,
         }
     }
 
     /// One `subscriptions/listen`.
     async fn listen(
         &self,
-        interests: &Interests,
+        subscriber: &Subscriber,
         on_acknowledged: OnAcknowledged<'_>,
     ) -> Result<(), CallError> {
         let (link, known) = (self.link(), self.link().known());
-        let params = SubscriptionsListenParams::new(interests.filter());
+        let params = SubscriptionsListenParams::new(subscriber.interests.filter());
         let attempt = Attempt {
             method: SubscriptionsListen::NAME,
             params: &params,
@@ -115,12 +118,16 @@ impl Client {
             allowance: self.allowance(&known.tuning),
             on_progress: None,
             on_acknowledged: Some(on_acknowledged),
+            noted_id: Some(&subscriber.id),
         };
         let dialect = &known.session.dialect;
         let exchanged = link.exchange(dialect, &attempt, &mut None).await;
         match exchanged.and_then(|body| body.result().map(drop)) {
             Ok(()) | Err(Miss::Cancelled) => Ok(()),
-            Err(miss) => Err(miss.into_error(self.call_name(SubscriptionsListen::NAME))),
+            Err(miss) => {
+                let miss = link.explain(miss);
+                Err(miss.into_error(self.call_name(SubscriptionsListen::NAME)))
+            }
         }
     }
 
@@ -151,14 +158,14 @@ impl Client {
             }
         }
         let call = self.call_name(Subscribe::NAME);
-        let miss = Miss::Lost {
-            error: Arc::new(match link.is_over() {
-                true => TransportError::Closed,
-                false => TransportError::SessionExpired,
-            }),
-            delivery: Delivery::Sent,
+        let error = match link.is_over() {
+            true => link
+                .end_error()
+                .unwrap_or_else(|| Arc::new(TransportError::Closed)),
+            false => Arc::new(TransportError::SessionExpired),
         };
-        Err(miss.into_error(call))
+        let delivery = Delivery::Sent;
+        Err(Miss::Lost { error, delivery }.into_error(call))
     }
 
     pub(super) async fn resource_call(

@@ -121,3 +121,38 @@ async fn every_modern_request_says_who_we_are_and_what_we_can_do() {
         assert_eq!(meta["progressToken"], message["id"]);
     }
 }
+
+/// However fresh the list says that it is.
+#[tokio::test]
+async fn a_header_mismatch_looks_past_the_cache() {
+    let connect = modern(Shape::Http, |server, message| {
+        let listed = server
+            .methods()
+            .iter()
+            .filter(|m| *m == "tools/list")
+            .count();
+        match message["method"].as_str() {
+            Some("tools/list") => {
+                // The schema gains the header after the first list.
+                let mut zone = json!({"type": "string"});
+                if listed > 1 {
+                    zone["x-mcp-header"] = json!("Zone");
+                }
+                let tools = [tool("mirrored", zone)];
+                let page = json!({"tools": tools, "ttlMs": 3_600_000, "cacheScope": "public"});
+                server.reply(message, page);
+            }
+            _ => match server.outgoing().pop().unwrap().params.is_empty() {
+                true => server.error(message, -32020, "Header mismatch"),
+                false => server.reply(message, text(&json!("ok"))),
+            },
+        }
+    });
+    let client = Client::builder(connect.clone()).connect().await.unwrap();
+    client.list_tools().await.unwrap();
+    let zone = json!({"zone": "a"});
+    client.call_tool("mirrored", &zone).await.unwrap();
+    let methods = connect.last().methods();
+    let want = ["tools/list", "tools/call", "tools/list", "tools/call"];
+    assert_eq!(methods[1..], want);
+}

@@ -217,3 +217,48 @@ async fn resources_prompts_and_completion_are_asked_by_name() {
         ["abc"]
     );
 }
+
+#[tokio::test]
+async fn a_bad_cache_hint_costs_no_tool() {
+    for hint in [
+        json!({"ttlMs": "soon"}),
+        json!({"ttlMs": []}),
+        json!({"cacheScope": "galaxy"}),
+        json!({"ttlMs": 60_000, "cacheScope": 7}),
+    ] {
+        let mut page = tools(&["a"], None);
+        let members = page.as_object_mut().unwrap();
+        members.extend(hint.as_object().unwrap().clone());
+        let connect = modern(Shape::Http, move |server, message| {
+            server.reply(message, page.clone());
+        });
+        let listed = client(connect).await.list_tools().await.unwrap();
+        assert_eq!(names(&listed), ["a"], "{hint}");
+        assert_eq!(listed.scope, CacheScope::Private, "{hint}");
+    }
+}
+
+#[tokio::test]
+async fn a_schema_that_nests_too_deep_costs_its_own_tool_only() {
+    for levels in [130, 5000] {
+        for spaced in [false, true] {
+            let answer = move |server: &Fake, message: &Value| {
+                let (open, close) = (r#"{"not":"#.repeat(levels), "}".repeat(levels));
+                let deep = format!(r#"{{"name":"deep","inputSchema":{open}{{}}{close}}}"#);
+                let good = r#"{"name":"good","inputSchema":{"type":"object"}}"#;
+                let space = if spaced { " " } else { "" };
+                let answer = format!(
+                    r#"{{"jsonrpc":{space}"2.0","id":{},"result":{{"tools":[{deep},{good}]}}}}"#,
+                    message["id"]
+                );
+                server.say_bytes(answer.as_bytes(), None);
+            };
+            for connect in [legacy(answer), modern(Shape::Http, answer)] {
+                let listed = client(connect).await.list_tools().await.unwrap();
+                assert_eq!(names(&listed), ["good"], "{levels} {spaced}");
+                assert_eq!(listed.skipped[0].name.as_deref(), Some("deep"));
+                assert!(listed.skipped[0].reason.contains("too deep"));
+            }
+        }
+    }
+}

@@ -7,12 +7,14 @@
 )]
 //! What the client promises, against servers that keep and break their own promises.
 
+mod abandoned_task;
 mod cache;
 mod cancel;
 mod era;
 mod fake;
 mod form;
 mod handle;
+mod handshake;
 mod header;
 mod kit;
 mod list;

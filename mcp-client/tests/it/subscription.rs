@@ -221,3 +221,116 @@ async fn a_subscription_is_acknowledged_within_a_calls_time_limit() {
     assert!(matches!(error, CallError::Timeout { .. }), "{error}");
     assert_eq!(began.elapsed().as_secs(), 70);
 }
+
+/// The ids of all subscriptions so far.
+fn listens(server: &Fake) -> Vec<Value> {
+    let seen = server.seen().into_iter();
+    seen.filter(|message| message["method"] == "subscriptions/listen")
+        .map(|message| message["id"].clone())
+        .collect()
+}
+
+/// Says that something changed, on this subscription.
+fn change(server: &Fake, what: &str, subscription: &Value, mut params: Value) {
+    params["_meta"] = json!({"io.modelcontextprotocol/subscriptionId": subscription});
+    let method = format!("notifications/{what}");
+    server.say(json!({"jsonrpc": "2.0", "method": method, "params": params}));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_goes_to_the_subscription_it_names_and_to_no_other() {
+    for shape in [Shape::Pipe, Shape::Http] {
+        let fake = modern(shape, acknowledge);
+        let (heard, mut events) = tokio::sync::mpsc::unbounded_channel();
+        let client = Client::builder(fake.clone()).on_event(move |event| {
+            let _ = heard.send(event);
+            std::future::ready(())
+        });
+        let client = client.connect().await.unwrap();
+        let tools = || Interests::default().with_tools();
+        let mut first = client.subscribe(tools()).await.unwrap();
+        let mut second = client.subscribe(tools()).await.unwrap();
+        let server = fake.last();
+        let ids = listens(&server);
+        for foreign in [json!(99), json!("other"), server.seen()[0]["id"].clone()] {
+            change(&server, "tools/list_changed", &foreign, json!({}));
+        }
+        change(
+            &server,
+            "tools/list_changed",
+            &json!(ids[1].to_string()),
+            json!({}),
+        );
+        assert_eq!(second.next().await, Some(Event::ToolsChanged));
+        change(&server, "tools/list_changed", &ids[0], json!({}));
+        assert_eq!(first.next().await, Some(Event::ToolsChanged));
+        // The foreign ones reached nobody.
+        client.close().await;
+        assert_eq!(first.next().await, Some(Event::Gap));
+        assert_eq!(second.next().await, Some(Event::Gap));
+        assert_eq!(events.recv().await, Some(Event::ToolsChanged));
+        let more = std::iter::from_fn(|| events.try_recv().ok());
+        assert!(more.count() <= 1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_update_goes_to_whoever_asked_for_that_resource() {
+    let fake = modern(Shape::Pipe, acknowledge);
+    let client = Client::builder(fake.clone()).connect().await.unwrap();
+    let about = |uri: &str| Interests::default().with_resource(uri);
+    let mut a = client.subscribe(about("test://a")).await.unwrap();
+    let mut b = client.subscribe(about("test://b")).await.unwrap();
+    let server = fake.last();
+    let ids = listens(&server);
+    let updated = |uri: &str, id: &Value| {
+        change(&server, "resources/updated", id, json!({"uri": uri}));
+    };
+    updated("test://b", &ids[0]);
+    updated("test://aa", &ids[0]);
+    updated("test://a/part", &ids[0]);
+    // Without an id, against the protocol: by its URI.
+    let params = json!({"uri": "test://b"});
+    server.say(
+        json!({"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": params}),
+    );
+    let uri = "test://a/part".to_owned();
+    assert_eq!(a.next().await, Some(Event::ResourceUpdated { uri }));
+    let uri = "test://b".to_owned();
+    assert_eq!(b.next().await, Some(Event::ResourceUpdated { uri }));
+    client.close().await;
+    assert_eq!(a.next().await, Some(Event::Gap));
+    assert_eq!(b.next().await, Some(Event::Gap));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_subscription_that_ends_with_the_connection_says_what_ended_that() {
+    let exited = || {
+        let mut exit = mcp_transport::ProcessExit::new("server");
+        exit.code = Some(3);
+        exit.stderr = "out of memory".to_owned();
+        mcp_transport::Closed::because(TransportError::Exited(exit))
+    };
+    let old = crate::fake::legacy(|_, _| {});
+    for (fake, is_lost_before) in [
+        (modern(Shape::Pipe, acknowledge), false),
+        (modern(Shape::Http, acknowledge), true),
+        (old, false),
+    ] {
+        let client = Client::builder(fake.clone()).connect().await.unwrap();
+        let mut changes = client.subscribe(Interests::default()).await.unwrap();
+        let server = fake.last();
+        let want = if is_lost_before {
+            lose(&server);
+            assert_eq!(changes.next().await, Some(Event::Gap));
+            "the stream broke"
+        } else {
+            "out of memory"
+        };
+        server.end(exited());
+        while changes.next().await.is_some() {}
+        let error = changes.error().unwrap();
+        let source = std::error::Error::source(error).unwrap().to_string();
+        assert!(source.contains(want), "{error}: {source}");
+    }
+}

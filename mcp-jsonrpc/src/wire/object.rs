@@ -6,7 +6,8 @@
 /// - `listed` is a required array whose bad items land in `rejected` and do not fail the read;
 /// - `defaulted` ones are read as their default when absent, always written, and parameters of `new`;
 ///   with `beside [a b]` they are required unless one of those optional members is present;
-/// - `optional` ones become `Option`s, written only when present.
+/// - `optional` ones become `Option`s, written only when present; one of [`HINTS`] whose value makes
+///   no sense is kept in `extra`, as if nobody had declared it.
 ///
 /// Members nobody declared land in `extra`, in their order, byte for byte, and are written back
 /// last. Of members with the same name the last one counts. `tag "type" = "text"` adds a constant
@@ -111,7 +112,9 @@ macro_rules! object {
                                 ($l, $rejected) = (Some(good), bad);
                             }),)?
                             $($dkey => Field::read(reader).map(|value| $d = Some(value)),)*
-                            $($okey => Field::read(reader).map(|value| $o = value),)*
+                            $($okey => $crate::wire::object::read_optional(
+                                reader, $okey, &mut extra,
+                            ).map(|value| $o = value),)*
                             $($tag => $crate::wire::object::check_tag(reader, $tagged),)?
                             _ => Field::read(reader)
                                 .map(|value| extra.push(name.as_ref().to_owned(), value)),
@@ -167,8 +170,35 @@ macro_rules! object {
 }
 pub(crate) use object;
 
+use crate::ordered_map::RawMap;
 use crate::read_error::ReadError;
 use crate::reader::Reader;
+use crate::wire::field::Field;
+
+/// Members that only advise: without them everything works, so a bad one must not fail the rest.
+const HINTS: [&str; 4] = ["ttlMs", "cacheScope", "pollIntervalMs", "pollInterval"];
+
+/// Reads an optional member.
+pub(crate) fn read_optional<T: Field>(
+    reader: &mut Reader<'_>,
+    name: &'static str,
+    extra: &mut RawMap,
+) -> Result<Option<T>, ReadError> {
+    let start = *reader;
+    match Field::read(reader) {
+        Err(_) if HINTS.contains(&name) => {
+            *reader = start;
+            extra.push(name.to_owned(), Field::read(reader)?);
+            Ok(None)
+        }
+        // Of members with the same name the last one counts.
+        Ok(value) if !extra.is_empty() && HINTS.contains(&name) => {
+            while extra.remove(name).is_some() {}
+            Ok(value)
+        }
+        read => read,
+    }
+}
 
 /// Whether one of the members is present that a default may stand beside; no matter which, if none
 /// is named.

@@ -135,13 +135,13 @@ fn a_task_without_limit_says_null() {
 
 #[test]
 fn integers_may_be_written_as_floats_but_not_as_fractions() {
-    let page: ListToolsResult = read(r#"{"tools":[],"ttlMs":60000.0}"#);
-    assert_eq!(page.ttl_ms, Some(60000));
-    let raw = RawRef::from_text(r#"{"tools":[],"ttlMs":0.5}"#).unwrap();
-    let error = ListToolsResult::read(raw).unwrap_err();
+    let result: CompleteResult = read(r#"{"completion":{"values":[],"total":60000.0}}"#);
+    assert_eq!(result.completion.total, Some(60000));
+    let raw = RawRef::from_text(r#"{"completion":{"values":[],"total":0.5}}"#).unwrap();
+    let error = CompleteResult::read(raw).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "ttlMs: expected a 64-bit integer, found 0.5"
+        "completion.total: expected a 64-bit integer, found 0.5"
     );
 }
 

@@ -1,7 +1,7 @@
 //! One bad item never hides the rest.
 
 use mcp_jsonrpc::model::*;
-use mcp_jsonrpc::{Body, RawRef, Rejected};
+use mcp_jsonrpc::{Body, DecodeError, Incoming, Limits, MessageRef, RawRef, Rejected, decode};
 
 #[track_caller]
 fn read<T: Body>(text: &str) -> T {
@@ -102,4 +102,82 @@ fn the_place_of_a_problem_is_named() {
 fn rejected_items_are_not_written() {
     let page: ListToolsResult = read(r#"{"tools":[7]}"#);
     assert_eq!(serde_json::to_string(&page).unwrap(), r#"{"tools":[]}"#);
+}
+
+/// A tool whose schema nests so many levels deep.
+fn deep_tool(levels: usize) -> String {
+    let (open, close) = (r#"{"a":"#.repeat(levels - 1), "}".repeat(levels - 1));
+    format!(r#"{{"inputSchema":{open}{{}}{close},"name":"deep"}}"#)
+}
+
+#[test]
+fn a_tool_that_nests_too_deep_is_set_aside_alone_and_by_name() {
+    for (levels, taken) in [(128, true), (129, false), (100_000, false)] {
+        let good = r#"{"name":"good","inputSchema":{}}"#;
+        let deep = deep_tool(levels);
+        let text = format!(r#"{{"jsonrpc":"2.0","id":7,"result":{{"tools":[{deep},{good}]}}}}"#);
+        let limits = Limits::default().with_result_depth(200_000);
+        let Ok(Incoming::Single(MessageRef::Response {
+            outcome: Ok(result),
+            ..
+        })) = decode(text.as_bytes(), &limits)
+        else {
+            panic!("{levels}")
+        };
+        let page = ListToolsResult::read(result).unwrap();
+        assert_eq!(page.tools.last().unwrap().name, "good", "{levels}");
+        assert_eq!(page.tools.len() == 2, taken, "{levels}");
+        if !taken {
+            assert_eq!(page.rejected[0].name.as_deref(), Some("deep"));
+            assert!(page.rejected[0].reason.to_string().contains("too deep"));
+            assert_eq!(page.rejected[0].raw.get(), deep);
+        }
+    }
+}
+
+#[test]
+fn a_deep_result_is_checked_to_be_json_and_bounded() {
+    let limits = Limits::default().with_result_depth(1000);
+    let nested = |levels: usize, core: &str| {
+        let (open, close) = (r#"[{"a":"#.repeat(levels / 2), "}]".repeat(levels / 2));
+        format!(r#"{{"jsonrpc":"2.0","id":7,"result":{open}{core}{close}}}"#)
+    };
+    assert!(decode(nested(1000, "1").as_bytes(), &limits).is_ok());
+    for core in ["1 2", "tru", "", "[1,]", "}", r#"{"b" 1}"#] {
+        let error = decode(nested(400, core).as_bytes(), &limits).unwrap_err();
+        assert!(
+            matches!(error, DecodeError::Syntax { .. }),
+            "{core}: {error}"
+        );
+    }
+    for (text, limits) in [
+        (nested(1002, "1"), limits),
+        (nested(400, "1"), Limits::default()),
+        (nested(400, "1").replace("result", "params"), limits),
+    ] {
+        let error = decode(text.as_bytes(), &limits).unwrap_err();
+        assert!(matches!(error, DecodeError::TooDeep { .. }), "{error}");
+    }
+}
+
+#[test]
+fn a_bad_hint_is_kept_and_fails_nothing() {
+    for hint in [
+        r#""ttlMs":"soon""#,
+        r#""ttlMs":{}"#,
+        r#""cacheScope":["public"]"#,
+        r#""cacheScope":7"#,
+    ] {
+        let text = format!(r#"{{"tools":[],{hint}}}"#);
+        let page: ListToolsResult = read(&text);
+        assert_eq!((page.ttl_ms, &page.cache_scope), (None, &None), "{hint}");
+        assert_eq!(serde_json::to_string(&page).unwrap(), text);
+        let both = format!(r#"{{"tools":[],{hint},"ttlMs":5,"cacheScope":"public"}}"#);
+        let page: ListToolsResult = read(&both);
+        assert_eq!(page.ttl_ms, Some(5), "the last one counts");
+        assert!(page.extra.is_empty(), "{hint}");
+    }
+    let task = r#"{"taskId":"t","status":"working","createdAt":"c","lastUpdatedAt":"l","ttlMs":null,"pollIntervalMs":"often"}"#;
+    let task: task::Task = read(task);
+    assert_eq!(task.poll_interval_ms, None);
 }

@@ -25,8 +25,8 @@ use crate::{Closed, Delivery, Incoming, Outgoing, ProcessExit, SendError, Transp
 /// How long replies are still read once the server has ended, or has closed its stdin: something
 /// it has started may hold its stdout open for ever.
 const DRAIN: Duration = Duration::from_millis(500);
-/// How long after the end of stdout the exit status is waited for.
-const STATUS: Duration = Duration::from_millis(250);
+/// How long after the end of stdout or stdin the exit status is waited for.
+const STATUS: Duration = Duration::from_millis(500);
 /// How long after the exit the end of stderr is waited for.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
@@ -124,7 +124,10 @@ impl Link {
     pub(super) async fn send(&self, message: Outgoing) -> Result<(), SendError> {
         let error = match self.outbox.send(message).await {
             Ok(()) => return Ok(()),
-            Err(Refusal::Over) => self.failure(),
+            Err(Refusal::Over) => {
+                self.last_words().await;
+                self.failure()
+            }
             Err(Refusal::Full) => TransportError::Io {
                 action: format!(
                     "queueing a message for '{}', which does not read,",
@@ -201,13 +204,8 @@ impl Link {
     async fn conclude(&self, reason: Option<TransportError>) -> Closed {
         let mut unsent = Vec::new();
         if !self.is_over() {
-            let mut status = self.status.subscribe();
-            let is_exit = reason.is_none()
-                && timeout(STATUS, status.wait_for(Option::is_some))
-                    .await
-                    .is_ok();
-            if is_exit {
-                self.stderr.drained(LAST_WORDS).await;
+            if reason.is_none() {
+                self.last_words().await;
             }
             unsent = self.outbox.unsent().await;
         }
@@ -226,6 +224,17 @@ impl Link {
         };
         state.closed = Some(closed.clone());
         closed
+    }
+
+    /// Waits, not for long, until it is known how the server ended and what it wrote to stderr
+    /// before: whoever makes an error of its end comes here first, or the error may lack the reason.
+    async fn last_words(&self) {
+        if self.is_over() {
+            return;
+        }
+        let mut status = self.status.subscribe();
+        let _ = timeout(STATUS, status.wait_for(Option::is_some)).await;
+        self.stderr.drained(LAST_WORDS).await;
     }
 
     /// Why a message cannot be sent any more.

@@ -11,6 +11,8 @@ use super::pipe::ReadPipe;
 
 /// How much one read can take.
 const READ: usize = 16 * 1024;
+/// How much a pipe holds, usually.
+const PIPE: usize = 64 * 1024;
 
 pub(super) struct Stderr {
     pipe: ReadPipe,
@@ -41,7 +43,7 @@ impl Stderr {
 
     /// Drains the stream to its end.
     pub(super) async fn drain(&self) {
-        while self.pipe.readable().await.is_ok() && self.read() {
+        while self.pipe.readable().await.is_ok() && is_open(&self.read()) {
             // A flood must not starve the other tasks.
             tokio::task::consume_budget().await;
         }
@@ -49,10 +51,18 @@ impl Stderr {
     }
 
     /// Waits until all is drained. A process the server has left behind may keep the stream open:
-    /// so not for long.
+    /// so not for long. What the server itself wrote before its end is taken in any case: it is in
+    /// the pipe, though the task that drains it may not have had its turn yet.
     pub(super) async fn drained(&self, patience: Duration) {
         let mut is_drained = self.is_drained.subscribe();
-        let _ = timeout(patience, is_drained.wait_for(|drained| *drained)).await;
+        let waited = timeout(patience, is_drained.wait_for(|drained| *drained)).await;
+        if waited.is_err() {
+            // Bounded by what a pipe holds: what is written meanwhile is not waited for.
+            let mut reads = PIPE / READ;
+            while reads > 0 && matches!(self.read(), Ok(1..)) {
+                reads -= 1;
+            }
+        }
     }
 
     /// The end of what has been read so far, in whole lines if possible.
@@ -60,23 +70,24 @@ impl Stderr {
         self.tail.lock().text()
     }
 
-    /// Takes what is there; `false` at the end.
-    fn read(&self) -> bool {
+    /// Takes what is there.
+    fn read(&self) -> io::Result<usize> {
         let mut tail = self.tail.lock();
         tail.bytes.reserve(READ);
-        match self.pipe.try_read_buf(&mut tail.bytes) {
-            Ok(0) => false,
-            Ok(_) => {
-                tail.cut();
-                true
-            }
-            Err(error) => {
-                matches!(
-                    error.kind(),
-                    io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
-                )
-            }
-        }
+        let taken = self.pipe.try_read_buf(&mut tail.bytes);
+        tail.cut();
+        taken
+    }
+}
+
+/// Whether more may come after a read.
+fn is_open(read: &io::Result<usize>) -> bool {
+    match read {
+        Ok(taken) => *taken > 0,
+        Err(error) => matches!(
+            error.kind(),
+            io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+        ),
     }
 }
 

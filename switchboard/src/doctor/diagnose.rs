@@ -130,6 +130,7 @@ fn connect(config: &ServerConfig, error: &ConnectError) -> Option<Finding> {
                 )),
             }
         }
+        ConnectError::NeitherEra { second, .. } => connect(config, second),
         ConnectError::Unauthorized { source, .. } => Some(transport(config, source)),
         _ => None,
     }

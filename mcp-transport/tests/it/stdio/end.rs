@@ -153,3 +153,18 @@ fn a_status_is_a_code_or_a_signal() {
     assert_eq!(ProcessStatus::exited(1).code, Some(1));
     assert_eq!(ProcessStatus::signalled(9).signal, Some(9));
 }
+
+/// Whichever notices the end first: the exit, the end of stdout, or a message that cannot be sent.
+#[tokio::test]
+async fn a_message_that_comes_too_late_is_refused_with_the_servers_last_words() {
+    for _ in 0..20 {
+        let transport = sh("echo 'cannot find config' >&2; exit 3").start().await;
+        let transport = transport.unwrap();
+        while transport.is_alive() {
+            tokio::task::yield_now().await;
+        }
+        let refused = transport.send(request(1, "late")).await.unwrap_err();
+        let told = refused.error.to_string();
+        assert!(told.contains("cannot find config"), "{told}");
+    }
+}
