@@ -13,8 +13,10 @@ use serde_json::Value;
 use crate::home;
 use crate::store::{Timestamp, UserId};
 
-/// A file that has grown beyond this is begun anew, with its last half kept.
-const MOST: u64 = 1 << 20;
+/// The size at which a file is cut down to its last half.
+const MAX_FILE: u64 = 1 << 20;
+/// How much of the end is read in search of lines, however large the file is.
+const MAX_TAIL: u64 = MAX_FILE;
 /// How much is copied at once.
 const PIECE: usize = 16 << 10;
 
@@ -41,13 +43,16 @@ impl ServerLog {
         }
     }
 
-    /// Its last so many lines; `None` if there is none.
+    /// The last `lines` lines; `None` if there is no log. Reads from the end, and no more than it
+    /// needs.
     pub(crate) fn tail(&self, lines: usize) -> io::Result<Option<Vec<String>>> {
-        let bytes = match std::fs::read(&self.file) {
-            Ok(bytes) => bytes,
+        let file = match File::open(&self.file) {
+            Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
         };
+        let length = file.metadata()?.len();
+        let bytes = end_of(file, length, lines)?;
         let text = String::from_utf8_lossy(&bytes);
         let mut last: Vec<String> = text.lines().rev().take(lines).map(str::to_owned).collect();
         last.reverse();
@@ -108,9 +113,31 @@ impl Spawner for Logged {
     }
 }
 
+/// The end of a file of this length: at least `lines` lines, or as much as may be read. Pieces are
+/// read backwards.
+fn end_of(mut file: impl io::Read + io::Seek, length: u64, lines: usize) -> io::Result<Vec<u8>> {
+    let first = length.saturating_sub(MAX_TAIL);
+    let mut start = length;
+    let mut pieces = Vec::new();
+    let mut breaks = 0;
+    // The break at the very end belongs to the last line.
+    while start > first && breaks <= lines {
+        let from = start.saturating_sub(PIECE as u64).max(first);
+        let mut piece = Vec::new();
+        file.seek(SeekFrom::Start(from))?;
+        (&mut file).take(start - from).read_to_end(&mut piece)?;
+        breaks += piece.iter().filter(|byte| **byte == b'\n').count();
+        pieces.push(piece);
+        start = from;
+    }
+    pieces.reverse();
+    Ok(pieces.concat())
+}
+
 /// Copies until the server is gone. Neither a full disk nor a reader that left stops the server.
 fn copy(mut from: PipeReader, mut log: File, mut onward: io::PipeWriter) {
     let mut piece = vec![0; PIECE];
+    let mut since = 0;
     loop {
         let read = match from.read(&mut piece) {
             Ok(0) => return,
@@ -120,6 +147,12 @@ fn copy(mut from: PipeReader, mut log: File, mut onward: io::PipeWriter) {
         };
         let bytes = piece.get(..read).unwrap_or_default();
         let _ = log.write_all(bytes);
+        since += read as u64;
+        // The file may have other writers: how large it is, only its metadata tells.
+        if since > MAX_FILE / 2 {
+            let _ = bound(&mut log);
+            since = 0;
+        }
         let _ = onward.write_all(bytes);
     }
 }
@@ -130,19 +163,94 @@ fn open(path: &Path) -> io::Result<File> {
     }
     let mut options = home::private();
     let mut file = options.read(true).append(true).create(true).open(path)?;
-    if file.metadata()?.len() > MOST {
-        let mut rest = Vec::new();
-        file.seek(SeekFrom::End(-((MOST / 2) as i64)))?;
-        file.read_to_end(&mut rest)?;
-        file.set_len(0)?;
-        file.write_all(&rest)?;
-    }
+    bound(&mut file)?;
     Ok(file)
+}
+
+/// Cuts a file that has grown too large down to its last half.
+fn bound(file: &mut File) -> io::Result<()> {
+    let length = file.metadata()?.len();
+    if length <= MAX_FILE {
+        return Ok(());
+    }
+    let mut rest = Vec::new();
+    file.seek(SeekFrom::Start(length - MAX_FILE / 2))?;
+    // Another writer may go on meanwhile.
+    (&mut *file).take(MAX_FILE / 2).read_to_end(&mut rest)?;
+    file.set_len(0)?;
+    file.write_all(&rest)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_flood_of_standard_error_stays_bounded_on_disk_and_its_end_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("logs/flood.log");
+        let log = open(&file).unwrap();
+        let (reader, mut writer) = io::pipe().unwrap();
+        let (mut onward, passed) = io::pipe().unwrap();
+        let drain = std::thread::spawn(move || io::copy(&mut onward, &mut io::sink()).unwrap());
+        let copier = std::thread::spawn(move || copy(reader, log, passed));
+        let line = format!("{}\n", "x".repeat(99));
+        for _ in 0..100_000 {
+            writer.write_all(line.as_bytes()).unwrap();
+        }
+        writer.write_all(b"last\n").unwrap();
+        drop(writer);
+        copier.join().unwrap();
+        assert_eq!(
+            drain.join().unwrap(),
+            10_000_005,
+            "the server's owner gets all of it"
+        );
+        let length = std::fs::metadata(&file).unwrap().len();
+        assert!(length <= MAX_FILE + MAX_FILE / 2 + PIECE as u64, "{length}");
+        let tail = ServerLog { file }.tail(2).unwrap().unwrap();
+        assert_eq!(tail, [line.trim_end(), "last"]);
+    }
+
+    /// Counts what is read.
+    struct Counted<R>(R, u64);
+
+    impl<R: io::Read> io::Read for Counted<R> {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            let read = self.0.read(into)?;
+            self.1 += read as u64;
+            Ok(read)
+        }
+    }
+
+    impl<R: io::Seek> io::Seek for Counted<R> {
+        fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+            self.0.seek(to)
+        }
+    }
+
+    #[test]
+    fn the_tail_of_a_large_file_is_read_from_its_end() {
+        let numbers = (0..2_000_000).map(|number| format!("{number}\n"));
+        let text: String = numbers.collect();
+        let length = text.len() as u64;
+        for (lines, most) in [(5, PIECE as u64), (usize::MAX, MAX_TAIL)] {
+            let mut file = Counted(io::Cursor::new(&text), 0);
+            let end = end_of(&mut file, length, lines).unwrap();
+            assert!(file.1 <= most, "{} bytes for {lines} lines", file.1);
+            assert!(end.ends_with(b"1999998\n1999999\n"));
+        }
+        // Every number of lines, however the pieces fall, is what reading all of it gives.
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("some.log");
+        std::fs::write(&file, text.get(..40_000).unwrap()).unwrap();
+        let log = ServerLog { file };
+        let all: Vec<&str> = text.get(..40_000).unwrap().lines().collect();
+        for lines in [0, 1, 2, 3000, 3001, 7000, 9000] {
+            let from = all.len().saturating_sub(lines);
+            assert_eq!(log.tail(lines).unwrap().unwrap(), all[from..], "{lines}");
+        }
+    }
 
     #[test]
     fn what_is_logged_is_a_line_each_and_no_line_is_too_long() {
