@@ -35,6 +35,25 @@ pub async fn transcript(
     }
 }
 
+/// The title of a copy: the original's with a number that no other of these has.
+fn forked(title: &str, taken: &[String]) -> String {
+    let numbered = title
+        .strip_suffix(')')
+        .and_then(|it| it.rsplit_once(" (fork"));
+    let bare = match numbered {
+        Some((bare, number)) if number.trim_start().parse::<u32>().is_ok() => bare,
+        Some((bare, "")) => bare,
+        _ => title,
+    };
+    let mut name = format!("{bare} (fork)");
+    let mut number = 1;
+    while taken.contains(&name) {
+        number += 1;
+        name = format!("{bare} (fork {number})");
+    }
+    name
+}
+
 /// Copies a conversation, up to a message, into one of its own: all of it or nothing.
 ///
 /// # Errors
@@ -47,7 +66,9 @@ pub async fn fork(
 ) -> Result<Conversation, SessionError> {
     let original = store.conversation(user, id).await?;
     let original = original.ok_or_else(|| SessionError::NotFound(id.to_string()))?;
-    let mut copy = Conversation::new(user.clone(), original.title.clone());
+    let others = store.conversations(user, None, PAGE).await?;
+    let others: Vec<String> = others.into_iter().map(|other| other.title).collect();
+    let mut copy = Conversation::new(user.clone(), forked(&original.title, &others));
     copy.assistant_id = original.assistant_id;
     copy.parent = Some(original.id);
     copy.options = original.options;
@@ -122,4 +143,25 @@ fn whole(message: &Message) -> Option<Vec<provider_adapters::Turn>> {
     let raw = message.provider_raw.as_deref()?;
     let turns: Value = serde_json::from_str(raw).ok()?;
     serde_json::from_value(turns).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_forks_of_a_conversation_have_one_title() {
+        let mut titles = vec!["Trip".to_owned()];
+        for (from, fork) in [
+            ("Trip", "Trip (fork)"),
+            ("Trip", "Trip (fork 2)"),
+            ("Trip (fork)", "Trip (fork 3)"),
+            ("Trip (fork 3)", "Trip (fork 4)"),
+            ("a (forked)", "a (forked) (fork)"),
+        ] {
+            let title = forked(from, &titles);
+            assert_eq!(title, fork);
+            titles.push(title);
+        }
+    }
 }
