@@ -1,4 +1,5 @@
-// Markdown within a line: emphasis, code, links. HTML stays what it is: text.
+// Markdown within a line: emphasis, code, links, footnotes. HTML stays what it is: text, apart from
+// line breaks. Formulas stay as they were written.
 
 const MARKS = [
   ['**', 'strong'],
@@ -14,7 +15,10 @@ const LINK =
 const SAFE = /^(?:https?:\/\/|mailto:)/i;
 const DEEPEST = 6;
 
-/** The parts of a text: `{type: 'text' | 'code' | 'break' | 'strong' | 'emphasis' | 'strike' | 'link'}`. */
+/**
+ * The parts of a text: `{type: 'text' | 'code' | 'break' | 'strong' | 'emphasis' | 'strike' | 'link' |
+ * 'footnote'}`.
+ */
 export function inline(text, depth = 0) {
   const parts = [];
   const none = new Set();
@@ -54,11 +58,14 @@ function special(text, at, sign, depth, none) {
   switch (sign) {
     case '`':
       return codeSpan(text, at, none);
+    case '\\':
+      return formula(text, at, none);
     case '!':
-    case '[':
       return link(text, at, depth);
+    case '[':
+      return footnote(text, at) ?? link(text, at, depth);
     case '<':
-      return bracketed(text, at);
+      return lineBreak(text, at) ?? bracketed(text, at);
     case 'h':
       return bare(text, at);
     case '*':
@@ -68,6 +75,32 @@ function special(text, at, sign, depth, none) {
     default:
       return null;
   }
+}
+
+const CLOSED = { '\\(': '\\)', '\\[': '\\]' };
+
+/** `\\(a^2\\)` and `\\[a^2\\]`, with the signs that make it a formula. */
+function formula(text, at, none) {
+  const open = text.slice(at, at + 2);
+  const close = CLOSED[open];
+  if (!close || none.has(open)) return null;
+  const end = text.indexOf(close, at + 2);
+  if (end < 0) {
+    none.add(open);
+    return null;
+  }
+  return { part: { type: 'text', text: text.slice(at, end + 2) }, end: end + 2 };
+}
+
+function lineBreak(text, at) {
+  const found = /^<br\s{0,3}\/?>\n?/i.exec(text.slice(at, at + 10));
+  return found && { part: { type: 'break' }, end: at + found[0].length };
+}
+
+/** `[^1]`, which refers to a note. */
+function footnote(text, at) {
+  const found = /^\[\^([^\s\]^]{1,40})\]/.exec(text.slice(at, at + 44));
+  return found && { part: { type: 'footnote', text: found[1] }, end: at + found[0].length };
 }
 
 function codeSpan(text, at, none) {

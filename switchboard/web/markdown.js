@@ -9,6 +9,10 @@ const RULE = /^ {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$/;
 const ITEM = /^( {0,3})([-*+]|\d{1,9}[.)])( +|$)(.*)$/;
 const QUOTE = /^ {0,3}> ?/;
 const TABLE_RULE = /^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/;
+const DETAILS = /^ {0,3}<details(?:\s[^>]{0,200})?>/i;
+const DETAILS_END = /<\/details>\s*$/i;
+const SUMMARY = ['<summary>', '</summary>'];
+const NOTE = /^ {0,3}\[\^([^\s\]^]{1,40})\]:[ \t]+(.*)$/;
 /** Deeper than this, text is text. */
 const DEEPEST = 8;
 
@@ -37,6 +41,8 @@ function next(lines, at, depth) {
   if (RULE.test(lines[at])) return [{ type: 'rule' }, at + 1];
   if (depth < DEEPEST && QUOTE.test(lines[at])) return quote(lines, at, depth);
   if (depth < DEEPEST && ITEM.test(lines[at])) return list(lines, at, depth);
+  if (depth < DEEPEST && DETAILS.test(lines[at])) return details(lines, at, depth);
+  if (NOTE.test(lines[at])) return note(lines, at);
   if (isTable(lines, at)) return table(lines, at);
   return paragraph(lines, at, depth);
 }
@@ -47,6 +53,36 @@ function code(lines, at, [, mark, language]) {
   while (end < lines.length && !closing.test(lines[end])) end += 1;
   const body = lines.slice(at + 1, end).join('\n');
   return [{ type: 'code', language, text: body }, Math.min(end + 1, lines.length)];
+}
+
+/** A part that opens: up to the end that belongs to it, or to where the text ends by now. */
+function details(lines, at, depth) {
+  let end = at;
+  let open = 0;
+  while (end < lines.length) {
+    if (DETAILS.test(lines[end])) open += 1;
+    if (DETAILS_END.test(lines[end])) open -= 1;
+    end += 1;
+    if (open === 0) break;
+  }
+  const whole = lines.slice(at, end).join('\n').replace(DETAILS, '').replace(DETAILS_END, '');
+  const [opens, closes] = SUMMARY;
+  const from = whole.indexOf(opens);
+  const to = from < 0 ? -1 : whole.indexOf(closes, from);
+  const [title, inner] =
+    to < 0
+      ? ['Details', whole]
+      : [whole.slice(from + opens.length, to), whole.slice(0, from) + whole.slice(to + closes.length)];
+  return [{ type: 'details', summary: inline(title.trim()), blocks: blocks(inner, depth + 1) }, end];
+}
+
+/** A footnote, and the lines that go on with it. */
+function note(lines, at) {
+  const [, name, first] = NOTE.exec(lines[at]);
+  let end = at + 1;
+  while (end < lines.length && lines[end].trim() && leading(lines[end]) >= 2) end += 1;
+  const text = [first, ...lines.slice(at + 1, end).map((line) => line.trim())].join('\n');
+  return [{ type: 'note', name, inline: inline(text) }, end];
 }
 
 function quote(lines, at, depth) {
@@ -98,7 +134,7 @@ function leading(line) {
 }
 
 function begins(line) {
-  return FENCE.test(line) || HEADING.test(line) || RULE.test(line) || QUOTE.test(line) || ITEM.test(line);
+  return [FENCE, HEADING, RULE, QUOTE, ITEM, DETAILS, NOTE].some((pattern) => pattern.test(line));
 }
 
 function isTable(lines, at) {

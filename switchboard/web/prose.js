@@ -63,6 +63,10 @@ function draw(block) {
       );
     case 'table':
       return table(block);
+    case 'details':
+      return h('details', {}, h('summary', {}, drawInline(block.summary)), block.blocks.map(draw));
+    case 'note':
+      return h('p', { class: 'footnote' }, h('sup', {}, block.name), ' ', drawInline(block.inline));
     default:
       return h('p', {}, drawInline(block.inline));
   }
@@ -136,10 +140,12 @@ function drawInline(parts) {
         return h('em', {}, drawInline(part.parts));
       case 'strike':
         return h('s', {}, drawInline(part.parts));
+      case 'footnote':
+        return h('sup', {}, part.text);
       case 'link':
         return h(
           'a',
-          { href: part.href, target: '_blank', rel: 'noopener noreferrer nofollow' },
+          { href: part.href, title: part.href, target: '_blank', rel: 'noopener noreferrer nofollow' },
           drawInline(part.parts),
         );
       default:

@@ -11,6 +11,7 @@ function spell(parts) {
       if (part.type === 'text') return part.text;
       if (part.type === 'code') return `\`${part.text}\``;
       if (part.type === 'break') return '↵';
+      if (part.type === 'footnote') return `^${part.text}`;
       if (part.type === 'link') return `[${spell(part.parts)}](${part.href})`;
       return `<${part.type}>${spell(part.parts)}</>`;
     })
@@ -38,6 +39,31 @@ test('emphasis, code and links', () => {
 test('signs that mean nothing stay', () => {
   check('2 * 3 * 4, snake_case_name, ** alone, `open', '2 * 3 * 4, snake_case_name, ** alone, `open');
   check('\\*not\\* <b>bold</b>', '*not* <b>bold</b>');
+});
+
+test('formulas keep their signs, and line breaks and footnotes are what they mean', () => {
+  check('so \\(a_1^2 + *b*\\) and \\[x\\]', 'so \\(a_1^2 + *b*\\) and \\[x\\]');
+  check('\\(open, \\*', '(open, *');
+  check('one<br>two<BR />three<br>\nfour', 'one↵two↵three↵four');
+  check('known[^1] and [^a-b], [^no note', 'known^1 and ^a-b, [^no note');
+});
+
+test('a part that opens and a footnote are blocks, and nothing in them becomes HTML', () => {
+  const text =
+    'before\n<details>\n<summary>More **here**</summary>\n\n- a\n- b\n\n<script>x</script>\n</details>\n\nafter[^1]\n\n[^1]: The source,\n  and more.';
+  const [before, part, after, note] = blocks(text);
+  assert.deepEqual([before.type, part.type, after.type, note.type], ['paragraph', 'details', 'paragraph', 'note']);
+  assert.equal(spell(part.summary), 'More <strong>here</>');
+  assert.deepEqual(
+    part.blocks.map(({ type }) => type),
+    ['list', 'paragraph'],
+  );
+  assert.equal(spell(part.blocks[1].inline), '<script>x</script>');
+  assert.deepEqual([note.name, spell(note.inline)], ['1', 'The source,↵and more.']);
+  const [open] = blocks('<details><summary>Still');
+  assert.equal(open.type, 'details', 'one that is being written');
+  const nested = blocks('<details>\n<details>\nin\n</details>\nout\n</details>\nafter');
+  assert.deepEqual(nested.map(({ type }) => type), ['details', 'paragraph']);
 });
 
 test('only addresses of the web and of mail are links', () => {
@@ -90,6 +116,10 @@ test('what comes later leaves all but the last block alone', () => {
     '| a | b |\n|--|--|\n| 1 | 2 |\n',
     '😀',
     '[l](https://e.org) ',
+    '\n<details>\n',
+    '</details>\n',
+    '\n[^1]: note\n',
+    '\\(a\\) ',
   ];
   const next = random(3);
   for (let round = 0; round < 300; round += 1) {
@@ -122,7 +152,9 @@ test('no text is lost: every letter of a paragraph is shown', () => {
 });
 
 test('a hostile text takes no longer than its length', () => {
-  for (const sign of ['*', '_', '`', '[', '![](', '**a', '~~', '> ', '- ', '|', '<', '`` ` ']) {
+  for (const sign of [
+    '*', '_', '`', '[', '![](', '**a', '~~', '> ', '- ', '|', '<', '`` ` ', '\\(', '[^', '<br', '<details>', '<details>\n', '<details><summary>', '[^1]: ', '</details>',
+  ]) {
     const text = sign.repeat(20_000);
     blocks(text);
     inline(text);
