@@ -234,3 +234,12 @@ scene(
     await callOf(page, 'write_note').getByRole('button', { name: 'Approve', exact: true }).waitFor();
   },
 );
+
+scene(program, 'the built-in server that the demo uses is told of where servers and tools are', {}, async (visitor) => {
+  const page = await visitor.open('servers');
+  const told = page.getByText(/the demo model uses the built-in demo server/);
+  await told.waitFor();
+  await page.getByRole('link', { name: 'Tools' }).click();
+  await page.getByText('No servers of yours yet.').waitFor();
+  await told.waitFor();
+});

@@ -32,9 +32,12 @@ scene(
     await page.getByLabel('Paste a server’s JSON').fill(PASTED);
     await page.getByRole('dialog').getByRole('button', { name: 'Add', exact: true }).click();
     const card = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'helper' }) });
+    // Both were tried when they were added.
+    await card.getByText('connected', { exact: true }).waitFor();
+    const bad = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'broken' }) });
+    await bad.getByText('failed', { exact: true }).waitFor();
     await card.getByRole('button', { name: 'Test' }).click();
     await card.getByText('It works.').waitFor();
-    const bad = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'broken' }) });
     await bad.getByRole('button', { name: 'Test' }).click();
     await bad.getByText('It does not work.').waitFor();
     await bad

@@ -17,7 +17,7 @@ await program.api('POST', 'mcp-servers', {
     },
   }),
 });
-await program.api('POST', 'assistants', { name: 'Scribe', system: 'Short answers.', mcpMode: 'auto' });
+await program.api('POST', 'assistants', { name: 'Scribe', system: 'Short answers.', toolSelection: 'auto' });
 await mkdir(join(program.folder, '.cursor'));
 const others = { elsewhere: { command: 'switchboard', args: ['demo-server'] }, broken: { args: [] } };
 await writeFile(join(program.folder, '.cursor', 'mcp.json'), JSON.stringify({ mcpServers: others }));

@@ -1,10 +1,11 @@
 //! What can be said about an assistant.
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use crate::exit::{Exit, Failure};
 use crate::serve::present;
-use crate::store::{Assistant, Change, McpMode, ServerId};
+use crate::store::{Assistant, Change, McpMode, ServerId, ToolSelection};
 use crate::workbench::parse_mode;
 
 /// The longest name, in characters.
@@ -12,19 +13,26 @@ const NAME: usize = 200;
 
 /// What is said about an assistant. What is not said stays.
 #[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct Draft {
     pub(crate) name: Option<String>,
     #[serde(deserialize_with = "present")]
     pub(crate) model: Option<Option<String>>,
     #[serde(deserialize_with = "present")]
     pub(crate) system: Option<Option<String>>,
-    pub(crate) mcp_mode: Option<McpMode>,
+    pub(crate) tool_selection: Option<ToolSelection>,
+    #[serde(deserialize_with = "present")]
+    pub(crate) mcp_mode: Option<Option<McpMode>>,
     pub(crate) server_ids: Option<Vec<ServerId>>,
     #[serde(deserialize_with = "present")]
     pub(crate) max_rounds: Option<Option<u32>>,
     #[serde(deserialize_with = "present")]
     pub(crate) approval_mode: Option<Option<String>>,
+    // Shown, and read-only: accepted, and without effect.
+    #[serde(rename = "id")]
+    pub(crate) _id: IgnoredAny,
+    #[serde(rename = "createdAt")]
+    pub(crate) _created_at: IgnoredAny,
 }
 
 impl Draft {
@@ -44,6 +52,7 @@ impl Draft {
         if let Some(system) = self.system {
             row.system = text(system);
         }
+        row.tool_selection = self.tool_selection.unwrap_or(row.tool_selection);
         row.mcp_mode = self.mcp_mode.unwrap_or(row.mcp_mode);
         row.max_rounds = self.max_rounds.unwrap_or(row.max_rounds);
         if let Some(mode) = self.approval_mode {

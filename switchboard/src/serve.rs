@@ -11,6 +11,7 @@ mod events;
 mod fleet;
 mod guard;
 mod input;
+mod listen;
 mod openapi;
 mod own;
 mod page;
@@ -167,13 +168,12 @@ impl Serve {
         }
         app.runs.watch_over(users);
         let router = api::router(app.clone());
-        let task = tokio::spawn(async move {
-            let mut closing = closed;
-            let served = axum::serve(listener, router)
-                .with_graceful_shutdown(async move { app::closed(&mut closing).await });
-            // A connection's failure is its own.
-            let _ = served.await;
-        });
+        let task = tokio::spawn(listen::serve(
+            listener,
+            router,
+            listen::Limits::default(),
+            closed,
+        ));
         Ok(Self {
             address,
             links,
@@ -191,6 +191,20 @@ impl Serve {
     /// The ways in, one for each user.
     pub fn links(&self) -> &[Link] {
         &self.links
+    }
+
+    /// The page's address for a browser that is opened now, with a code that opens it once in
+    /// place of the first user's token: other programs see what a browser is started with.
+    ///
+    /// # Errors
+    /// If the system gives no random numbers.
+    pub fn one_time_url(&self) -> std::io::Result<String> {
+        let user = self
+            .links
+            .first()
+            .map(|link| UserId::new(link.user.clone()));
+        let code = self.app.access.code(&user.unwrap_or_else(UserId::local))?;
+        Ok(format!("http://{}/#code={code}", self.address))
     }
 
     /// Stops: no new requests, running calls settled, every process of a server gone.

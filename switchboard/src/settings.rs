@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::exit::{Exit, Failure};
 use crate::models::{Provider, migrate, origin};
+use crate::servers::shown_url;
 use crate::store::{Change, Setting, Store, StoreError, StoredValue, UserId};
 use crate::workbench::parse_mode;
 
@@ -182,14 +183,34 @@ pub(crate) fn is_of_host(key: &str) -> bool {
     provider || (key.starts_with("endpoints.") && end == Some("key"))
 }
 
-/// A value without the secret it may hold.
-pub(crate) fn hidden(value: &Value) -> Value {
-    match parsed(value) {
-        Some(stored) => Value::from(stored.to_string()),
-        None => value.clone(),
+/// A setting's value without the secret it may hold: a key, or the password in an address.
+pub(crate) fn hidden(key: &str, value: &Value) -> Value {
+    match (value, parsed(value)) {
+        (Value::String(url), _) if key.ends_with(".base_url") => shown_url(url).into(),
+        (_, Some(stored)) => Value::from(stored.to_string()),
+        (_, None) => value.clone(),
     }
 }
 
 fn parsed(value: &Value) -> Option<StoredValue> {
     value.as_str()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neither_a_key_nor_the_password_in_an_address_is_shown() {
+        let shown = |key: &str, value: &str| hidden(key, &Value::from(value)).to_string();
+        for key in ["endpoints.mine.base_url", "providers.openai.base_url"] {
+            let text = shown(key, "https://me:hush@llm.example/v1?key=hush");
+            assert!(
+                text.contains("llm.example/v1") && !text.contains("hush"),
+                "{text}"
+            );
+        }
+        assert!(!shown("endpoints.mine.key", "plain:hush").contains("hush"));
+        assert_eq!(shown("model", "openai/gpt-5"), "\"openai/gpt-5\"");
+    }
 }

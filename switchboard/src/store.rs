@@ -52,7 +52,7 @@ pub use row::{
     ApprovedDefinition, Assistant, Blob, CallStatus, Conversation, Decision, DefinitionKind,
     EnvPolicy, Event, EventBounds, McpMode, Message, NewEvent, Pending, PendingKind, PendingState,
     Role, Rule, RuleScope, Run, Server, ServerKind, ServerTool, Setting, Standing, TokenRef,
-    ToolCall, Trust, Usage, UsageTotal, User,
+    ToolCall, ToolSelection, Trust, Usage, UsageTotal, User,
 };
 pub use sqlite::{Limits, SqliteStore};
 pub use stored_value::{StoredValue, UnknownScheme};

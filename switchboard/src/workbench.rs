@@ -81,7 +81,11 @@ impl Workbench {
         if let (None, Some(assistant)) = (&wanted.model, &assistant) {
             wanted.model.clone_from(&assistant.model);
         }
-        let choice = choice(&wanted, &settings).await?;
+        let mut choice = choice(&wanted, &settings).await?;
+        // A wire that is asked for is more than an assistant's way.
+        if wanted.wire.is_none() {
+            choice = choice.with_mcp_mode(assistant.as_ref().and_then(|it| it.mcp_mode));
+        }
         let mut notices = Vec::new();
         let selected = select::servers(
             &*store,

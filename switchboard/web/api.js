@@ -13,16 +13,42 @@ export class ApiError extends Error {
   }
 }
 
-/** Takes the token out of the address bar, if the ready link brought one, and keeps it. */
-export function takeToken() {
-  const brought = /[#&]token=([^&]+)/.exec(location.hash);
-  if (!brought) return;
-  keepToken(decodeURIComponent(brought[1]));
+/**
+ * Takes the token, or the one-time code for it, out of the address bar, and keeps it if it opens the
+ * door: any page can link to this one. Gives back whether what was brought, if anything, is good.
+ */
+export async function takeToken() {
+  const brought = /[#&](token|code)=([^&]+)/.exec(location.hash);
+  if (!brought) return true;
   history.replaceState(null, '', location.pathname + location.search);
+  const [, kind, held] = brought;
+  const token = kind === 'token' ? decoded(held) : await redeemed(decoded(held));
+  return token !== null && tryToken(token);
 }
 
-export function keepToken(token) {
+/** Keeps a token that opens the door; any other changes nothing. */
+export async function tryToken(token) {
+  const options = { headers: { Authorization: `Bearer ${token}` } };
+  const answer = await send('health', options).catch(() => null);
+  if (!answer?.ok) return false;
   localStorage.setItem(KEY, token);
+  return true;
+}
+
+/** The token that a one-time code stands for; nothing if it was used. */
+async function redeemed(code) {
+  const headers = { 'Content-Type': 'application/json' };
+  const options = { method: 'POST', headers, body: JSON.stringify({ code }) };
+  const answer = await send('token', options).catch(() => null);
+  return answer?.ok ? (await answer.json()).token : null;
+}
+
+export function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 export function hasToken() {
@@ -102,5 +128,7 @@ export function query(values) {
 
 /** An error as one text for people. */
 export function words(error) {
-  return [error.message, error.hint].filter(Boolean).join(' ');
+  const { message, hint } = error;
+  if (!hint) return message;
+  return `${/[.!?…]$/.test(message) ? message : `${message}.`} ${hint}`;
 }

@@ -2,7 +2,7 @@
 
 import { button, fill, h, say } from './dom.js';
 import { pretty } from './format.js';
-import { labelled } from './dialog.js';
+import { labelled } from './fields.js';
 import { menuButton } from './menu.js';
 import { act, notice, speak } from './notices.js';
 import { codeBlock } from './prose.js';

@@ -3,13 +3,20 @@
 import { get, post, put, remove } from './api.js';
 import { button, fill, h } from './dom.js';
 import { MODES, modelInput } from './chat-head.js';
-import { confirm, labelled, openForm, select } from './dialog.js';
+import { confirm, openForm } from './dialog.js';
+import { labelled, numberIn, select, textIn } from './fields.js';
 import { failed } from './notices.js';
 
 const SERVERS = [
   ['auto', 'All servers that are on'],
   ['manual', 'Those chosen here'],
   ['off', 'None'],
+];
+
+const CALLS = [
+  ['', 'As its model can'],
+  ['function', 'By function calling'],
+  ['prompt', 'In its text (prompt mode), for models without function calling'],
 ];
 
 export function assistantsView() {
@@ -45,9 +52,10 @@ export function assistantsView() {
   function card(it) {
     const chosen = servers.filter(({ id }) => it.serverIds?.includes(id)).map(({ name }) => name);
     const uses = { auto: 'all servers', off: 'no servers', manual: chosen.join(', ') || 'no servers yet' }[
-      it.mcpMode
+      it.toolSelection
     ];
-    const facts = [it.model ?? 'the model in Settings', uses, it.maxRounds ? `${it.maxRounds} rounds` : null]
+    const how = { prompt: 'tools by prompt', function: 'tools by function calling' }[it.mcpMode];
+    const facts = [it.model ?? 'the model in Settings', uses, how, it.maxRounds ? `${it.maxRounds} rounds` : null]
       .filter(Boolean)
       .join(' · ');
     const change = button('Edit', () => edit(it), { class: 'button small', 'aria-label': `Edit ${it.name}` });
@@ -74,7 +82,7 @@ export function assistantsView() {
     const model = modelInput(models, it?.model ?? '');
     const system = h('textarea', { rows: 5 });
     system.value = it?.system ?? '';
-    const mode = select(SERVERS, it?.mcpMode ?? 'auto');
+    const mode = select(SERVERS, it?.toolSelection ?? 'auto');
     const boxes = servers.map((server) => [
       server.id,
       h('input', { type: 'checkbox', checked: it?.serverIds?.includes(server.id) ?? false }),
@@ -96,6 +104,7 @@ export function assistantsView() {
     mode.addEventListener('change', show);
     show();
     const rounds = h('input', { type: 'text', inputmode: 'numeric', value: it?.maxRounds ?? '' });
+    const calls = select(CALLS, it?.mcpMode ?? '');
     const approval = select([['', 'As in Settings'], ...MODES], it?.approvalMode ?? '');
     const fields = [
       labelled('Name', name),
@@ -104,6 +113,7 @@ export function assistantsView() {
       labelled('Instructions', system),
       labelled('Uses', mode),
       picker,
+      labelled('Calls tools', calls),
       labelled(
         'Rounds it may take',
         rounds,
@@ -117,20 +127,19 @@ export function assistantsView() {
       'Save',
       async () => {
         const body = {
-          name: name.value.trim(),
+          name: textIn(name, 'Name'),
           model: model.value() || null,
           system: system.value.trim() || null,
-          maxRounds: rounds.value.trim() === '' ? null : Number(rounds.value),
+          maxRounds: numberIn(rounds, 'Rounds', { whole: true, max: 2 ** 32 - 1 }),
           approvalMode: approval.value || null,
-          mcpMode: mode.value,
+          toolSelection: mode.value,
+          mcpMode: calls.value || null,
+          serverIds: boxes.filter(([, box]) => box.checked).map(([id]) => id),
         };
-        const saved = it ? await put(`assistants/${it.id}`, body) : await post('assistants', body);
-        const ids = boxes.filter(([, box]) => box.checked).map(([id]) => id);
-        await put(`assistants/${saved.id}/mcp-servers`, { mode: mode.value, ids });
+        await (it ? put(`assistants/${it.id}`, body) : post('assistants', body));
         await load();
-        return true;
       },
-      { wide: true },
+      { wide: true, controls: { name, model: model.element, maxRounds: rounds } },
     );
   }
   load().catch(failed);

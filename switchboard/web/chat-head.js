@@ -2,7 +2,8 @@
 
 import { get, post, remove } from './api.js';
 import { button, fresh, h, say } from './dom.js';
-import { confirm, labelled, openForm, select } from './dialog.js';
+import { confirm, openForm } from './dialog.js';
+import { labelled, select } from './fields.js';
 import { menuButton } from './menu.js';
 import { failed } from './notices.js';
 import { go } from './router.js';
@@ -35,6 +36,7 @@ export function chatOptions(current, change) {
     const assistant = assistants.find(({ id }) => id === chat?.assistantId);
     const model = chat?.model ?? assistant?.model ?? models?.current?.name;
     say(label, [assistant?.name, model].filter(Boolean).join(' · ') || 'Model');
+    control.dispatchEvent(new CustomEvent('answering', { bubbles: true, detail: model ?? null }));
   }
   function open() {
     const chat = current();
@@ -57,7 +59,7 @@ export function chatOptions(current, change) {
         approvalMode: mode.value || null,
       });
       draw(current());
-    });
+    }, { controls: { model: model.element, assistantId: assistant } });
   }
   load().catch(failed);
   return { element: control, update: draw };

@@ -24,6 +24,7 @@ export function chatView(id) {
 
 function newChat() {
   const composer = new Composer({
+    draft: 'new',
     send: async (content) => {
       const conversation = await post('conversations', draft);
       draft = {};
@@ -53,7 +54,12 @@ function oldChat(id) {
   let spoken = null;
   const talk = new Talk(id, () => render());
   const log = new ChatLog(talk);
-  const composer = new Composer({ send: (content) => talk.send(content), stop: () => talk.stop(), foot });
+  const composer = new Composer({
+    send: (content) => talk.send(content),
+    stop: () => talk.stop(),
+    foot,
+    draft: id,
+  });
   const options = chatOptions(
     () => talk.state.conversation ?? {},
     (changed) => talk.change(changed),

@@ -4,8 +4,10 @@ import { h, icon, say } from './dom.js';
 import { act } from './notices.js';
 
 export class Composer {
-  constructor({ send, stop, foot }) {
+  /** What was written and not sent is kept under `draft`, for as long as the tab is open. */
+  constructor({ send, stop, foot, draft }) {
     this.busy = false;
+    this.draft = `switchboard.draft.${draft}`;
     this.input = h('textarea', {
       rows: 1,
       id: 'composer',
@@ -43,6 +45,7 @@ export class Composer {
       await act(this.control, async () => {
         await send(text);
         this.input.value = '';
+        this.keep();
         this.fit();
       });
       this.input.focus();
@@ -53,7 +56,17 @@ export class Composer {
       event.preventDefault();
       if (!this.busy) this.element.requestSubmit();
     });
-    this.input.addEventListener('input', () => this.fit());
+    this.input.addEventListener('input', () => {
+      this.keep();
+      this.fit();
+    });
+    this.input.value = sessionStorage.getItem(this.draft) ?? '';
+    if (this.input.value) requestAnimationFrame(() => this.fit());
+  }
+
+  keep() {
+    if (this.input.value) sessionStorage.setItem(this.draft, this.input.value);
+    else sessionStorage.removeItem(this.draft);
   }
 
   /** While an answer is in the making the button stops it; what is typed stays. */
@@ -68,6 +81,7 @@ export class Composer {
 
   suggest(text) {
     this.input.value = text;
+    this.keep();
     this.fit();
     this.focus();
   }

@@ -3,6 +3,7 @@
 import { button, fill, h, link, say } from './dom.js';
 import { SchemaForm } from './form.js';
 import { act, notice, speak } from './notices.js';
+import { prose } from './prose.js';
 
 export class ElicitationCard {
   constructor(question, talk) {
@@ -12,20 +13,23 @@ export class ElicitationCard {
     const server = question.server ?? asked.server ?? 'A server';
     this.problem = h('p', { class: 'problem', role: 'alert', hidden: true });
     const title = `${server} asks`;
+    // A server's message is Markdown.
+    const message = prose(asked.message ?? '');
     const body = asked.url ? this.page(asked) : this.form(asked);
     this.element = h(
       'section',
       { class: 'elicitation', 'aria-label': title },
       h('p', { class: 'approval-title' }, title),
-      h('p', { class: 'asked' }, asked.message ?? ''),
+      h('div', { class: 'asked' }, message),
       body,
       this.problem,
     );
-    speak(`${title}: ${asked.message ?? ''}`);
+    speak(`${title}: ${message.textContent}`);
   }
 
   form({ requestedSchema }) {
     const fields = new SchemaForm(requestedSchema ?? {});
+    this.fields = fields;
     const yes = h('button', { type: 'submit', class: 'button primary' }, h('span', {}, 'Send'));
     const form = h(
       'form',
@@ -84,8 +88,11 @@ export class ElicitationCard {
           notice(elsewhere ? error.message : 'This was answered already, perhaps in another tab.', 'warn');
           await this.talk.load();
         } else if (error.status === 422) {
-          say(this.problem, error.message);
-          this.problem.hidden = false;
+          // At their fields, as far as there are some.
+          const told = error.details?.fields ?? [];
+          const rest = told.length && this.fields ? this.fields.refuse(told) : [error.message];
+          say(this.problem, rest.join(' '));
+          this.problem.hidden = rest.length === 0;
         } else {
           throw error;
         }

@@ -78,8 +78,7 @@ function value(field, raw) {
 }
 
 function text(field, raw) {
-  // An empty text is an answer only where the schema wants one.
-  if (raw === '') return field.required && !field.schema.minLength ? { value: '' } : { missing: true };
+  if (raw === '') return { missing: true };
   if (field.schema.format !== 'date-time') return { value: raw };
   const time = new Date(raw);
   return Number.isNaN(time.getTime())
@@ -87,10 +86,16 @@ function text(field, raw) {
     : { value: time.toISOString() };
 }
 
-function number(field, raw) {
+const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+
+/** The number in a text that was trimmed, for a field of kind `number` or `integer`. */
+export function number(field, raw) {
   if (raw === '') return { missing: true };
-  const found = Number(raw);
-  if (!Number.isFinite(found)) return { problem: `${field.label} must be a number.` };
+  const found = NUMBER.test(raw) ? Number(raw) : NaN;
+  if (!Number.isFinite(found)) {
+    const hint = /^[+-]?\d+,\d+$/.test(raw) ? `: write ${raw.replace(',', '.')}` : '';
+    return { problem: `${field.label} must be a number${hint}.` };
+  }
   if (field.kind === 'integer' && !Number.isInteger(found))
     return { problem: `${field.label} must be a whole number.` };
   return { value: found };
@@ -105,7 +110,10 @@ function json(field, raw) {
   }
 }
 
-/** Why a value does not fit, or nothing. */
+/**
+ * Why a value does not fit, or nothing. Patterns are left to the program: a server's pattern could
+ * keep the browser busy without end.
+ */
 function check({ label, schema }, found) {
   if (typeof found === 'string') {
     const length = Array.from(found).length;
@@ -115,8 +123,6 @@ function check({ label, schema }, found) {
     if (schema.format === 'email' && !/^[^\s@]+@[^\s@]+$/.test(found))
       return `${label} is no e-mail address.`;
     if (schema.format === 'uri' && !/^[a-z][a-z0-9+.-]*:\S+$/i.test(found)) return `${label} is no address.`;
-    if (schema.pattern && !fits(schema.pattern, found))
-      return `${label} must fit the pattern ${schema.pattern}`;
   }
   if (typeof found === 'number') {
     if (found < (schema.minimum ?? -Infinity)) return `${label} must be ${schema.minimum} or more.`;
@@ -127,13 +133,4 @@ function check({ label, schema }, found) {
     if (found.length > (schema.maxItems ?? Infinity)) return `${label}: choose at most ${schema.maxItems}.`;
   }
   return null;
-}
-
-/** A pattern that this browser cannot read is left to the server. */
-function fits(pattern, text) {
-  try {
-    return new RegExp(pattern, 'u').test(text);
-  } catch {
-    return true;
-  }
 }

@@ -1,6 +1,7 @@
 // A form from a JSON Schema: for what servers ask, and for trying a tool.
 
-import { fresh, h, say } from './dom.js';
+import { fresh, h } from './dom.js';
+import { goTo, mark, problemPlace } from './fields.js';
 import { fieldsOf, read } from './form-values.js';
 import { pretty } from './format.js';
 
@@ -26,13 +27,26 @@ export class SchemaForm {
     first?.focus();
     return first ? null : values;
   }
+
+  /** Shows what the program found wrong, `[{field, reason}]`; gives back what no field is about. */
+  refuse(problems) {
+    let first = null;
+    const rest = problems.filter(({ field: name, reason }) => {
+      const field = this.fields.find(({ spec }) => spec.name === name);
+      field?.tell(`${field.spec.label}: ${reason}.`);
+      first ??= field;
+      return !field;
+    });
+    first?.focus();
+    return rest.map(({ field, reason }) => `${field}: ${reason}`);
+  }
 }
 
 class Field {
   constructor(spec, initial) {
     this.spec = spec;
     const id = fresh('field');
-    this.problem = h('p', { class: 'problem', id: `${id}-problem`, hidden: true });
+    this.problem = problemPlace(id);
     const help = spec.help && h('p', { class: 'help', id: `${id}-help` }, spec.help);
     const described = [help && `${id}-help`, `${id}-problem`].filter(Boolean).join(' ');
     const control = this.control(id, initial, described);
@@ -82,7 +96,7 @@ class Field {
         this.raw = () => this.input.value;
         return this.input;
       case 'many':
-        return this.boxes(id, initial);
+        return this.boxes(id, initial, described);
       case 'json':
         this.input = h('textarea', {
           ...props,
@@ -133,12 +147,13 @@ class Field {
     return select;
   }
 
-  boxes(id, initial) {
+  boxes(id, initial, described) {
     const chosen = Array.isArray(initial) ? initial : [];
     const boxes = this.spec.choices.map(({ value, label }, place) => {
       const box = h('input', {
         type: 'checkbox',
-        id: `${id}-${place}`,
+        id: place === 0 ? id : `${id}-${place}`,
+        'aria-describedby': described,
         value: place,
         checked: chosen.includes(value),
         oninput: () => this.problem.hidden || this.read(),
@@ -156,15 +171,16 @@ class Field {
 
   read() {
     const found = read(this.spec, this.raw());
-    say(this.problem, found.problem ?? '');
-    this.problem.hidden = !found.problem;
-    if (found.problem) this.element.dispatchEvent(new Event('grown', { bubbles: true }));
-    if (this.input) this.input.setAttribute('aria-invalid', String(Boolean(found.problem)));
+    this.tell(found.problem);
     return found;
   }
 
+  tell(text) {
+    if (this.input) mark(this.input, text);
+  }
+
   focus() {
-    this.input?.focus();
+    if (this.input) goTo(this.input);
   }
 }
 

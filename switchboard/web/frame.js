@@ -50,11 +50,13 @@ export function frame(health) {
   const tools = h('div', { class: 'head-tools' });
   const lost = h('p', { class: 'line-lost', role: 'status' });
   const place = h('div', { class: 'stage' });
+  const demo = banner();
+  demo.hidden = !health.demo;
   const main = h(
     'main',
     { class: 'main', id: 'main' },
     h('header', { class: 'head' }, opener, title, tools),
-    health.demo && banner(),
+    demo,
     lost,
     place,
   );
@@ -82,10 +84,23 @@ export function frame(health) {
   watch(tellLine);
   tellLine(lineState());
 
+  // The banner goes with what answers: the model of Settings, or the one of the chat that is shown.
+  let usual = health.demo;
+  addEventListener('settings-saved', async () => {
+    const now = await get('health').catch(() => null);
+    if (!now) return;
+    usual = now.demo;
+    demo.hidden = !usual;
+  });
+  element.addEventListener('answering', ({ detail }) => {
+    demo.hidden = detail ? detail !== 'demo' : !usual;
+  });
+
   let before = null;
   return {
     element,
     show(name, about, view) {
+      demo.hidden = !usual;
       fill(place, view.element);
       const entitle = (text) => {
         say(title, text);

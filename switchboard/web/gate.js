@@ -1,8 +1,8 @@
 // What is shown to somebody without a token.
 
-import { get, keepToken } from './api.js';
+import { decoded, tryToken } from './api.js';
 import { fill, h } from './dom.js';
-import { labelled } from './dialog.js';
+import { labelled } from './fields.js';
 
 /** Asks for the ready link. `opened()` is called once its token opens the door. */
 export function gate(root, why, opened) {
@@ -24,9 +24,8 @@ export function gate(root, why, opened) {
     event.preventDefault();
     const token = /token=([^&\s]+)/.exec(input.value)?.[1] ?? input.value.trim();
     if (!token) return input.focus();
-    keepToken(decodeURIComponent(token));
     try {
-      await get('health');
+      if (!(await tryToken(decoded(token)))) throw Object.assign(new Error(), { status: 401 });
       await opened();
     } catch (error) {
       const shown = document.contains(problem) ? problem : root.querySelector('.problem');

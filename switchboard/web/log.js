@@ -100,6 +100,7 @@ export class ChatLog {
     this.end.hidden = !text;
     if (text) say(this.endText, text);
     this.endButton.hidden = !goesOn;
+    say(this.endButton.querySelector('span'), finished?.reason === 'error' ? 'Retry' : 'Continue');
     this.end.classList.toggle('bad', finished?.reason === 'error');
   }
 

@@ -9,7 +9,7 @@ import { frame } from './frame.js';
 import { gate } from './gate.js';
 import { historyView } from './history.js';
 import { start } from './live.js';
-import { failed } from './notices.js';
+import { failed, notice } from './notices.js';
 import { route } from './router.js';
 import { serverView } from './server.js';
 import { serversView } from './servers.js';
@@ -59,9 +59,11 @@ async function open() {
 }
 
 async function begin() {
-  takeToken();
+  const good = await takeToken();
   onRefused(refused);
-  if (!hasToken()) return gate(root, null, open);
+  const stale = 'The key in that link is not valid, or was used already.';
+  if (!hasToken()) return gate(root, good ? null : stale, open);
+  if (!good) notice(`${stale} You are still here with the one you had.`, 'warn');
   try {
     await open();
   } catch (error) {
@@ -78,7 +80,7 @@ async function begin() {
 
 // A link opened while the page is there already brings its token by the fragment.
 addEventListener('hashchange', (event) => {
-  if (!/[#&]token=/.test(location.hash)) return;
+  if (!/[#&](?:token|code)=/.test(location.hash)) return;
   event.stopImmediatePropagation();
   begin();
 });

@@ -3,18 +3,31 @@
 import { h, iconButton } from './dom.js';
 import { words } from './api.js';
 
-const STAYS = 6000;
+/** How long a notice stays. Whoever points at it or has the focus in it keeps it. */
+const STAYS = { info: 6000, warn: 12_000, error: 20_000 };
 
-/** Shows a notice for a while; errors stay until they are closed. */
+/** Shows a notice for a while. In front of a dialog, if one is open. */
 export function notice(text, kind = 'info') {
   const place = document.getElementById('notices');
+  const host = [...document.querySelectorAll('dialog[open]')].at(-1) ?? document.body;
+  if (place.parentNode !== host) host.append(place);
   const same = [...place.children].find((shown) => shown.dataset.text === text);
   same?.remove();
   const close = iconButton('close', 'Dismiss', () => shown.remove());
   const shown = h('div', { class: `notice ${kind}`, dataset: { text } }, h('span', {}, text), close);
   place.append(shown);
-  if (kind !== 'error') setTimeout(() => shown.remove(), STAYS);
+  const expire = () => {
+    if (shown.matches(':hover, :focus-within')) setTimeout(expire, STAYS.info);
+    else shown.remove();
+  };
+  setTimeout(expire, STAYS[kind]);
   while (place.children.length > 3) place.firstChild.remove();
+}
+
+/** Takes the notices out of a dialog that goes away. */
+export function releaseNotices(dialog) {
+  const place = dialog.querySelector('#notices');
+  if (place) document.body.append(place);
 }
 
 /** Shows what went wrong. The page for a refused token says so itself. */

@@ -68,9 +68,11 @@ export class ResultView {
     if (response.structuredContent !== undefined)
       parts.push(codeBlock(pretty(response.structuredContent), 'structured content'));
     if (call.resultBlob) {
+      const text = isText(response);
+      const path = `${this.place.path}/blobs/${call.resultBlob}`;
       const save = button(
-        'Save the whole result',
-        () => act(save, () => saveResult(`${this.place.path}/blobs/${call.resultBlob}`, call.toolName)),
+        `Save the whole result as ${text ? 'text' : 'JSON'}`,
+        () => act(save, () => saveResult(path, call.toolName || 'result', text)),
         { class: 'button small' },
       );
       parts.push(save);
@@ -140,10 +142,18 @@ function asJson(text) {
   }
 }
 
-/** Saves a whole result as a file: one that is a text is kept as text, any other as JSON. */
-async function saveResult(path, tool) {
+/** Whether a result is nothing but text, with or without the same as structured content. */
+function isText(response) {
+  const blocks = contentOf(response);
+  return blocks.length > 0 && blocks.every(({ type }) => type === 'text');
+}
+
+/** Saves a whole result as a file: its text, or all of it as JSON. */
+async function saveResult(path, tool, text) {
   const whole = await bytes(path);
-  saveAs(whole, `${tool || 'result'}${whole.type.startsWith('text/') ? '.txt' : '.json'}`);
+  if (!text) saveAs(whole, `${tool}.json`);
+  else if (whole.type.startsWith('text/')) saveAs(whole, `${tool}.txt`);
+  else saveAs(new Blob([plainText(JSON.parse(await whole.text()))], { type: 'text/plain' }), `${tool}.txt`);
 }
 
 /** Saves what an address holds as a file. */

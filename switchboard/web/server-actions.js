@@ -1,6 +1,6 @@
 // What can be done with a server, from wherever it is shown.
 
-import { post, put } from './api.js';
+import { get, post, put } from './api.js';
 import { fill, h, icon, link } from './dom.js';
 import { notice } from './notices.js';
 import { span } from './format.js';
@@ -14,7 +14,14 @@ export async function changeServer(server, fields) {
   return post(`mcp-servers/${server.id}/${fields.isActive ? 'connect' : 'disconnect'}`);
 }
 
-/** Examines a server as the doctor does, and shows the findings in `place`. */
+/** Connects a server that was just added, so that its card says whether it works; gives it back. */
+export async function tryOut(server) {
+  if (!server.isActive || server.trust === 'pending') return server;
+  // Whatever stands in its way, it was added.
+  return post(`mcp-servers/${server.id}/connect`).catch(() => server);
+}
+
+/** Examines a server as the doctor does, shows the findings in `place`, and gives back the server. */
 export async function testServer(server, place) {
   fill(place, h('p', { class: 'quiet' }, 'Testing…'));
   let report;
@@ -40,6 +47,8 @@ export async function testServer(server, place) {
     h('li', {}, h('p', {}, message), advice && h('p', { class: 'hint' }, advice)),
   );
   fill(place, verdict, findings.length ? h('ul', { class: 'findings' }, findings) : null);
+  // One that works is connected, so that its state says so; why one does not, it says itself.
+  return report.ok ? tryOut(server) : get(`mcp-servers/${server.id}`);
 }
 
 /** Opens the server's login page in a new tab, by the user's own click. */

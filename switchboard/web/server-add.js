@@ -2,8 +2,10 @@
 
 import { post } from './api.js';
 import { button, fill, h } from './dom.js';
-import { labelled, openDialog, openForm } from './dialog.js';
+import { openDialog, openForm } from './dialog.js';
+import { FieldProblem, labelled, ticked } from './fields.js';
 import { act, failed, notice } from './notices.js';
+import { tryOut } from './server-actions.js';
 import { editServer } from './server-edit.js';
 
 const EXAMPLE = `{
@@ -48,16 +50,21 @@ export function addServer(done) {
     input,
     'From Claude Desktop, VS Code, Cursor, or a server’s documentation. Comments are fine.',
   );
+  const plain = h('input', { type: 'checkbox' });
+  const keeps = ticked(
+    'Keep secrets in it in plain text',
+    plain,
+    'Otherwise write env:NAME in place of a secret, and it is read from the environment.',
+  );
   const dialog = openForm(
     'Add a server',
-    [field, problems, other],
+    [field, keeps, problems, other],
     'Add',
     async () => {
-      if (!input.value.trim()) {
-        input.focus();
-        return false;
-      }
-      const { items, problems: wrong = [] } = await post('mcp-servers', { paste: input.value });
+      fill(problems);
+      if (!input.value.trim()) throw new FieldProblem(input, 'There is nothing to add yet.');
+      const said = { paste: input.value, plainValues: plain.checked };
+      const { items, problems: wrong = [] } = await post('mcp-servers', said);
       fill(
         problems,
         wrong.map(({ name, message }) =>
@@ -67,6 +74,8 @@ export function addServer(done) {
       if (items.length)
         notice(items.length === 1 ? `Added ${items[0].name}.` : `Added ${items.length} servers.`);
       await done();
+      // They are tried one beside the other; the page shows each as it goes.
+      for (const server of items) tryOut(server).catch(failed);
       return wrong.length === 0;
     },
     { wide: true },
@@ -130,6 +139,7 @@ export async function importServers(done) {
         for (const text of notices) notice(text, 'warn');
         dialog.close();
         await done();
+        for (const server of imported) tryOut(server).catch(failed);
       }),
     { class: 'button primary' },
   );

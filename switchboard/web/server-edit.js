@@ -1,8 +1,10 @@
 // The fields of a server, new or old.
 
 import { post, put } from './api.js';
-import { button, h } from './dom.js';
-import { labelled, openForm, select, ticked } from './dialog.js';
+import { button, fresh, h } from './dom.js';
+import { tryOut } from './server-actions.js';
+import { openForm } from './dialog.js';
+import { FieldProblem, describe, labelled, numberIn, problemPlace, select, textIn, ticked } from './fields.js';
 
 const KINDS = [
   ['stdio', 'A program on this machine'],
@@ -26,9 +28,9 @@ export function editServer(server, done) {
   const args = h('textarea', { class: 'mono', rows: 3, spellcheck: 'false' });
   args.value = (old.args ?? []).join('\n');
   const cwd = text(old.cwd);
-  const env = new Pairs('variable', old.env ?? {});
+  const env = new Pairs('variable', 'env', old.env ?? {});
   const url = text(old.baseUrl, { inputmode: 'url', placeholder: 'https://example.com/mcp' });
-  const headers = new Pairs('header', old.headers ?? {});
+  const headers = new Pairs('header', 'header', old.headers ?? {});
   const timeout = text(old.timeout, { inputmode: 'numeric' });
   const parallel = tick(old.parallel);
   const always = tick(old.alwaysLoad);
@@ -80,16 +82,16 @@ export function editServer(server, done) {
       ),
     ),
   );
+  const named = { name, type, command, cwd, timeout, baseUrl: url };
   openForm(
     server ? `Edit ${server.name}` : 'New server',
     [labelled('Name', name), labelled('What it is', type), local, remote, more],
     'Save',
     async () => {
-      const seconds = timeout.value.trim() ? Number(timeout.value) : null;
       const fields = {
-        name: name.value.trim(),
+        name: textIn(name, 'Name'),
         type: type.value,
-        timeout: seconds,
+        timeout: numberIn(timeout, 'Seconds', { whole: true }),
         parallel: parallel.checked,
         alwaysLoad: always.checked,
         plainValues: plain.checked,
@@ -98,22 +100,21 @@ export function editServer(server, done) {
       if (old.trust !== 'pending') fields.trust = trusted.checked ? 'trusted' : 'allowed';
       if (type.value === 'stdio') {
         Object.assign(fields, {
-          command: command.value.trim(),
+          command: textIn(command, 'Program'),
           args: args.value.split('\n').filter((line) => line !== ''),
           cwd: cwd.value.trim() || null,
           env: env.values(),
           envPolicy: policy.value,
         });
       } else {
-        Object.assign(fields, { baseUrl: url.value.trim(), headers: headers.values() });
+        Object.assign(fields, { baseUrl: textIn(url, 'Address'), headers: headers.values() });
       }
       const saved = server
         ? await put(`mcp-servers/${server.id}`, fields)
-        : await post('mcp-servers', fields);
+        : await tryOut(await post('mcp-servers', fields));
       await done(saved);
-      return true;
     },
-    { wide: true },
+    { wide: true, controls: (member) => named[member] ?? env.control(member) ?? headers.control(member) },
   );
 }
 
@@ -131,8 +132,9 @@ function pairField(label, pairs) {
 
 /** Names with values. Values that are kept elsewhere are shown as references. */
 class Pairs {
-  constructor(what, values) {
+  constructor(what, kind, values) {
     this.what = what;
+    this.kind = kind;
     this.list = h('div', { class: 'pairs' });
     for (const [key, value] of Object.entries(values)) this.add(key, value);
     this.element = h(
@@ -149,6 +151,9 @@ class Pairs {
       'aria-label': `Value of ${key || `the ${this.what}`}`,
       placeholder: 'env:NAME',
     });
+    name.id = fresh('pair');
+    const problem = problemPlace(name.id);
+    describe(name, problem.id);
     const row = h(
       'div',
       { class: 'pair' },
@@ -158,17 +163,30 @@ class Pairs {
         class: 'button small',
         'aria-label': `Remove ${key || this.what}`,
       }),
+      problem,
     );
     this.list.append(row);
     return name;
   }
 
+  /** The name's control of a pair that the program calls so, as in `env/KEY`. */
+  control(member) {
+    const [kind, name] = String(member).split(/\/(.*)/s);
+    if (kind !== this.kind) return undefined;
+    const names = [...this.list.children].map((row) => row.querySelector('input'));
+    return names.find(({ value }) => value.trim() === name);
+  }
+
   values() {
-    const rows = [...this.list.children].map((row) =>
-      [...row.querySelectorAll('input')].map((input) => input.value),
-    );
-    return Object.fromEntries(
-      rows.filter(([name]) => name.trim()).map(([name, value]) => [name.trim(), value]),
-    );
+    const rows = [...this.list.children].map((row) => [...row.querySelectorAll('input')]);
+    const given = new Map();
+    for (const [name, held] of rows) {
+      const key = name.value.trim();
+      if (!key && !held.value) continue;
+      if (!key) throw new FieldProblem(name, `The ${this.what} needs a name.`);
+      if (given.has(key)) throw new FieldProblem(name, `There is another ${this.what} ${key}.`);
+      given.set(key, held.value);
+    }
+    return Object.fromEntries(given);
   }
 }

@@ -43,7 +43,7 @@ export function serverView(id, tab) {
   const body = BODIES[tab](path, place);
   let server = null;
   const view = { title: 'Server', element, leave: () => stop.forEach((end) => end()) };
-  const test = button('Test', () => act(test, () => testServer(server, found)), { class: 'button small' });
+  const test = button('Test', () => act(test, async () => draw(await testServer(server, found))), { class: 'button small' });
   const edit = button('Edit', () => editServer(server, draw), { class: 'button small' });
 
   function draw(it) {
@@ -102,11 +102,10 @@ function trouble(error) {
 
 async function tools(path, place) {
   if (!place.firstChild) fill(place, h('p', { class: 'quiet' }, 'Asking the server…'));
-  const { items } = await get(`${path}/tools`);
-  const list = new ToolList(path, items);
+  const list = new ToolList(path, await get(`${path}/tools`));
   const again = button(
     'Ask the server again',
-    () => act(again, async () => list.update((await get(`${path}/tools?refresh=1`)).items)),
+    () => act(again, async () => list.update(await get(`${path}/tools?refresh=1`))),
     { class: 'button small' },
   );
   fill(place, list.element, again);

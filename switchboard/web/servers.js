@@ -44,6 +44,15 @@ export function kindOf(server) {
   return KINDS[server.type] ?? server.type;
 }
 
+/** What is used though it is nobody's: shown wherever it could be missed. */
+export function builtIn() {
+  const place = h('p', { class: 'quiet' });
+  const told =
+    'As long as you have none, the demo model uses the built-in demo server: a clock, notes, a picture, and questions back. Its calls are asked for as any other’s are.';
+  get('health').then(({ demo }) => demo && say(place, told), failed);
+  return place;
+}
+
 export function serversView() {
   const list = h('ul', { class: 'cards' });
   const empty = h(
@@ -55,6 +64,7 @@ export function serversView() {
       { class: 'quiet' },
       'Paste the JSON that a server’s documentation shows, or import what your other programs use.',
     ),
+    builtIn(),
   );
   const element = h(
     'div',
@@ -140,7 +150,7 @@ class ServerCard {
     this.where.title = endpoint(server);
     const facts = [kindOf(server)];
     if (server.toolCount) facts.push(`${count(server.toolCount)} tools`);
-    if (server.tokens) facts.push(`${count(server.tokens)} tokens in every request`);
+    if (server.tokens) facts.push(`about ${count(server.tokens)} tokens to describe them`);
     if (server.source) facts.push(`from ${server.source}`);
     say(this.facts, facts.join(' · '));
     this.switch.checked = server.isActive;
@@ -169,7 +179,7 @@ class ServerCard {
     const signIn =
       server.status === 'needs_auth' &&
       doing('Log in', () => login(server), { class: 'button small primary' });
-    const test = doing('Test', () => testServer(server, this.found));
+    const test = doing('Test', async () => this.update(await testServer(server, this.found)));
     const edit = button('Edit', () => editServer(server, (changed) => this.update(changed)), {
       class: 'button small',
     });

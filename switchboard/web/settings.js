@@ -3,9 +3,12 @@
 import { get, put } from './api.js';
 import { fill, h, icon } from './dom.js';
 import { MODES, modelInput } from './chat-head.js';
-import { labelled, select } from './dialog.js';
+import { formOf, labelled, numberIn, select } from './fields.js';
 import { count, money } from './format.js';
-import { act, failed, notice } from './notices.js';
+import { failed, notice } from './notices.js';
+
+/** The most rounds that can be set. */
+const MAX_ROUNDS = 2 ** 32 - 1;
 
 export function settingsView() {
   const element = h('div', { class: 'view' }, h('p', { class: 'quiet' }, 'Loading…'));
@@ -25,39 +28,39 @@ function form(settings, models) {
   const rounds = h('input', { type: 'text', inputmode: 'numeric', value: settings.max_rounds ?? '' });
   const cost = h('input', { type: 'text', inputmode: 'decimal', value: settings.max_cost ?? '' });
   const save = h('button', { type: 'submit', class: 'button primary' }, h('span', {}, 'Save'));
-  const whole = h(
-    'form',
-    { class: 'form narrow' },
-    h('h2', {}, 'For new answers'),
-    labelled(
-      'Model',
-      model.element,
-      `Empty: whatever is found, now ${models.current?.name ?? 'none'}. Names are like anthropic/claude-sonnet-5, gpt-5 or demo.`,
-    ),
-    model.list,
-    labelled('Approvals', approve),
-    labelled(
-      'Rounds an answer may take',
-      rounds,
-      'How often the model may be asked for one answer. Empty: the usual limit.',
-    ),
-    labelled('Dollars an answer may cost', cost, 'Empty: no limit.'),
-    h('div', { class: 'buttons' }, save),
-  );
-  whole.addEventListener('submit', (event) => {
-    event.preventDefault();
-    act(save, async () => {
-      const number = (input) => (input.value.trim() === '' ? null : Number(input.value));
-      await put('settings', {
+  return formOf({
+    kind: 'form narrow',
+    yes: save,
+    buttons: save,
+    controls: { model: model.element, approve, max_rounds: rounds, max_cost: cost },
+    fields: [
+      h('h2', {}, 'For new answers'),
+      labelled(
+        'Model',
+        model.element,
+        `Empty: whatever is found, now ${models.current?.name ?? 'none'}. Names are like anthropic/claude-sonnet-5, gpt-5 or demo.`,
+      ),
+      model.list,
+      labelled('Approvals', approve),
+      labelled(
+        'Rounds an answer may take',
+        rounds,
+        'How often the model may be asked for one answer. 0: no limit. Empty: the usual limit.',
+      ),
+      labelled('Dollars an answer may cost', cost, 'Such as 0.50. Empty: no limit.'),
+    ],
+    action: () =>
+      put('settings', {
         model: model.value() || null,
         approve: approve.value,
-        max_rounds: number(rounds),
-        max_cost: number(cost),
-      });
+        max_rounds: numberIn(rounds, 'Rounds', { whole: true, max: MAX_ROUNDS }),
+        max_cost: numberIn(cost, 'Dollars'),
+      }),
+    done: () => {
       notice('Saved. The next answer uses it.');
-    });
+      dispatchEvent(new Event('settings-saved'));
+    },
   });
-  return whole;
 }
 
 function providers({ providers: all }) {

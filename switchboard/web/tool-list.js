@@ -2,7 +2,7 @@
 
 import { get, patch, post } from './api.js';
 import { button, fill, fresh, h, icon, say } from './dom.js';
-import { labelled, select } from './dialog.js';
+import { labelled, select } from './fields.js';
 import { SchemaForm } from './form.js';
 import { count, pretty, span } from './format.js';
 import { act, failed } from './notices.js';
@@ -23,7 +23,7 @@ const PROVIDERS = [
 ];
 
 export class ToolList {
-  constructor(path, tools) {
+  constructor(path, list) {
     this.path = path;
     this.rows = new Map();
     this.sum = h('p', { class: 'quiet' });
@@ -33,18 +33,23 @@ export class ToolList {
       'aria-label': 'Find a tool',
       oninput: () => this.filter(),
     });
+    this.cut = h('p', { class: 'warning', hidden: true });
     this.list = h('ul', { class: 'lines tools' });
     this.element = h(
       'div',
       {},
       h('div', { class: 'card-head tools-head' }, this.sum, this.search),
+      this.cut,
       this.list,
     );
-    this.update(tools);
+    this.update(list);
   }
 
-  update(tools) {
+  /** `incomplete` says why the server offers more than these. */
+  update({ items: tools, incomplete }) {
     this.tools = tools;
+    this.cut.hidden = !incomplete;
+    say(this.cut, incomplete ? `Not all of this server’s tools are here: ${incomplete}.` : '');
     const kept = new Set(tools.map(({ name }) => name));
     for (const [name, row] of this.rows) {
       if (kept.has(name)) continue;
@@ -67,7 +72,7 @@ export class ToolList {
     say(
       this.sum,
       this.rows.size
-        ? `${on.length} of ${this.rows.size} tools on · about ${count(tokens)} tokens in every request`
+        ? `${on.length} of ${this.rows.size} tools on · about ${count(tokens)} tokens to describe them all`
         : 'This server offers no tools.',
     );
   }

@@ -2,8 +2,9 @@
 
 import { get } from './api.js';
 import { fill, h, link } from './dom.js';
+import { listen } from './live.js';
 import { failed } from './notices.js';
-import { statusBadge } from './servers.js';
+import { builtIn, statusBadge } from './servers.js';
 import { ToolList } from './tool-list.js';
 
 export function toolsView() {
@@ -18,11 +19,16 @@ export function toolsView() {
     ),
     place,
   );
-  load(place).catch(failed);
-  return { title: 'Tools', element };
+  const badges = new Map();
+  const stop = listen(({ kind, data }) => {
+    const badge = kind === 'server.status' && badges.get(data.server?.id);
+    if (badge) fill(badge, statusBadge(data.server));
+  });
+  load(place, badges).catch(failed);
+  return { title: 'Tools', element, leave: stop };
 }
 
-async function load(place) {
+async function load(place, badges) {
   const { items } = await get('mcp-servers');
   if (!items.length) {
     fill(
@@ -30,7 +36,8 @@ async function load(place) {
       h(
         'div',
         { class: 'empty' },
-        h('p', {}, 'No servers yet, so no tools.'),
+        h('p', {}, 'No servers of yours yet.'),
+        builtIn(),
         link('#/servers', 'Add a server'),
       ),
     );
@@ -42,7 +49,9 @@ async function load(place) {
       {},
       h('p', { class: 'quiet' }, server.isActive ? 'Asking…' : 'This server is off.'),
     );
-    if (server.isActive && server.trust !== 'pending') fillIn(server, body);
+    const badge = h('span', {}, statusBadge(server));
+    badges.set(server.id, badge);
+    if (server.isActive && server.trust !== 'pending') fillIn(server, body, badge);
     return h(
       'section',
       { class: 'group-of-tools' },
@@ -50,7 +59,7 @@ async function load(place) {
         'div',
         { class: 'card-head' },
         h('h2', {}, link(`#/servers/${server.id}`, server.name)),
-        statusBadge(server),
+        badge,
       ),
       body,
     );
@@ -58,11 +67,13 @@ async function load(place) {
   fill(place, parts);
 }
 
-async function fillIn(server, body) {
+async function fillIn(server, body, badge) {
   const path = `mcp-servers/${server.id}`;
   try {
-    const { items } = await get(`${path}/tools`);
-    fill(body, new ToolList(path, items).element);
+    const list = await get(`${path}/tools`);
+    fill(body, new ToolList(path, list).element);
+    // Asking may have connected it.
+    fill(badge, statusBadge(await get(path)));
   } catch (error) {
     fill(
       body,

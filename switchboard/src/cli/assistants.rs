@@ -1,6 +1,6 @@
 //! `switchboard assistants`: models with instructions and servers of their own.
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
 use crate::assistants::Draft;
@@ -9,7 +9,7 @@ use crate::cli::Global;
 use crate::cli::text::{table, table_or};
 use crate::exit::{Exit, Failure};
 use crate::out::Out;
-use crate::store::{Assistant, Change, McpMode, Server, ServerId, Store, UserId};
+use crate::store::{Assistant, Change, McpMode, Server, ServerId, Store, ToolSelection, UserId};
 
 /// Models with instructions and servers of their own; `chat --assistant NAME` talks with one.
 #[derive(Args, Debug)]
@@ -65,6 +65,20 @@ struct Said {
     /// Which calls are asked about: ask, auto-read, auto or plan
     #[arg(long, value_name = "MODE")]
     approve: Option<String>,
+    /// How its model calls tools: by function calling, or in its text for a model that has none
+    #[arg(long, value_name = "HOW")]
+    tool_calls: Option<ToolCalls>,
+}
+
+/// How a model calls tools.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ToolCalls {
+    /// As the model can
+    Auto,
+    /// By its provider's function calling
+    Function,
+    /// In its text
+    Prompt,
 }
 
 impl Assistants {
@@ -115,19 +129,25 @@ impl Said {
         };
         let chosen: Vec<ServerId> = self.servers.iter().map(id).collect::<Result<_, _>>()?;
         let mode = match (self.no_servers, self.all_servers, chosen.is_empty()) {
-            (true, ..) => Some(McpMode::Off),
-            (_, true, _) => Some(McpMode::Auto),
-            (.., false) => Some(McpMode::Manual),
+            (true, ..) => Some(ToolSelection::Off),
+            (_, true, _) => Some(ToolSelection::Auto),
+            (.., false) => Some(ToolSelection::Manual),
             _ => None,
         };
         Ok(Draft {
             name: None,
             model: self.model.clone().map(Some),
             system: self.system.clone().map(Some),
-            mcp_mode: mode,
+            tool_selection: mode,
+            mcp_mode: self.tool_calls.map(|calls| match calls {
+                ToolCalls::Auto => None,
+                ToolCalls::Function => Some(McpMode::Function),
+                ToolCalls::Prompt => Some(McpMode::Prompt),
+            }),
             server_ids: mode.map(|_| chosen),
             max_rounds: self.max_rounds.map(Some),
             approval_mode: self.approve.clone().map(Some),
+            ..Draft::default()
         })
     }
 }
@@ -161,7 +181,8 @@ async fn described(store: &dyn Store, row: &Assistant) -> Result<Value, Failure>
         "name": row.name,
         "model": row.model,
         "system": row.system,
-        "servers": row.mcp_mode,
+        "servers": row.tool_selection,
+        "tool_calls": row.mcp_mode,
         "chosen": names.map(|server| server.name.as_str()).collect::<Vec<_>>(),
         "max_rounds": row.max_rounds,
         "approve": row.approval_mode,

@@ -56,7 +56,7 @@ impl Config {
         let settings = home::settings(&*store, &user).await?;
         match self.verb {
             Verb::Get { key } => {
-                let value = settings.get(&key).map(hidden);
+                let value = settings.get(&key).map(|value| hidden(&key, value));
                 let value = value.ok_or_else(|| {
                     Failure::new(Exit::Other, format!("the setting {key:?} is not set"))
                 })?;
@@ -86,13 +86,16 @@ impl Config {
                 keys_stay(&settings, &after)?;
                 store.commit(vec![change]).await?;
                 let settings = home::settings(&*store, &user).await?;
-                let value = settings.get(&key).map(hidden).unwrap_or_default();
+                let value = settings
+                    .get(&key)
+                    .map(|value| hidden(&key, value))
+                    .unwrap_or_default();
                 out.result(&json!({ "key": key, "value": value }), text(&value));
             }
             Verb::List => {
                 let all: Map<String, Value> = settings
                     .iter()
-                    .map(|(key, value)| (key.clone(), hidden(value)))
+                    .map(|(key, value)| (key.clone(), hidden(key, value)))
                     .collect();
                 let lines = all
                     .iter()

@@ -47,7 +47,7 @@ impl Import {
         let mut imported: Vec<String> = Vec::new();
         if agreed {
             let wanted = plan.items.iter().filter(wanted);
-            let mut taken = take_over(wanted, &stored).await?;
+            let mut taken = take_over(wanted, &stored, Keeping::KeyringOrPlain).await?;
             if out.is_interactive() {
                 for row in &mut taken.rows {
                     let item = plan.items.iter().rfind(|item| item.row.name == row.name);

@@ -62,8 +62,8 @@ impl Serve {
         };
         out.result(&json!({ "url": url, "links": told }), text);
         out.note("The link holds the key to everything: share it with nobody. Ctrl-C stops.");
-        if let (true, Some(link)) = (self.open, links.first())
-            && let Err(error) = browser::open(&link.url)
+        if self.open
+            && let Err(error) = server.one_time_url().and_then(|url| browser::open(&url))
         {
             out.note(format!("The browser cannot be opened: {error}"));
         }

@@ -18,6 +18,7 @@ pub(crate) struct Taken {
 pub(crate) async fn take_over(
     items: impl Iterator<Item = &Item>,
     stored: &[Server],
+    keeping: Keeping,
 ) -> Result<Taken, Failure> {
     let mut taken = Taken::default();
     let mut sort = next_place(stored);
@@ -37,7 +38,7 @@ pub(crate) async fn take_over(
         for (what, values) in kinds {
             for (name, value) in values.iter_mut() {
                 let place = format!("{what}/{name}");
-                *value = keep(&id, &place, value.clone(), Keeping::KeyringOrPlain).await?;
+                *value = keep(&id, &place, value.clone(), keeping).await?;
                 open |= matches!(value, StoredValue::Plain(text) if !text.contains("${"));
             }
         }

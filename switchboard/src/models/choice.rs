@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::models::capability::Capabilities;
 use crate::models::endpoint::{AddressError, Endpoint, key_for, origin};
 use crate::models::provider::{self, Provider};
-use crate::store::StoredValue;
+use crate::store::{McpMode, StoredValue};
 
 /// What the user wants of the model, by flags.
 #[derive(Clone, Debug, Default)]
@@ -119,6 +119,19 @@ impl Choice {
             (None, true) => "demo".to_owned(),
             (None, false) => format!("{}/{}", self.provider.name, self.model),
         }
+    }
+
+    /// With tools called in this way, if an assistant has one.
+    #[must_use]
+    pub(crate) fn with_mcp_mode(mut self, mode: Option<McpMode>) -> Self {
+        match mode {
+            Some(McpMode::Prompt) => self.wire = Wire::Prompt,
+            Some(McpMode::Function) if self.wire == Wire::Prompt => {
+                self.wire = self.provider.wire(self.base_url.is_some());
+            }
+            _ => {}
+        }
+        self
     }
 }
 

@@ -13,6 +13,7 @@ use url::Url;
 
 use crate::models::choice::{ChoiceError, Found};
 use crate::models::provider::{self, Provider, Speaks};
+use crate::servers::shown_url;
 use crate::store::StoredValue;
 
 /// An address of one's own: where it is, what is spoken there, and where its key is.
@@ -74,7 +75,7 @@ impl Endpoint {
     pub(crate) fn described(&self) -> Value {
         json!({
             "name": self.name,
-            "baseUrl": self.base_url,
+            "baseUrl": shown_url(&self.base_url),
             "wire": self.wire,
             "key": self.key.as_ref().map(ToString::to_string),
         })

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::models::choice::Choice;
 use crate::models::prices::PriceTable;
 use crate::models::provider::Provider;
+use crate::servers::shown_url;
 
 /// A provider, as it stands on this machine.
 #[derive(Debug)]
@@ -53,7 +54,7 @@ pub(crate) fn described(choice: &Choice, table: &PriceTable) -> Value {
         "endpoint": choice.endpoint,
         "model": choice.model,
         "wire": choice.wire,
-        "baseUrl": choice.base_url,
+        "baseUrl": choice.base_url.as_deref().map(shown_url),
         "key": choice.key.as_ref().map(ToString::to_string),
         "capabilities": choice.capabilities,
         "why": choice.origin,

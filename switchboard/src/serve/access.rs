@@ -1,12 +1,14 @@
 //! Who may come in: a token for each user, in a file for its owner only.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::io::Write as _;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use parking_lot::Mutex;
 use ring::rand::{SecureRandom as _, SystemRandom};
 use sha2::{Digest as _, Sha256};
 
@@ -16,12 +18,25 @@ use crate::store::UserId;
 
 /// The bytes of a token.
 const BYTES: usize = 32;
+/// How long a code can be exchanged.
+const CODE_LIFETIME: Duration = Duration::from_secs(120);
+/// The most codes that wait at a time: the oldest give way.
+const MAX_CODES: usize = 16;
 
 /// The users' tokens.
 pub(crate) struct Access {
     tokens: BTreeMap<String, String>,
     /// Found by hash: how long that takes tells nothing about a token.
     users: BTreeMap<[u8; BYTES], UserId>,
+    /// One-time codes, by hash.
+    codes: Mutex<VecDeque<Code>>,
+}
+
+/// A code that can be exchanged for a user's token, once.
+struct Code {
+    hash: [u8; BYTES],
+    user: UserId,
+    made: Instant,
 }
 
 impl Access {
@@ -53,7 +68,36 @@ impl Access {
             .iter()
             .map(|(name, token)| (hash(token), UserId::new(name.clone())))
             .collect();
-        Ok(Self { tokens, users })
+        Ok(Self {
+            tokens,
+            users,
+            codes: Mutex::default(),
+        })
+    }
+
+    /// A code for a user's token.
+    pub(crate) fn code(&self, user: &UserId) -> std::io::Result<String> {
+        let code = fresh()?;
+        let mut codes = self.codes.lock();
+        codes.push_back(Code {
+            hash: hash(&code),
+            user: user.clone(),
+            made: Instant::now(),
+        });
+        while codes.len() > MAX_CODES {
+            codes.pop_front();
+        }
+        Ok(code)
+    }
+
+    /// The token that a code stands for. It works once, and not for long.
+    pub(crate) fn redeem(&self, code: &str) -> Option<&str> {
+        let hash = hash(code);
+        let mut codes = self.codes.lock();
+        codes.retain(|code| code.made.elapsed() < CODE_LIFETIME);
+        let at = codes.iter().position(|code| code.hash == hash)?;
+        let code = codes.remove(at)?;
+        self.token(&code.user)
     }
 
     /// The token of a user.
@@ -118,6 +162,25 @@ mod tests {
         let only = Access::open(&file, std::slice::from_ref(&bob)).unwrap();
         assert_eq!(only.user(token), None, "ann is not served now");
         assert!(!format!("{both:?}").contains(token));
+    }
+
+    #[test]
+    fn a_code_is_exchanged_once_and_old_ones_give_way() {
+        let folder = tempfile::tempdir().unwrap();
+        let user = UserId::local();
+        let access = Access::open(&folder.path().join("tokens.json"), &[user.clone()]).unwrap();
+        let token = access.token(&user).unwrap();
+        let code = access.code(&user).unwrap();
+        assert_ne!(code, token);
+        assert_eq!(access.user(&code), None, "a code is no token");
+        assert_eq!(access.redeem("guess"), None);
+        assert_eq!(access.redeem(&code), Some(token));
+        assert_eq!(access.redeem(&code), None);
+        let first = access.code(&user).unwrap();
+        for _ in 0..MAX_CODES {
+            access.code(&user).unwrap();
+        }
+        assert_eq!(access.redeem(&first), None);
     }
 
     #[cfg(unix)]

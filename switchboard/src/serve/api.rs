@@ -11,6 +11,7 @@ mod messages;
 mod resources;
 mod servers;
 mod settings;
+mod token;
 mod tools;
 mod usage;
 
@@ -36,6 +37,7 @@ pub(crate) fn routes() -> Routes {
         .get("/api/openapi.json", openapi::document)
         .get("/api/events", events::events)
         .merge(health::routes())
+        .merge(token::routes())
         .merge(servers::routes())
         .merge(connection::routes())
         .merge(tools::routes())

@@ -110,6 +110,12 @@ impl ApiError {
         self
     }
 
+    /// With the member of the request that it is about, so that a form can show it there.
+    #[must_use]
+    pub(crate) fn at(self, field: &str) -> Self {
+        self.with_details(json!({ "field": field }))
+    }
+
     /// With more for programs.
     #[must_use]
     pub(crate) fn with_details(mut self, details: Value) -> Self {
@@ -179,8 +185,8 @@ impl From<SessionError> for ApiError {
                 Self::conflict("already_answered", message)
             }
             SessionError::Answer(AnswerError::Arguments(why)) => {
-                Self::unfit("the arguments do not fit the tool's schema")
-                    .with_details(json!({ "arguments": why }))
+                let message = format!("the arguments do not fit the tool's schema: {why}");
+                Self::unfit(message).with_details(json!({ "arguments": why }))
             }
             SessionError::Answer(AnswerError::Superseded(_)) => Self::conflict("stale", message),
             SessionError::Answer(AnswerError::NotReadOnly(_)) => Self::unfit(message),

@@ -33,6 +33,7 @@ pub(crate) const READERS: usize = 256;
 const ALIAS: &str = "tool.message.updated";
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Wish {
     conversation: Option<String>,
     after: Option<u64>,

@@ -14,6 +14,9 @@ use crate::serve::app::App;
 use crate::serve::error::ApiError;
 use crate::serve::input::User;
 
+/// The one address of the API that needs no token.
+pub(crate) const EXCHANGE: &str = "/api/token";
+
 /// What the page may do: only what is our own.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
     img-src 'self' blob:; media-src blob:; connect-src 'self'; form-action 'none'; \
@@ -77,6 +80,10 @@ fn admit(app: &App, request: &mut Request, is_api: bool) -> Result<(), ApiError>
         return Err(ApiError::rate_limited(seconds));
     }
     let Some(user) = user.cloned() else {
+        // Whoever has only a code exchanges it for a token.
+        if request.uri().path() == EXCHANGE {
+            return Ok(());
+        }
         let message = "this needs the token of the link that `switchboard serve` printed";
         let error = ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", message);
         return Err(error.with_hint("Open that link, or send `Authorization: Bearer TOKEN`."));

@@ -1,5 +1,7 @@
 //! What requests bring, read or refused in the one shape.
 
+use std::time::Duration;
+
 use axum::RequestExt as _;
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
@@ -26,7 +28,11 @@ impl<S: Sync> FromRequestParts<S> for User {
     }
 }
 
-/// A body of JSON.
+/// How long a body may take to arrive.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A body of JSON. What it is read as refuses members that it does not know, as [`Params`] does:
+/// what is not understood is not dropped.
 #[derive(Debug)]
 pub(crate) struct Body<T>(pub(crate) T);
 
@@ -42,7 +48,9 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
             let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
             return Err(ApiError::new(status, "not_json", message));
         }
-        let bytes: Result<Bytes, BytesRejection> = request.extract().await;
+        let bytes = tokio::time::timeout(BODY_TIMEOUT, request.extract::<Bytes, _>()).await;
+        let late = |_| ApiError::of_status(StatusCode::REQUEST_TIMEOUT);
+        let bytes: Result<Bytes, BytesRejection> = bytes.map_err(late)?;
         let bytes = bytes.map_err(|error| ApiError::of_status(error.status()))?;
         // A list could be read as the members in their order; nobody means that.
         if bytes.trim_ascii_start().first() != Some(&b'{') {

@@ -1,7 +1,7 @@
 //! The web page, in the binary.
 
 use axum::http::{StatusCode, Uri, header};
-use axum::response::{IntoResponse as _, Response};
+use axum::response::{IntoResponse as _, Redirect, Response};
 
 const HTML: &str = "text/html; charset=utf-8";
 const PICTURE: &str = "image/svg+xml";
@@ -38,6 +38,7 @@ const FILES: &[File] = &[
     asset!("dialog.js", SCRIPT),
     asset!("dom.js", SCRIPT),
     asset!("elicitation.js", SCRIPT),
+    asset!("fields.js", SCRIPT),
     asset!("form-values.js", SCRIPT),
     asset!("form.js", SCRIPT),
     asset!("format.js", SCRIPT),
@@ -89,13 +90,45 @@ pub(crate) async fn file(uri: Uri) -> Response {
             ];
             (headers, *bytes).into_response()
         }
+        // The page tells its views apart by what follows `#`: an address without it leads there.
+        None if is_view(path) => {
+            let place = format!("/#{}", path.trim_end_matches('/'));
+            Redirect::temporary(&place).into_response()
+        }
         None => (StatusCode::NOT_FOUND, "there is no such page\n").into_response(),
     }
+}
+
+/// Whether a path can be a view of the page: words, no file.
+fn is_view(path: &str) -> bool {
+    let sign = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '/' | '-' | '_');
+    path.len() <= 200
+        && path.chars().all(sign)
+        && !path.starts_with("//")
+        && !path.starts_with("/api/")
+        && path != "/api"
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_words_are_views() {
+        for path in ["/settings/mcp", "/servers/0d9c-1/logs", "/tools/"] {
+            assert!(is_view(path), "{path}");
+        }
+        for path in [
+            "/favicon.ico",
+            "//evil.example",
+            "/api/none",
+            "/api",
+            "/a%0d%0ab",
+            "/a b",
+        ] {
+            assert!(!is_view(path), "{path}");
+        }
+    }
 
     #[test]
     fn every_file_of_the_page_is_in_the_binary() {

@@ -8,7 +8,7 @@ use crate::doctor::Finding;
 use crate::exit::{Exit, Failure};
 use crate::models::Choice;
 use crate::servers::{AdHoc, Host, demo, is_url, reach};
-use crate::store::{Assistant, McpMode, Server, Store, Trust, UserId};
+use crate::store::{Assistant, Server, Store, ToolSelection, Trust, UserId};
 use crate::workbench::Wishes;
 
 /// The servers that take part.
@@ -90,9 +90,9 @@ async fn of_assistant(
 ) -> Result<Selected, Failure> {
     let mut selected = Selected::default();
     let rows = store.servers(user).await?;
-    let chosen = match assistant.map(|assistant| (assistant.mcp_mode, assistant)) {
-        Some((McpMode::Off, _)) => Some(Vec::new()),
-        Some((McpMode::Manual, it)) => Some(store.assistant_servers(&it.id).await?),
+    let chosen = match assistant.map(|assistant| (assistant.tool_selection, assistant)) {
+        Some((ToolSelection::Off, _)) => Some(Vec::new()),
+        Some((ToolSelection::Manual, it)) => Some(store.assistant_servers(&it.id).await?),
         _ => None,
     };
     let is_chosen = |row: &&Server| {

@@ -10,3 +10,4 @@ mod separation;
 mod servers;
 mod settings;
 mod tools;
+mod unknown;

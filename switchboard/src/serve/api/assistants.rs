@@ -12,7 +12,7 @@ use crate::serve::error::ApiError;
 use crate::serve::input::{Body, User};
 use crate::serve::own::Own;
 use crate::serve::routes::Routes;
-use crate::store::{Assistant, Change, McpMode, ServerId};
+use crate::store::{Assistant, Change, ServerId, ToolSelection};
 
 pub(super) fn routes() -> Routes {
     Routes::new()
@@ -31,6 +31,7 @@ async fn shown(app: &App, row: &Assistant) -> Result<Value, ApiError> {
         "name": row.name,
         "model": row.model,
         "system": row.system,
+        "toolSelection": row.tool_selection,
         "mcpMode": row.mcp_mode,
         "serverIds": app.store.assistant_servers(&row.id).await?,
         "maxRounds": row.max_rounds,
@@ -66,7 +67,7 @@ async fn store(app: &App, row: &Assistant, changes: Vec<Change>) -> Result<(), A
     let same = |other: &Assistant| other.name == row.name && other.id != row.id;
     if app.store.assistants(&row.user_id).await?.iter().any(same) {
         let message = format!("there is an assistant {:?} already", row.name);
-        return Err(ApiError::conflict("name_taken", message));
+        return Err(ApiError::conflict("name_taken", message).at("name"));
     }
     app.store.commit(changes).await?;
     Ok(())
@@ -105,12 +106,13 @@ async fn servers(
     Own(row): Own<Assistant>,
 ) -> Result<Json<Value>, ApiError> {
     let ids = app.store.assistant_servers(&row.id).await?;
-    Ok(Json(json!({ "mode": row.mcp_mode, "ids": ids })))
+    Ok(Json(json!({ "mode": row.tool_selection, "ids": ids })))
 }
 
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Chosen {
-    mode: Option<McpMode>,
+    mode: Option<ToolSelection>,
     ids: Option<Vec<ServerId>>,
 }
 
@@ -120,12 +122,12 @@ async fn choose(
     Body(chosen): Body<Chosen>,
 ) -> Result<Json<Value>, ApiError> {
     let draft = Draft {
-        mcp_mode: chosen.mode,
+        tool_selection: chosen.mode,
         server_ids: chosen.ids,
         ..Draft::default()
     };
     let changes = draft.apply(&mut row).map_err(ApiError::unfit_for)?;
     store(&app, &row, changes).await?;
     let ids = app.store.assistant_servers(&row.id).await?;
-    Ok(Json(json!({ "mode": row.mcp_mode, "ids": ids })))
+    Ok(Json(json!({ "mode": row.tool_selection, "ids": ids })))
 }

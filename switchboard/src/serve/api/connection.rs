@@ -68,6 +68,7 @@ async fn test(Member { crew, row }: Member) -> Result<Json<Value>, ApiError> {
         }
         Err(finding) => Examination::failed(&row.name, finding),
     };
+    crew.tried(&row, &examination).await?;
     Ok(Json(tested(&row, &examination)))
 }
 
@@ -107,6 +108,7 @@ async fn log_out(Member { crew, row }: Member) -> Result<Json<Value>, ApiError> 
 }
 
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Wanted {
     lines: Option<usize>,
 }

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::chat::{export_json, export_markdown};
+use crate::models::Wanted;
 use crate::serve::app::App;
 use crate::serve::error::ApiError;
 use crate::serve::input::{Body, Params, User, present};
@@ -18,7 +19,7 @@ use crate::session::{fork, shape, transcript};
 use crate::store::{
     AssistantId, BlobId, Change, Conversation, ConversationId, NewEvent, Standing, UserId,
 };
-use crate::workbench::named_mode;
+use crate::workbench::{self, named_mode};
 
 /// The most conversations on a page.
 const PAGE: u32 = 200;
@@ -51,6 +52,7 @@ async fn told(app: &App, row: &Conversation) -> Result<Value, ApiError> {
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Page {
     limit: Option<u32>,
     after: Option<String>,
@@ -127,7 +129,12 @@ struct Wish {
 
 impl Wish {
     /// The change it means, if it makes sense.
-    async fn edit(self, app: &App, user: &UserId) -> Result<Edit, ApiError> {
+    async fn edit(
+        self,
+        app: &App,
+        user: &UserId,
+        row: Option<&Conversation>,
+    ) -> Result<Edit, ApiError> {
         if let Some(Some(id)) = &self.assistant_id {
             let all = app.store.assistants(user).await?;
             if !all.iter().any(|assistant| assistant.id == *id) {
@@ -135,7 +142,17 @@ impl Wish {
             }
         }
         if let Some(Some(mode)) = &self.approval_mode {
-            named_mode(mode).map_err(ApiError::unfit_for)?;
+            let named = named_mode(mode);
+            named.map_err(|failure| ApiError::unfit_for(failure).at("approvalMode"))?;
+        }
+        let kept = row.and_then(|row| row.options.get("model")?.as_str());
+        if let Some(Some(model)) = &self.model
+            && kept != Some(model.as_str())
+        {
+            // A chat with a model that cannot be asked is not begun.
+            let settings = app.fleet.settings(user).await?;
+            let choice = workbench::choice(&Wanted::model(Some(model.clone())), &settings).await;
+            choice.map_err(|failure| ApiError::unfit_for(failure).at("model"))?;
         }
         if self.title.as_ref().is_some_and(|title| title.len() > TITLE) {
             return Err(ApiError::unfit("the title is too long"));
@@ -154,7 +171,7 @@ async fn begin(
     User(user): User,
     Body(wish): Body<Wish>,
 ) -> Result<(StatusCode, Json<Value>), ApiError> {
-    let edit = wish.edit(&app, &user).await?;
+    let edit = wish.edit(&app, &user, None).await?;
     let mut row = Conversation::new(user, "");
     edit.make(&mut row);
     let told = put(&app, row).await?;
@@ -184,7 +201,7 @@ async fn change(
     Own(row): Own<Conversation>,
     Body(wish): Body<Wish>,
 ) -> Result<Json<Value>, ApiError> {
-    let edit = wish.edit(&app, &row.user_id).await?;
+    let edit = wish.edit(&app, &row.user_id, Some(&row)).await?;
     let order = |reply| Order::Edit { edit, reply };
     let row = app.runs.order(&row.user_id, &row.id, order).await?;
     Ok(Json(told(&app, &row).await?))
@@ -245,6 +262,7 @@ async fn copy(
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Format {
     #[serde(default)]
     format: FormatName,

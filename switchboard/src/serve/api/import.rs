@@ -12,7 +12,7 @@ use crate::serve::app::App;
 use crate::serve::error::ApiError;
 use crate::serve::input::{Body, Params, User};
 use crate::serve::routes::Routes;
-use crate::servers::{Host, Program, export, shown_url};
+use crate::servers::{Host, Keeping, Program, export, shown_url};
 use crate::store::{Change, Server, StoredValue};
 
 pub(super) fn routes() -> Routes {
@@ -22,6 +22,7 @@ pub(super) fn routes() -> Routes {
 }
 
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Wishes {
     /// Whether to take over what is shown.
     #[serde(default)]
@@ -56,7 +57,12 @@ async fn import(
             (Some(names), _) => names.contains(&item.row.name),
             (None, state) => state != Compared::Conflict,
         };
-        let taken = take_over(plan.items.iter().filter(wanted), &stored).await?;
+        let taken = take_over(
+            plan.items.iter().filter(wanted),
+            &stored,
+            Keeping::KeyringOrPlain,
+        )
+        .await?;
         notices = taken.notices;
         let crew = app.fleet.crew(&user);
         for row in &taken.rows {
@@ -88,6 +94,7 @@ fn shown(item: &Item) -> Value {
 }
 
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Wanted {
     to: Program,
 }

@@ -27,6 +27,7 @@ pub(super) fn routes() -> Routes {
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Page {
     before: Option<u64>,
     limit: Option<u32>,

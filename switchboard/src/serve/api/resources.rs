@@ -55,6 +55,7 @@ async fn resources(Member { crew, row }: Member) -> Result<Json<Value>, ApiError
 }
 
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Which {
     uri: String,
 }
@@ -77,6 +78,7 @@ async fn prompts(Member { crew, row }: Member) -> Result<Json<Value>, ApiError> 
 }
 
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Filled {
     #[serde(default)]
     arguments: BTreeMap<String, String>,

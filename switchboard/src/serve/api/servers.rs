@@ -5,6 +5,8 @@ mod draft;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::doctor::{Finding, Problem};
@@ -15,7 +17,7 @@ use crate::serve::fleet::{Crew, event};
 use crate::serve::input::{Body, User};
 use crate::serve::own::Member;
 use crate::serve::routes::Routes;
-use crate::servers::{auto_approved, log_out, next_place};
+use crate::servers::{Keeping, auto_approved, log_out, next_place};
 use crate::store::{Change, Server, ServerKind, StoreError, UserId};
 use draft::Draft;
 
@@ -67,18 +69,21 @@ async fn show(Member { crew, row }: Member) -> Result<Json<Value>, ApiError> {
     Ok(Json(crew.shown(&row).await?))
 }
 
+/// A body that has been read as JSON already, as one of its shapes.
+fn read<T: DeserializeOwned>(body: Value) -> Result<T, ApiError> {
+    serde_json::from_value(body)
+        .map_err(|error| ApiError::bad_request(format!("the body cannot be read: {error}")))
+}
+
 async fn add(
     State(app): State<App>,
     User(user): User,
     Body(new): Body<Value>,
 ) -> Result<(StatusCode, Json<Value>), ApiError> {
-    if let Some(text) = new.get("paste") {
-        let text = text.as_str();
-        let text = text.ok_or_else(|| ApiError::bad_request("what is pasted must be text"))?;
-        return pasted(&app, &user, text).await;
+    if new.get("paste").is_some() {
+        return pasted(&app, &user, read(new)?).await;
     }
-    let draft: Draft = serde_json::from_value(new)
-        .map_err(|error| ApiError::bad_request(format!("the body cannot be read: {error}")))?;
+    let draft: Draft = read(new)?;
     let rows = app.store.servers(&user).await?;
     // The draft says what it is.
     let mut row = Server::new(user.clone(), "", ServerKind::Auto);
@@ -89,25 +94,55 @@ async fn add(
     Ok((StatusCode::CREATED, Json(crew.shown(&row).await?)))
 }
 
+/// A text with servers in the words of another program.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Pasted {
+    paste: String,
+    /// Whether values that are no references may be kept readable in the store.
+    #[serde(default)]
+    plain_values: bool,
+}
+
 /// Takes over what is good of a pasted text. What is not stops nothing else.
 async fn pasted(
     app: &App,
     user: &UserId,
-    text: &str,
+    said: Pasted,
 ) -> Result<(StatusCode, Json<Value>), ApiError> {
     let rows = app.store.servers(user).await?;
     let mut plan = Plan::of(user);
-    plan.paste(text, &rows);
+    plan.paste(&said.paste, &rows);
     let fresh = |state| matches!(state, Compared::New | Compared::NeedsInput);
-    let taken = plan.items.iter().filter(|item| fresh(item.state));
-    let taken = take_over(taken, &rows).await?;
     let crew = app.fleet.crew(user);
     let problem = |name: &str, message: &str| json!({ "name": name, "message": message });
     let problems = plan.problems.iter();
     let mut problems: Vec<Value> = problems.map(|(name, text)| problem(name, text)).collect();
     let mut items = Vec::new();
     let mut refused = None;
-    for row in &taken.rows {
+    // The same rule as for a server whose fields are filled in.
+    let keeping = match said.plain_values {
+        true => Keeping::Plain,
+        false => Keeping::Keyring,
+    };
+    let mut known = rows;
+    let mut taken = Vec::new();
+    for item in plan.items.iter().filter(|item| fresh(item.state)) {
+        match take_over(std::iter::once(item), &known, keeping).await {
+            Ok(new) => {
+                known.extend(new.rows.iter().cloned());
+                taken.extend(new.rows);
+            }
+            Err(failure) => {
+                let hint = format!(
+                    "{}. Write \"env:NAME\" in place of the value, or agree that it is kept readable.",
+                    failure.chain()
+                );
+                problems.push(problem(&item.row.name, &hint));
+            }
+        }
+    }
+    for row in &taken {
         if let Some(objection) = crew.host().objection(row) {
             problems.push(problem(&row.name, &objection.message));
             refused = Some(refusal(row, &objection));
@@ -129,7 +164,7 @@ async fn pasted(
         };
         problems.push(problem(&item.row.name, message));
     }
-    let told = json!({ "items": items, "problems": problems, "notices": taken.notices });
+    let told = json!({ "items": items, "problems": problems, "notices": [] });
     Ok((StatusCode::OK, Json(told)))
 }
 
@@ -149,7 +184,8 @@ async fn change(
 async fn store(crew: &Crew, row: &Server, rows: &[Server]) -> Result<(), ApiError> {
     let taken = || {
         let message = format!("there is a server {:?} already", row.name);
-        ApiError::conflict("name_taken", message).with_hint("Take another name.")
+        let error = ApiError::conflict("name_taken", message).at("name");
+        error.with_hint("Take another name.")
     };
     if let Some(objection) = crew.host().objection(row) {
         return Err(refusal(row, &objection));

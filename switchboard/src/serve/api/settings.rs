@@ -26,7 +26,7 @@ pub(super) fn routes() -> Routes {
 async fn shown(app: &App, user: &UserId) -> Result<Json<Value>, ApiError> {
     let settings = app.fleet.settings(user).await?;
     let shown = settings.iter();
-    let shown = shown.map(|(key, value)| (key.clone(), hidden(value)));
+    let shown = shown.map(|(key, value)| (key.clone(), hidden(key, value)));
     Ok(Json(Value::Object(shown.collect())))
 }
 
@@ -50,15 +50,17 @@ async fn change(
         }
         let change = match value {
             Value::Null => {
-                check(&key).map_err(ApiError::unfit_for)?;
+                check(&key).map_err(|failure| ApiError::unfit_for(failure).at(&key))?;
                 wanted.remove(&key);
                 Change::DeleteSetting(user.clone(), key)
             }
             // What is sent back as it was shown stays.
-            value if wanted.get(&key).map(hidden) == Some(value.clone()) => continue,
+            value if wanted.get(&key).map(|kept| hidden(&key, kept)) == Some(value.clone()) => {
+                continue;
+            }
             value => {
                 let setting = setting(&user, &key, value, Keeping::Reference);
-                let setting = setting.map_err(ApiError::unfit_for)?;
+                let setting = setting.map_err(|failure| ApiError::unfit_for(failure).at(&key))?;
                 wanted.insert(key, setting.value.clone());
                 Change::PutSetting(setting)
             }
@@ -69,7 +71,7 @@ async fn change(
     // What is stored can be used, or is not stored.
     if wanted.contains_key("model") {
         let choice = choice(&Wanted::default(), &wanted).await;
-        choice.map_err(ApiError::unfit_for)?;
+        choice.map_err(|failure| ApiError::unfit_for(failure).at("model"))?;
     }
     PriceTable::new(&wanted).map_err(|error| ApiError::unfit(error.to_string()))?;
     app.store.commit(changes).await?;

@@ -33,6 +33,7 @@ pub(super) fn routes() -> Routes {
 }
 
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Asked {
     refresh: Option<String>,
 }
@@ -62,6 +63,7 @@ async fn list(
         "next": null,
         "live": tools.live,
         "problem": tools.problem.map(|finding| finding.to_json()),
+        "incomplete": tools.incomplete,
     })))
 }
 
@@ -120,6 +122,7 @@ async fn tool(crew: &Crew, row: &Server, name: &str) -> Result<Arc<Entry>, ApiEr
 }
 
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Governed {
     enabled: Option<bool>,
     approval: Option<Approval>,
@@ -175,6 +178,7 @@ async fn govern(
 }
 
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Call {
     #[serde(default)]
     arguments: Map<String, Value>,
@@ -210,6 +214,7 @@ async fn call(
 }
 
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Shown {
     r#for: Audience,
 }

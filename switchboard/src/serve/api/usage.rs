@@ -20,6 +20,7 @@ pub(super) fn routes() -> Routes {
 }
 
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Asked {
     conversation: Option<String>,
     since: Option<String>,

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_manager::{Entry, ManagerError, ServerConfig, ServerState, Wait};
+use mcp_manager::{Entry, ItemKind, ListProblem, ManagerError, ServerConfig, ServerState, Wait};
 
 use super::crew::Crew;
-use crate::doctor::{Finding, Problem, diagnose};
+use crate::doctor::{Examination, Finding, Problem, diagnose};
 use crate::servers::{pending, reach};
 use crate::store::{Server, StoreError, Timestamp, Trust};
 
@@ -21,6 +21,8 @@ pub(crate) struct Tools {
     pub(crate) live: bool,
     /// Why it cannot be asked.
     pub(crate) problem: Option<Finding>,
+    /// Why it offers more than is here.
+    pub(crate) incomplete: Option<String>,
 }
 
 /// How new an answer must be.
@@ -65,6 +67,16 @@ impl Crew {
         let finding = connected.err().map(|error| diagnose(&config, &error));
         self.found(&row.id, finding.clone());
         finding.map_or(Ok(()), Err)
+    }
+
+    /// Keeps in mind what a trial of a server found, and shows it as the server's state.
+    pub(crate) async fn tried(&self, row: &Server, trial: &Examination) -> Result<(), StoreError> {
+        if self.is_connected(row) || !row.is_active {
+            return Ok(());
+        }
+        let failed = trial.seen.is_none();
+        self.found(&row.id, trial.findings.first().cloned().filter(|_| failed));
+        self.commit(row, Vec::new()).await
     }
 
     /// Connects a server that is not connected.
@@ -122,6 +134,7 @@ impl Crew {
             let entries = self.remembered(row).await?;
             if fresh && wanted == Wanted::Known {
                 return Ok(Tools {
+                    incomplete: kept_in_part(entries.len()),
                     entries,
                     live: false,
                     problem: None,
@@ -129,6 +142,7 @@ impl Crew {
             }
             if let Err(finding) = self.connect(row).await {
                 return Ok(Tools {
+                    incomplete: kept_in_part(entries.len()),
                     entries,
                     live: false,
                     problem: Some(finding),
@@ -139,6 +153,20 @@ impl Crew {
             entries: self.offered(row),
             live: true,
             problem: None,
+            incomplete: self.incomplete(row),
+        })
+    }
+
+    /// Why the list of a connected server's tools is not all of it.
+    fn incomplete(&self, row: &Server) -> Option<String> {
+        let catalog = self.manager.catalog();
+        let mut listings = catalog.listings();
+        let listing = listings.find(|listing| listing.server().as_str() == row.name)?;
+        listing.problems().iter().find_map(|problem| match problem {
+            ListProblem::Incomplete { kind, reason } if *kind == ItemKind::Tool => {
+                Some(reason.clone())
+            }
+            _ => None,
         })
     }
 
@@ -153,4 +181,10 @@ impl Crew {
             ),
         }
     }
+}
+
+/// What is remembered of a list ends where the list of a connected server does.
+fn kept_in_part(tools: usize) -> Option<String> {
+    let limit = mcp_client::Limits::default().list_items();
+    (tools >= limit).then(|| format!("only {limit} tools of a server are kept"))
 }

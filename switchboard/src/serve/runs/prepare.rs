@@ -49,6 +49,7 @@ impl Plan {
             wishes.wanted.model = of_assistant;
         }
         let choice = workbench::choice(&wishes.wanted, &settings).await?;
+        let choice = choice.with_mcp_mode(assistant.as_ref().and_then(|it| it.mcp_mode));
         let mode = workbench::mode(wishes.approve, assistant.as_ref(), &settings)?;
         let bounds = Bounds::of(&wishes, assistant.as_ref(), &settings);
         Ok(Self {

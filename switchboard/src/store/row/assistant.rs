@@ -39,7 +39,9 @@ pub struct Assistant {
     /// Instructions.
     pub system: Option<String>,
     /// Which servers it uses.
-    pub mcp_mode: McpMode,
+    pub tool_selection: ToolSelection,
+    /// How its model calls tools; as the model can best if none.
+    pub mcp_mode: Option<McpMode>,
     /// How many rounds it may take; 0 is no limit.
     pub max_rounds: Option<u32>,
     /// The approval mode, by its name.
@@ -57,7 +59,8 @@ impl Assistant {
             name: name.into(),
             model: None,
             system: None,
-            mcp_mode: McpMode::Auto,
+            tool_selection: ToolSelection::Auto,
+            mcp_mode: None,
             max_rounds: None,
             approval_mode: None,
             created_at: Timestamp::now(),
@@ -69,13 +72,24 @@ impl Assistant {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum McpMode {
+pub enum ToolSelection {
     /// None.
     Off,
     /// All that are active.
     Auto,
     /// Those chosen for it.
     Manual,
+}
+
+/// How a model calls tools.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum McpMode {
+    /// By its provider's function calling.
+    Function,
+    /// In its text, as the instructions describe: for models without function calling.
+    Prompt,
 }
 
 /// A setting of a user.

@@ -12,6 +12,7 @@ const STEPS: &[&str] = &[
     include_str!("tables_1.sql"),
     include_str!("tables_2.sql"),
     include_str!("tables_3.sql"),
+    include_str!("tables_4.sql"),
 ];
 
 /// Sets what holds for a connection rather than for the file.
@@ -76,5 +77,27 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), St
             .pragma_update(None, "user_version", found + 1)
             .map_err(open)?;
         transaction.commit().map_err(open)?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_assistant_keeps_its_servers_when_its_mode_gets_another_name() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        for step in &STEPS[..3] {
+            connection.execute_batch(step).unwrap();
+        }
+        connection.pragma_update(None, "user_version", 3).unwrap();
+        let row = "INSERT INTO assistants (id, user_id, name, mcp_mode, created_at)
+            VALUES ('a', 'local', 'Coder', 'manual', 0)";
+        connection.execute_batch(row).unwrap();
+        migrate(&mut connection, Path::new("test")).unwrap();
+        let sql = "SELECT tool_selection, mcp_mode FROM assistants";
+        let found = connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)));
+        let found: (String, Option<String>) = found.unwrap();
+        assert_eq!(found, ("manual".to_owned(), None));
     }
 }

@@ -12,7 +12,7 @@ async fn assistants_choose_among_their_users_servers() {
     desk.forget();
     let body = json!({
         "name": "Coder", "model": "demo", "system": "Be brief.", "maxRounds": 5,
-        "approvalMode": "auto-read", "mcpMode": "manual", "serverIds": [one],
+        "approvalMode": "auto-read", "toolSelection": "manual", "mcpMode": "prompt", "serverIds": [one],
     });
     let id = desk.say("POST assistants", body).await.is(201).id();
     desk.say("POST assistants", json!({"name": "Writer"}))
@@ -37,6 +37,8 @@ async fn assistants_choose_among_their_users_servers() {
         json!({"name": "  "}),
         json!({"approvalMode": "never"}),
         json!({"mcpMode": "some"}),
+        json!({"mcpMode": "auto"}),
+        json!({"toolSelection": "some"}),
         json!({"serverIds": ["none"]}),
     ] {
         let answer = desk.say(&format!("PUT assistants/{id}"), body).await;

@@ -34,7 +34,7 @@ async fn no_answer_and_no_event_holds_a_secret() {
         program,
         remote,
         broken,
-        json!({"paste": pasted.to_string()}),
+        json!({"paste": pasted.to_string(), "plainValues": true}),
     ] {
         answers.push(desk.say("POST mcp-servers", body).await);
     }

@@ -17,7 +17,7 @@ async fn everything_of_another_user_is_not_there() {
         .id();
     let connect = format!("POST mcp-servers/{server}/connect");
     desk.send(0, &connect, None).await.is(200);
-    let assistant = json!({"name": "Coder", "serverIds": [server], "mcpMode": "manual"});
+    let assistant = json!({"name": "Coder", "serverIds": [server], "toolSelection": "manual"});
     let assistant = desk
         .send(0, "POST assistants", Some(assistant))
         .await
@@ -72,7 +72,7 @@ async fn everything_of_another_user_is_not_there() {
         let answer = desk.send(1, &request, body).await;
         assert_eq!(answer.status, 404, "{request}: {}", answer.text);
     }
-    let theirs = json!({"name": "Thief", "serverIds": [server], "mcpMode": "manual"});
+    let theirs = json!({"name": "Thief", "serverIds": [server], "toolSelection": "manual"});
     desk.send(1, "POST assistants", Some(theirs)).await.is(422);
 
     // The same name is free for another user, whose server is another process.

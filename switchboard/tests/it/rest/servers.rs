@@ -145,11 +145,18 @@ async fn a_broken_entry_of_a_pasted_text_hides_no_other() {
     desk.say("POST mcp-servers", json!({"paste": text}))
         .await
         .is(200);
+    let kept = json!({
+        "paste": r#"{"mcpServers": {"keyed": {"command": "run", "env": {"KEY": "hush"}}}}"#,
+        "plainValues": true,
+    });
+    desk.say("POST mcp-servers", kept).await.is(200);
     desk.say("POST mcp-servers", json!({"paste": "no JSON"}))
         .await
         .is(200);
     let told = Value::from(desk.told());
-    assert!(!told[0]["answer"].to_string().contains("hush"));
+    for told in told.as_array().unwrap() {
+        assert!(!told["answer"].to_string().contains("hush"));
+    }
     insta::assert_json_snapshot!("pasted", told);
     desk.close();
 }

@@ -162,6 +162,43 @@ fn the_page_comes_without_a_token_and_may_use_nothing_from_elsewhere() {
 }
 
 #[test]
+fn a_path_of_words_leads_to_its_view_and_nowhere_else() {
+    let house = House::open();
+    let host = format!("127.0.0.1:{}", house.port);
+    for (path, place) in [
+        ("/settings/mcp", Some("/#/settings/mcp")),
+        ("/tools/", Some("/#/tools")),
+        ("//evil.example", None),
+        ("/nothing.js", None),
+    ] {
+        let reply = house.send("GET", path, &[("Host", &host)], "");
+        assert_eq!(reply.header("location"), place, "{path}");
+        let status = place.map_or(404, |_| 307);
+        assert_eq!(reply.status, status, "{path}");
+    }
+}
+
+#[test]
+fn a_code_is_no_token_and_a_wrong_one_opens_nothing() {
+    let house = House::open();
+    let host = format!("127.0.0.1:{}", house.port);
+    let headers = [
+        ("Host", host.as_str()),
+        ("Content-Type", "application/json"),
+    ];
+    let reply = house.send("POST", "/api/token", &headers, r#"{"code": "guess"}"#);
+    assert_eq!(
+        (reply.status, &reply.json()["error"]["code"]),
+        (403, &json!("code_used"))
+    );
+    let foreign = [headers[0], headers[1], ("Origin", "http://evil.example")];
+    let reply = house.send("POST", "/api/token", &foreign, r#"{"code": "guess"}"#);
+    assert_eq!(reply.json()["error"]["code"], "forbidden");
+    let reply = house.send("GET", "/api/token", &headers, "");
+    assert_eq!(reply.status, 405);
+}
+
+#[test]
 fn bodies_are_json_and_not_too_big() {
     let house = House::open();
     let headers = good(&house);

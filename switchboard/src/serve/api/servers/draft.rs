@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use axum::http::StatusCode;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use crate::serve::error::ApiError;
 use crate::serve::fleet::{HIDDEN, args, value_shown};
@@ -13,10 +14,10 @@ use crate::servers::{
 };
 use crate::store::{EnvPolicy, Server, ServerId, ServerKind, StoredValue, Timestamp, Trust};
 
-/// What is said about a server. What is not said stays; what is only shown is not listened to. A
-/// value that is sent back as it was shown stays, too.
+/// What is said about a server. What is not said stays. A value that is sent back as it was shown
+/// stays, too: a server as it was read can be sent back with a change in it.
 #[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(super) struct Draft {
     name: Option<String>,
     r#type: Option<ServerKind>,
@@ -44,6 +45,31 @@ pub(super) struct Draft {
     /// Answers to the questions of the file it came from.
     inputs: Option<BTreeMap<String, String>>,
     sort: Option<i64>,
+    // Shown, and read-only: accepted unchanged or not, and without effect.
+    #[serde(rename = "id")]
+    _id: IgnoredAny,
+    #[serde(rename = "source")]
+    _source: IgnoredAny,
+    #[serde(rename = "transportSeen")]
+    _transport_seen: IgnoredAny,
+    #[serde(rename = "lastError")]
+    _last_error: IgnoredAny,
+    #[serde(rename = "status")]
+    _status: IgnoredAny,
+    #[serde(rename = "coarseStatus")]
+    _coarse_status: IgnoredAny,
+    #[serde(rename = "toolCount")]
+    _tool_count: IgnoredAny,
+    #[serde(rename = "tokens")]
+    _tokens: IgnoredAny,
+    #[serde(rename = "createdAt")]
+    _created_at: IgnoredAny,
+    #[serde(rename = "updatedAt")]
+    _updated_at: IgnoredAny,
+    #[serde(rename = "hint")]
+    _hint: IgnoredAny,
+    #[serde(rename = "problem")]
+    _problem: IgnoredAny,
 }
 
 impl Draft {
@@ -56,7 +82,7 @@ impl Draft {
         };
         self.settle_kind(row);
         if let Some(name) = self.name {
-            check_name(&name)?;
+            check_name(&name).map_err(|failure| ApiError::from(failure).at("name"))?;
             row.name = name;
         }
         if let Some(url) = self.base_url {
@@ -103,7 +129,11 @@ impl Draft {
         }
         if row.command.is_none() && row.base_url.is_none() {
             let message = "a server needs a program (command) or an address (baseUrl)";
-            return Err(ApiError::unfit(message));
+            let field = match row.kind {
+                ServerKind::Stdio => "command",
+                _ => "baseUrl",
+            };
+            return Err(ApiError::unfit(message).at(field));
         }
         let mut all = row.env.values().chain(row.headers.values());
         row.plain_values = all.any(StoredValue::is_plain);
@@ -182,7 +212,8 @@ async fn safe(
     let kept = keep(server, place, stored_value(text), keeping).await;
     kept.map_err(|failure| {
         let status = StatusCode::UNPROCESSABLE_ENTITY;
-        ApiError::new(status, "plain_secret", failure.chain()).with_hint(
+        let error = ApiError::new(status, "plain_secret", failure.chain()).at(place);
+        error.with_hint(
             "Refer to a variable (env:NAME), or agree that the value is kept readable in the \
              store (plainValues).",
         )

@@ -1,0 +1,68 @@
+// A server of the 2025-06-18 revision over stdio, with what the demo server lacks: a message in
+// Markdown, a pattern, a long text beside structured content, and more tools than a list may have.
+
+import { createInterface } from 'node:readline';
+
+const MESSAGE = 'Which **code**?\n\n- See [the list](https://example.com/codes)\n- <b>no HTML</b>';
+const CODE = { type: 'string', title: 'Code', pattern: '^(a+)+$' };
+const LONG = 'All of it. '.repeat(10_000);
+const PICTURE = {
+  type: 'image',
+  mimeType: 'image/png',
+  data: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+};
+const count = Number(process.argv[2] ?? 0);
+
+const tool = (name, properties = {}) => ({
+  name,
+  description: `Does ${name}.`,
+  inputSchema: { type: 'object', properties, required: Object.keys(properties) },
+  annotations: { readOnlyHint: true },
+});
+const TOOLS = [
+  tool('ask_code'),
+  tool('read_all'),
+  tool('read_parts'),
+  tool('read_mixed'),
+  tool('shout', { text: { type: 'string', title: 'Text' } }),
+  ...Array.from({ length: count }, (_, number) => tool(`more_${number}`)),
+];
+
+const waiting = new Map();
+const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+const text = (said, rest = {}) => ({ content: [{ type: 'text', text: said }], ...rest });
+
+function call(id, { name, arguments: args }) {
+  switch (name) {
+    case 'ask_code': {
+      const requestedSchema = { type: 'object', properties: { code: CODE }, required: ['code'] };
+      send({ id: `ask-${id}`, method: 'elicitation/create', params: { message: MESSAGE, requestedSchema } });
+      waiting.set(`ask-${id}`, ({ content }) => send({ id, result: text(`The code is ${content?.code}.`) }));
+      return;
+    }
+    case 'read_all':
+      send({ id, result: text(LONG, { structuredContent: { text: LONG } }) });
+      return;
+    case 'read_parts':
+      send({ id, result: { content: [...text(LONG).content, ...text('and more').content] } });
+      return;
+    case 'read_mixed':
+      send({ id, result: { content: [...text(LONG).content, PICTURE] } });
+      return;
+    default:
+      send({ id, result: text(String(args?.text).toUpperCase()) });
+  }
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method, params, result } = JSON.parse(line);
+  if (method === 'initialize') {
+    const serverInfo = { name: 'asking', version: '1' };
+    const { protocolVersion } = params;
+    const version = protocolVersion < '2025-06-18' ? protocolVersion : '2025-06-18';
+    send({ id, result: { protocolVersion: version, capabilities: { tools: {} }, serverInfo } });
+  } else if (method === 'tools/list') send({ id, result: { tools: TOOLS } });
+  else if (method === 'tools/call') call(id, params);
+  else if (method === undefined) waiting.get(id)?.(result ?? {});
+  else if (id !== undefined) send({ id, error: { code: -32601, message: 'not known' } });
+}

@@ -1,0 +1,239 @@
+//! Connections: a bounded number, none of which waits for a request without end.
+//!
+//! Whoever connects and sends nothing, or half a request's head, costs a file descriptor. So the
+//! head must arrive in time, and a connection that still waits for its first one gives way to a
+//! new one when there are too many.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use parking_lot::Mutex;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::{AbortHandle, JoinSet};
+
+use crate::serve::app::closed;
+
+/// The most connections at a time.
+const MAX_CONNECTIONS: usize = 512;
+/// How long a request's head may take, and how long a connection may be idle.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
+/// How long to wait when the system has no room for another connection.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// What connections may take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    connections: usize,
+    head_time: Duration,
+}
+
+impl Default for Limits {
+    /// Half of the files that the system lets this process open, and [`MAX_CONNECTIONS`] at most.
+    fn default() -> Self {
+        Self {
+            connections: max_connections(),
+            head_time: HEAD_TIMEOUT,
+        }
+    }
+}
+
+/// The connections that have not sent a request yet, oldest first.
+type Silent = Arc<Mutex<BTreeMap<u64, AbortHandle>>>;
+
+/// Serves until the program ends, and until the requests under way then are answered.
+pub(super) async fn serve(
+    listener: TcpListener,
+    router: Router,
+    limits: Limits,
+    mut closing: watch::Receiver<bool>,
+) {
+    let limit = limits.connections;
+    let silent = Silent::default();
+    let mut tasks = JoinSet::new();
+    let mut last = 0;
+    loop {
+        let has_room = tasks.len() < limit || !silent.lock().is_empty();
+        let accepted = tokio::select! {
+            biased;
+            () = closed(&mut closing) => break,
+            Some(_) = tasks.join_next() => continue,
+            accepted = listener.accept(), if has_room => accepted,
+        };
+        let stream = match accepted {
+            Ok((stream, _)) => stream,
+            // That one is gone; the next may be there.
+            Err(error) if is_of_peer(&error) => continue,
+            Err(_) => {
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+                continue;
+            }
+        };
+        if tasks.len() >= limit
+            && let Some((_, oldest)) = silent.lock().pop_first()
+        {
+            oldest.abort();
+        }
+        last += 1;
+        let connection = connection(
+            stream,
+            router.clone(),
+            last,
+            Arc::clone(&silent),
+            (limits.head_time, closing.clone()),
+        );
+        // Locked until it is listed: a connection takes itself off when its first request comes.
+        let mut listed = silent.lock();
+        listed.insert(last, tasks.spawn(connection));
+    }
+    drop(listener);
+    while tasks.join_next().await.is_some() {}
+}
+
+/// Serves one connection until either side ends it.
+async fn connection(
+    stream: TcpStream,
+    router: Router,
+    number: u64,
+    silent: Silent,
+    (head_time, mut closing): (Duration, watch::Receiver<bool>),
+) {
+    let heard = Arc::clone(&silent);
+    let router = router.layer(axum::middleware::map_request(
+        move |request: axum::extract::Request| {
+            heard.lock().remove(&number);
+            async move { request }
+        },
+    ));
+    let served = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(head_time)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+    let mut served = std::pin::pin!(served);
+    // A connection's failure is its own.
+    tokio::select! {
+        _ = served.as_mut() => {}
+        () = closed(&mut closing) => {
+            served.as_mut().graceful_shutdown();
+            let _ = served.await;
+        }
+    }
+    silent.lock().remove(&number);
+}
+
+fn is_of_peer(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+    matches!(
+        error.kind(),
+        ConnectionAborted | ConnectionRefused | ConnectionReset
+    )
+}
+
+/// Half of the files that the system lets this process open are left for servers and the store.
+fn max_connections() -> usize {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, getrlimit};
+        let files = getrlimit(Resource::Nofile).current;
+        let half = files.map_or(u64::MAX, |files| files / 2);
+        usize::try_from(half).map_or(MAX_CONNECTIONS, |half| half.clamp(1, MAX_CONNECTIONS))
+    }
+    #[cfg(not(unix))]
+    MAX_CONNECTIONS
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::{SocketAddr, TcpStream};
+
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(600);
+
+    async fn started(limits: Limits) -> (SocketAddr, watch::Sender<bool>) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (closing, closed) = watch::channel(false);
+        let router = Router::new().route("/", axum::routing::get(async || "here"));
+        tokio::spawn(serve(listener, router, limits, closed));
+        (address, closing)
+    }
+
+    fn half_a_head(address: SocketAddr) -> TcpStream {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(LONG)).unwrap();
+        stream.write_all(b"GET / HTTP/1.1\r\nHost:").unwrap();
+        stream
+    }
+
+    /// Returns once the other side has closed.
+    fn closed(mut stream: TcpStream) -> bool {
+        !matches!(stream.read(&mut [0; 1024]), Err(error) if error.kind() == io::ErrorKind::WouldBlock)
+    }
+
+    fn answer(address: SocketAddr) -> String {
+        let mut stream = half_a_head(address);
+        stream
+            .write_all(b" x\r\nConnection: close\r\n\r\n")
+            .unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        text
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn connections_without_a_request_give_way_and_never_stop_the_service() {
+        let limits = Limits {
+            connections: 8,
+            head_time: LONG,
+        };
+        let (address, _closing) = started(limits).await;
+        let waited = tokio::task::spawn_blocking(move || {
+            let mut silent: Vec<TcpStream> = (0..40).map(|_| half_a_head(address)).collect();
+            assert!(answer(address).ends_with("here"));
+            closed(silent.remove(0))
+        });
+        assert!(waited.await.unwrap(), "the oldest gave way");
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_head_that_does_not_come_ends_its_connection() {
+        let limits = Limits {
+            connections: 8,
+            head_time: Duration::from_millis(20),
+        };
+        let (address, _closing) = started(limits).await;
+        let waited = tokio::task::spawn_blocking(move || closed(half_a_head(address)));
+        assert!(waited.await.unwrap());
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_connection_that_is_used_never_gives_way() {
+        let limits = Limits {
+            connections: 2,
+            head_time: LONG,
+        };
+        let (address, _closing) = started(limits).await;
+        let again = tokio::task::spawn_blocking(move || {
+            let mut used = half_a_head(address);
+            used.write_all(b" x\r\n\r\n").unwrap();
+            let mut piece = [0; 1024];
+            let read = used.read(&mut piece).unwrap();
+            assert!(piece[..read].ends_with(b"here"));
+            let _silent: Vec<TcpStream> = (0..20).map(|_| half_a_head(address)).collect();
+            assert!(answer(address).ends_with("here"));
+            used.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+                .unwrap();
+            let read = used.read(&mut piece).unwrap();
+            piece[..read].ends_with(b"here")
+        });
+        assert!(again.await.unwrap());
+    }
+}

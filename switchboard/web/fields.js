@@ -1,0 +1,150 @@
+// Forms: every control in its field, and every problem at the control it is about. What cannot be
+// understood is refused where it was typed; nothing is dropped, and nothing is told elsewhere.
+
+import { words } from './api.js';
+import { fresh, h, say } from './dom.js';
+import { number } from './form-values.js';
+import { act } from './notices.js';
+
+/** What was typed into a control cannot be used. */
+export class FieldProblem extends Error {
+  constructor(control, message) {
+    super(message);
+    this.control = control;
+  }
+}
+
+/** A labelled field around a control, with a place for what is wrong with it. */
+export function labelled(label, control, help) {
+  control.id ||= fresh('field');
+  const text = help && h('p', { class: 'help', id: `${control.id}-help` }, help);
+  const problem = problemPlace(control.id);
+  describe(control, text && text.id, problem.id);
+  return h('div', { class: 'field' }, h('label', { for: control.id }, label), control, text, problem);
+}
+
+/** A labelled box to tick. */
+export function ticked(label, control, help) {
+  return h(
+    'div',
+    { class: 'field' },
+    h('label', { class: 'check' }, control, h('span', {}, label)),
+    help && h('p', { class: 'help' }, help),
+  );
+}
+
+/** A list to choose from: `[value, label]` pairs. */
+export function select(options, value, props = {}) {
+  const control = h(
+    'select',
+    props,
+    options.map(([key, label]) => h('option', { value: key }, label)),
+  );
+  control.value = value ?? '';
+  return control;
+}
+
+/** Where the problem of the control of this id is shown. */
+export function problemPlace(id) {
+  return h('p', { class: 'problem', id: `${id}-problem`, hidden: true });
+}
+
+/** Says by which elements a control is described. */
+export function describe(control, ...ids) {
+  control.setAttribute('aria-describedby', ids.filter(Boolean).join(' '));
+}
+
+/** Shows what is wrong at a control; with no text, that nothing is. */
+export function mark(control, text = '') {
+  const place = document.getElementById(`${control.id}-problem`);
+  if (text) control.setAttribute('aria-invalid', 'true');
+  else control.removeAttribute('aria-invalid');
+  if (!place) return;
+  say(place, text);
+  place.hidden = !text;
+  if (text) place.dispatchEvent(new Event('grown', { bubbles: true }));
+}
+
+/** Brings a control to whoever must mend it, out of a part that is folded as well. */
+export function goTo(control) {
+  const folded = control.closest('details:not([open])');
+  if (folded) folded.open = true;
+  control.focus({ preventScroll: true });
+  // With what is wrong with it, which stands below.
+  (control.closest('.field, .pair') ?? control).scrollIntoView({ block: 'center' });
+}
+
+/** The number in a control, or null if it is empty. */
+export function numberIn(control, label, { whole = false, min = 0, max = Infinity } = {}) {
+  const found = number({ label, kind: whole ? 'integer' : 'number' }, control.value.trim());
+  if (found.missing) return null;
+  const { value } = found;
+  if (found.problem) throw new FieldProblem(control, found.problem);
+  if (value < min) throw new FieldProblem(control, `${label} must be ${min} or more.`);
+  if (value > max) throw new FieldProblem(control, `${label} must be ${max} or less.`);
+  return value;
+}
+
+/** The text in a control that must not be empty. */
+export function textIn(control, label) {
+  const value = control.value.trim();
+  if (!value) throw new FieldProblem(control, `${label} is needed.`);
+  return value;
+}
+
+/**
+ * A form: `action()` reads its controls and sends them. Problems stay in the form: those of a
+ * `FieldProblem`, and of an error that names one of `controls` (the request's members), at the
+ * control, which gets the focus; all others above the buttons. `controls` may be a function. `done(result)` is called if there
+ * are none.
+ */
+export function formOf({ fields, buttons, yes, action, done, controls = {}, kind = 'form' }) {
+  const problem = h('p', { class: 'problem form-problem', role: 'alert', hidden: true });
+  const form = h(
+    'form',
+    { class: kind, method: 'dialog', novalidate: true },
+    fields,
+    problem,
+    h('div', { class: 'buttons' }, buttons),
+  );
+  const tell = (text) => {
+    say(problem, text);
+    problem.hidden = !text;
+    if (text) problem.scrollIntoView({ block: 'nearest' });
+  };
+  const shown = (error) => {
+    const member = error.details?.field;
+    const named = typeof controls === 'function' ? controls(member) : controls[member];
+    const control = error.control ?? (member && named);
+    if (control) {
+      mark(control, error.status === undefined ? error.message : words(error));
+      goTo(control);
+    } else {
+      tell(words(error));
+    }
+  };
+  form.addEventListener('input', ({ target }) => mark(target));
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    for (const control of form.elements) if (control.id) mark(control);
+    tell('');
+    act(yes, async () => {
+      let result;
+      try {
+        result = await action();
+      } catch (error) {
+        // The page for a refused token says so itself.
+        if (error.status !== 401) shown(error);
+        return;
+      }
+      await done(result);
+    });
+  });
+  return form;
+}
+
+/** What is in a form's controls, to tell whether somebody changed it. */
+export function contents(root) {
+  const controls = [...root.querySelectorAll('input, textarea, select')];
+  return JSON.stringify(controls.map((it) => (it.type === 'checkbox' ? it.checked : it.value)));
+}
