@@ -37,7 +37,7 @@ usage: cargo xtask <verb>
 
 what gates a change
   ci              format, lints, tests, docs and all of this block
-  tidy            dependency arrows, file sizes, metadata, markers, links
+  tidy            dependency arrows, file sizes, metadata, markers, links, requirements
   publish-check   package every published crate, count dependencies, build it (not in ci)
   conformance [PATTERN]   the official suites, every client scenario at every revision
   interop         real servers, installed by package name, over every transport
@@ -48,7 +48,7 @@ what gates a change
 
 before a release; each installs its tool once, which takes minutes
   public-api [--update]   what the libraries offer, against each public-api.txt
-  deny            licences, banned crates and sources of all dependencies
+  deny [advisories]   licences, banned crates and sources of all dependencies; known vulnerabilities
   coverage [CRATE…]   lines that each crate's own tests reach
   fuzz [--minutes N] [TARGET…]   laws of all that reads foreign bytes (needs a nightly compiler)
   load            200 conversations at once, each with an approval; 10,000 messages, read by pages
@@ -80,7 +80,7 @@ fn main() -> ExitCode {
         "fuzz" => fuzz::run(rest),
         "coverage" => coverage::run(rest),
         "public-api" => public_api::run(rest),
-        "deny" => deny::run(),
+        "deny" => deny::run(rest),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");
             Ok(())
