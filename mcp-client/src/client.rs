@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use mcp_jsonrpc::model::{
@@ -174,6 +175,13 @@ impl Client {
         let link = self.link();
         let now = link.now();
         now.saturating_sub(link.state.lock().clock.reading(now))
+    }
+
+    /// How many changes of its tool list the server has announced on this connection. Counted as
+    /// messages are read: over stdio, a change announced before a response counts before that
+    /// response's call returns, whether or not `on_event` has been called with it yet.
+    pub fn tool_list_changes(&self) -> u64 {
+        self.link().tool_changes.load(Ordering::Acquire)
     }
 
     /// How the server's process ended, once it has; `None` also where there is no process.

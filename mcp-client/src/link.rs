@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::task::Waker;
 use std::time::Duration;
@@ -44,6 +44,8 @@ pub(crate) struct Link {
     pub(crate) mailbox: Mutex<Mailbox>,
     /// Rings when there is mail.
     pub(crate) bell: Notify,
+    /// Counts the announced changes of the tool list.
+    pub(crate) tool_changes: AtomicU64,
     /// Questions of the server's that somebody is answering.
     pub(crate) questions: Mutex<BTreeMap<RequestId, AbortHandle>>,
     /// Who waits for which task.
@@ -118,6 +120,7 @@ impl Link {
             control: Notify::new(),
             mailbox: Mutex::new(Mailbox::new(limits.queued_events())),
             bell: Notify::new(),
+            tool_changes: AtomicU64::new(0),
             questions: Mutex::default(),
             tasks: Mutex::default(),
             subscribers: Mutex::default(),

@@ -1,6 +1,7 @@
 //! The one task that reads a connection. It reads envelopes only, and never waits for anybody.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use mcp_jsonrpc::model::{
     Cancelled, CancelledParams, EmptyParams, Progress, ProgressParams, SubscriptionsAcknowledged,
@@ -279,6 +280,9 @@ fn event(link: &Link, event: Event) {
 /// Something happened; on this subscription, if it is said.
 fn event_on(link: &Link, event: Event, subscription: Option<i64>) {
     link.settings.cache.changed(&link.settings.name, &event);
+    if matches!(event, Event::ToolsChanged | Event::Gap) {
+        link.tool_changes.fetch_add(1, Ordering::Release);
+    }
     link.tell_subscribers(&event, subscription);
     if link.settings.on_event.is_some() {
         link.mailbox.lock().push(event);

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use mcp_client::{Client, ConnectError, Interests};
-use mcp_transport::TransportError;
+use mcp_transport::{Shape, TransportError};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::AbortHandle;
 
+use crate::config::{RemoteKind, ServerConfig};
 use crate::elicitation::ServerHost;
 use crate::error::{Trouble, told};
 use crate::freshness::{Kind, Offer};
@@ -20,6 +21,8 @@ use crate::slot::Slot;
 pub(crate) struct Fresh {
     pub(crate) client: Client,
     pub(crate) lists: Outcomes,
+    /// How many changes of the tool list were announced before it was requested.
+    pub(crate) seen: u64,
 }
 
 /// Why there is none.
@@ -50,7 +53,15 @@ pub(crate) async fn connect(
 
 async fn work(hub: &Hub, slot: &Slot, connection: u64) -> Result<Fresh, Refused> {
     let config = slot.config();
-    let builder = hub.connector.builder(&config).map_err(|source| Refused {
+    let last_kind = *slot.last_kind.lock();
+    let builder = match last_kind {
+        RemoteKind::Auto => hub.connector.builder(&config),
+        last => {
+            let hinted = ServerConfig::clone(&config).with_last_kind(last);
+            hub.connector.builder(&hinted)
+        }
+    };
+    let builder = builder.map_err(|source| Refused {
         refusal: Refusal::Lasting,
         trouble: Arc::from(source),
     })?;
@@ -85,9 +96,15 @@ async fn work(hub: &Hub, slot: &Slot, connection: u64) -> Result<Fresh, Refused>
             refusal: judge(&error),
             trouble: Arc::new(error),
         })?;
+    *slot.last_kind.lock() = match client.shape() {
+        Shape::Http => RemoteKind::StreamableHttp,
+        Shape::LegacySse => RemoteKind::Sse,
+        _ => RemoteKind::Auto,
+    };
     let can = client.server().capabilities;
     let offered = |kind: &Kind| lists::offer(&can, *kind) != Offer::None;
     let kinds = Kind::ALL.into_iter().filter(offered);
+    let seen = client.tool_list_changes();
     let lists = lists::fetch(&client, kinds.collect(), hub.limits.list_time()).await;
     if !client.is_alive() {
         let failed = lists.into_iter().find_map(|(_, outcome)| outcome.err());
@@ -99,7 +116,11 @@ async fn work(hub: &Hub, slot: &Slot, connection: u64) -> Result<Fresh, Refused>
             },
         });
     }
-    Ok(Fresh { client, lists })
+    Ok(Fresh {
+        client,
+        lists,
+        seen,
+    })
 }
 
 /// Whether another try may help.

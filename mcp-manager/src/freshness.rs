@@ -96,6 +96,20 @@ impl Freshness {
         }
     }
 
+    /// A list changed, and a caller waits for it: it is due at once, whatever the pause. Returns
+    /// whether there is such a list.
+    pub(crate) fn wanted(&mut self, kind: Kind, now: Duration) -> bool {
+        let Some(clock) = self.clock(kind) else {
+            return false;
+        };
+        if clock.under_way {
+            clock.changed = true;
+        } else {
+            clock.due = Some(now);
+        }
+        true
+    }
+
     /// The lists to ask for now. Tell with [`done`](Self::done) what became of each.
     pub(crate) fn take_due(&mut self, now: Duration) -> Vec<Kind> {
         let pauses = self.pauses();

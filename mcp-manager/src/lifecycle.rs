@@ -330,6 +330,7 @@ impl Manager {
         }
         let (commands, orders) = mpsc::channel(QUEUED_COMMANDS);
         let (live, _) = watch::channel(Live {
+            listed: 0,
             state: machine.state(),
             client: None,
             error: None,
@@ -349,6 +350,7 @@ impl Manager {
             usage: Usage::new(),
             lane: Arc::new(Lane::new(config.name().clone(), lanes)),
             config: Mutex::new(config),
+            last_kind: Mutex::default(),
             listing: Mutex::new(known),
             supervisor: Mutex::new(None),
         });

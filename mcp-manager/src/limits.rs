@@ -29,6 +29,7 @@ pub struct Limits {
     shortest_list_ttl: Duration,
     list_pause: Duration,
     list_back_off: Duration,
+    list_wait: Duration,
     catalog_pause: Duration,
     queued_events: usize,
     messages_per_second: u32,
@@ -70,6 +71,9 @@ settings! {
     list_pause / with_list_pause: Duration;
     /// How long after a list failed it is asked for again. Default: 30 s.
     list_back_off / with_list_back_off: Duration;
+    /// How long [`Manager::fresh_catalog`](crate::Manager::fresh_catalog) waits for lists whose
+    /// servers announced a change. Default: 5 s.
+    list_wait / with_list_wait: Duration;
     /// How long changes are gathered before a new catalogue is made of them and announced. Whoever
     /// asks for the catalogue does not wait for that. Default: 50 ms.
     catalog_pause / with_catalog_pause: Duration;
@@ -124,6 +128,7 @@ impl Default for Limits {
             shortest_list_ttl: Duration::from_secs(5),
             list_pause: Duration::from_secs(1),
             list_back_off: Duration::from_secs(30),
+            list_wait: Duration::from_secs(5),
             catalog_pause: Duration::from_millis(50),
             queued_events: 1024,
             messages_per_second: 64,

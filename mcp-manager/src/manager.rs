@@ -100,6 +100,23 @@ impl Manager {
         self.hub().catalog()
     }
 
+    /// The catalogue, once lists whose servers announced a change have been requested anew: what a
+    /// model is to be given. Waits for [`Limits::list_wait`] at most, and for nothing if no change
+    /// was announced; a server that does not answer in time keeps what it offered last.
+    pub async fn fresh_catalog(&self) -> Arc<Catalog> {
+        let outdated = |slot: &Arc<Slot>| slot.live.borrow().is_outdated();
+        let slots: Vec<Arc<Slot>> = self.hub().slots().into_iter().filter(outdated).collect();
+        if !slots.is_empty() {
+            let mut waiting = JoinSet::new();
+            for slot in slots {
+                waiting.spawn(async move { slot.fresh().await });
+            }
+            // Those that take longer are not waited for.
+            let _ = tokio::time::timeout(self.limits().list_wait(), waiting.join_all()).await;
+        }
+        self.catalog()
+    }
+
     /// What happens from now on.
     pub fn events(&self) -> Events {
         Events {

@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use crate::catalog::Listing;
-use crate::config::ServerConfig;
+use crate::config::{RemoteKind, ServerConfig};
 use crate::error::{ManagerError, Trouble};
 use crate::lane::Lane;
 use crate::name::ServerName;
@@ -29,6 +29,8 @@ pub(crate) struct Slot {
     /// The way in for calls.
     pub(crate) lane: Arc<Lane>,
     pub(crate) config: Mutex<Arc<ServerConfig>>,
+    /// The transport that worked last, where that was found out by trying.
+    pub(crate) last_kind: Mutex<RemoteKind>,
     /// What it offers; nothing while it is switched off or given up.
     pub(crate) listing: Mutex<Option<Arc<Listing>>>,
     /// Ends with the programs that had to be killed.
@@ -42,6 +44,16 @@ pub(crate) struct Live {
     pub(crate) client: Option<Client>,
     /// What went wrong last, until it works again.
     pub(crate) error: Option<Trouble>,
+    /// How many announced changes of the tool list were there when it was last requested.
+    pub(crate) listed: u64,
+}
+
+impl Live {
+    /// Whether the server announced a change of its tool list since that was last requested.
+    pub(crate) fn is_outdated(&self) -> bool {
+        let client = self.client.as_ref();
+        client.is_some_and(|client| client.is_alive() && client.tool_list_changes() > self.listed)
+    }
 }
 
 /// What a supervisor is told to do. Whoever sends along a `done` is told when it is.
@@ -63,6 +75,8 @@ pub(crate) enum Command {
     Refresh {
         done: oneshot::Sender<()>,
     },
+    /// Request the tool list now: a caller waits for it.
+    ListTools,
     /// Stop for good, and end.
     Quit,
 }
@@ -117,6 +131,18 @@ impl Slot {
                 Ok(Ok(())) => {}
                 Ok(Err(_)) => return Err(ManagerError::ShutDown),
                 Err(_) => return Err(self.not_yet(began.elapsed())),
+            }
+        }
+    }
+
+    /// Waits until no announced change of the tool list is left to be seen to.
+    pub(crate) async fn fresh(&self) {
+        let mut live = self.live.subscribe();
+        while live.borrow_and_update().is_outdated() {
+            if self.commands.send(Command::ListTools).await.is_err()
+                || live.changed().await.is_err()
+            {
+                return;
             }
         }
     }

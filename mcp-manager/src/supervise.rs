@@ -40,7 +40,7 @@ pub(crate) struct Supervisor {
     permit: Option<OwnedSemaphorePermit>,
     turn: Work<Option<OwnedSemaphorePermit>>,
     connecting: Work<Result<Fresh, Refused>>,
-    listing: Work<Outcomes>,
+    listing: Work<(Outcomes, u64)>,
     /// Who waits for lists that are yet to be asked for, and for those under way.
     awaited: [Vec<oneshot::Sender<()>>; 2],
 }
@@ -96,7 +96,7 @@ impl Supervisor {
                     self.step(Input::Turn, None).await;
                 }
                 outcome = done(&mut self.connecting) => self.connected(outcome).await,
-                outcomes = done(&mut self.listing) => self.listed(outcomes).await,
+                (outcomes, seen) = done(&mut self.listing) => self.listed(outcomes, seen).await,
                 () = slot.signals.bell.notified() => {}
                 () = tokio::time::sleep(wait.unwrap_or_default()), if wait.is_some() => {
                     self.on_time().await;
@@ -150,6 +150,7 @@ impl Supervisor {
                 let _ = done.send(());
             }
             Command::Refresh { done } => self.refresh(done),
+            Command::ListTools => self.list_tools(),
             Command::Quit => {
                 self.step(Input::Stop, None).await;
                 return Flow::End;
@@ -170,6 +171,16 @@ impl Supervisor {
             coming.push(done);
         } else {
             let _ = done.send(());
+        }
+    }
+
+    /// Requests the tool list for callers that wait until it was; a server that has none has
+    /// nothing to wait for.
+    fn list_tools(&mut self) {
+        if !self.freshness.wanted(Kind::Tools, self.hub.now()) {
+            let client = self.client.as_ref();
+            let seen = client.map_or(0, Client::tool_list_changes);
+            self.slot.live.send_modify(|live| live.listed = seen);
         }
     }
 
@@ -241,15 +252,24 @@ impl Supervisor {
             if !kinds.is_empty() {
                 let [coming, under_way] = &mut self.awaited;
                 under_way.append(coming);
+                // A change that is announced from here on may be missing from the reply.
+                let seen = match kinds.contains(&Kind::Tools) {
+                    true => client.tool_list_changes(),
+                    false => self.slot.live.borrow().listed,
+                };
                 self.listing = Some(Box::pin(async move {
-                    lists::fetch(&client, kinds, limit).await
+                    (lists::fetch(&client, kinds, limit).await, seen)
                 }));
             }
         }
     }
 
     async fn connected(&mut self, outcome: Result<Fresh, Refused>) {
-        let Fresh { client, lists } = match outcome {
+        let Fresh {
+            client,
+            lists,
+            seen,
+        } = match outcome {
             Ok(fresh) => fresh,
             Err(Refused { refusal, trouble }) => {
                 return self.step(Input::Refused(refusal), Some(trouble)).await;
@@ -265,19 +285,22 @@ impl Supervisor {
         self.hub.forget(&self.slot.name);
         self.slot.usage.touch();
         let failure = self.take_lists(lists);
+        self.slot.live.send_modify(|live| live.listed = seen);
         self.step(Input::Connected, None).await;
         if let Some((failure, trouble)) = failure {
             self.step(Input::ListFailed(failure), Some(trouble)).await;
         }
     }
 
-    async fn listed(&mut self, outcomes: Outcomes) {
+    async fn listed(&mut self, outcomes: Outcomes, seen: u64) {
         match self.take_lists(outcomes) {
             None => self.step(Input::Listed, None).await,
             Some((failure, trouble)) => {
                 self.step(Input::ListFailed(failure), Some(trouble)).await;
             }
         }
+        // Also after a failure: the list was requested, and is requested again in time.
+        self.slot.live.send_modify(|live| live.listed = seen);
         self.tell_listed();
     }
 

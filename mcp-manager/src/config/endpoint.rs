@@ -29,12 +29,22 @@ pub struct StdioEndpoint {
 }
 
 /// A server somewhere else.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct RemoteEndpoint {
     pub(crate) url: Secret,
     pub(crate) kind: RemoteKind,
     pub(crate) headers: BTreeMap<String, Secret>,
+    last_kind: RemoteKind,
 }
+
+/// What worked last makes no other endpoint of it.
+impl PartialEq for RemoteEndpoint {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.url, self.kind, &self.headers) == (&other.url, other.kind, &other.headers)
+    }
+}
+
+impl Eq for RemoteEndpoint {}
 
 /// Which transport a remote server speaks.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -149,6 +159,7 @@ impl RemoteEndpoint {
             url: Secret::new(url),
             kind: RemoteKind::default(),
             headers: BTreeMap::new(),
+            last_kind: RemoteKind::default(),
         }
     }
 
@@ -156,6 +167,15 @@ impl RemoteEndpoint {
     #[must_use]
     pub fn with_kind(mut self, kind: RemoteKind) -> Self {
         self.kind = kind;
+        self
+    }
+
+    /// Says which transport worked last: it is tried first where [`kind`](Self::kind) names none.
+    /// A hint, not a setting: the other one is still tried, endpoints that differ in nothing else
+    /// are equal, and it is not written to files.
+    #[must_use]
+    pub fn with_last_kind(mut self, kind: RemoteKind) -> Self {
+        self.last_kind = kind;
         self
     }
 
@@ -192,7 +212,10 @@ impl RemoteEndpoint {
             http = http.with_header(name, value.expose())?;
         }
         Ok(match self.kind {
-            RemoteKind::Auto => http,
+            RemoteKind::Auto => match self.last_kind {
+                RemoteKind::Auto => http,
+                last => http.sse_first(last == RemoteKind::Sse),
+            },
             RemoteKind::StreamableHttp => http.streamable_only(),
             RemoteKind::Sse => http.sse_only(),
         })

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::endpoint::{Endpoint, RemoteEndpoint, StdioEndpoint};
+use super::endpoint::{Endpoint, RemoteEndpoint, RemoteKind, StdioEndpoint};
 use crate::catalog::ToolPolicy;
 use crate::name::ServerName;
 
@@ -107,6 +107,15 @@ impl ServerConfig {
     #[must_use]
     pub fn with_start(mut self, start: Start) -> Self {
         self.start = start;
+        self
+    }
+
+    /// Says which transport worked last ([`RemoteEndpoint::with_last_kind`]); nothing for programs.
+    #[must_use]
+    pub fn with_last_kind(mut self, kind: RemoteKind) -> Self {
+        if let Endpoint::Remote(remote) = self.endpoint {
+            self.endpoint = Endpoint::Remote(remote.with_last_kind(kind));
+        }
         self
     }
 

@@ -43,6 +43,45 @@ async fn announced_changes_are_fetched_together_and_swapped_whole() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_catalogue_is_fresh_right_after_a_change_was_announced() {
+    let fakes = Fakes::default();
+    let fake = fakes.add("a", &["one"]);
+    fakes.add("still", &["one"]);
+    let manager = manager(&fakes);
+    let all = [remote("a"), remote("still")];
+    manager.connect_all(all, Wait::All).await;
+    for tools in [["one", "two"], ["one", "three"], ["one", "four"]] {
+        fake.set_tools(&tools);
+        fake.notify("notifications/tools/list_changed", json!({}));
+        // Its reply comes after the notification.
+        manager.call_tool("a", "one", json!({})).await.unwrap();
+        let catalog = manager.fresh_catalog().await;
+        let name = format!("mcp__a__{}", tools[1]);
+        assert!(catalog.tool(&name).is_some(), "{name}");
+    }
+    let asked = fake.seen("tools/list");
+    manager.fresh_catalog().await;
+    assert_eq!(fake.seen("tools/list"), asked, "nothing was announced");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_changed_list_that_does_not_come_is_not_waited_for_for_ever() {
+    let fakes = Fakes::default();
+    let fake = fakes.add("a", &["one"]);
+    let toolless = fakes.add("toolless", &[]);
+    let manager = manager(&fakes);
+    let all = [remote("a"), remote("toolless")];
+    manager.connect_all(all, Wait::All).await;
+    fake.lists.store(false, Ordering::SeqCst);
+    for fake in [&fake, &toolless] {
+        fake.notify("notifications/tools/list_changed", json!({}));
+    }
+    manager.call_tool("a", "one", json!({})).await.unwrap();
+    let catalog = manager.fresh_catalog().await;
+    assert!(catalog.tool("mcp__a__one").is_some(), "the last good one");
+}
+
+#[tokio::test(start_paused = true)]
 async fn lists_nobody_announces_are_asked_for_every_five_minutes() {
     let fakes = Fakes::default();
     let fake = fakes.add("a", &["one"]);

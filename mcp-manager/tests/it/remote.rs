@@ -7,7 +7,7 @@ use mcp_client::{CallError, HostError, Started};
 use mcp_jsonrpc::model::{CallTool, ElicitResult, InputResponses};
 use mcp_manager::{
     CallOptions, DefaultConnector, Elicitation, ElicitationHandler, Event, Events, Manager,
-    ManagerError, RemoteEndpoint, ServerConfig, ServerState, Wait, flatten,
+    ManagerError, RemoteEndpoint, RemoteKind, ServerConfig, ServerState, Wait, flatten,
 };
 use mcp_testkit::{Ask, Era, Fault, Running, Script, Seen, Server, Step, TaskSupport, Tool};
 use mcp_transport::StaticTokenAuth;
@@ -37,6 +37,35 @@ async fn next(events: &mut Events, name: &str) -> Event {
             return event;
         }
     }
+}
+
+/// The HTTP methods of the requests that a server got.
+fn verbs(server: &Running) -> Vec<String> {
+    let verb = |event: mcp_testkit::Event| match event.seen {
+        Seen::Http { method, .. } => Some(method),
+        _ => None,
+    };
+    server.log().events().into_iter().filter_map(verb).collect()
+}
+
+#[tokio::test]
+async fn what_worked_is_tried_first_next_time() {
+    let server = serve(Script::standard(), Era::Legacy).await;
+    let manager = Manager::builder().build();
+    // It spoke HTTP+SSE once, and was upgraded since.
+    let config = config(&server).with_last_kind(RemoteKind::Sse);
+    let startup = manager.connect_all([config], Wait::All).await;
+    assert!(startup.errors.is_empty(), "{:?}", startup.errors);
+    assert_eq!(verbs(&server)[0], "GET", "as it worked last");
+    let before = verbs(&server).len();
+    manager.close_one("kit").await.unwrap();
+    manager.retry("kit").await.unwrap();
+    let since = verbs(&server).split_off(before);
+    let connecting: Vec<&str> = since.iter().map(String::as_str).collect();
+    let first = connecting.iter().find(|verb| **verb != "DELETE");
+    assert_eq!(first, Some(&"POST"), "as it worked now: {connecting:?}");
+    manager.shutdown().await;
+    server.shutdown().await;
 }
 
 #[tokio::test]

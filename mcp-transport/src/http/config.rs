@@ -35,6 +35,8 @@ pub struct HttpConfig {
     pub(crate) limits: HttpLimits,
     client: Option<reqwest::Client>,
     kind: Kind,
+    #[cfg(feature = "sse")]
+    sse_first: Option<bool>,
 }
 
 /// Which of the two HTTP transports to speak.
@@ -107,6 +109,8 @@ impl HttpConfig {
             limits: HttpLimits::default(),
             client: None,
             kind: Kind::Auto,
+            #[cfg(feature = "sse")]
+            sse_first: None,
         })
     }
 
@@ -164,9 +168,19 @@ impl HttpConfig {
         self
     }
 
+    /// Tries HTTP+SSE before Streamable HTTP, or after it: whichever worked last. Only orders the
+    /// tries; without effect if the configuration names a kind.
+    #[cfg(feature = "sse")]
+    #[must_use]
+    pub fn sse_first(mut self, first: bool) -> Self {
+        self.sse_first = Some(first);
+        self
+    }
+
     /// The way to this server, ready to open connections. If the configuration names no kind,
-    /// Streamable HTTP is tried first and HTTP+SSE is its [`fallback`](Connect::fallback); for a
-    /// URL that ends in `/sse` it is the other way round.
+    /// Streamable HTTP is tried first and HTTP+SSE is its [`fallback`](Connect::fallback). It is
+    /// the other way round if `sse_first` says so or, if that was not called, for a URL that ends in
+    /// `/sse`.
     ///
     /// # Errors
     ///
@@ -201,12 +215,9 @@ fn connect_by(kind: Kind, exchange: Arc<Exchange>) -> Arc<dyn Connect> {
     use crate::legacy_sse::SseConnect;
 
     let streamable = HttpConnect::over(exchange.clone());
-    let sse_first = exchange
-        .config()
-        .url
-        .path()
-        .trim_end_matches('/')
-        .ends_with("/sse");
+    let config = exchange.config();
+    let path = config.url.path().trim_end_matches('/');
+    let sse_first = config.sse_first.unwrap_or(path.ends_with("/sse"));
     let sse = SseConnect::over(exchange);
     match kind {
         Kind::Streamable => Arc::new(streamable),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mcp_manager::{ConfigFile, Dialect, ServerConfig};
+use mcp_manager::{ConfigFile, Dialect, RemoteKind, ServerConfig};
 use serde_json::{Map, Value, json};
 
 use crate::store::{EnvPolicy, Server, ServerKind, StoredValue, Trust, UserId};
@@ -112,6 +112,11 @@ pub(crate) fn to_config(row: &Server) -> Result<ServerConfig, String> {
         ([config, ..], _) => config.clone(),
         ([], [problem, ..]) => return Err(problem.message.clone()),
         ([], []) => return Err("it has no entry".to_owned()),
+    };
+    let config = match row.transport_seen.as_deref() {
+        Some("sse") => config.with_last_kind(RemoteKind::Sse),
+        Some("streamableHttp") => config.with_last_kind(RemoteKind::StreamableHttp),
+        _ => config,
     };
     Ok(match row.trust {
         Trust::Trusted => config.trusted(),
@@ -319,6 +324,24 @@ mod tests {
         ] {
             assert!(value(text).is_plain(), "{text}");
         }
+    }
+
+    #[test]
+    fn what_a_server_spoke_last_orders_the_tries() {
+        let mut row = Server::new(UserId::local(), "far", ServerKind::Auto);
+        row.base_url = Some("https://h.example/mcp".to_owned());
+        let first = |row: &Server| {
+            let config = to_config(row).unwrap();
+            let mcp_manager::Endpoint::Remote(remote) = config.endpoint() else {
+                panic!("{config:?}");
+            };
+            remote.to_http().unwrap().into_connect().unwrap().shape()
+        };
+        assert_eq!(first(&row), mcp_transport::Shape::Http);
+        row.transport_seen = Some("sse".to_owned());
+        assert_eq!(first(&row), mcp_transport::Shape::LegacySse);
+        row.transport_seen = Some("streamableHttp".to_owned());
+        assert_eq!(first(&row), mcp_transport::Shape::Http);
     }
 
     #[test]

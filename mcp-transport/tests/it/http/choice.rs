@@ -31,6 +31,20 @@ fn an_explicit_kind_wins_and_a_suffix_only_orders_the_tries() {
     assert_eq!(shapes(new("https://h.example/mcp").sse_only()), [sse]);
 }
 
+#[cfg(feature = "sse")]
+#[test]
+fn what_worked_last_is_tried_first_and_the_other_still_follows() {
+    let new = |url: &str| HttpConfig::new(url).unwrap();
+    let (http, sse) = (Shape::Http, Shape::LegacySse);
+    let address = "https://h.example/mcp";
+    assert_eq!(shapes(new(address).sse_first(true)), [sse, http]);
+    assert_eq!(shapes(new(address).sse_first(false)), [http, sse]);
+    let suffixed = new("https://h.example/sse").sse_first(false);
+    assert_eq!(shapes(suffixed), [http, sse]);
+    let named = new(address).streamable_only().sse_first(true);
+    assert_eq!(shapes(named), [http]);
+}
+
 #[cfg(not(feature = "sse"))]
 #[test]
 fn without_the_feature_there_is_no_fallback() {
