@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
+use tokio::task::JoinSet;
 
 use crate::tool::ToolInfo;
 use crate::toolbox::{CallContext, FailureKind, Invocation, Outcome, Toolbox};
@@ -82,6 +83,14 @@ impl Toolbox for JoinedTools {
             *joined = Joined::of(parts);
         }
         Arc::clone(&joined.tools)
+    }
+
+    async fn refresh(&self) {
+        let mut refreshing = JoinSet::new();
+        for toolbox in self.boxes.iter().map(Arc::clone) {
+            refreshing.spawn(async move { toolbox.refresh().await });
+        }
+        while refreshing.join_next().await.is_some() {}
     }
 
     async fn call(&self, call: Invocation, context: CallContext) -> Outcome {

@@ -4,6 +4,8 @@ mod agent;
 mod approval;
 mod call;
 mod cost;
+#[cfg(feature = "manager")]
+mod direct;
 mod event;
 mod feed;
 mod guard;
@@ -41,6 +43,8 @@ mod words;
 pub use agent::Agent;
 pub use approval::{Answer, AnswerError, Approval, Consent, Decision};
 pub use cost::Prices;
+#[cfg(feature = "manager")]
+pub use direct::DirectTools;
 pub use event::{Chunk, ChunkResponse, ChunkTool, Event};
 pub use handle::Handle;
 pub use joined::JoinedTools;

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mcp_client::{CallError, Started};
+use mcp_client::{CallError, Client, Started};
 use mcp_jsonrpc::TaskForm;
 use mcp_jsonrpc::model::experimental_task::TaskSupport;
-use mcp_jsonrpc::model::{CallTool, CallToolResult};
+use mcp_jsonrpc::model::{CallTool, CallToolResult, Tool};
 use mcp_manager::{
     CallOptions, Catalog, Entry, Manager, ManagerError, PinState, Pins, SearchIndex, ServerConfig,
 };
@@ -82,7 +82,12 @@ impl ManagedTools {
         }
         let tools = catalog
             .enabled_tools()
-            .map(|entry| self.info(entry, &pins))
+            .map(|entry| {
+                let server = self.manager.server(entry.server().as_str());
+                let mut info = info(entry, server.as_ref().map(|server| server.config.as_ref()));
+                info.changed = matches!(pins.check(entry), PinState::Changed { .. });
+                info
+            })
             .collect();
         let snapshot = Snapshot {
             catalog,
@@ -95,39 +100,13 @@ impl ManagedTools {
         snapshot
     }
 
-    fn info(&self, entry: &Entry, pins: &Pins) -> ToolInfo {
-        let server = entry.server().as_str();
-        let mut info = ToolInfo::new(server, entry.name(), entry.input_schema().clone())
-            .with_name(entry.exposed_name().as_str())
-            .with_description(entry.description_with_origin())
-            .with_annotations(entry.annotations().cloned().unwrap_or_default())
-            .with_fingerprint(entry.fingerprint().to_string());
-        info.changed = matches!(pins.check(entry), PinState::Changed { .. });
-        if let Some(server) = self.manager.server(server) {
-            info.server_identity = server.config.identity();
-            info.trusted = server.config.is_trusted();
-            info.parallel = server.config.is_parallel();
-            info.always_load = server.config.is_always_loaded();
-            info.timeout = server.config.call_timeout(entry.name());
-        }
-        info
-    }
-
-    /// Whether the server may make a task of the call. Servers of 2025-11-25 would make one of
-    /// every call they are asked to: they are asked only where the tool needs it.
-    fn may_become_a_task(&self, call: &Invocation) -> bool {
-        let client = self.manager.client(&call.server);
-        match client.map(|client| client.revision().has_tasks()) {
-            Some(TaskForm::Extension) => true,
-            Some(TaskForm::Experimental) => {
-                let catalog = self.manager.catalog();
-                let tool = catalog.tool(&call.name).map(|entry| entry.tool());
-                let execution = tool.and_then(|tool| tool.execution.as_ref());
-                let support = execution.and_then(|execution| execution.task_support.as_ref());
-                support == Some(&TaskSupport::Required)
-            }
-            _ => false,
-        }
+    fn makes_a_task(&self, call: &Invocation) -> bool {
+        let Some(client) = self.manager.client(&call.server) else {
+            return false;
+        };
+        let catalog = self.manager.catalog();
+        let entry = catalog.tool(&call.name);
+        makes_a_task(&client, entry.map(|entry| entry.tool().as_ref()))
     }
 
     async fn perform(
@@ -156,7 +135,7 @@ impl ManagedTools {
             });
         let (server, tool) = (call.server.as_str(), call.tool.as_str());
         let result: CallToolResult = match &call.start {
-            Start::Call if self.may_become_a_task(&call) => {
+            Start::Call if self.makes_a_task(&call) => {
                 let arguments = &call.arguments;
                 let manager = &self.manager;
                 let started = manager.start_tool(server, tool, arguments, None, options);
@@ -188,6 +167,10 @@ impl ManagedTools {
 impl Toolbox for ManagedTools {
     async fn tools(&self) -> Arc<[ToolInfo]> {
         self.snapshot().tools
+    }
+
+    async fn refresh(&self) {
+        self.manager.fresh_catalog().await;
     }
 
     async fn call(&self, call: Invocation, context: CallContext) -> Outcome {
@@ -225,21 +208,59 @@ impl Toolbox for ManagedTools {
     }
 }
 
+/// A catalogue's entry in the loop's words, with what its server's configuration says.
+pub(crate) fn info(entry: &Entry, config: Option<&ServerConfig>) -> ToolInfo {
+    let server = entry.server().as_str();
+    let mut info = ToolInfo::new(server, entry.name(), entry.input_schema().clone())
+        .with_name(entry.exposed_name().as_str())
+        .with_description(entry.description_with_origin())
+        .with_annotations(entry.annotations().cloned().unwrap_or_default())
+        .with_fingerprint(entry.fingerprint().to_string());
+    if let Some(config) = config {
+        info.server_identity = config.identity();
+        info.trusted = config.is_trusted();
+        info.parallel = config.is_parallel();
+        info.always_load = config.is_always_loaded();
+        info.timeout = config.call_timeout(entry.name());
+    }
+    info
+}
+
+/// Whether the server may make a task of a call of this tool. Servers of 2025-11-25 would make one
+/// of every call they are asked to: they are asked only where the tool needs it.
+pub(crate) fn makes_a_task(client: &Client, tool: Option<&Tool>) -> bool {
+    match client.revision().has_tasks() {
+        TaskForm::Extension => true,
+        TaskForm::Experimental => {
+            let execution = tool.and_then(|tool| tool.execution.as_ref());
+            let support = execution.and_then(|execution| execution.task_support.as_ref());
+            support == Some(&TaskSupport::Required)
+        }
+        _ => false,
+    }
+}
+
 /// What the loop makes of a manager's error.
 fn outcome(error: ManagerError) -> Outcome {
-    let message = chain(&error);
     let kind = match error {
-        ManagerError::Call(CallError::Parked(parked)) => return Outcome::Parked(parked),
-        ManagerError::Call(error) => match error {
-            CallError::Timeout { .. } => FailureKind::Timeout,
-            CallError::NotSent { .. } | CallError::Closed { .. } => FailureKind::NotSent,
-            CallError::OutcomeUnknown { .. } | CallError::Lost { .. } => FailureKind::Unknown,
-            _ => FailureKind::Protocol,
-        },
+        ManagerError::Call(error) => return call_failed(error),
         ManagerError::UnknownServer { .. }
         | ManagerError::UnknownTool { .. }
         | ManagerError::ToolDisabled { .. } => FailureKind::NoTool,
         _ => FailureKind::NotSent,
+    };
+    Outcome::failed(kind, chain(&error))
+}
+
+/// What the loop makes of a call that failed.
+pub(crate) fn call_failed(error: CallError) -> Outcome {
+    let message = chain(&error);
+    let kind = match error {
+        CallError::Parked(parked) => return Outcome::Parked(parked),
+        CallError::Timeout { .. } => FailureKind::Timeout,
+        CallError::NotSent { .. } | CallError::Closed { .. } => FailureKind::NotSent,
+        CallError::OutcomeUnknown { .. } | CallError::Lost { .. } => FailureKind::Unknown,
+        _ => FailureKind::Protocol,
     };
     Outcome::failed(kind, message)
 }

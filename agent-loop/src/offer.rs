@@ -208,8 +208,8 @@ impl Offer {
         }
     }
 
-    /// The tool of this name; or the only one whose server calls it so; or the only one whose name
-    /// differs in case alone.
+    /// The tool of this name; or the only one whose server calls it so, or that older programs
+    /// call so; or the only one whose name differs in case alone.
     fn find(&self, name: &str) -> Option<&Offered> {
         let only = |fits: &dyn Fn(&ToolInfo) -> bool| {
             let mut fitting = self.tools.iter().filter(|tool| fits(&tool.info));
@@ -217,7 +217,7 @@ impl Offer {
         };
         let exact = self.by_name.get(name).and_then(|at| self.tools.get(*at));
         exact
-            .or_else(|| only(&|tool| tool.tool == name))
+            .or_else(|| only(&|tool| tool.tool == name || is_alias(tool, name)))
             .or_else(|| only(&|tool| tool.name.eq_ignore_ascii_case(name)))
     }
 
@@ -236,6 +236,12 @@ impl Offer {
             .collect();
         words::unknown_tool(name, &similar)
     }
+}
+
+/// Whether `name` is `server__tool`, as older programs name a server's tool.
+fn is_alias(tool: &ToolInfo, name: &str) -> bool {
+    let rest = name.strip_prefix(tool.server.as_str());
+    rest.and_then(|rest| rest.strip_prefix("__")) == Some(tool.tool.as_str())
 }
 
 impl Offered {

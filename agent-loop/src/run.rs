@@ -182,6 +182,15 @@ impl Run {
         }
     }
 
+    /// Whether the model is to be asked next.
+    pub(crate) fn is_models_turn(&self) -> bool {
+        match &self.state.phase {
+            Phase::Model => true,
+            Phase::Acting(round) => round.calls.iter().all(OpenCall::is_settled),
+            Phase::Done(_) => false,
+        }
+    }
+
     /// The next step of a round; nothing if the round is over.
     fn act(&mut self, offer: &Offer) -> Option<Step> {
         self.judge(offer);

@@ -193,6 +193,15 @@ impl<'r> Session<'r> {
 
     /// Asks the run what to do.
     async fn decide(&mut self) {
+        if self.model.is_none() && self.run.is_models_turn() {
+            let toolbox = Arc::clone(&self.agent.toolbox);
+            tokio::select! {
+                biased;
+                // Whoever gives an order is heard below, and at once.
+                () = self.handle.woken() => {}
+                () = toolbox.refresh() => {}
+            }
+        }
         let tools = self.agent.toolbox.tools().await;
         let offer = self.refresh(tools);
         self.obey();

@@ -27,6 +27,11 @@ pub trait Toolbox: Send + Sync {
     /// nothing is compiled anew then.
     async fn tools(&self) -> Arc<[ToolInfo]>;
 
+    /// Brings [`tools`](Self::tools) up to date where they are known to have changed. Awaited before
+    /// every request to the model: it must end within seconds, and soon if nothing changed.
+    /// Does nothing by default; a toolbox that wraps another passes it on.
+    async fn refresh(&self) {}
+
     /// Executes a call. Ends in exactly one outcome, and never executes twice by itself.
     async fn call(&self, call: Invocation, context: CallContext) -> Outcome;
 

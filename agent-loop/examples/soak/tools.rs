@@ -19,6 +19,10 @@ impl Toolbox for Witness {
         self.tools.tools().await
     }
 
+    async fn refresh(&self) {
+        self.tools.refresh().await;
+    }
+
     async fn call(&self, call: Invocation, context: CallContext) -> Outcome {
         let Some(id) = id_of(call.arguments.get()) else {
             return self.tools.call(call, context).await;

@@ -321,6 +321,12 @@ impl Toolbox for TapedTools {
         tools
     }
 
+    async fn refresh(&self) {
+        if !self.tape.plays() {
+            self.toolbox.refresh().await;
+        }
+    }
+
     async fn call(&self, call: Invocation, context: CallContext) -> Outcome {
         if self.tape.plays() {
             return self.tape.outcome(&call);

@@ -11,10 +11,13 @@
 mod accepted;
 mod approval;
 mod cancel;
+mod direct;
+mod in_memory;
 mod kit;
 mod law;
 mod limit;
 mod managed;
+mod memory;
 #[path = "../interop/pairing.rs"]
 mod pairing;
 #[path = "../interop/provider.rs"]

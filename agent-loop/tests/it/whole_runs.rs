@@ -71,6 +71,28 @@ async fn a_tool_is_found_by_name_or_by_its_own_name() {
     assert_eq!(results(&run), ["text", "text", "text"]);
 }
 
+/// Older programs name tools `server__tool`. What two tools could be meant by is no name.
+#[tokio::test]
+async fn the_older_alias_calls_the_one_tool_it_can_mean() {
+    let exposed =
+        |server: &str, name: &str| tool(server, name).with_name(format!("{name}-of-{server}"));
+    let answer =
+        |call: &agent_loop::Invocation| Outcome::text(format!("{}/{}", call.server, call.tool));
+    let tools = ScriptedTools::new()
+        .with_answer(exposed("files", "read"), answer)
+        .with_answer(exposed("mail", "read"), answer)
+        .with_answer(exposed("a", "b__c"), answer)
+        .with_answer(exposed("a__b", "c"), answer);
+    let calls = ["files__read", "mail__read", "a__b__c"].map(|name| (name, json!({})));
+    let agent = scripted(ScriptedModel::new().calls(calls).says("Done."), &tools);
+    let mut run = auto("Go");
+    drive(&agent, &mut run).await;
+    let results = results(&run);
+    assert_eq!(results[..2], ["files/read", "mail/read"]);
+    assert!(results[2].contains("a__b__c"), "{results:?}");
+    assert_eq!(tools.calls().len(), 2, "an ambiguous alias calls nothing");
+}
+
 /// The loop recurses up to its limit; there every open call gets a result, and the run
 /// can be continued.
 #[tokio::test]

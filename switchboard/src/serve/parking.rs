@@ -26,6 +26,10 @@ impl Toolbox for Parking {
         self.0.tools().await
     }
 
+    async fn refresh(&self) {
+        self.0.refresh().await;
+    }
+
     async fn call(&self, call: Invocation, context: CallContext) -> Outcome {
         match call.start {
             // A task goes on at its server; it has no call to be made again.
