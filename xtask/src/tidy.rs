@@ -2,6 +2,7 @@
 
 mod arrows;
 mod links;
+mod requirements;
 
 use std::fs;
 
@@ -27,6 +28,7 @@ pub(crate) fn run() -> Outcome {
         check_file(file, &mut problems);
     }
     links::check(&files, &mut problems);
+    requirements::check(&files, &mut problems);
     if problems.is_empty() {
         println!("{} files, {} crates: tidy", files.len(), packages.len());
         return Ok(());

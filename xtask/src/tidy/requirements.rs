@@ -1,0 +1,165 @@
+//! `docs/requirements.md`: every id has one row, and every test that a row names exists.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+const DOCUMENT: &str = "docs/requirements.md";
+
+/// Checks the document against the sources among `files`.
+pub(super) fn check(files: &[&str], problems: &mut Vec<String>) {
+    let Ok(document) = fs::read_to_string(DOCUMENT) else {
+        problems.push(format!(
+            "{DOCUMENT}: write it: what was asked, and which test proves it"
+        ));
+        return;
+    };
+    let sources = files.iter().filter(|file| file.ends_with(".rs"));
+    let sources = sources.filter_map(|file| Some((*file, fs::read_to_string(file).ok()?)));
+    let functions = functions(sources);
+    problems.extend(judge(&document, &functions));
+}
+
+/// The functions of all sources, each with the modules its file's path stands for, crate first.
+type Functions = BTreeMap<String, Vec<Vec<String>>>;
+
+fn functions<'a>(sources: impl IntoIterator<Item = (&'a str, String)>) -> Functions {
+    let mut functions = Functions::new();
+    for (file, text) in sources {
+        let path = file.trim_end_matches(".rs");
+        let modules: Vec<String> = path.split('/').map(str::to_owned).collect();
+        for name in text.lines().filter_map(declared) {
+            functions
+                .entry(name.to_owned())
+                .or_default()
+                .push(modules.clone());
+        }
+    }
+    functions
+}
+
+/// The name of the function that a line declares.
+fn declared(line: &str) -> Option<&str> {
+    let words = line.trim_start().split(' ');
+    let before = |word: &&str| word.starts_with("pub") || *word == "async";
+    let mut words = words.skip_while(before);
+    let named = (words.next()? == "fn").then(|| words.next())??;
+    named
+        .split(|c: char| !c.is_alphanumeric() && c != '_')
+        .next()
+}
+
+/// What is wrong with the document.
+fn judge(document: &str, functions: &Functions) -> Vec<String> {
+    let mut problems = Vec::new();
+    let listed = document
+        .split("```ids\n")
+        .nth(1)
+        .and_then(|rest| rest.split("```").next());
+    let listed: Vec<&str> = listed.unwrap_or_default().split_whitespace().collect();
+    let wanted: BTreeSet<&str> = listed.iter().copied().collect();
+    if wanted.len() < listed.len() {
+        problems.push(format!("{DOCUMENT}: an id stands in the list of ids twice"));
+    }
+    let mut seen = BTreeSet::new();
+    for (number, line) in document.lines().enumerate() {
+        let Some(id) = row_id(line) else { continue };
+        let at = format!("{DOCUMENT}:{}: {id}", number + 1);
+        if !wanted.contains(id) {
+            problems.push(format!("{at}: not in the list of ids; add it there"));
+        }
+        if !seen.insert(id) {
+            problems.push(format!("{at}: has a row already; join the two"));
+        }
+        for test in tests(line) {
+            if !exists(test, functions) {
+                problems.push(format!(
+                    "{at}: there is no test {test}; name one that exists"
+                ));
+            }
+        }
+    }
+    let missing = wanted.difference(&seen);
+    problems.extend(missing.map(|id| format!("{DOCUMENT}: {id} has no row; write it")));
+    problems
+}
+
+/// The id that a row of a table is about: a capital letter and a number.
+fn row_id(line: &str) -> Option<&str> {
+    let id = line.strip_prefix("| ")?.split(" |").next()?;
+    let (letter, number) = id.split_at_checked(1)?;
+    let fits = letter.chars().all(|c| c.is_ascii_uppercase())
+        && !number.is_empty()
+        && number.chars().all(|c| c.is_ascii_digit());
+    fits.then_some(id)
+}
+
+/// What the last cell of a row names in code marks.
+fn tests(line: &str) -> impl Iterator<Item = &str> {
+    let cell = line.trim_end().trim_end_matches('|').rsplit(" |").next();
+    cell.unwrap_or_default().split('`').skip(1).step_by(2)
+}
+
+/// Whether a file of the crate, whose path ends in the modules, has this function.
+fn exists(test: &str, functions: &Functions) -> bool {
+    let parts: Vec<&str> = test.split("::").collect();
+    let [folder, modules @ .., name] = parts.as_slice() else {
+        return false;
+    };
+    let places = functions.get(*name).into_iter().flatten();
+    places.into_iter().any(|place| {
+        place.first().is_some_and(|first| first == folder)
+            && place
+                .iter()
+                .map(String::as_str)
+                .rev()
+                .zip(modules.iter().rev())
+                .all(|(a, b)| a == *b)
+            && place.len() > modules.len()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known() -> Functions {
+        functions([
+            (
+                "a/tests/it/deep/one.rs",
+                "#[test]\nfn holds() {}\n".to_owned(),
+            ),
+            (
+                "b/src/two.rs",
+                "    pub(super) async fn other(\n".to_owned(),
+            ),
+        ])
+    }
+
+    fn document(rows: &str) -> String {
+        format!("```ids\nA1 A2\n```\n\n| id | asked | tests |\n|---|---|---|\n{rows}")
+    }
+
+    #[test]
+    fn a_document_whose_tests_exist_is_in_order() {
+        let rows = "| A1 | x `y` | `a::deep::one::holds` |\n| A2 | z | `b::two::other`, `a::one::holds` |\n";
+        assert_eq!(judge(&document(rows), &known()), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_test_that_is_gone_or_elsewhere_is_found() {
+        let rows = "| A1 | x | `a::one::gone` |\n| A2 | z | `b::one::holds`, `a::two::holds` |\n";
+        let problems = judge(&document(rows), &known());
+        assert_eq!(problems.len(), 3, "{problems:?}");
+    }
+
+    #[test]
+    fn ids_are_complete_and_unique() {
+        let rows = "| A1 | x | |\n| A1 | y | |\n| B7 | z | |\n";
+        let problems = judge(&document(rows), &known());
+        let about = |what: &str| problems.iter().any(|problem| problem.contains(what));
+        assert!(about("A1: has a row already"), "{problems:?}");
+        assert!(about("B7: not in the list"), "{problems:?}");
+        assert!(about("A2 has no row"), "{problems:?}");
+        assert_eq!(problems.len(), 3);
+    }
+}
