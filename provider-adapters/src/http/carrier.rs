@@ -1,5 +1,6 @@
 //! Carries bytes to a provider and back: over the net, onto a tape, or from one.
 
+use std::fmt;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -59,7 +60,10 @@ impl Carrier {
         }
         let failed = |error: reqwest::Error| match error.is_builder() {
             true => ModelError::Setup(anonymous(error)),
-            false => ModelError::Unreachable(anonymous(error)),
+            false => ModelError::Unreachable(Box::new(NoConnection {
+                origin: origin(url),
+                cause: anonymous(error),
+            })),
         };
         let response = call.send().await.map_err(failed)?;
         let status = response.status().as_u16();
@@ -84,6 +88,33 @@ impl Carrier {
             headers,
             body,
         })
+    }
+}
+
+/// Where a request was to go, and why it did not get there.
+#[derive(Debug)]
+struct NoConnection {
+    origin: String,
+    cause: BoxError,
+}
+
+/// Scheme, host and port: the rest of an address may hold a key.
+fn origin(url: &str) -> String {
+    match reqwest::Url::parse(url) {
+        Ok(url) => url.origin().ascii_serialization(),
+        Err(_) => "its address".to_owned(),
+    }
+}
+
+impl fmt::Display for NoConnection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no reply from {}", self.origin)
+    }
+}
+
+impl std::error::Error for NoConnection {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(self.cause.as_ref())
     }
 }
 
