@@ -191,7 +191,7 @@ impl OpenCall {
                     .map(|target| offer.read_only_of(&target.server))
                     .unwrap_or_default();
             }
-            Verdict::Deny(reason) => self.settle(Status::Cancelled, words::denied(&reason)),
+            Verdict::Deny(reason) => self.settle(Status::Denied, words::denied(&reason)),
         }
     }
 

@@ -186,10 +186,7 @@ impl Run {
                 Some(Grant::read_only(server, identity, read_only_tools))
             }
             Answer::Deny | Answer::AlwaysDeny => {
-                call.settle(
-                    Status::Cancelled,
-                    words::declined(decision.reason.as_deref()),
-                );
+                call.settle(Status::Denied, words::declined(decision.reason.as_deref()));
                 let record = Box::new(call.record());
                 self.events.push(Event::Call(record));
                 if decision.answer == Answer::AlwaysDeny {

@@ -20,14 +20,19 @@ pub enum Status {
     Done,
     /// It failed.
     Error,
-    /// It was denied, cancelled or given up.
+    /// It was not allowed to run: by the user, by a rule, or because nobody could be asked.
+    Denied,
+    /// It was cancelled or given up.
     Cancelled,
 }
 
 impl Status {
     /// Whether it is over.
     pub fn is_over(self) -> bool {
-        matches!(self, Self::Done | Self::Error | Self::Cancelled)
+        matches!(
+            self,
+            Self::Done | Self::Error | Self::Denied | Self::Cancelled
+        )
     }
 }
 

@@ -8,7 +8,7 @@ import { codeBlock } from './prose.js';
 import { ResultView, plainText } from './result.js';
 import { asksForApproval, callKey, positionOf } from './store.js';
 
-const DRAWINGS = { pending: 'wait', queued: 'wait', invoking: 'tool', done: 'check', error: 'warn', cancelled: 'close' };
+const DRAWINGS = { pending: 'wait', queued: 'wait', invoking: 'tool', done: 'check', error: 'warn', denied: 'close', cancelled: 'close' };
 
 export class CallView {
   constructor(talk) {
@@ -68,7 +68,7 @@ export class CallView {
     this.tick();
     this.result.update(call);
     const glance =
-      call.status === 'done' || call.status === 'error' || call.status === 'cancelled'
+      ['done', 'error', 'denied', 'cancelled'].includes(call.status)
         ? plainText(call.response).split('\n', 1)[0]
         : '';
     say(this.glance, glance.slice(0, 300));
@@ -186,6 +186,8 @@ function stateWords(call) {
       return 'running';
     case 'done':
       return 'done';
+    case 'denied':
+      return 'not run';
     case 'cancelled':
       return call.startedAt ? 'stopped' : 'not run';
     default:

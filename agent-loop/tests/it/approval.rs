@@ -218,7 +218,7 @@ async fn nobody_there_is_a_no_the_model_can_read() {
     let mut run = asking("Go").with_policy(Policy::default().unattended());
     drive(&agent, &mut run).await;
     assert!(results(&run)[0].contains("nobody is there"));
-    assert_eq!(ends(&run), [Status::Cancelled, Status::Cancelled]);
+    assert_eq!(ends(&run), [Status::Denied, Status::Denied]);
     assert_eq!(run.reason(), Some(&Reason::Finished));
 }
 
@@ -292,7 +292,7 @@ async fn an_answer_to_an_earlier_definition_is_refused_and_what_waits_now_is_sho
     session.answer(&now.consent(), Answer::Deny).await.unwrap();
     drop(session);
     assert!(tools.calls().is_empty());
-    assert_eq!(ends(&run)[0], Status::Cancelled);
+    assert_eq!(ends(&run)[0], Status::Denied);
 }
 
 #[tokio::test]

@@ -209,7 +209,7 @@ async fn a_call_waits_for_confirmation() {
     let want = [
         "write pending",
         "write pending",
-        "write cancelled",
+        "write denied",
         "write invoking",
         "write done",
     ];

@@ -330,6 +330,7 @@ impl Ledger {
             Status::Invoking if row.queued.is_some() => CallStatus::Queued,
             Status::Invoking => CallStatus::Invoking,
             Status::Done => CallStatus::Done,
+            Status::Denied => CallStatus::Denied,
             Status::Cancelled => CallStatus::Cancelled,
             _ => CallStatus::Error,
         };

@@ -141,7 +141,7 @@ proptest! {
             assert_eq!(answer.finish.as_deref(), Some("finished"));
             assert_eq!(answer.tool_calls.len(), rounds.iter().sum::<usize>());
             for call in &answer.tool_calls {
-                let over = [CallStatus::Done, CallStatus::Error, CallStatus::Cancelled];
+                let over = [CallStatus::Done, CallStatus::Error, CallStatus::Denied, CallStatus::Cancelled];
                 assert!(over.contains(&call.status) && call.response.is_some(), "{call:?}");
             }
             // The history is whole: a turn cannot be read if a call has no result.

@@ -92,8 +92,10 @@ pub enum CallStatus {
     Invoking,
     /// It was answered.
     Done,
-    /// It failed, was denied, or was interrupted.
+    /// It failed, or was interrupted.
     Error,
+    /// It was not allowed to run.
+    Denied,
     /// The user stopped it.
     Cancelled,
 }
@@ -107,6 +109,7 @@ impl CallStatus {
             Self::Invoking => "invoking",
             Self::Done => "done",
             Self::Error => "error",
+            Self::Denied => "denied",
             Self::Cancelled => "cancelled",
         }
     }

@@ -191,11 +191,7 @@ fn a_denied_call_is_not_made_and_the_model_is_told_why() {
     events.until_waiting();
     let no = json!({"decision": "deny", "reason": "not on a Monday", "scope": "tool"});
     let (status, call) = house.confirm(&house.latest(&talk), &no);
-    assert_eq!(
-        (status, &call["status"]),
-        (200, &json!("cancelled")),
-        "{call}"
-    );
+    assert_eq!((status, &call["status"]), (200, &json!("denied")), "{call}");
     events.until("run.finished");
     let message = house.latest(&talk);
     let told = message["toolCalls"][0]["response"].to_string();
@@ -203,7 +199,7 @@ fn a_denied_call_is_not_made_and_the_model_is_told_why() {
     // For good: nobody is asked again.
     let talk = house.say(&json!({}), "write a note");
     events.until("run.finished");
-    assert_eq!(house.latest(&talk)["toolCalls"][0]["status"], "cancelled");
+    assert_eq!(house.latest(&talk)["toolCalls"][0]["status"], "denied");
 }
 
 /// One policy. A yes for good counts in every conversation, a yes for a conversation
