@@ -215,8 +215,11 @@ impl fmt::Display for CallName {
         match &self.about {
             Some(about) => write!(
                 f,
-                "{} of '{about}' on server '{}'",
-                self.method, self.server
+                // The name is the server's: it must not begin a line of its own.
+                "{} of '{}' on server '{}'",
+                self.method,
+                about.escape_debug(),
+                self.server
             ),
             None => write!(f, "{} on server '{}'", self.method, self.server),
         }?;
