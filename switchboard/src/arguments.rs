@@ -1,11 +1,14 @@
 //! Arguments of a tool from the words of a command line: `k=v` by the tool's schema, `k:=json`
 //! as it is.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde_json::{Map, Number, Value};
+use tool_schema::Validator;
 
 use crate::signature::follow;
+use crate::untrusted;
 
 /// How deep references and alternatives are followed.
 const DEPTH: u32 = 8;
@@ -25,17 +28,29 @@ pub(crate) enum ArgumentError {
     },
     /// The tool takes no argument of this name.
     Unknown { name: String, known: Vec<String> },
+    /// All of them together are not what the tool takes.
+    Misfit(Vec<String>),
+}
+
+/// Whether arguments must be what the tool says it takes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Validation {
+    /// They must.
+    Schema,
+    /// They are the server's to judge.
+    None,
 }
 
 /// Adds the words to the arguments. A name that comes twice is a list, if the tool takes one there.
 pub(crate) fn read(
     words: &[String],
     schema: &Value,
+    validation: Validation,
     arguments: &mut Map<String, Value>,
 ) -> Result<(), ArgumentError> {
     let mut given = Map::new();
     for word in words {
-        let (name, value) = pair(word, schema)?;
+        let (name, value) = pair(word, schema, validation)?;
         match given.get_mut(&name) {
             Some(Value::Array(so_far)) => match value {
                 Value::Array(more) => so_far.extend(more),
@@ -47,10 +62,38 @@ pub(crate) fn read(
         }
     }
     arguments.extend(given);
-    Ok(())
+    match validation {
+        Validation::Schema => check(arguments, schema),
+        Validation::None => Ok(()),
+    }
 }
 
-fn pair(word: &str, schema: &Value) -> Result<(String, Value), ArgumentError> {
+/// Whether the arguments are what the tool takes. A name it does not know is more likely wrong
+/// than wanted, even where the schema does not forbid it.
+fn check(arguments: &Map<String, Value>, schema: &Value) -> Result<(), ArgumentError> {
+    for name in arguments.keys() {
+        property(name, schema)?;
+    }
+    // What cannot be checked is the server's to judge.
+    let Ok(validator) = Validator::new(schema) else {
+        return Ok(());
+    };
+    let checked = validator.check(&Value::Object(arguments.clone()));
+    checked.map_err(|mismatch| {
+        let problems = mismatch.problems().iter();
+        let bare = |problem: &String| match problem.strip_prefix("the arguments: ") {
+            Some(bare) => bare.to_owned(),
+            None => problem.clone(),
+        };
+        ArgumentError::Misfit(problems.map(bare).collect())
+    })
+}
+
+fn pair(
+    word: &str,
+    schema: &Value,
+    validation: Validation,
+) -> Result<(String, Value), ArgumentError> {
     let no_pair = || ArgumentError::NoPair(word.to_owned());
     let (name, text) = word.split_once('=').ok_or_else(no_pair)?;
     let (name, is_json) = match name.strip_suffix(':') {
@@ -60,7 +103,10 @@ fn pair(word: &str, schema: &Value) -> Result<(String, Value), ArgumentError> {
     if name.is_empty() {
         return Err(no_pair());
     }
-    let about = property(name, schema)?;
+    let about = match (property(name, schema), validation) {
+        (about, Validation::Schema) => about?,
+        (about, Validation::None) => about.unwrap_or_default(),
+    };
     if is_json {
         let value = serde_json::from_str(text);
         let value = value.map_err(|error| ArgumentError::NoJson(word.to_owned(), error))?;
@@ -71,6 +117,7 @@ fn pair(word: &str, schema: &Value) -> Result<(String, Value), ArgumentError> {
     };
     match fit(text, about, schema, DEPTH) {
         Some(value) => Ok((name.to_owned(), value)),
+        None if validation == Validation::None => Ok((name.to_owned(), guess(text))),
         None => Err(ArgumentError::Unfit {
             name: name.to_owned(),
             text: text.to_owned(),
@@ -85,18 +132,34 @@ fn property<'a>(name: &str, schema: &'a Value) -> Result<Option<&'a Value>, Argu
     if let Some(about) = properties.and_then(|properties| properties.get(name)) {
         return Ok(Some(about));
     }
-    match schema.get("additionalProperties") {
-        Some(Value::Bool(false)) => Err(ArgumentError::Unknown {
+    let unknown = || {
+        let known = properties.into_iter().flatten();
+        Err(ArgumentError::Unknown {
             name: name.to_owned(),
-            known: properties
-                .into_iter()
-                .flatten()
-                .map(|(name, _)| name.clone())
-                .collect(),
-        }),
+            known: known.map(|(name, _)| name.clone()).collect(),
+        })
+    };
+    match schema.get("additionalProperties") {
+        Some(Value::Bool(false)) => unknown(),
         Some(about @ Value::Object(_)) => Ok(Some(about)),
+        None if properties.is_some() && !is_open(schema) => unknown(),
         _ => Ok(None),
     }
+}
+
+/// Whether names may come from elsewhere than `properties`.
+fn is_open(schema: &Value) -> bool {
+    let places = [
+        "patternProperties",
+        "allOf",
+        "anyOf",
+        "oneOf",
+        "$ref",
+        "if",
+        "dependentSchemas",
+        "unevaluatedProperties",
+    ];
+    places.iter().any(|place| schema.get(place).is_some())
 }
 
 /// The text as a value that the schema takes.
@@ -179,6 +242,11 @@ fn describe(schema: &Value) -> String {
     }
 }
 
+/// Names that the server chose, each fit for a line.
+fn lines(names: &[String]) -> Vec<Cow<'_, str>> {
+    names.iter().map(|name| untrusted::line(name)).collect()
+}
+
 impl fmt::Display for ArgumentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -189,11 +257,24 @@ impl fmt::Display for ArgumentError {
             Self::Unfit { name, text, wanted } => {
                 write!(f, "argument {name:?} takes {wanted}, not {text:?}")
             }
+            Self::Unknown { name, known } if known.is_empty() => {
+                write!(
+                    f,
+                    "the tool takes no argument {name:?}: it takes none at all"
+                )
+            }
             Self::Unknown { name, known } => {
                 write!(
                     f,
                     "the tool takes no argument {name:?}; it takes: {}",
-                    known.join(", ")
+                    lines(known).join(", ")
+                )
+            }
+            Self::Misfit(problems) => {
+                write!(
+                    f,
+                    "the arguments do not fit: {}",
+                    lines(problems).join("; ")
                 )
             }
         }
@@ -228,7 +309,7 @@ mod tests {
     fn check(words: &[&str], want: Value) {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         let mut arguments = Map::new();
-        match read(&words, &schema(), &mut arguments) {
+        match read(&words, &schema(), Validation::Schema, &mut arguments) {
             Ok(()) => assert_eq!(Value::Object(arguments), want),
             Err(error) => assert_eq!(json!(error.to_string()), want),
         }
@@ -266,9 +347,57 @@ mod tests {
     #[test]
     fn json_is_taken_as_it_is() {
         check(
-            &["count:=\"x\"", "tags:=[1]"],
-            json!({"count": "x", "tags": [1]}),
+            &["count:=7", "tags:=[\"a\"]"],
+            json!({"count": 7, "tags": ["a"]}),
         );
+    }
+
+    #[test]
+    fn whoever_insists_sends_what_the_tool_does_not_take() {
+        let words = ["count=many", "txt=1", "tags:=[1]"].map(str::to_owned);
+        let mut arguments = Map::new();
+        read(&words, &schema(), Validation::None, &mut arguments).unwrap();
+        assert_eq!(
+            Value::Object(arguments),
+            json!({"count": "many", "txt": 1, "tags": [1]})
+        );
+    }
+
+    #[test]
+    fn what_is_missing_or_unknown_is_refused_by_name() {
+        let schema = json!({
+            "type": "object",
+            "properties": {"a": {"type": "number"}, "b": {"type": "number"}},
+            "required": ["a", "b"],
+        });
+        let told = |words: &[&str], schema: &Value| {
+            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            let read = read(&words, schema, Validation::Schema, &mut Map::new());
+            read.map_err(|error| error.to_string())
+        };
+        assert_eq!(
+            told(&["a=1"], &schema).unwrap_err(),
+            "the arguments do not fit: the key \"b\" is missing"
+        );
+        assert_eq!(
+            told(&["a=1", "b=2", "c=3"], &schema).unwrap_err(),
+            "the tool takes no argument \"c\"; it takes: a, b"
+        );
+        assert!(
+            told(&["a:=\"x\"", "b=2"], &schema)
+                .unwrap_err()
+                .contains("`/a`: must be")
+        );
+        let none = json!({"type": "object", "properties": {}});
+        assert!(told(&["x=1"], &none).unwrap_err().ends_with("none at all"));
+        // Where nothing is said about names, any may be right.
+        for open in [
+            json!({"type": "object"}),
+            json!({"properties": {}, "additionalProperties": true}),
+            json!({"properties": {}, "anyOf": [{"required": ["x"]}]}),
+        ] {
+            assert_eq!(told(&["x=1"], &open), Ok(()));
+        }
     }
 
     #[test]
@@ -286,7 +415,13 @@ mod tests {
             json!("\"word\" is no argument: write name=value or name:=JSON"),
         );
         let mut known = Map::new();
-        let error = read(&["txt=1".to_owned()], &schema(), &mut known).unwrap_err();
+        let error = read(
+            &["txt=1".to_owned()],
+            &schema(),
+            Validation::Schema,
+            &mut known,
+        )
+        .unwrap_err();
         assert!(
             error
                 .to_string()
@@ -299,7 +434,8 @@ mod tests {
         #[test]
         fn text_is_never_read_as_something_else(text in ".*") {
             let mut arguments = Map::new();
-            read(&[format!("text={text}")], &schema(), &mut arguments).unwrap();
+            let words = [format!("text={text}")];
+            read(&words, &schema(), Validation::Schema, &mut arguments).unwrap();
             prop_assert_eq!(arguments.get("text"), Some(&Value::String(text)));
         }
 
@@ -308,7 +444,8 @@ mod tests {
         fn json_round_trips(number in any::<i64>(), text in ".*") {
             let value = json!({"n": number, "t": [text]});
             let mut arguments = Map::new();
-            read(&[format!("any:={value}")], &schema(), &mut arguments).unwrap();
+            let words = [format!("any:={value}")];
+            read(&words, &schema(), Validation::Schema, &mut arguments).unwrap();
             prop_assert_eq!(arguments.get("any"), Some(&value));
         }
     }

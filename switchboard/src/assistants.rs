@@ -6,7 +6,7 @@ use serde::de::IgnoredAny;
 use crate::exit::{Exit, Failure};
 use crate::serve::present;
 use crate::store::{Assistant, Change, McpMode, ServerId, ToolSelection};
-use crate::workbench::parse_mode;
+use crate::workbench::named_mode;
 
 /// The longest name, in characters.
 const NAME: usize = 200;
@@ -57,13 +57,7 @@ impl Draft {
         row.max_rounds = self.max_rounds.unwrap_or(row.max_rounds);
         if let Some(mode) = self.approval_mode {
             let mode = text(mode);
-            if mode
-                .as_deref()
-                .is_some_and(|mode| parse_mode(mode).is_none())
-            {
-                let failure = Failure::new(Exit::Other, "there is no such approval mode");
-                return Err(failure.with_hint("There are ask, auto-read, auto and plan."));
-            }
+            mode.as_deref().map(named_mode).transpose()?;
             row.approval_mode = mode;
         }
         let mut changes = vec![Change::PutAssistant(row.clone())];

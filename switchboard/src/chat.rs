@@ -1,7 +1,6 @@
 //! Talking in the terminal.
 
 mod approval;
-mod clean;
 mod command;
 mod console;
 mod drive;
@@ -19,7 +18,7 @@ mod screen;
 mod terminal;
 mod view;
 
-pub(crate) use clean::clean;
+pub(crate) use crate::untrusted::text as clean;
 pub(crate) use command::{Command, HELP};
 pub(crate) use console::{Console, Forms};
 pub(crate) use drive::{Ended, drive};

@@ -12,6 +12,7 @@ mod demo;
 mod demo_model;
 mod demo_server;
 mod doctor;
+mod examples;
 mod export;
 mod failure;
 mod import;
@@ -46,7 +47,7 @@ use crate::store::{Store, StoreError};
 
 /// Talk to MCP servers from the terminal.
 #[derive(Debug, Parser)]
-#[command(name = "switchboard", version, about, max_term_width = 100)]
+#[command(name = "switchboard", version, about, max_term_width = 100, after_help = examples::PROGRAM)]
 struct Cli {
     #[command(flatten)]
     global: Global,
@@ -54,23 +55,26 @@ struct Cli {
     verb: Option<Verb>,
 }
 
+/// Where the help lists what every verb takes.
+const GLOBAL: &str = "Global options";
+
 /// What every verb takes.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Global {
     /// Print one JSON object, and errors as one JSON line on standard error
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = GLOBAL)]
     pub(crate) json: bool,
     /// Print results only
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, help_heading = GLOBAL)]
     pub(crate) quiet: bool,
     /// Use the servers of this file, without importing it
-    #[arg(long, value_name = "FILE", global = true)]
+    #[arg(long, value_name = "FILE", global = true, help_heading = GLOBAL)]
     pub(crate) config: Option<PathBuf>,
     /// Keep servers, approvals and sessions in this file
-    #[arg(long, value_name = "FILE", global = true)]
+    #[arg(long, value_name = "FILE", global = true, help_heading = GLOBAL)]
     pub(crate) database: Option<PathBuf>,
     /// Print without colours
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = GLOBAL)]
     pub(crate) no_color: bool,
 }
 
@@ -100,55 +104,80 @@ impl Global {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Talk with a model that uses your servers' tools (what happens without a verb, too)
+    /// Talk with a model that uses your servers' tools (default)
+    #[command(after_help = examples::CHAT)]
     Chat(Box<chat::Chat>),
     /// Say one thing to a model, let it use tools, and print its answer
+    #[command(after_help = examples::RUN)]
     Run(Box<run::Run>),
     /// List, show, export, resume, fork and delete conversations
+    #[command(after_help = examples::SESSION, alias = "sessions")]
     Session(Box<session::Session>),
     /// List and forget what was decided for good about tools
+    #[command(after_help = examples::APPROVALS, alias = "approval")]
     Approvals(approvals::Approvals),
     /// Add, list, change and remove assistants: models with instructions and servers of their own
+    #[command(after_help = examples::ASSISTANTS, alias = "assistant")]
     Assistants(Box<assistants::Assistants>),
     /// Show tokens and cost by model
+    #[command(after_help = examples::USAGE)]
     Usage(usage::Usage),
     /// Show and choose the model
+    #[command(after_help = examples::MODEL, alias = "models")]
     Model(model::Model),
     /// Show and change settings
+    #[command(after_help = examples::CONFIG)]
     Config(config::Config),
     /// Add, list, change, test and remove servers, and log in to them
+    #[command(after_help = examples::SERVERS, alias = "server")]
     Servers(servers::Servers),
     /// List what servers offer, one line a tool
+    #[command(after_help = examples::TOOLS)]
     Tools(tools::Tools),
     /// Show a tool, switch it, and say whether models may call it
+    #[command(after_help = examples::TOOL)]
     Tool(tool::Tool),
     /// Call a tool
+    #[command(after_help = examples::CALL)]
     Call(call::Call),
     /// List resources
+    #[command(after_help = examples::RESOURCES, alias = "resource")]
     Resources(resources::Resources),
     /// Read a resource
+    #[command(after_help = examples::READ)]
     Read(resources::Read),
     /// List prompts
+    #[command(after_help = examples::PROMPTS)]
     Prompts(prompts::Prompts),
     /// Fill a prompt in
+    #[command(after_help = examples::PROMPT)]
     Prompt(prompts::Prompt),
     /// Show a server's tools as a provider's models will see them
+    #[command(after_help = examples::SCHEMA)]
     Schema(schema::Schema),
     /// Take over the servers of other programs
+    #[command(after_help = examples::IMPORT)]
     Import(import::Import),
     /// Print servers as another program's file
+    #[command(after_help = examples::EXPORT)]
     Export(export::Export),
     /// Explain what is wrong with servers, and what to do
+    #[command(after_help = examples::DOCTOR)]
     Doctor(doctor::Doctor),
     /// Print completions for a shell
+    #[command(after_help = examples::COMPLETIONS)]
     Completions(completions::Completions),
     /// Serve the web page and the API to this machine
+    #[command(after_help = examples::SERVE)]
     Serve(serve::Serve),
     /// Show what this is in half a minute, without a key and without a network
+    #[command(after_help = examples::DEMO)]
     Demo(demo::Demo),
     /// Serve the demo tools over stdio, HTTP or SSE: a server to try clients with
+    #[command(after_help = examples::DEMO_SERVER)]
     DemoServer(demo_server::DemoServer),
     /// Serve the demo model, which is not an AI, on every provider's wire
+    #[command(after_help = examples::DEMO_MODEL)]
     DemoModel(demo_model::DemoModel),
 }
 

@@ -19,6 +19,7 @@ pub mod session;
 mod settings;
 mod signature;
 pub mod store;
+mod untrusted;
 mod utc;
 mod workbench;
 

@@ -20,6 +20,7 @@ pub use capability::Capabilities;
 pub use choice::{Choice, ChoiceError, Found, Origin, Wanted, choose};
 pub(crate) use endpoint::origin;
 pub use endpoint::{AddressError, Endpoint};
+pub(crate) use key::keyring_works;
 pub use key::{KeyError, find_key, keep_key};
 pub(crate) use migrate::migrate;
 pub use ollama::ollama_models;

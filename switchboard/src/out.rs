@@ -1,10 +1,16 @@
 //! The only place that prints: text for people, or JSON for programs.
 
+use std::borrow::Cow;
 use std::io::{IsTerminal as _, Write as _};
 
 use serde_json::Value;
 
 use crate::exit::Failure;
+use crate::untrusted;
+
+/// The colours we write ourselves, without their escape character: [`Out::paint`]'s and those of
+/// Markdown.
+const COLORS: [&str; 6] = ["[0m", "[1m", "[2m", "[31m", "[32m", "[36m"];
 
 /// Where results go: text, or with `--json` one object on standard output and one line of JSON on
 /// standard error per failure. A reader that went away is no failure: what it does not want to
@@ -74,26 +80,30 @@ impl Out {
 
     /// The result of a verb: `value` with `--json`, else `text`.
     pub fn result(&self, value: &Value, text: impl AsRef<str>) {
-        if self.is_json() {
-            print(&value.to_string());
-        } else {
-            print(text.as_ref());
+        match self.is_json() {
+            true => self.json_line(value),
+            false => self.print(text.as_ref()),
         }
     }
 
     /// A line for people on the way to the result: neither with `--json` nor with `--quiet`.
     pub fn say(&self, text: impl AsRef<str>) {
         if self.mode == Mode::Text {
-            print(text.as_ref());
+            self.print(text.as_ref());
         }
     }
 
     /// A piece of a line for people, shown at once.
     pub fn piece(&self, text: impl AsRef<str>) {
         if self.mode == Mode::Text {
-            let mut out = std::io::stdout().lock();
-            let _ = out.write_all(text.as_ref().as_bytes());
-            let _ = out.flush();
+            self.draw(&self.shown(text.as_ref()));
+        }
+    }
+
+    /// A line that the next one is written over, in a terminal with colours.
+    pub(crate) fn overwrite(&self, text: &str) {
+        if self.mode == Mode::Text {
+            self.draw(&format!("\r\u{1b}[K{}", untrusted::line(text)));
         }
     }
 
@@ -109,13 +119,13 @@ impl Out {
     pub fn note(&self, text: impl AsRef<str>) {
         if self.mode == Mode::Text {
             let mut err = std::io::stderr().lock();
-            let _ = writeln!(err, "{}", text.as_ref());
+            let _ = writeln!(err, "{}", self.shown(text.as_ref()));
         }
     }
 
     /// A line of JSON, one of many.
     pub fn json_line(&self, value: &Value) {
-        print(&value.to_string());
+        self.draw(&format!("{}\n", untrusted::json(value)));
     }
 
     /// Whether there is colour.
@@ -127,9 +137,12 @@ impl Out {
     pub fn remark(&self, text: impl AsRef<str>) {
         let mut err = std::io::stderr().lock();
         let _ = match self.mode {
-            Mode::Json => writeln!(err, "{}", serde_json::json!({ "note": text.as_ref() })),
+            Mode::Json => {
+                let note = serde_json::json!({ "note": text.as_ref() });
+                writeln!(err, "{}", untrusted::json(&note))
+            }
             Mode::Quiet => Ok(()),
-            Mode::Text => writeln!(err, "{}", text.as_ref()),
+            Mode::Text => writeln!(err, "{}", self.shown(text.as_ref())),
         };
     }
 
@@ -138,8 +151,7 @@ impl Out {
     pub fn progress(&self, text: &str) {
         let mut err = std::io::stderr().lock();
         if self.mode == Mode::Text && err.is_terminal() {
-            let text = crate::chat::clean(text).replace('\n', " ");
-            let _ = write!(err, "\r\u{1b}[K{text}");
+            let _ = write!(err, "\r\u{1b}[K{}", untrusted::line(text));
             let _ = err.flush();
         }
     }
@@ -148,15 +160,14 @@ impl Out {
     pub fn failure(&self, failure: &Failure) {
         let mut err = std::io::stderr().lock();
         let _ = if self.is_json() {
-            writeln!(err, "{}", failure.to_json())
+            writeln!(err, "{}", untrusted::json(&failure.to_json()))
         } else {
-            let hint = failure.hint().map(|hint| format!("\n  {hint}"));
-            writeln!(
-                err,
-                "switchboard: {}{}",
-                failure.chain(),
-                hint.unwrap_or_default()
-            )
+            // What others wrote stays within our line.
+            let chain = failure.chain();
+            let chain = untrusted::text(chain.trim_end()).replace('\n', "\n    ");
+            let hint = failure.hint().map(untrusted::text);
+            let hint = hint.map(|hint| format!("\n  {}", hint.replace('\n', "\n  ")));
+            writeln!(err, "switchboard: {chain}{}", hint.unwrap_or_default())
         };
     }
 
@@ -173,10 +184,46 @@ impl Out {
             false => text.to_owned(),
         }
     }
+
+    fn print(&self, text: &str) {
+        self.draw(&format!("{}\n", self.shown(text)));
+    }
+
+    /// The text with no other control sequence than our own colours: the last guard, for what was
+    /// put together without [`untrusted::line`] or [`untrusted::text`].
+    fn shown<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if !self.color || !text.contains('\u{1b}') {
+            return untrusted::text(text);
+        }
+        let mut parts = text.split('\u{1b}');
+        let mut shown = untrusted::text(parts.next().unwrap_or_default()).into_owned();
+        for part in parts {
+            let is_color = COLORS.iter().any(|color| part.starts_with(color));
+            shown.push(if is_color { '\u{1b}' } else { '\u{fffd}' });
+            shown.push_str(&untrusted::text(part));
+        }
+        Cow::Owned(shown)
+    }
 }
 
-fn print(text: &str) {
-    let mut out = std::io::stdout().lock();
-    let _ = writeln!(out, "{text}");
-    let _ = out.flush();
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_control_sequence_but_our_colours_reaches_a_terminal() {
+        let out = |color| Out {
+            mode: Mode::Text,
+            color,
+        };
+        let text = format!("{}\u{1b}[2J\r\n", out(true).paint(Style::Bad, "bad"));
+        assert_eq!(
+            out(true).shown(&text),
+            "\u{1b}[31mbad\u{1b}[0m\u{fffd}[2J\n"
+        );
+        assert_eq!(
+            out(false).shown(&text),
+            "\u{fffd}[31mbad\u{fffd}[0m\u{fffd}[2J\n"
+        );
+    }
 }

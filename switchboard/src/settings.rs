@@ -6,10 +6,10 @@ use provider_adapters::Wire;
 use serde_json::Value;
 
 use crate::exit::{Exit, Failure};
-use crate::models::{Provider, migrate, origin};
+use crate::models::{Price, Provider, migrate, origin};
 use crate::servers::shown_url;
 use crate::store::{Change, Setting, Store, StoreError, StoredValue, UserId};
-use crate::workbench::parse_mode;
+use crate::workbench::{OnLimit, parse_mode};
 
 /// A setting to be stored.
 ///
@@ -22,21 +22,39 @@ pub(crate) fn setting(
     keeping: Keeping,
 ) -> Result<Setting, Failure> {
     check(key)?;
-    let unfit = |wants: &str| Failure::new(Exit::Other, format!("{key} should be {wants}"));
+    let given = value.clone();
+    let unfit = |wants: &str| {
+        Failure::new(
+            Exit::Other,
+            format!("{key} cannot be {given}: it should be {wants}"),
+        )
+    };
     let fits = match key {
         "approve" => value.as_str().and_then(parse_mode).is_some(),
+        "on_limit" => value.as_str().and_then(OnLimit::named).is_some(),
         "max_rounds" => value
             .as_u64()
             .is_some_and(|rounds| rounds <= u64::from(u32::MAX)),
         "max_cost" => value.as_f64().is_some_and(|dollars| dollars >= 0.0),
         "model" => value.is_string(),
-        _ => true,
+        _ => match key.split_once('.') {
+            Some(("prices", _)) => serde_json::from_value::<Price>(value.clone()).is_ok(),
+            Some(("models", rest)) if rest.ends_with(".context") => value.as_u64().is_some(),
+            Some(("models", _)) => value.is_boolean(),
+            _ => true,
+        },
     };
     if !fits {
         return Err(unfit(match key {
             "approve" => "ask, auto-read, auto or plan",
+            "on_limit" => "stop or summarize",
             "max_rounds" => "a whole number; 0 is no limit",
             "max_cost" => "a number of dollars",
+            key if key.starts_with("prices.") => {
+                r#"dollars per million tokens: {"input": 1, "output": 2}"#
+            }
+            key if key.ends_with(".context") => "a number of tokens",
+            key if key.starts_with("models.") => "true or false",
             _ => "text",
         }));
     }
@@ -157,7 +175,7 @@ pub(crate) fn check(key: &str) -> Result<(), Failure> {
         end.is_some_and(|end| ends.contains(&end))
     };
     let known = match parts.as_slice() {
-        ["model" | "approve" | "max_rounds" | "max_cost"] => true,
+        ["model" | "approve" | "max_rounds" | "max_cost" | "on_limit"] => true,
         ["providers", rest] => ends(rest, &["key", "base_url"]),
         ["endpoints", rest] => {
             let name = rest.rsplit_once('.').map_or("", |(name, _)| name);

@@ -9,7 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agent_loop::{Agent, Deferral, Limits, ManagedTools, Mode, Policy, Prices, Toolbox};
+use clap::ValueEnum;
 use mcp_manager::{ElicitationHandler, Manager, ServerConfig, Wait};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::demo::{DemoModel, DemoScript, start_model};
@@ -17,7 +19,7 @@ use crate::exit::{Exit, Failure};
 use crate::home;
 use crate::models::{Choice, Found, Price, PriceTable, Tape, Wanted};
 use crate::models::{build, choose, find_key, ollama_models};
-use crate::servers::{Host, auto_approved, connector};
+use crate::servers::{AdHoc, Host, auto_approved, connector};
 use crate::session::{Decided, StoredOutputs};
 use crate::store::{Assistant, Conversation, ConversationId, Server, Store, UserId};
 
@@ -36,8 +38,11 @@ pub(crate) struct Wishes {
     pub(crate) assistant: Option<String>,
     /// Servers by name, or URLs; all that are active if none.
     pub(crate) servers: Vec<String>,
+    /// A program that is a server, and how servers given by their URL are spoken to.
+    pub(crate) ad_hoc: AdHoc,
     pub(crate) approve: Option<Mode>,
     pub(crate) max_rounds: Option<u32>,
+    pub(crate) on_limit: Option<OnLimit>,
     /// In dollars.
     pub(crate) max_cost: Option<f64>,
     pub(crate) timeout: Option<Duration>,
@@ -301,10 +306,29 @@ pub(crate) fn mode_name(mode: Mode) -> String {
     name.as_str().unwrap_or_default().to_owned()
 }
 
+/// What happens when an answer has reached a limit.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize, ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum OnLimit {
+    /// The answer ends there
+    #[default]
+    Stop,
+    /// The model is asked once more, without tools, to sum up
+    Summarize,
+}
+
+impl OnLimit {
+    /// What is meant by this name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        serde_json::from_value(Value::from(name)).ok()
+    }
+}
+
 /// What an answer may take.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Bounds {
     pub(crate) rounds: Option<u32>,
+    pub(crate) on_limit: Option<OnLimit>,
     pub(crate) dollars: Option<f64>,
     pub(crate) time: Option<Duration>,
 }
@@ -320,8 +344,11 @@ impl Bounds {
         let setting = setting.and_then(|rounds| u32::try_from(rounds).ok());
         let of_assistant = assistant.and_then(|assistant| assistant.max_rounds);
         let dollars = settings.get("max_cost").and_then(Value::as_f64);
+        let on_limit = settings.get("on_limit").and_then(Value::as_str);
+        let on_limit = on_limit.and_then(OnLimit::named);
         Self {
             rounds: wishes.max_rounds.or(of_assistant).or(setting),
+            on_limit: wishes.on_limit.or(on_limit),
             dollars: wishes.max_cost.or(dollars),
             time: wishes.timeout,
         }
@@ -338,6 +365,9 @@ impl Bounds {
         }
         if let Some(time) = self.time {
             limits = limits.with_time(time);
+        }
+        if self.on_limit == Some(OnLimit::Summarize) {
+            limits = limits.with_summary();
         }
         limits
     }

@@ -2,7 +2,7 @@
 
 use agent_loop::{Answer, Approval, Why};
 
-use crate::chat::clean::clean;
+use crate::untrusted;
 
 /// What the user said.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -20,29 +20,29 @@ pub(crate) fn question(approval: &Approval) -> String {
     let arguments = serde_json::to_string(&record.arguments).unwrap_or_default();
     let pretty: Option<serde_json::Value> = serde_json::from_str(&arguments).ok();
     let pretty = pretty.and_then(|value| serde_json::to_string_pretty(&value).ok());
-    let arguments = pretty.unwrap_or(arguments).replace('\n', "\n  ");
+    let arguments = pretty.unwrap_or(arguments);
+    // Every line is ours: what is within one cannot look like another.
+    let arguments: Vec<_> = arguments.lines().map(untrusted::line).collect();
+    let arguments = arguments.join("\n  ");
     let why = match approval.why {
         Why::Changed => "\n  The tool has changed since it was approved.",
         Why::Rule => "\n  A rule of yours asks for this one.",
         _ => "",
     };
-    let text = format!(
+    format!(
         "{} wants to run {}\n  {arguments}{why}",
-        record.server_name, record.tool_name
-    );
-    clean(&text).into_owned()
+        untrusted::line(&record.server_name),
+        untrusted::line(&record.tool_name)
+    )
 }
 
 /// The answers that can be given.
 pub(crate) fn choices(approval: &Approval) -> String {
     let server = match approval.read_only {
         true => {
-            let tools: Vec<&str> = approval
-                .read_only_tools
-                .keys()
-                .map(String::as_str)
-                .collect();
-            let tools = clean(&tools.join(", ")).replace('\n', " ");
+            let tools = approval.read_only_tools.keys();
+            let tools: Vec<_> = tools.map(|tool| untrusted::line(tool)).collect();
+            let tools = tools.join(", ");
             format!("\n  [s] always this server's read-only tools as they are now: {tools}")
         }
         false => String::new(),

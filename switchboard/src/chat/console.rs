@@ -9,13 +9,13 @@ use mcp_manager::{Ask, Elicitation, ElicitationHandler};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::chat::approval::{self, Said};
-use crate::chat::clean::clean;
 use crate::chat::form;
 use crate::chat::input::{Input, Line, Notice};
 use crate::chat::interrupt::Interrupts;
 use crate::chat::screen::{Screen, Show};
 use crate::home;
 use crate::out::{Out, Style};
+use crate::untrusted;
 
 /// The most questions of servers that wait for the user.
 const QUESTIONS: usize = 16;
@@ -101,7 +101,7 @@ impl Console {
             Notice::Dropped(line) => format!("  not kept, too much is queued: {line}"),
             Notice::Interrupted => return false,
         };
-        self.screen.line(Style::Dim, &clean(&text));
+        self.screen.line(Style::Dim, &untrusted::text(&text));
         true
     }
 
@@ -109,7 +109,7 @@ impl Console {
     pub(crate) async fn approve(&mut self, approval: &Approval, problem: Option<&str>) -> Verdict {
         self.screen.end_line();
         if let Some(problem) = problem {
-            self.screen.line(Style::Bad, problem);
+            self.screen.line(Style::Bad, &untrusted::text(problem));
         }
         self.screen.line(Style::Bold, &approval::question(approval));
         self.screen.line(Style::Dim, &approval::choices(approval));

@@ -5,23 +5,24 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use crate::store::{Conversation, Message, Role, ToolCall};
+use crate::untrusted;
 
-/// As markdown.
+/// As markdown, every message with its number.
 pub(crate) fn export_markdown(conversation: &Conversation, messages: &[Message]) -> String {
-    let mut out = format!("# {}\n", conversation.title);
+    let mut out = format!("# {}\n", untrusted::line(&conversation.title));
     for message in messages {
         let who = match message.role {
             Role::User => "You",
             Role::Assistant => "Assistant",
             Role::System => "System",
         };
-        let _ = write!(out, "\n## {who}\n\n");
+        let _ = write!(out, "\n## {}. {who}\n\n", message.seq);
         for call in &message.tool_calls {
             let _ = writeln!(
                 out,
                 "- `{}` `{}` {}: {}",
-                call.server_name,
-                call.tool,
+                untrusted::line(&call.server_name),
+                untrusted::line(&call.tool),
                 call.arguments,
                 call.status.as_str()
             );

@@ -4,9 +4,10 @@ use mcp_client::check_form;
 use mcp_jsonrpc::model::{ElicitFormParams, ElicitResult, ElicitUrlParams};
 use serde_json::{Map, Value, json};
 
-use crate::chat::clean::clean;
 use crate::chat::input::{Input, Line};
+use crate::chat::markdown::Markdown;
 use crate::out::Out;
+use crate::untrusted;
 
 /// How often a form is asked for again when it was not filled in right.
 const TRIES: u32 = 5;
@@ -18,11 +19,9 @@ pub(crate) async fn fill_in(
     server: &str,
     form: &ElicitFormParams,
 ) -> ElicitResult {
-    out.say(format!(
-        "\n{} asks: {}\n  (/decline says no)",
-        clean(server),
-        clean(&form.message)
-    ));
+    let message = quoted(out, &form.message);
+    let server = untrusted::line(server);
+    out.say(format!("\n{server} asks:\n{message}\n  (/decline says no)"));
     let schema = serde_json::to_value(&form.requested_schema).unwrap_or(Value::Null);
     let mut answers = Map::new();
     let mut wrong: Option<Vec<String>> = None;
@@ -41,7 +40,7 @@ pub(crate) async fn fill_in(
             Ok(checked) => return ElicitResult::accept(checked),
             Err(problems) => {
                 for problem in &problems {
-                    out.say(format!("  {}", clean(&problem.to_string())));
+                    out.say(format!("  {}", untrusted::line(&problem.to_string())));
                 }
                 wrong = Some(problems.into_iter().map(|problem| problem.field).collect());
             }
@@ -57,11 +56,10 @@ pub(crate) async fn visit(
     server: &str,
     page: &ElicitUrlParams,
 ) -> ElicitResult {
+    let message = quoted(out, &page.message);
+    let (server, url) = (untrusted::line(server), untrusted::line(&page.url));
     out.say(format!(
-        "\n{} asks you to visit a page: {}\n  {}",
-        clean(server),
-        clean(&page.message),
-        clean(&page.url)
+        "\n{server} asks you to visit a page:\n{message}\n  {url}"
     ));
     match input.answer("Did you agree to visit it? [y/n] ", "").await {
         Line::Text(text) if matches!(text.trim(), "y" | "yes") => {
@@ -70,6 +68,16 @@ pub(crate) async fn visit(
         Line::Text(_) => ElicitResult::decline(),
         Line::Interrupted | Line::End => ElicitResult::cancel(),
     }
+}
+
+/// A server's message, which is Markdown, behind a mark that tells its lines from ours.
+fn quoted(out: &Out, message: &str) -> String {
+    let message = untrusted::text(message);
+    let mut markdown = Markdown::new(out.has_color());
+    let mut shown = markdown.push(message.trim_end());
+    shown.push_str(&markdown.finish());
+    let lines: Vec<String> = shown.lines().map(|line| format!("  │ {line}")).collect();
+    lines.join("\n")
 }
 
 fn fields(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {
@@ -99,7 +107,7 @@ fn prompt(name: &str, field: &Value) -> String {
         true => String::new(),
         false => format!(" ({})", hints.join("; ")),
     };
-    clean(&format!("  {name}{hints}: ")).replace('\n', " ")
+    untrusted::line(&format!("  {name}{hints}: ")).into_owned()
 }
 
 fn choices(field: &Value) -> Vec<String> {
@@ -133,6 +141,7 @@ fn read(name: &str, field: &Value, text: &str, answers: &mut Map<String, Value>)
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::out::{Color, Mode};
 
     #[test]
     fn a_field_says_what_it_takes() {
@@ -143,6 +152,13 @@ mod tests {
             "  age (integer): "
         );
         assert_eq!(prompt("name", &json!({"type": "string"})), "  name: ");
+    }
+
+    #[test]
+    fn a_message_is_markdown_and_none_of_its_lines_is_ours() {
+        let message = "**Sure?**\r\nRun it? y\n\u{1b}[2J";
+        let shown = "  │ **Sure?**\n  │ Run it? y\n  │ \u{fffd}[2J";
+        assert_eq!(quoted(&Out::new(Mode::Text, Color::Never), message), shown);
     }
 
     #[test]

@@ -8,10 +8,10 @@ use agent_loop::{CallNumber, CallProgress, Event, LimitKind, Reason, Status, Too
 use provider_adapters::{Media, MediaSource};
 use serde_json::Value;
 
-use crate::chat::clean::clean;
 use crate::chat::markdown::Markdown;
 use crate::chat::media;
 use crate::out::{Out, Style};
+use crate::untrusted;
 
 /// How much of arguments and results stands on a line.
 const WIDTH: usize = 160;
@@ -50,6 +50,10 @@ pub(crate) struct Screen {
     markdown: Markdown,
     open: Open,
     started: BTreeMap<CallNumber, Instant>,
+    /// The call that the last line names, so that its result need not.
+    named: Option<CallNumber>,
+    /// Whether the model has answered something since it was last asked.
+    answered: bool,
     /// Calls whose results are shown in part and stored whole.
     whole: BTreeSet<CallNumber>,
     media: PathBuf,
@@ -63,6 +67,8 @@ impl Screen {
             markdown: Markdown::new(out.has_color()),
             open: Open::Nothing,
             started: BTreeMap::new(),
+            named: None,
+            answered: false,
             whole: BTreeSet::new(),
             media,
         }
@@ -86,7 +92,10 @@ impl Screen {
         match event {
             Event::Text { text } | Event::Refusal { text } => self.text(text),
             Event::Reasoning { text } if self.show == Show::Chat => self.thought(text),
-            Event::Round { .. } => self.end_line(),
+            Event::Round { .. } => {
+                self.end_line();
+                self.answered = false;
+            }
             Event::Call(record) => self.call(record),
             Event::ResultStored { number, .. } => {
                 self.whole.insert(*number);
@@ -97,11 +106,11 @@ impl Screen {
                 ..
             } => self.line(
                 Style::Dim,
-                &format!("  queued: {}", clean(&queued.to_string())),
+                &format!("  queued: {}", untrusted::line(&queued.to_string())),
             ),
             Event::Media(media) => self.media(media),
             Event::Warning { message } => {
-                let text = format!("! {}", clean(message));
+                let text = format!("! {}", untrusted::text(message));
                 self.line(Style::Dim, &text);
             }
             Event::Done { reason } => self.done(reason),
@@ -124,7 +133,7 @@ impl Screen {
     pub(crate) fn end_line(&mut self) {
         match self.open {
             Open::Nothing => {}
-            Open::Bar => self.out.piece("\r\u{1b}[K"),
+            Open::Bar => self.out.overwrite(""),
             Open::Thought => self.out.piece("\n"),
             Open::Answer => {
                 let rest = self.markdown.finish();
@@ -138,7 +147,8 @@ impl Screen {
         if self.open != Open::Answer {
             self.end_line();
         }
-        let text = clean(text);
+        self.answered |= !text.trim().is_empty();
+        let text = untrusted::text(text);
         let shown = self.markdown.push(&text);
         self.out.piece(shown);
         self.open = match text.ends_with('\n') {
@@ -152,7 +162,7 @@ impl Screen {
         if self.open != Open::Thought {
             self.end_line();
         }
-        let text = clean(text);
+        let text = untrusted::text(text);
         self.out.piece(self.out.paint(Style::Dim, &text));
         self.open = match text.ends_with('\n') {
             true => Open::Nothing,
@@ -161,14 +171,15 @@ impl Screen {
     }
 
     fn call(&mut self, record: &ToolCallRecord) {
-        let name = format!("{} · {}", record.server_name, record.tool_name);
+        let name = name(record);
         match record.status {
             Status::Pending => {}
             Status::Invoking => {
                 self.started.insert(record.number, Instant::now());
                 let arguments = serde_json::to_string(&record.arguments).unwrap_or_default();
-                let text = format!("→ {} {}", clean(&name), short(&arguments));
+                let text = format!("→ {name} {}", short(&arguments));
                 self.line(Style::Bold, &text);
+                self.named = Some(record.number);
             }
             status => {
                 let took = self
@@ -184,10 +195,11 @@ impl Screen {
                     .map(|took| format!(" {}", elapsed(took)))
                     .unwrap_or_default();
                 let text = record.response_text().unwrap_or_default();
-                // A call that never ran was not named before.
-                let name = match took.is_empty() {
-                    true => format!(" {}", clean(&name)),
-                    false => String::new(),
+                // A call that never ran was not named before, and several may run at once.
+                let named = self.named.take() == Some(record.number);
+                let name = match named && self.started.is_empty() {
+                    true => String::new(),
+                    false => format!(" {name}"),
                 };
                 self.line(style, &format!("  {mark}{name}{took}  {}", short(&text)));
                 if self.whole.remove(&record.number) && self.show == Show::Chat {
@@ -209,13 +221,14 @@ impl Screen {
 
     fn saved(&mut self, mime: &str, base64: &str) {
         let text = match media::save(&self.media, mime, base64) {
-            Ok(path) => format!("  {} saved as {}", clean(mime), path.display()),
-            Err(error) => format!("  {} could not be saved: {error}", clean(mime)),
+            Ok(path) => format!("  {} saved as {}", untrusted::line(mime), path.display()),
+            Err(error) => format!("  {} could not be saved: {error}", untrusted::line(mime)),
         };
         self.line(Style::Dim, &text);
     }
 
     fn media(&mut self, media: &Media) {
+        self.answered = true;
         let mime = media
             .mime_type
             .as_deref()
@@ -223,7 +236,7 @@ impl Screen {
         match &media.source {
             MediaSource::Data(base64) => self.saved(mime, base64),
             MediaSource::Url(url) => {
-                let text = format!("  {} at {}", clean(mime), clean(url));
+                let text = format!("  {} at {}", untrusted::line(mime), untrusted::line(url));
                 self.line(Style::Dim, &text);
             }
             _ => {}
@@ -243,23 +256,38 @@ impl Screen {
             Some(total) => bar(progress.progress / total),
             None => format!("{}", progress.progress),
         };
-        self.out
-            .piece(format!("\r\u{1b}[K  {bar} {}", short(message)));
+        self.out.overwrite(&format!("  {bar} {}", short(message)));
         self.open = Open::Bar;
     }
 
     fn done(&mut self, reason: &Reason) {
         self.end_line();
         let hint = match reason {
-            Reason::Finished => return,
+            Reason::Finished if self.answered => return,
+            Reason::Finished => {
+                return self.line(Style::Dim, "The model ended without an answer.");
+            }
+            // It is the failure of the verb, and reported once, as that.
+            Reason::Failed { .. } if self.show != Show::Chat => return,
             _ if self.show != Show::Chat => "",
             Reason::Limit(LimitKind::Cost | LimitKind::Rounds)
             | Reason::Loop
             | Reason::Cancelled => " (/continue goes on)",
             _ => "",
         };
-        let text = format!("{}{hint}", clean(&reason.to_string()));
+        let text = format!("{}{hint}", untrusted::text(&reason.to_string()));
         self.line(Style::Bad, &text);
+    }
+}
+
+/// What a call is called for people: by its server and tool or, where there is no such tool, as
+/// the model called it.
+fn name(record: &ToolCallRecord) -> String {
+    let (server, tool) = (&record.server_name, &record.tool_name);
+    match (server.is_empty(), tool.is_empty()) {
+        (_, true) => untrusted::line(&record.display_name).into_owned(),
+        (true, false) => untrusted::line(tool).into_owned(),
+        (false, false) => format!("{} · {}", untrusted::line(server), untrusted::line(tool)),
     }
 }
 
@@ -270,7 +298,7 @@ fn bar(part: f64) -> String {
 
 /// The beginning of a text, in one line.
 fn short(text: &str) -> String {
-    let text = clean(text);
+    let text = untrusted::text(text);
     let mut line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if let Some((end, _)) = line.char_indices().nth(WIDTH) {
         line.truncate(end);

@@ -13,13 +13,13 @@ use std::path::PathBuf;
 use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::chat::clean::clean;
 use crate::chat::history::History;
 use crate::chat::input::{Line, Notice, Wish};
 use crate::chat::key::Key;
 use crate::chat::router::{Effect, Router};
 use crate::chat::view::View;
 use crate::out::{Out, Style};
+use crate::untrusted;
 
 pub(crate) use tty::Waker;
 use tty::{Tty, Woken};
@@ -131,7 +131,7 @@ impl Owner {
                 match waiting {
                     Some(line) => {
                         let prompt = self.prompt();
-                        self.show(&format!("{prompt}{}\n", clean(&line)));
+                        self.show(&format!("{prompt}{}\n", untrusted::text(&line)));
                         self.deliver(line);
                     }
                     None => {
@@ -319,7 +319,9 @@ impl Owner {
     /// A line of ours above the one that is edited.
     fn note(&mut self, text: &str) {
         let cleared = self.view.clear();
-        let text = self.out.paint(Style::Dim, &format!("  {}", clean(text)));
+        let text = self
+            .out
+            .paint(Style::Dim, &format!("  {}", untrusted::text(text)));
         self.show(&format!("{cleared}{text}\n"));
     }
 

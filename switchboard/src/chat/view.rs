@@ -3,6 +3,7 @@
 use unicode_width::UnicodeWidthChar as _;
 
 use crate::chat::edit::Edit;
+use crate::untrusted;
 
 /// Draws a line over what it drew before.
 #[derive(Debug, Default)]
@@ -80,7 +81,7 @@ impl Place {
                     self.down(out);
                     continue;
                 }
-                char if char.is_control() => '\u{fffd}',
+                char if untrusted::is_obeyed(char) => '\u{fffd}',
                 char => char,
             };
             let width = char.width().unwrap_or(0);

@@ -3,24 +3,26 @@
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use crate::chat::clean;
 use crate::cli::Global;
 use crate::exit::{Exit, Failure};
 use crate::out::Out;
 use crate::store::{Change, Decision, Rule, RuleId, RuleScope, UserId};
+use crate::untrusted;
 
 /// What was decided for good about tools.
 #[derive(Args, Debug)]
 pub(crate) struct Approvals {
     #[command(subcommand)]
-    verb: Verb,
+    verb: Option<Verb>,
 }
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// List what was decided
+    /// List what was decided (default)
+    #[command(visible_alias = "ls")]
     List,
     /// Forget decisions: the tools are asked about again
+    #[command(visible_alias = "rm", alias = "remove")]
     Forget {
         /// Which, by id
         #[arg(required_unless_present = "all")]
@@ -36,13 +38,13 @@ impl Approvals {
         let store = global.store().await?;
         let user = UserId::local();
         let rules = store.rules(&user).await?;
-        match self.verb {
+        match self.verb.unwrap_or(Verb::List) {
             Verb::List => {
                 let text = match rules.is_empty() {
                     true => "Nothing was decided for good.".to_owned(),
                     false => rules.iter().map(line).collect::<Vec<_>>().join("\n"),
                 };
-                out.result(&json!({ "approvals": rules }), clean(&text));
+                out.result(&json!({ "approvals": rules }), text);
             }
             Verb::Forget { ids, all } => {
                 let known = |id: &String| rules.iter().any(|rule| rule.id.as_str() == id);
@@ -82,5 +84,6 @@ fn line(rule: &Rule) -> String {
         Some(_) => " (in one conversation)",
         None => "",
     };
+    let what = untrusted::line(&what);
     format!("{}  {decision}  {what}{place}", rule.id)
 }

@@ -20,7 +20,8 @@ pub(crate) struct Assistants {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// List assistants
+    /// List assistants (default)
+    #[command(visible_alias = "ls")]
     List,
     /// Add an assistant
     Add(Said),
@@ -28,11 +29,12 @@ enum Verb {
     Edit {
         #[command(flatten)]
         said: Said,
-        /// Call it so from now on
+        /// Rename it
         #[arg(long, value_name = "NAME")]
         rename: Option<String>,
     },
     /// Forget an assistant; its conversations stay
+    #[command(visible_alias = "rm")]
     Remove {
         /// Its name
         name: String,

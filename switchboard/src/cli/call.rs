@@ -7,8 +7,7 @@ use clap::Args;
 use mcp_manager::{CallOptions, flatten};
 use serde_json::{Map, Value, json};
 
-use crate::arguments;
-use crate::chat::clean;
+use crate::arguments::{self, Validation};
 use crate::cli::Global;
 use crate::cli::asker::Asker;
 use crate::cli::tool::{entry, split};
@@ -17,6 +16,8 @@ use crate::exit::{Exit, Failure};
 use crate::out::Out;
 use crate::servers::{AdHoc, Link, Linked, ToolPolicy};
 use crate::session::Decided;
+use crate::signature::signature;
+use crate::untrusted;
 
 /// The most bytes of arguments that are read from a file.
 const MOST: u64 = 16 << 20;
@@ -33,6 +34,9 @@ pub(crate) struct Call {
     /// Wait at most so many seconds
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<u64>,
+    /// Send the arguments even if the tool's schema says otherwise: the server is to judge
+    #[arg(long)]
+    no_validate: bool,
     #[command(flatten)]
     ad_hoc: AdHoc,
 }
@@ -51,9 +55,19 @@ impl Call {
             let server = link.only()?;
             let entry = entry(link, tool)?;
             refuse_denied(link, server, tool).await?;
-            arguments::read(words, &schema(&entry), &mut arguments).map_err(|error| {
-                let hint = format!("`switchboard tool show` tells what {tool} takes.");
-                Failure::new(Exit::Other, error.to_string()).with_hint(hint)
+            let (schema, name) = (schema(&entry), server.name.as_str());
+            let validation = match self.no_validate {
+                true => Validation::None,
+                false => Validation::Schema,
+            };
+            let read = arguments::read(words, &schema, validation, &mut arguments);
+            read.map_err(|error| {
+                let hint = format!(
+                    "It takes {}. --no-validate sends the arguments as they are.",
+                    untrusted::line(&signature(tool, &schema))
+                );
+                let text = format!("tool {tool:?} of server {name:?}: {error}");
+                Failure::new(Exit::Other, text).with_hint(hint)
             })?;
             let progress = *out;
             let mut options = CallOptions::default().with_progress(move |report| {
@@ -62,7 +76,6 @@ impl Call {
             if let Some(seconds) = self.timeout {
                 options = options.with_timeout(Duration::from_secs(seconds));
             }
-            let name = server.name.as_str();
             let result = link
                 .manager
                 .call_tool_with(name, tool, &arguments, options)
@@ -70,7 +83,7 @@ impl Call {
             out.progress("");
             let result = result.map_err(|error| link.failure(server, &error))?;
             let value = json!({"server": name, "tool": tool, "result": result});
-            out.result(&value, clean(&text(&result)));
+            out.result(&value, untrusted::text(&text(&result)));
             if !result.failed() {
                 return Ok(Exit::Done);
             }

@@ -7,15 +7,17 @@ use agent_loop::Reason;
 use clap::Args;
 
 use crate::chat::{Command, Console, Ended, Forms, HELP, Line, Notice, Show};
-use crate::chat::{clean, drive, export_markdown, money, restore};
+use crate::chat::{drive, export_markdown, money, restore};
 use crate::cli::Global;
-use crate::cli::failure::unwritable;
+use crate::cli::failure::{model_hint, unwritable};
+use crate::cli::text::count;
 use crate::cli::wishes::TalkArgs;
 use crate::exit::{Exit, Failure};
 use crate::models::Origin;
 use crate::out::{Out, Style};
 use crate::session::{Model, Talk, transcript};
 use crate::store::{ConversationId, ToolCall};
+use crate::untrusted;
 use crate::workbench::{Workbench, mode_name, parse_mode};
 
 /// Talks with a model that uses your servers' tools.
@@ -134,11 +136,11 @@ impl Room {
         if self.bench.choice.origin == Origin::Demo {
             let servers = self.bench.manager.connected();
             let server = match servers.iter().any(|name| name.as_str() == "demo") {
-                true => " and the demo server",
+                true => ", and the demo server",
                 false => "",
             };
             let text = format!(
-                "No model key found: using the built-in demo model, which is not an AI,{server}."
+                "No model key found: using the built-in demo model, which is not an AI{server}."
             );
             self.console.screen.line(Style::Bold, &text);
             self.dim(
@@ -151,11 +153,14 @@ impl Room {
         }
         let tools = self.bench.manager.catalog().enabled_tools().count();
         let servers = self.bench.manager.connected().len();
-        let plural = if servers == 1 { "" } else { "s" };
-        let text = format!("{servers} server{plural}, {tools} tools. /help shows the commands.");
+        let text = format!(
+            "{}, {}. /help shows the commands.",
+            count(servers, "server"),
+            count(tools, "tool")
+        );
         self.dim(&text);
         for notice in std::mem::take(&mut self.bench.notices) {
-            let text = format!("! {}", clean(&notice));
+            let text = format!("! {}", untrusted::text(&notice));
             self.dim(&text);
         }
     }
@@ -167,7 +172,7 @@ impl Room {
         if self.another {
             self.talk.reinstruct(self.bench.system());
         }
-        let title = clean(&self.talk.conversation().title).into_owned();
+        let title = untrusted::line(&self.talk.conversation().title).into_owned();
         self.dim(&format!("Going on with: {title}"));
         if !self.talk.open_questions().await?.is_empty() {
             return self.answer().await;
@@ -186,6 +191,9 @@ impl Room {
                 self.talk.remember(|row| self.bench.remember(row));
                 self.talk.ask(&text).await?;
                 return self.answer().await;
+            }
+            Command::Continue if !self.talk.has_run() => {
+                self.dim("There is nothing to go on with yet: say something.");
             }
             Command::Continue => {
                 self.talk.remember(|row| self.bench.remember(row));
@@ -219,7 +227,10 @@ impl Room {
             Command::Save { call, file } => self.save(call, file).await?,
             Command::Quit => return Ok(Some(Exit::Done)),
             Command::Unknown(name) => {
-                let text = format!("There is no /{}; /help shows the commands.", clean(&name));
+                let text = format!(
+                    "There is no /{}; /help shows the commands.",
+                    untrusted::line(&name)
+                );
                 self.dim(&text);
             }
         }
@@ -239,6 +250,11 @@ impl Room {
         match answer(&mut self.talk, &self.bench, &mut self.console).await? {
             Ended::Over(reason) => {
                 self.footer();
+                if let Reason::Failed { message } = &reason
+                    && let Some(hint) = model_hint(&self.bench.choice, message)
+                {
+                    self.dim(&hint);
+                }
                 if reason == Reason::Cancelled {
                     // What was typed before the answer was stopped is looked at again.
                     self.console.input.recall().await;
@@ -278,7 +294,7 @@ impl Room {
             let text = tool.description().unwrap_or_default();
             let first = text.lines().next().unwrap_or_default();
             let line = format!("{} · {}  {first}", tool.server(), tool.name());
-            self.console.out.say(clean(&line));
+            self.console.out.say(untrusted::line(&line));
         }
     }
 
@@ -289,7 +305,7 @@ impl Room {
                 .map(|error| format!("  {error}"))
                 .unwrap_or_default();
             let line = format!("{}  {:?}{error}", server.name, server.state);
-            self.console.out.say(clean(&line));
+            self.console.out.say(untrusted::line(&line));
         }
     }
 
@@ -309,7 +325,7 @@ impl Room {
         let messages = transcript(&*self.bench.store, &conversation.id).await?;
         let text = export_markdown(conversation, &messages);
         match file {
-            None => self.console.out.say(clean(&text)),
+            None => self.console.out.say(untrusted::text(&text)),
             Some(file) => {
                 let written = std::fs::write(&file, text);
                 written.map_err(|error| unwritable(Path::new(&file), error))?;
@@ -356,7 +372,7 @@ impl Room {
         self.dim(&format!(
             "{} bytes written to {}.",
             blob.bytes.len(),
-            clean(&file)
+            untrusted::line(&file)
         ));
         Ok(())
     }

@@ -3,19 +3,19 @@
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
 
-use crate::chat::clean;
 use crate::cli::Global;
 use crate::exit::{Exit, Failure};
 use crate::home;
 use crate::out::Out;
 use crate::settings::{Keeping, check, hidden, keys_stay, setting};
 use crate::store::{Change, UserId};
+use crate::untrusted;
 
 /// Settings.
 #[derive(Args, Debug)]
 pub(crate) struct Config {
     #[command(subcommand)]
-    verb: Verb,
+    verb: Option<Verb>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -27,7 +27,7 @@ enum Verb {
     },
     /// Change a setting; without a value it is forgotten
     Set {
-        /// Its name: model, approve, max_rounds, max_cost, providers.NAME.key,
+        /// Its name: model, approve, max_rounds, max_cost, on_limit, providers.NAME.key,
         /// endpoints.NAME.base_url, .wire, .key, models.NAME.context, .tools, .images, .reasoning, prices.NAME
         key: String,
         /// Its value: text, or JSON
@@ -36,7 +36,8 @@ enum Verb {
         #[arg(long)]
         plain: bool,
     },
-    /// Print all settings
+    /// Print all settings (default)
+    #[command(visible_alias = "ls")]
     List,
     /// Print where everything is kept
     Path,
@@ -45,7 +46,8 @@ enum Verb {
 impl Config {
     pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
         let database = home::database(global.database.as_deref());
-        if let Verb::Path = self.verb {
+        let verb = self.verb.unwrap_or(Verb::List);
+        if let Verb::Path = verb {
             let text = database.display().to_string();
             let value = json!({ "database": text, "folder": home::folder() });
             out.result(&value, &text);
@@ -54,7 +56,7 @@ impl Config {
         let store = global.store().await?;
         let user = UserId::local();
         let settings = home::settings(&*store, &user).await?;
-        match self.verb {
+        match verb {
             Verb::Get { key } => {
                 let value = settings.get(&key).map(|value| hidden(&key, value));
                 let value = value.ok_or_else(|| {
@@ -100,8 +102,15 @@ impl Config {
                 let lines = all
                     .iter()
                     .map(|(key, value)| format!("{key} = {}", text(value)));
-                let lines = lines.collect::<Vec<_>>().join("\n");
-                out.result(&json!({ "settings": all }), clean(&lines));
+                let lines: Vec<String> = match all.is_empty() {
+                    true => vec![
+                        "Nothing is set. `switchboard config set --help` names the settings."
+                            .to_owned(),
+                    ],
+                    false => lines.collect(),
+                };
+                let lines = lines.join("\n");
+                out.result(&json!({ "settings": all }), untrusted::text(&lines));
             }
             Verb::Path => {}
         }

@@ -13,14 +13,9 @@ use crate::out::Out;
 pub(crate) struct DemoServer {
     #[command(flatten)]
     transport: Transport,
-    /// Listen on this port of 127.0.0.1 instead of a free one
-    #[arg(
-        long,
-        default_value_t = 0,
-        value_name = "PORT",
-        conflicts_with = "stdio"
-    )]
-    port: u16,
+    /// With --http or --sse: listen on this port of 127.0.0.1 instead of a free one
+    #[arg(long, value_name = "PORT", conflicts_with = "stdio")]
+    port: Option<u16>,
     /// Let it always be this time, in milliseconds since 1970
     #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     clock: Option<i64>,
@@ -59,7 +54,11 @@ impl DemoServer {
             Some(Era::Modern) => script = script.only(mcp_testkit::Era::Modern),
             None => {}
         }
-        let server = Server::new(script).with_port(self.port);
+        if self.port.is_some() && !self.transport.http && !self.transport.sse {
+            let failure = Failure::new(Exit::Other, "--port is for --http and --sse");
+            return Err(failure.with_hint("A server on standard input and output has no port."));
+        }
+        let server = Server::new(script).with_port(self.port.unwrap_or(0));
         let failed =
             |error| Failure::new(Exit::Other, "the demo server did not start").caused_by(error);
         let running = if self.transport.http {

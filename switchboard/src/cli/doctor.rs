@@ -6,7 +6,6 @@ use clap::Args;
 use mcp_manager::NoopElicitation;
 use serde_json::{Value, json};
 
-use crate::chat::clean;
 use crate::cli::Global;
 use crate::cli::text::count;
 use crate::doctor::{Examination, Problem, examine, other_transport};
@@ -14,6 +13,7 @@ use crate::exit::{Exit, Failure};
 use crate::home;
 use crate::out::{Out, Style};
 use crate::servers::{AdHoc, Link};
+use crate::untrusted;
 
 /// Connects to servers and explains what is wrong with them. The exit code is that of the first
 /// thing that keeps a server from working.
@@ -79,24 +79,25 @@ fn text(report: &Examination, out: &Out) -> String {
         (Some(_), false) => out.paint(Style::Bold, "works, with remarks"),
         (None, _) => out.paint(Style::Bad, "does not work"),
     };
-    let mut text = format!("{}: {state}", clean(&report.name));
+    let mut text = format!("{}: {state}", untrusted::line(&report.name));
     if let Some(seen) = &report.seen {
         let itself = seen.calls_itself.as_deref().unwrap_or("no name of its own");
-        text.push_str(&clean(&format!(
-            "\n  {}\n  {itself}, protocol {}, ready in {} ms\n  {} (about {}), {}, {}",
-            seen.endpoint,
+        text.push_str(&format!(
+            "\n  {}\n  {}, protocol {}, ready in {} ms\n  {} (about {}), {}, {}",
+            untrusted::line(&seen.endpoint),
+            untrusted::line(itself),
             seen.revision.unwrap_or("unknown"),
             seen.took.as_millis(),
             count(seen.tools, "tool"),
             count(seen.tokens, "token"),
             count(seen.prompts, "prompt"),
             count(seen.resources, "resource"),
-        )));
+        ));
     }
     for finding in &report.findings {
-        let message = clean(&finding.message).replace('\n', "\n    ");
+        let message = untrusted::text(&finding.message).replace('\n', "\n    ");
         text.push_str(&format!("\n  - {}", out.paint(Style::Bad, &message)));
-        text.push_str(&format!("\n    {}", clean(&finding.advice)));
+        text.push_str(&format!("\n    {}", untrusted::text(&finding.advice)));
     }
     text
 }

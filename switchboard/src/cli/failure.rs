@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::exit::{Exit, Failure};
-use crate::models::{ChoiceError, KeyError};
+use crate::models::{Choice, ChoiceError, KeyError};
 use crate::session::{LEASED_HINT, SessionError};
 use crate::store::StoreError;
 
@@ -11,6 +11,23 @@ use crate::store::StoreError;
 pub(super) fn unwritable(file: &Path, error: std::io::Error) -> Failure {
     let text = format!("{} cannot be written", file.display());
     Failure::new(Exit::Other, text).caused_by(error)
+}
+
+/// What to do about a model that could not be asked.
+pub(super) fn model_hint(choice: &Choice, message: &str) -> Option<String> {
+    if !message.contains("could not be reached") {
+        return None;
+    }
+    let provider = choice.provider;
+    Some(match (&choice.endpoint, provider.local) {
+        (None, true) if provider.name == "ollama" => {
+            "Is Ollama running? `ollama serve` starts it.".to_owned()
+        }
+        (None, false) => "Are you online? A proxy is taken from HTTPS_PROXY.".to_owned(),
+        _ => "Is the model's server running, and its address right? `switchboard model show` \
+              tells which it is."
+            .to_owned(),
+    })
 }
 
 impl From<StoreError> for Failure {

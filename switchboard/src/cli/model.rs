@@ -6,11 +6,12 @@ use clap::{Args, Subcommand};
 use provider_adapters::{Secret, Wire};
 use serde_json::{Value, json};
 
+use crate::chat::{Input, Line};
 use crate::cli::Global;
 use crate::exit::{Exit, Failure};
 use crate::home;
 use crate::models::{Endpoint, PriceTable, Wanted};
-use crate::models::{described, keep_key, ollama_models, origin, overview};
+use crate::models::{described, keep_key, keyring_works, ollama_models, origin, overview};
 use crate::out::Out;
 use crate::settings::is_endpoint_name;
 use crate::store::{Change, Setting, Store, StoredValue, UserId};
@@ -20,26 +21,28 @@ use crate::workbench::choice;
 #[derive(Args, Debug)]
 pub(crate) struct Model {
     #[command(subcommand)]
-    verb: Verb,
+    verb: Option<Verb>,
 }
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// List providers, whether there is a key, and local models
+    /// List providers, whether there is a key, and local models (default)
+    #[command(visible_alias = "ls")]
     List,
     /// Show the model that is used, and why
     Show {
         /// Or this one
         name: Option<String>,
     },
-    /// Use this model from here on
+    /// Use this model from here on; without a name, choose one of the list
+    #[command(visible_alias = "use")]
     Set(Set),
 }
 
 #[derive(Args, Debug)]
 struct Set {
     /// The model, as in openai/gpt-5, or a provider, for its usual model
-    name: String,
+    name: Option<String>,
     /// Where the key is: env:NAME or keyring:ID
     #[arg(long, value_name = "REFERENCE", conflicts_with = "ask_key")]
     key: Option<StoredValue>,
@@ -63,10 +66,10 @@ struct Set {
 impl Model {
     pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
         let store = global.store().await?;
-        match self.verb {
+        match self.verb.unwrap_or(Verb::List) {
             Verb::List => list(&*store, out).await?,
             Verb::Show { name } => show(&*store, name, out).await?,
-            Verb::Set(set) => set.run(&*store, out).await?,
+            Verb::Set(set) => set.choose(&*store, out).await?,
         }
         store.close().await?;
         Ok(Exit::Done)
@@ -132,10 +135,36 @@ async fn show(store: &dyn Store, name: Option<String>, out: &Out) -> Result<(), 
 }
 
 impl Set {
-    async fn run(self, store: &dyn Store, out: &Out) -> Result<(), Failure> {
+    /// Sets the model that is named, or lets the user name one of the list.
+    async fn choose(self, store: &dyn Store, out: &Out) -> Result<(), Failure> {
+        if let Some(name) = self.name.clone() {
+            return self.run(store, &name, out).await;
+        }
+        if self.base_url.is_some() || self.key.is_some() || self.ask_key {
+            let failure = Failure::new(Exit::Other, "which model? No name is given");
+            return Err(failure.with_hint("As in `switchboard model set openai/gpt-5 …`."));
+        }
+        list(store, out).await?;
+        if !out.is_interactive() {
+            out.note("`switchboard model set NAME` uses one, as in openai/gpt-5 or ollama/qwen3.");
+            return Ok(());
+        }
+        let prompt = "Use which, as in openai or openai/gpt-5 (Enter: no change)? ";
+        let name = match Input::answers(*out).answer(prompt, "").await {
+            Line::Text(line) => line.trim().to_owned(),
+            Line::Interrupted => return Err(Failure::new(Exit::Cancelled, "cancelled")),
+            Line::End => String::new(),
+        };
+        match name.is_empty() {
+            true => Ok(()),
+            false => self.run(store, &name, out).await,
+        }
+    }
+
+    async fn run(self, store: &dyn Store, name: &str, out: &Out) -> Result<(), Failure> {
         let user = UserId::local();
         let before = home::settings(store, &user).await?;
-        let mut wanted = Wanted::model(Some(self.name.clone()));
+        let mut wanted = Wanted::model(Some(name.to_owned()));
         wanted.base_url.clone_from(&self.base_url);
         wanted.wire = self.wire;
         // Wherever it is, there will be a key.
@@ -209,6 +238,15 @@ impl Set {
 
 /// Reads a key from standard input, and keeps it.
 async fn read_key(out: &Out, provider: &str, plain: bool) -> Result<StoredValue, Failure> {
+    let place = format!("model/{provider}");
+    if !plain {
+        // Nobody types a key that cannot be kept.
+        keyring_works(&place).await.map_err(|error| {
+            Failure::from(error).with_hint(
+                "--plain keeps the key readable in the store; --key env:NAME refers to a variable.",
+            )
+        })?;
+    }
     out.note(format!("The key of {provider}, then Enter:"));
     let read = match std::io::stdin().is_terminal() {
         true => rpassword::read_password(),
@@ -222,6 +260,6 @@ async fn read_key(out: &Out, provider: &str, plain: bool) -> Result<StoredValue,
     }
     match plain {
         true => Ok(StoredValue::Plain(key)),
-        false => Ok(keep_key(&format!("model/{provider}"), Secret::new(key)).await?),
+        false => Ok(keep_key(&place, Secret::new(key)).await?),
     }
 }

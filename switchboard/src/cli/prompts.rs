@@ -6,7 +6,6 @@ use mcp_manager::{NoopElicitation, flatten};
 use serde_json::json;
 
 use crate::brief::brief;
-use crate::chat::clean;
 use crate::cli::Global;
 use crate::cli::about::About;
 use crate::cli::resources::bare;
@@ -15,6 +14,7 @@ use crate::cli::tool::split;
 use crate::exit::{Exit, Failure};
 use crate::out::Out;
 use crate::servers::{AdHoc, Link, Linked};
+use crate::untrusted;
 
 /// Lists prompts with their arguments.
 #[derive(Args, Debug)]
@@ -53,6 +53,39 @@ fn signature(prompt: &Listed) -> String {
     )
 }
 
+/// Refuses a prompt that the server does not list, and arguments that it does not have.
+fn check(
+    prompts: &[std::sync::Arc<Listed>],
+    name: &str,
+    arguments: &[(String, String)],
+) -> Result<(), Failure> {
+    let Some(prompt) = prompts.iter().find(|prompt| prompt.name == name) else {
+        let names: Vec<_> = prompts.iter().map(|it| untrusted::line(&it.name)).collect();
+        let failure = Failure::new(Exit::Other, format!("there is no prompt {name:?}"));
+        return Err(match names.is_empty() {
+            true => failure.with_hint("The server has none."),
+            false => failure.with_hint(format!("It has: {}.", names.join(", "))),
+        });
+    };
+    let known = prompt.arguments.as_deref().unwrap_or_default();
+    let given = |name: &str| arguments.iter().any(|(given, _)| given == name);
+    let unknown = arguments.iter();
+    let mut unknown = unknown.filter(|(given, _)| known.iter().all(|it| it.name != *given));
+    let mut missing = known
+        .iter()
+        .filter(|it| it.required == Some(true) && !given(&it.name));
+    let problem = match (unknown.next(), missing.next()) {
+        (Some((given, _)), _) => format!("it takes no argument {given:?}"),
+        (None, Some(argument)) => format!("the argument {:?} is missing", argument.name),
+        (None, None) => return Ok(()),
+    };
+    let signature = signature(prompt);
+    Err(
+        Failure::new(Exit::Other, format!("prompt {name:?}: {problem}"))
+            .with_hint(format!("It takes {}.", untrusted::line(&signature))),
+    )
+}
+
 /// Fills a prompt in.
 #[derive(Args, Debug)]
 pub(crate) struct Prompt {
@@ -80,6 +113,7 @@ impl Prompt {
         let work = async |link: &Link| {
             let server = link.only()?;
             let name = server.name.as_str();
+            check(link.listing(&server.name).prompts(), prompt, &arguments)?;
             let result = link.manager.get_prompt(name, prompt, &arguments).await;
             let result = result.map_err(|error| link.failure(server, &error))?;
             let texts = result.messages.iter().map(|message| {
@@ -90,7 +124,7 @@ impl Prompt {
             let text = texts.collect::<Vec<_>>().join("\n\n");
             out.result(
                 &json!({"server": name, "prompt": prompt, "result": result}),
-                clean(&text),
+                untrusted::text(&text),
             );
             Ok(Exit::Done)
         };

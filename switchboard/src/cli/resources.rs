@@ -9,15 +9,15 @@ use mcp_manager::NoopElicitation;
 use serde_json::{Value, json};
 
 use crate::brief::brief;
-use crate::chat::clean;
 use crate::cli::Global;
 use crate::cli::about::About;
 use crate::cli::failure::unwritable;
 use crate::cli::text::table_or;
-use crate::cli::tool::split;
+use crate::cli::tool::{only_name, split};
 use crate::exit::{Exit, Failure};
 use crate::out::Out;
 use crate::servers::{AdHoc, Link, Linked};
+use crate::untrusted;
 
 /// Lists resources, and patterns of resources.
 #[derive(Args, Debug)]
@@ -79,7 +79,7 @@ pub(crate) struct Read {
 impl Read {
     pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
         let (server, rest) = split(&self.words, &self.ad_hoc)?;
-        let uri = rest.first().map(String::as_str).unwrap_or_default();
+        let uri = only_name(rest, "URI")?;
         let work = async |link: &Link| {
             let server = link.only()?;
             let name = server.name.as_str();
@@ -98,7 +98,8 @@ impl Read {
                     (None, Some(Ok(blob))) => {
                         let mime = part.mime_type.as_deref().unwrap_or("bytes");
                         texts.push(format!(
-                            "[{mime}, {} bytes; --output FILE keeps it]",
+                            "[{}, {} bytes; --output FILE keeps it]",
+                            untrusted::line(mime),
                             blob.len()
                         ));
                         bytes.extend(blob);
@@ -109,7 +110,7 @@ impl Read {
             }
             match &self.output {
                 Some(path) => save(path, &bytes, out, value)?,
-                None => out.result(&value, clean(&texts.join("\n"))),
+                None => out.result(&value, untrusted::text(&texts.join("\n"))),
             }
             Ok(Exit::Done)
         };

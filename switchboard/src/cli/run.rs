@@ -8,14 +8,16 @@ use clap::Args;
 use mcp_manager::NoopElicitation;
 use serde_json::{Value, json};
 
-use crate::chat::{Console, Ended, Forms, Show, call_json, clean};
+use crate::chat::{Console, Ended, Forms, Show, call_json};
 use crate::cli::Global;
 use crate::cli::chat;
+use crate::cli::failure::model_hint;
 use crate::cli::wishes::TalkArgs;
 use crate::exit::{Exit, Failure};
-use crate::out::Out;
+use crate::out::{Out, Style};
 use crate::session::Talk;
-use crate::store::{CallStatus, UsageTotal};
+use crate::store::{CallStatus, ToolCall, UsageTotal};
+use crate::untrusted;
 use crate::workbench::Workbench;
 
 /// The longest prompt that is read from standard input.
@@ -77,7 +79,7 @@ impl Run {
         };
         let mut console = Console::new(*out, show, questions, false);
         for notice in &bench.notices {
-            out.note(format!("! {}", clean(notice)));
+            out.note(format!("! {}", untrusted::text(notice)));
         }
         let answered = async {
             let mut talk = match resumed {
@@ -100,7 +102,7 @@ impl Run {
         let told = match answered {
             Ok(Answered { exit, value, text }) => {
                 if show == Show::Nothing {
-                    out.result(&value, text);
+                    out.result(&value, untrusted::text(&text));
                 }
                 Ok(exit)
             }
@@ -137,11 +139,14 @@ async fn answer(
     let id = &talk.conversation().id;
     let totals = bench.store.usage(&bench.user, Some(id), None).await?;
     let ledger = talk.ledger();
-    let denied = ledger
-        .calls()
-        .any(|call| call.status == CallStatus::Cancelled);
+    let denied = ledger.calls();
+    let denied = denied.filter(|call| call.status == CallStatus::Denied);
+    let denied: Vec<&ToolCall> = denied.collect();
+    if !denied.is_empty() {
+        console.screen.line(Style::Dim, &allowing(&denied));
+    }
     let exit = match &reason {
-        Reason::Finished if denied => Exit::Denied,
+        Reason::Finished if !denied.is_empty() => Exit::Denied,
         Reason::Finished => Exit::Done,
         Reason::Cancelled => Exit::Cancelled,
         Reason::Failed { message } => {
@@ -150,8 +155,12 @@ async fn answer(
                 true => Exit::Auth,
                 false => Exit::Model,
             };
-            let failure = Failure::new(exit, message.clone());
-            return Err(failure.with_hint(format!("`switchboard run --resume {id}` tries again.")));
+            let again = format!("`switchboard run --resume {id}` tries again.");
+            let hint = match model_hint(&bench.choice, message) {
+                Some(hint) => format!("{hint}\n{again}"),
+                None => again,
+            };
+            return Err(Failure::new(exit, message.clone()).with_hint(hint));
         }
         Reason::Refused => Exit::Model,
         _ => Exit::Limit,
@@ -166,6 +175,25 @@ async fn answer(
         "usage": usage(&totals),
     });
     Ok(Answered { exit, value, text })
+}
+
+/// How calls that were denied could run the next time.
+fn allowing(denied: &[&ToolCall]) -> String {
+    let mut tools: Vec<(&str, &str)> = denied
+        .iter()
+        .map(|call| (call.server_name.as_str(), call.tool.as_str()))
+        .collect();
+    tools.sort_unstable();
+    tools.dedup();
+    let commands = tools.iter().map(|(server, tool)| {
+        let (server, tool) = (untrusted::line(server), untrusted::line(tool));
+        format!("`switchboard tool allow {server} {tool}`")
+    });
+    format!(
+        "Denied: nobody could be asked, or a rule forbids it. {} lets a tool run from now on, \
+         --approve auto every tool, this once; in a terminal you are asked.",
+        commands.collect::<Vec<_>>().join(", ")
+    )
 }
 
 fn usage(totals: &[UsageTotal]) -> Value {

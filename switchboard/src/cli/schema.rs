@@ -4,12 +4,12 @@ use clap::Args;
 use mcp_manager::NoopElicitation;
 use serde_json::{Value, json};
 
-use crate::chat::clean;
 use crate::cli::Global;
 use crate::exit::{Exit, Failure};
 use crate::models::Audience;
 use crate::out::{Out, Style};
 use crate::servers::{AdHoc, Link};
+use crate::untrusted;
 
 /// Shows exactly what a provider is sent for a server's tools, and what gets lost on the way.
 #[derive(Args, Debug)]
@@ -51,10 +51,12 @@ impl Schema {
             let left_out: Vec<Value> = left_out
                 .map(|(tool, reason)| json!({"tool": tool, "reason": reason}))
                 .collect();
-            let mut text = format!("{:#}", view.definitions);
+            let definitions = format!("{:#}", view.definitions);
+            let mut text = untrusted::text(&definitions).into_owned();
             for (tool, reason) in &view.left_out {
-                let line = format!("\n{tool} is left out: {reason}");
-                text.push_str(&out.paint(Style::Bad, &line));
+                let line = format!("{tool} is left out: {reason}");
+                let line = out.paint(Style::Bad, &untrusted::line(&line));
+                text.push_str(&format!("\n{line}"));
             }
             for loss in &view.losses {
                 let part = |name: &str| loss.get(name).and_then(Value::as_str).unwrap_or_default();
@@ -62,13 +64,14 @@ impl Schema {
                     Some(Value::Bool(true)) => "",
                     _ => ", nothing lost",
                 };
-                text.push_str(&format!(
-                    "\n{} #{}: {} {}{lossy}",
+                let line = format!(
+                    "{} #{}: {} {}{lossy}",
                     part("tool"),
                     part("pointer"),
                     part("keyword"),
                     part("action")
-                ));
+                );
+                text.push_str(&format!("\n{}", untrusted::line(&line)));
             }
             let value = json!({
                 "server": server.name,
@@ -77,7 +80,7 @@ impl Schema {
                 "losses": view.losses,
                 "left_out": left_out,
             });
-            out.result(&value, clean(&text));
+            out.result(&value, text);
             Ok(Exit::Done)
         };
         Link::with(global, server, &self.ad_hoc, NoopElicitation, work).await

@@ -28,13 +28,15 @@ pub(crate) struct Servers {
 enum Verb {
     /// Add a server: NAME -- COMMAND…, or NAME URL
     Add(Box<add::Add>),
-    /// List servers as they were last seen
+    /// List servers as they were last seen (default)
+    #[command(visible_alias = "ls")]
     List,
     /// Show a server's configuration, without secrets
     Show(Named),
     /// Change a server
     Edit(Box<edit::Edit>),
     /// Forget a server, with its tokens and the rules about it
+    #[command(visible_alias = "rm")]
     Remove(Named),
     /// Switch a server on; a project's server is thereby allowed to start
     Enable(Named),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 
-use crate::chat::{clean, export_json, export_markdown};
+use crate::chat::{export_json, export_markdown};
 use crate::cli::Global;
 use crate::cli::chat::Chat;
 use crate::cli::failure::unwritable;
@@ -15,27 +15,31 @@ use crate::exit::{Exit, Failure};
 use crate::out::Out;
 use crate::session::{fork, transcript};
 use crate::store::{Change, Conversation, ConversationId, Store, UserId};
+use crate::untrusted;
 use crate::workbench::Wishes;
 
-/// How many conversations are listed, and looked through for one.
+/// How many conversations are looked through for one.
 const LISTED: u32 = 1000;
+/// How many conversations are listed if no number is given.
+const SHOWN: u32 = 20;
 
 /// Conversations that were had.
 #[derive(Args, Debug)]
 pub(crate) struct Session {
     #[command(subcommand)]
-    verb: Verb,
+    verb: Option<Verb>,
 }
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// List conversations, the latest first
+    /// List conversations, the latest first (default)
+    #[command(visible_alias = "ls")]
     List {
-        /// At most so many
-        #[arg(long, default_value_t = 20, value_name = "N")]
+        /// The most conversations
+        #[arg(long, default_value_t = SHOWN, value_name = "N")]
         limit: u32,
     },
-    /// Print a conversation
+    /// Print a conversation, its messages numbered
     Show {
         /// Its id, the beginning or end of it, or last
         id: String,
@@ -63,6 +67,7 @@ enum Verb {
         answers_from_stdin: bool,
     },
     /// Delete a conversation and all that belongs to it
+    #[command(visible_alias = "rm", alias = "remove")]
     Delete {
         /// Its id, the beginning or end of it, or last
         id: String,
@@ -71,7 +76,7 @@ enum Verb {
     Fork {
         /// Its id, the beginning or end of it, or last
         id: String,
-        /// Up to the message of this number
+        /// Up to the message of this number, as `session show` has it
         #[arg(long, value_name = "SEQ")]
         upto: Option<u64>,
     },
@@ -85,23 +90,27 @@ enum Format {
 
 impl Session {
     pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
+        let verb = self.verb.unwrap_or(Verb::List { limit: SHOWN });
         if let Verb::Resume {
             id,
             talk,
             answers_from_stdin,
-        } = self.verb
+        } = verb
         {
             let chat = Chat::resuming(id, *talk, answers_from_stdin);
             return Box::pin(chat.run(global, out)).await;
         }
         let store = global.store().await?;
         let user = UserId::local();
-        match self.verb {
+        match verb {
             Verb::List { limit } => list(&*store, &user, limit, out).await?,
             Verb::Show { id } => {
                 let (conversation, messages) = load(&*store, &user, &id).await?;
                 let text = export_markdown(&conversation, &messages);
-                out.result(&export_json(&conversation, &messages), clean(&text));
+                out.result(
+                    &export_json(&conversation, &messages),
+                    untrusted::text(&text),
+                );
             }
             Verb::Export { id, format, output } => {
                 let (conversation, messages) = load(&*store, &user, &id).await?;
@@ -130,7 +139,15 @@ impl Session {
                 out.result(&json!({ "deleted": id }), format!("Deleted {id}."));
             }
             Verb::Fork { id, upto } => {
-                let id = find(&*store, &id).await?;
+                let (conversation, messages) = load(&*store, &user, &id).await?;
+                let id = conversation.id;
+                if let (Some(upto), Some(last)) = (upto, messages.last())
+                    && messages.iter().all(|message| message.seq != upto)
+                {
+                    let text = format!("--upto {upto}: there is no message {upto}");
+                    let hint = format!("The last one is {}; `session show` has them.", last.seq);
+                    return Err(Failure::new(Exit::Other, text).with_hint(hint));
+                }
                 let copy = fork(&Arc::clone(&store), &user, &id, upto).await?;
                 let text = format!("{} is a copy of {id}.", copy.id);
                 out.result(&json!({ "id": copy.id, "parent": id }), text);
@@ -159,7 +176,10 @@ async fn list(store: &dyn Store, user: &UserId, limit: u32, out: &Out) -> Result
             updated_at,
             ..
         } = conversation;
-        lines.push(format!("{id}  {updated_at}  {}{mark}", clean(title)));
+        lines.push(format!(
+            "{id}  {updated_at}  {}{mark}",
+            untrusted::line(title)
+        ));
         rows.push(json!({
             "id": id,
             "title": title,

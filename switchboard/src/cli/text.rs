@@ -1,12 +1,12 @@
 //! How lists look.
 
-use crate::chat::clean;
+use crate::untrusted;
 
 /// Rows in columns, the last of which has no end.
 pub(crate) fn table(rows: &[Vec<String>]) -> String {
     let cells = |row: &Vec<String>| -> Vec<String> {
         row.iter()
-            .map(|cell| clean(cell).replace(['\n', '\t'], " "))
+            .map(|cell| untrusted::line(cell).into_owned())
             .collect()
     };
     let rows: Vec<Vec<String>> = rows.iter().map(cells).collect();
@@ -54,6 +54,6 @@ mod tests {
     fn columns_line_up_and_lines_stay_lines() {
         let rows = [["a", "x\ny"], ["long", "\u{1b}[2J"]];
         let rows = rows.map(|row| row.map(str::to_owned).to_vec());
-        assert_eq!(table(&rows), "a     x y\nlong  \u{fffd}[2J");
+        assert_eq!(table(&rows), "a     x\\ny\nlong  \\u{1b}[2J");
     }
 }

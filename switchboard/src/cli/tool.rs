@@ -6,7 +6,6 @@ use clap::{Args, Subcommand};
 use mcp_manager::{Entry, NoopElicitation};
 use serde_json::json;
 
-use crate::chat::clean;
 use crate::cli::Global;
 use crate::cli::tools::{describe, schema};
 use crate::exit::{Exit, Failure};
@@ -14,6 +13,7 @@ use crate::out::Out;
 use crate::servers::{self, AdHoc, Link, Switch, find};
 use crate::signature::signature;
 use crate::store::{Change, Decision, Server, Store};
+use crate::untrusted;
 
 /// Shows a tool, switches it on or off, and says whether a model may call it unasked.
 #[derive(Args, Debug)]
@@ -81,6 +81,18 @@ pub(crate) fn split<'a>(
     }
 }
 
+/// The one name after the server; more words than that are refused.
+pub(crate) fn only_name<'a>(rest: &'a [String], what: &str) -> Result<&'a str, Failure> {
+    match rest {
+        [name] => Ok(name),
+        [] => Err(Failure::new(Exit::Other, format!("a {what} is needed"))),
+        [name, more, ..] => Err(Failure::new(
+            Exit::Other,
+            format!("{more:?} is one word too many after the {what} {name:?}"),
+        )),
+    }
+}
+
 /// A tool of the only server of a link.
 pub(crate) fn entry(link: &Link, tool: &str) -> Result<Arc<Entry>, Failure> {
     let server = link.only()?;
@@ -89,7 +101,8 @@ pub(crate) fn entry(link: &Link, tool: &str) -> Result<Arc<Entry>, Failure> {
         return Ok(Arc::clone(entry));
     }
     let listing = link.listing(&server.name);
-    let names: Vec<&str> = listing.tools().iter().map(|tool| tool.name()).collect();
+    let names = listing.tools().iter();
+    let names: Vec<_> = names.map(|tool| untrusted::line(tool.name())).collect();
     let text = format!("server {:?} has no tool {tool:?}", server.name.as_str());
     Err(Failure::new(Exit::Other, text).with_hint(format!("It has: {}.", names.join(", "))))
 }
@@ -101,7 +114,7 @@ async fn show(
     ad_hoc: &AdHoc,
 ) -> Result<Exit, Failure> {
     let (server, rest) = split(words, ad_hoc)?;
-    let tool = rest.first().map(String::as_str).unwrap_or_default();
+    let tool = only_name(rest, "tool")?;
     Link::with(global, server, ad_hoc, NoopElicitation, async |link| {
         let entry = entry(link, tool)?;
         let mut value = describe(&entry);
@@ -114,7 +127,8 @@ async fn show(
                 json!(entry.fingerprint().to_string()),
             );
         }
-        let mut text = signature(entry.name(), &schema(&entry));
+        let signature = signature(entry.name(), &schema(&entry));
+        let mut text = untrusted::line(&signature).into_owned();
         for part in [entry.description().unwrap_or_default(), &hints(&entry)] {
             if !part.is_empty() {
                 text.push_str("\n\n");
@@ -127,7 +141,7 @@ async fn show(
             entry.exposed_name(),
             entry.tokens()
         ));
-        out.result(&value, clean(&text));
+        out.result(&value, untrusted::text(&text));
         Ok(Exit::Done)
     })
     .await
@@ -180,7 +194,11 @@ async fn switch(
     };
     out.result(
         &json!({"server": which.server, "tool": which.tool, "enabled": switch == Switch::On}),
-        format!("{} of {} is switched {word}.", which.tool, which.server),
+        format!(
+            "{} of {} is switched {word}.",
+            untrusted::line(&which.tool),
+            which.server
+        ),
     );
     Ok(Exit::Done)
 }
@@ -191,7 +209,10 @@ async fn check(store: &dyn Store, row: &Server, tool: &str) -> Result<(), Failur
     if seen.is_empty() || seen.iter().any(|known| known.name == tool) {
         return Ok(());
     }
-    let names: Vec<&str> = seen.iter().map(|tool| tool.name.as_str()).collect();
+    let names: Vec<_> = seen
+        .iter()
+        .map(|tool| untrusted::line(&tool.name))
+        .collect();
     let text = format!("server {:?} was not seen with a tool {tool:?}", row.name);
     Err(Failure::new(Exit::Other, text).with_hint(format!("It has: {}.", names.join(", "))))
 }
@@ -221,7 +242,11 @@ async fn decide(
     };
     out.result(
         &json!({"server": which.server, "tool": which.tool, "decision": decision}),
-        format!("{} of {} {text}.", which.tool, which.server),
+        format!(
+            "{} of {} {text}.",
+            untrusted::line(&which.tool),
+            which.server
+        ),
     );
     Ok(Exit::Done)
 }

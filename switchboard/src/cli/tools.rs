@@ -5,7 +5,6 @@ use mcp_manager::Entry;
 use serde_json::{Value, json};
 
 use crate::brief::brief;
-use crate::chat::clean;
 use crate::cli::Global;
 use crate::cli::about::About;
 use crate::cli::text::count;
@@ -13,6 +12,7 @@ use crate::exit::{Exit, Failure};
 use crate::out::{Out, Style};
 use crate::servers::{Link, Linked};
 use crate::signature::signature;
+use crate::untrusted;
 
 /// Lists tools with their arguments, and about how many tokens they cost a model.
 #[derive(Args, Debug)]
@@ -48,7 +48,7 @@ fn look(link: &Link, server: &Linked, out: &Out) -> (Value, String) {
         Style::Bold,
         &format!(
             "{} · {} · about {}",
-            server.name,
+            untrusted::line(server.name.as_str()),
             count(tools.len(), "tool"),
             count(tokens, "token")
         ),
@@ -57,7 +57,7 @@ fn look(link: &Link, server: &Linked, out: &Out) -> (Value, String) {
         text.push_str(&line(tool, out));
     }
     for problem in problems {
-        let problem = format!("left out: {}", clean(&problem));
+        let problem = format!("left out: {}", untrusted::line(&problem));
         text.push_str(&format!("\n  {}", out.paint(Style::Bad, &problem)));
     }
     (value, text)
@@ -90,7 +90,10 @@ fn line(tool: &Entry, out: &Out) -> String {
     let about = brief(tool.description().unwrap_or_default(), 100);
     let about = match about.is_empty() {
         true => String::new(),
-        false => format!("\n      {}", out.paint(Style::Dim, &clean(&about))),
+        false => format!(
+            "\n      {}",
+            out.paint(Style::Dim, &untrusted::line(&about))
+        ),
     };
-    format!("\n  {}{off}{about}", clean(&signature))
+    format!("\n  {}{off}{about}", untrusted::line(&signature))
 }

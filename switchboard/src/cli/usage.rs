@@ -5,13 +5,14 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::json;
 
-use crate::chat::{clean, money};
+use crate::chat::money;
 use crate::cli::Global;
 use crate::exit::{Exit, Failure};
 use crate::home;
 use crate::models::PriceTable;
 use crate::out::Out;
 use crate::store::{Timestamp, UsageTotal, UserId};
+use crate::untrusted;
 
 /// Tokens and cost, by model.
 #[derive(Args, Debug)]
@@ -60,7 +61,7 @@ pub(crate) fn table(totals: &[UsageTotal]) -> String {
         };
         lines.push(format!(
             "{:<32} {:>7} {:>12} {:>12} {cost:>10}",
-            clean(&total.model),
+            untrusted::line(&total.model),
             total.rounds,
             total.input,
             total.output

@@ -9,8 +9,9 @@ use provider_adapters::Wire;
 
 use crate::cli::Global;
 use crate::models::Tape;
+use crate::servers::AdHoc;
 use crate::store::StoredValue;
-use crate::workbench::Wishes;
+use crate::workbench::{OnLimit, Wishes};
 
 /// What a conversation is to be like.
 #[derive(Args, Clone, Debug, Default)]
@@ -30,17 +31,23 @@ pub(crate) struct TalkArgs {
     /// Talk as this assistant
     #[arg(long, short, value_name = "NAME")]
     assistant: Option<String>,
-    /// Use this server only: a name, a URL, or demo; may be given several times
+    /// Use this server only: a name, a URL, or demo; may be given several times, and a command
+    /// after `--` is one more
     #[arg(long = "server", short, value_name = "SERVER")]
     servers: Vec<String>,
+    #[command(flatten)]
+    ad_hoc: AdHoc,
     /// Which tool calls run without a question
     #[arg(long, value_enum, value_name = "MODE")]
     approve: Option<Approve>,
     /// Ask the model at most so many times per message; 0 is no limit
     #[arg(long, value_name = "N")]
     max_rounds: Option<u32>,
+    /// What the model does at a limit
+    #[arg(long, value_enum, value_name = "WHAT")]
+    on_limit: Option<OnLimit>,
     /// Spend at most so many dollars per message, where prices are known
-    #[arg(long, value_name = "DOLLARS")]
+    #[arg(long, value_name = "DOLLARS", value_parser = dollars)]
     max_cost: Option<f64>,
     /// Take at most so many seconds per message
     #[arg(long, value_name = "SECONDS")]
@@ -59,6 +66,13 @@ fn reference(text: &str) -> Result<StoredValue, String> {
         Ok(StoredValue::Plain(_)) | Err(_) => Err("write env:NAME or keyring:ID".to_owned()),
         Ok(value) => Ok(value),
     }
+}
+
+/// An amount of money.
+fn dollars(text: &str) -> Result<f64, String> {
+    let amount = text.parse().ok();
+    let amount = amount.filter(|amount: &f64| amount.is_finite() && *amount >= 0.0);
+    amount.ok_or_else(|| "write a number of dollars, as in 0.5".to_owned())
 }
 
 /// Approval modes.
@@ -83,6 +97,8 @@ impl TalkArgs {
         wishes.wanted.key.clone_from(&self.key);
         wishes.assistant.clone_from(&self.assistant);
         wishes.servers.clone_from(&self.servers);
+        wishes.ad_hoc.clone_from(&self.ad_hoc);
+        wishes.on_limit = self.on_limit;
         wishes.approve = self.approve.map(|mode| match mode {
             Approve::Ask => Mode::Ask,
             Approve::AutoRead => Mode::AutoRead,

@@ -87,8 +87,7 @@ pub(crate) fn examine(
         findings.push(Finding::new(
             Problem::SlowStart,
             format!("it took {:.1} s to get ready", seen.took.as_secs_f64()),
-            "Launchers like npx and uvx fetch packages at every start: install the server, and \
-             give its own program as the command.",
+            slow_advice(info.as_ref().map(|info| info.config.endpoint())),
         ));
     }
     if let Some(config) = info.map(|info| info.config) {
@@ -99,6 +98,32 @@ pub(crate) fn examine(
         seen: Some(seen),
         findings,
     }
+}
+
+/// What to do about a slow start: it depends on what is started.
+fn slow_advice(endpoint: Option<&Endpoint>) -> &'static str {
+    match endpoint {
+        Some(Endpoint::Stdio(stdio)) if is_launcher(stdio.command()) => {
+            "Launchers like npx and uvx fetch packages at every start: install the server, and \
+             give its own program as the command."
+        }
+        Some(Endpoint::Stdio(_)) => {
+            "Run its command by hand to see what takes the time; `switchboard servers logs` has \
+             what it wrote."
+        }
+        _ => "Is the server far away, or does it sleep between visits?",
+    }
+}
+
+/// Whether a program fetches another one and starts it.
+fn is_launcher(program: &str) -> bool {
+    let name = std::path::Path::new(program).file_stem();
+    let name = name.map(|name| name.to_string_lossy().to_lowercase());
+    let launchers = [
+        "npx", "npm", "pnpm", "yarn", "bunx", "bun", "uvx", "uv", "pipx", "docker", "podman",
+        "deno",
+    ];
+    name.is_some_and(|name| launchers.contains(&name.as_str()))
 }
 
 /// Words of an entry that nobody knows are often misspelt ones.
@@ -211,6 +236,20 @@ impl Examination {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_launcher_is_blamed_for_fetching_packages() {
+        let advice = |program: &str| {
+            let stdio = mcp_manager::StdioEndpoint::new(program);
+            slow_advice(Some(&Endpoint::Stdio(stdio)))
+        };
+        for launcher in ["npx", "/usr/bin/uvx", "npx.cmd"] {
+            assert!(advice(launcher).contains("npx"), "{launcher}");
+        }
+        for program in ["/opt/server", "python3", "npx-like"] {
+            assert!(!advice(program).contains("npx"), "{program}");
+        }
+    }
 
     #[test]
     fn a_misspelt_word_is_noticed_and_a_strange_one_is_not() {

@@ -40,6 +40,18 @@ pub async fn keep_key(id: &str, value: Secret) -> Result<StoredValue, KeyError> 
     Ok(StoredValue::Keyring(id.to_owned()))
 }
 
+/// Whether the keyring can be used, found out by asking for what may be there.
+///
+/// # Errors
+/// If there is no keyring, or it is locked.
+pub(crate) async fn keyring_works(id: &str) -> Result<(), KeyError> {
+    let id = id.to_owned();
+    match blocking(move || read(&id)).await {
+        Ok(_) | Err(KeyError::NotKept(_)) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
 async fn blocking<T: Send + 'static>(
     job: impl FnOnce() -> Result<T, KeyError> + Send + 'static,
 ) -> Result<T, KeyError> {
@@ -49,6 +61,9 @@ async fn blocking<T: Send + 'static>(
 
 #[cfg(feature = "keyring")]
 fn entry(id: &str) -> Result<keyring_core::Entry, KeyError> {
+    if crate::home::environment("SWITCHBOARD_KEYRING").as_deref() == Some("off") {
+        return Err(KeyError::Keyring("SWITCHBOARD_KEYRING is off".into()));
+    }
     if keyring_core::get_default_store().is_none() {
         // Sets the platform's store as the default one.
         keyring::Entry::new(SERVICE, id).map_err(|error| KeyError::Keyring(error.into()))?;

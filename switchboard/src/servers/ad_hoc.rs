@@ -9,13 +9,28 @@ use crate::exit::{Exit, Failure};
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct AdHoc {
     /// Send this header to a server given by its URL, as in `X-Key: 1`; may be repeated
-    #[arg(long = "header", short = 'H', value_name = "NAME: VALUE")]
+    #[arg(
+        long = "header",
+        short = 'H',
+        value_name = "NAME: VALUE",
+        help_heading = "Server for this once"
+    )]
     pub(crate) headers: Vec<String>,
     /// Set this environment variable for a server given by its command; may be repeated
-    #[arg(long = "env", short = 'e', value_name = "NAME=VALUE")]
+    #[arg(
+        long = "env",
+        short = 'e',
+        value_name = "NAME=VALUE",
+        help_heading = "Server for this once"
+    )]
     pub(crate) env: Vec<String>,
     /// How to speak to a server given by its URL
-    #[arg(long = "type", value_enum, value_name = "TYPE")]
+    #[arg(
+        long = "type",
+        value_enum,
+        value_name = "TYPE",
+        help_heading = "Server for this once"
+    )]
     pub(crate) kind: Option<Kind>,
     /// Use this program as the server, for this once
     #[arg(last = true, value_name = "COMMAND")]
@@ -63,6 +78,26 @@ impl AdHoc {
         !self.command.is_empty()
     }
 
+    /// Refuses what would be ignored: flags of a program or of a URL where there is none.
+    pub(crate) fn check(&self, has_url: bool) -> Result<(), Failure> {
+        let of_url = (!self.headers.is_empty()).then_some("--header");
+        let of_url = of_url.or(self.kind.is_some().then_some("--type"));
+        let refused = |flag: &str, what: &str| {
+            let failure = Failure::new(
+                Exit::Other,
+                format!("{flag} is for a server given by {what}"),
+            );
+            failure.with_hint("`switchboard servers edit NAME` changes a stored server for good.")
+        };
+        match of_url {
+            Some(flag) if !has_url => Err(refused(flag, "its URL")),
+            _ if !self.env.is_empty() && !self.has_command() => {
+                Err(refused("--env", "its command"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The server that is the given program.
     pub(crate) fn program(&self) -> Result<ServerConfig, Failure> {
         let (program, args) = self
@@ -73,7 +108,10 @@ impl AdHoc {
         for pair in &self.env {
             let (name, value) = pair
                 .split_once('=')
-                .ok_or_else(|| Failure::new(Exit::Other, format!("{pair:?} is not NAME=VALUE")))?;
+                .filter(|(name, _)| !name.is_empty())
+                .ok_or_else(|| {
+                    Failure::new(Exit::Other, format!("--env {pair:?} is not NAME=VALUE"))
+                })?;
             endpoint = endpoint.with_env(name, value);
         }
         let stem = std::path::Path::new(program).file_stem();

@@ -32,7 +32,12 @@ pub(crate) async fn select(
     name: Option<&str>,
     ad_hoc: &AdHoc,
 ) -> Result<Chosen, Failure> {
+    ad_hoc.check(name.is_some_and(is_url))?;
     if ad_hoc.has_command() {
+        if let Some(name) = name {
+            let text = format!("a command is given, and a server {name:?} as well");
+            return Err(Failure::new(Exit::Other, text).with_hint("Give one of them."));
+        }
         return Ok(Chosen::once(ad_hoc.program()?));
     }
     if let Some(url) = name.filter(|name| is_url(name)) {

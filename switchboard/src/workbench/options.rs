@@ -11,7 +11,7 @@ use crate::exit::{Exit, Failure};
 use crate::models::{Choice, Endpoint};
 use crate::servers::{is_url, shown_url};
 use crate::store::Conversation;
-use crate::workbench::{Bounds, Wishes, named_mode};
+use crate::workbench::{Bounds, OnLimit, Wishes, named_mode};
 
 /// What a conversation was started with, as its `options` keep it. Nothing in it is a secret.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -26,6 +26,7 @@ pub(crate) struct Options {
     config: Option<PathBuf>,
     approval_mode: Option<String>,
     max_rounds: Option<u32>,
+    on_limit: Option<OnLimit>,
     /// In dollars.
     max_cost: Option<f64>,
     /// In seconds.
@@ -38,14 +39,45 @@ pub(crate) struct Options {
 enum ServerRef {
     /// By its name or address.
     Named(String),
-    /// By an address that holds a secret, which is not kept.
+    /// By its address or command, which may hold a secret and is not kept.
     Withheld {
-        /// The address without what may be secret.
+        /// The address or command without what may be secret.
         withheld: String,
+    },
+    /// By its command.
+    Program {
+        /// The program and its arguments.
+        command: Vec<String>,
     },
 }
 
 impl ServerRef {
+    /// The servers that were chosen.
+    fn all(wishes: &Wishes) -> Vec<Self> {
+        let named = wishes.servers.iter();
+        let named = named.map(|server| match wishes.ad_hoc.headers.is_empty() {
+            false if is_url(server) => Self::Withheld {
+                withheld: shown_url(server),
+            },
+            _ => Self::of(server),
+        });
+        let program = wishes.ad_hoc.program().ok();
+        let program = program.map(|config| {
+            let shown = config.endpoint().to_string();
+            let command = wishes.ad_hoc.command.clone();
+            let arguments = command.get(1..).unwrap_or_default();
+            let is_open = match config.endpoint() {
+                mcp_manager::Endpoint::Stdio(it) => it.to_command().shown_args() == arguments,
+                _ => false,
+            };
+            match is_open && wishes.ad_hoc.env.is_empty() {
+                true => Self::Program { command },
+                false => Self::Withheld { withheld: shown },
+            }
+        });
+        named.chain(program).collect()
+    }
+
     fn of(server: &str) -> Self {
         let secret = |url: Url| {
             let signed = !url.username().is_empty() || url.password().is_some();
@@ -82,15 +114,16 @@ impl Options {
             endpoint.key.clone_from(&wishes.wanted.key);
             endpoint
         });
-        let servers = wishes.servers.iter().map(|server| ServerRef::of(server));
+        let servers = ServerRef::all(wishes);
         let config = wishes.config.as_ref();
         Self {
             model: Some(choice.name()),
             endpoint,
-            servers: (!wishes.servers.is_empty()).then(|| servers.collect()),
+            servers: (!servers.is_empty()).then_some(servers),
             config: config.map(|file| std::path::absolute(file).unwrap_or_else(|_| file.clone())),
             approval_mode: Some(mode.to_owned()),
             max_rounds: bounds.rounds,
+            on_limit: bounds.on_limit,
             max_cost: bounds.dollars,
             timeout: bounds.time.map(|time| time.as_secs()),
         }
@@ -115,6 +148,11 @@ impl Options {
 }
 
 impl Wishes {
+    /// Whether servers are chosen one by one.
+    pub(crate) fn names_servers(&self) -> bool {
+        !self.servers.is_empty() || self.ad_hoc.has_command()
+    }
+
     /// Goes on with what a conversation was started with, where nothing else is wished for.
     ///
     /// # Errors
@@ -148,12 +186,13 @@ impl Wishes {
             let assistant = conversation.assistant_id.as_ref();
             self.assistant = assistant.map(ToString::to_string);
         }
-        if self.servers.is_empty() && self.config.is_none() {
+        if !self.names_servers() && self.config.is_none() {
             self.config = started.config;
             for server in started.servers.into_iter().flatten() {
                 match server {
                     ServerRef::Named(name) => self.servers.push(name),
                     ServerRef::Withheld { withheld } => return Err(not_kept(&withheld)),
+                    ServerRef::Program { command } => self.ad_hoc.command = command,
                 }
             }
         }
@@ -161,6 +200,7 @@ impl Wishes {
             self.approve = Some(named_mode(&mode)?);
         }
         self.max_rounds = self.max_rounds.or(started.max_rounds);
+        self.on_limit = self.on_limit.or(started.on_limit);
         self.max_cost = self.max_cost.or(started.max_cost);
         self.timeout = self.timeout.or(started.timeout.map(Duration::from_secs));
         Ok(())
@@ -169,8 +209,9 @@ impl Wishes {
 
 fn not_kept(server: &str) -> Failure {
     let text = format!(
-        "the conversation uses the server at {server}, whose full address is not kept because it \
-         may hold a secret"
+        "the conversation uses the server {server}, of which not all is kept because it may hold \
+         a secret"
     );
-    Failure::new(Exit::Other, text).with_hint("Give it again with -s URL, or other servers.")
+    let hint = "Give it again with -s URL or -- COMMAND, or other servers.";
+    Failure::new(Exit::Other, text).with_hint(hint)
 }

@@ -49,7 +49,9 @@ pub(crate) async fn servers(
     choice: &Choice,
     host: Host,
 ) -> Result<Selected, Failure> {
-    if wishes.config.is_none() && wishes.servers.is_empty() {
+    let ad_hoc = &wishes.ad_hoc;
+    ad_hoc.check(wishes.servers.iter().any(|name| is_url(name)))?;
+    if wishes.config.is_none() && !wishes.names_servers() {
         return of_assistant(store, user, assistant, choice, host).await;
     }
     let mut selected = Selected {
@@ -59,7 +61,7 @@ pub(crate) async fn servers(
     // Whoever may not use this machine names no files of it.
     if let (Some(file), Host::Allowed) = (&wishes.config, host) {
         of_file(file, &mut selected)?;
-        if !wishes.servers.is_empty() {
+        if wishes.names_servers() {
             let named = |config: &ServerConfig| {
                 let mut names = wishes.servers.iter();
                 names.any(|name| name == config.name().as_str())
@@ -72,9 +74,18 @@ pub(crate) async fn servers(
             match row.cloned() {
                 Some(row) => add(&row, host, &mut selected).await,
                 None if name == "demo" => selected.configs.push(demo()?),
-                None => selected.configs.push(remote(name)?),
+                None => selected.configs.push(remote(name, ad_hoc)?),
             }
         }
+    }
+    match host {
+        Host::Allowed if ad_hoc.has_command() => selected.configs.push(ad_hoc.program()?),
+        // Nor do they start its programs.
+        Host::Forbidden if ad_hoc.has_command() => {
+            let text = "the conversation uses a program of this machine, which you may not start";
+            return Err(Failure::new(Exit::Denied, text));
+        }
+        _ => {}
     }
     Ok(selected)
 }
@@ -125,13 +136,14 @@ async fn add(row: &Server, host: Host, selected: &mut Selected) {
 }
 
 /// A server that is only a URL.
-fn remote(url: &str) -> Result<ServerConfig, Failure> {
+fn remote(url: &str, ad_hoc: &AdHoc) -> Result<ServerConfig, Failure> {
     if is_url(url) {
-        return AdHoc::default().remote(url);
+        return ad_hoc.remote(url);
     }
     Err(
-        Failure::new(Exit::Other, format!("there is no server {url:?}"))
-            .with_hint("`switchboard servers list` names them; a URL or `demo` does as well."),
+        Failure::new(Exit::Other, format!("there is no server {url:?}")).with_hint(
+            "`switchboard servers list` names them; a URL, `demo` or `-- COMMAND` does as well.",
+        ),
     )
 }
 

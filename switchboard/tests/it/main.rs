@@ -14,6 +14,7 @@ mod consent;
 mod demo;
 mod demo_model;
 mod demo_server;
+mod hostile;
 mod in_memory;
 mod models;
 #[path = "../../../agent-loop/tests/interop/pairing.rs"]

@@ -3,12 +3,14 @@
 mod crash;
 mod desk;
 mod endpoint;
+mod lists;
 mod pipe;
 #[cfg(target_os = "linux")]
 mod processes;
 mod remember;
 #[cfg(unix)]
 mod terminal;
+mod told;
 mod verbs;
 
 pub(crate) use desk::{Desk, steady};

@@ -17,7 +17,18 @@ pub(super) struct Recorder {
 impl Recorder {
     /// Says hello to everyone.
     pub(super) fn greeting() -> Self {
-        let piece = r#"{"id":"1","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"Hello."},"finish_reason":"stop"}]}"#;
+        Self::streaming(r#"{"content":"Hello."}"#)
+    }
+
+    /// Says nothing to anyone.
+    pub(super) fn silent() -> Self {
+        Self::streaming("{}")
+    }
+
+    fn streaming(delta: &str) -> Self {
+        let piece = format!(
+            r#"{{"id":"1","object":"chat.completion.chunk","choices":[{{"index":0,"delta":{delta},"finish_reason":"stop"}}]}}"#
+        );
         let body = format!("data: {piece}\n\ndata: [DONE]\n\n");
         Self::start(format!(
             "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: {}\r\n\

@@ -53,7 +53,7 @@ fn what_nobody_can_approve_is_denied_with_exit_6() {
     let output = desk.run(&["run", "write a note", "--json"]);
     assert_eq!(output.status.code(), Some(6));
     let value: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(value["toolCalls"][0]["status"], "cancelled");
+    assert_eq!(value["toolCalls"][0]["status"], "denied");
     assert!(
         value["text"].as_str().unwrap().contains("not allowed"),
         "{value}"
@@ -142,7 +142,7 @@ fn a_denial_with_a_reason_reaches_the_model() {
     desk.say(&["chat"], "write a note\nn not on a Friday\n/quit\n");
     let session = desk.json(&["session", "show", "last"]);
     let call = &session["messages"][1]["toolCalls"][0];
-    assert_eq!(call["status"], "cancelled");
+    assert_eq!(call["status"], "denied");
     assert!(
         call["response"].to_string().contains("not on a Friday"),
         "{call}"
