@@ -66,8 +66,8 @@ impl Compiled {
 /// Compiles a tool's input schema for a target, within default [`Limits`].
 ///
 /// Total: whatever `schema` is, the answer is a schema the target takes, or the
-/// reason why there is none. A `schema` that is no object, such as null, stands
-/// for a tool without parameters.
+/// reason why there is none. A `schema` that is neither an object nor `true`, such
+/// as null, stands for a tool without parameters.
 ///
 /// # Errors
 /// [`Quarantine`] if the schema is too large, or nothing would fit it.
@@ -121,11 +121,12 @@ pub(crate) fn not_strict(
 
 fn attempt(schema: &Value, target: &Target, limits: &Limits) -> Result<Compiled, Quarantine> {
     let mut report = Report::default();
-    let nothing = json!({"type": "object", "properties": {}});
+    let (nothing, anything) = (json!({"type": "object", "properties": {}}), json!({}));
     let schema = match schema {
         Value::Object(_) => schema,
+        Value::Bool(true) => &anything,
         other => {
-            if matches!(other, Value::Null | Value::Bool(true)) {
+            if other.is_null() {
                 report.lossless(0, "schema", Action::Rewritten);
             } else {
                 report.lossy(0, "schema", Action::Rewritten);

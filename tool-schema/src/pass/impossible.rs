@@ -22,8 +22,9 @@ pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
             branches(work, id);
         }
     }
+    // Arguments are an object by now: what no object fits, nothing does.
     let root = work.graph.root;
-    if work.node(root).types == Types::NONE {
+    if !combine::admits_object(work, root) {
         return Err(Quarantine::Impossible {
             pointer: work.graph.pointer(work.node(root).at),
         });

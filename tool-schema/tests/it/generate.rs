@@ -378,3 +378,69 @@ fn point(schema: Value, turns: &[(&str, &str)]) -> Value {
         other => other,
     }
 }
+
+/// The schema in the words of draft 7, without what that has no words for.
+pub(crate) fn as_draft_7(schema: &Value) -> Value {
+    let Value::Object(mut map) = in_draft_7(schema) else {
+        return schema.clone();
+    };
+    let draft = "http://json-schema.org/draft-07/schema#";
+    map.insert("$schema".to_owned(), draft.into());
+    map.into()
+}
+
+fn in_draft_7(schema: &Value) -> Value {
+    let Value::Object(map) = schema else {
+        return schema.clone();
+    };
+    let named = |value: &Value| -> Map<String, Value> {
+        let pairs = value.as_object().into_iter().flatten();
+        pairs
+            .map(|(name, schema)| (name.clone(), in_draft_7(schema)))
+            .collect()
+    };
+    let list = |value: &Value| -> Value {
+        let schemas = value.as_array().into_iter().flatten();
+        schemas.map(in_draft_7).collect()
+    };
+    let mut out = Map::new();
+    let mut dependencies = Map::new();
+    for (key, value) in map {
+        let (key, value) = match key.as_str() {
+            "$defs" => ("definitions", named(value).into()),
+            "properties" | "patternProperties" => (key.as_str(), named(value).into()),
+            "$ref" => {
+                let text = value.as_str().unwrap_or_default();
+                ("$ref", text.replace("$defs", "definitions").into())
+            }
+            "prefixItems" => ("items", list(value)),
+            "items" if map.contains_key("prefixItems") => ("additionalItems", in_draft_7(value)),
+            "anyOf" | "oneOf" | "allOf" => (key.as_str(), list(value)),
+            "dependentSchemas" => {
+                dependencies.extend(named(value));
+                continue;
+            }
+            "dependentRequired" => {
+                dependencies.extend(value.as_object().cloned().into_iter().flatten());
+                continue;
+            }
+            "unevaluatedProperties" | "unevaluatedItems" | "minContains" | "maxContains" => {
+                continue;
+            }
+            "items"
+            | "additionalProperties"
+            | "propertyNames"
+            | "contains"
+            | "not"
+            | "if"
+            | "then"
+            | "else" => (key.as_str(), in_draft_7(value)),
+            key => (key, value.clone()),
+        };
+        out.insert(key.to_owned(), value);
+    }
+    if !dependencies.is_empty() {
+        out.insert("dependencies".to_owned(), dependencies.into());
+    }
+    out.into()
+}

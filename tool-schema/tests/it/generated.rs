@@ -4,7 +4,10 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use tool_schema::{Target, compile};
 
-use crate::{generate::schemas, laws::check_laws};
+use crate::{
+    generate::{as_draft_7, schemas},
+    laws::check_laws,
+};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(250))]
@@ -13,6 +16,16 @@ proptest! {
     fn the_laws_hold_for_generated_schemas(schema in schemas(), seed in any::<u64>()) {
         for target in Target::ALL {
             if let Err(failure) = check_laws(&schema, target, seed, 6) {
+                prop_assert!(false, "{failure}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_laws_hold_for_generated_schemas_of_draft_7(schema in schemas(), seed in any::<u64>()) {
+        let schema = as_draft_7(&schema);
+        for target in Target::ALL {
+            if let Err(failure) = check_laws(&schema, target, seed, 3) {
                 prop_assert!(false, "{failure}");
             }
         }

@@ -10,6 +10,7 @@
 
 mod checker;
 mod corpus;
+mod explained;
 mod filter;
 mod generate;
 mod generated;

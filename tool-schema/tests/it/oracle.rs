@@ -107,6 +107,7 @@ pub(crate) fn value(schema: &Value, dice: &mut Dice, extra: Extra) -> Value {
         root: schema,
         dice,
         extra,
+        listed: false,
         fuel: 2_000,
     }
     .make(schema, 0)
@@ -116,12 +117,44 @@ struct Maker<'a> {
     root: &'a Value,
     dice: &'a mut Dice,
     extra: Extra,
+    /// Whether something that judges the same value lists its keys.
+    listed: bool,
     /// Values left to make: a schema that requires itself twice would go on for ever.
     fuel: usize,
 }
 
 impl<'a> Maker<'a> {
+    /// Makes a part of a value.
+    fn part(&mut self, schema: &'a Value, depth: usize) -> Value {
+        let outer = std::mem::take(&mut self.listed);
+        let made = self.make(schema, depth);
+        self.listed = outer;
+        made
+    }
+
     fn make(&mut self, schema: &'a Value, depth: usize) -> Value {
+        let outer = self.listed;
+        self.listed |= self.lists_keys(schema, 4);
+        let made = self.judged(schema, depth);
+        self.listed = outer;
+        made
+    }
+
+    /// Whether a schema, or one that judges the same value, lists the keys of an object.
+    fn lists_keys(&self, schema: &Value, fuel: usize) -> bool {
+        let target = schema.get("$ref").and_then(Value::as_str);
+        let target = target.and_then(|text| self.root.pointer(text.strip_prefix('#')?));
+        let branches = ["allOf", "anyOf", "oneOf"].into_iter();
+        let branches = branches.filter_map(|key| schema.get(key)?.as_array());
+        schema.get("properties").is_some()
+            || fuel > 0
+                && target
+                    .into_iter()
+                    .chain(branches.flatten())
+                    .any(|other| self.lists_keys(other, fuel - 1))
+    }
+
+    fn judged(&mut self, schema: &'a Value, depth: usize) -> Value {
         self.fuel = self.fuel.saturating_sub(1);
         let Value::Object(map) = schema else {
             return self.anything(depth);
@@ -220,14 +253,14 @@ impl<'a> Maker<'a> {
         let properties = map.get("properties").and_then(Value::as_object);
         for (name, schema) in properties.into_iter().flatten() {
             if required.contains(&name.as_str()) || (depth < 5 && self.dice.coin()) {
-                out.insert(name.clone(), self.make(schema, depth + 1));
+                out.insert(name.clone(), self.part(schema, depth + 1));
             }
         }
         let rest = map.get("additionalProperties");
         for name in required {
             if !out.contains_key(name) {
                 let made = match rest {
-                    Some(schema) => self.make(schema, depth + 1),
+                    Some(schema) => self.part(schema, depth + 1),
                     None => self.anything(depth + 1),
                 };
                 out.insert(name.to_owned(), made);
@@ -236,7 +269,7 @@ impl<'a> Maker<'a> {
         let open = match rest {
             Some(Value::Bool(false)) => false,
             Some(_) => true,
-            None => self.extra == Extra::Allowed || (properties.is_none() && depth > 0),
+            None => self.extra == Extra::Allowed || (!self.listed && depth > 0),
         };
         let least = map
             .get("minProperties")
@@ -252,7 +285,7 @@ impl<'a> Maker<'a> {
                 continue;
             }
             let made = match rest {
-                Some(schema) => self.make(schema, depth + 1),
+                Some(schema) => self.part(schema, depth + 1),
                 None => self.anything(depth + 1),
             };
             out.insert(name.to_owned(), made);
@@ -280,7 +313,7 @@ impl<'a> Maker<'a> {
             .map(|index| {
                 let own = prefix.get(usize::try_from(index).unwrap());
                 match own.or_else(|| map.get("items").filter(|items| !items.is_array())) {
-                    Some(schema) => self.make(schema, depth + 1),
+                    Some(schema) => self.part(schema, depth + 1),
                     None => self.anything(depth + 1),
                 }
             })
