@@ -168,7 +168,8 @@ mod tests {
     fn a_code_is_exchanged_once_and_old_ones_give_way() {
         let folder = tempfile::tempdir().unwrap();
         let user = UserId::local();
-        let access = Access::open(&folder.path().join("tokens.json"), &[user.clone()]).unwrap();
+        let file = folder.path().join("tokens.json");
+        let access = Access::open(&file, std::slice::from_ref(&user)).unwrap();
         let token = access.token(&user).unwrap();
         let code = access.code(&user).unwrap();
         assert_ne!(code, token);
