@@ -217,6 +217,9 @@ pub(crate) fn info(entry: &Entry, config: Option<&ServerConfig>) -> ToolInfo {
         .with_annotations(entry.annotations().cloned().unwrap_or_default())
         .with_fingerprint(entry.fingerprint().to_string());
     if let Some(config) = config {
+        if let Some(id) = config.id() {
+            id.clone_into(&mut info.server_id);
+        }
         info.server_identity = config.identity();
         info.trusted = config.is_trusted();
         info.parallel = config.is_parallel();

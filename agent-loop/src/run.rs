@@ -1,5 +1,6 @@
 //! The step machine: what was said and done, and what is to be done next.
 
+use mcp_client::Parked;
 use provider_adapters::{Conversation, Turn, UserPart, UserTurn};
 
 use crate::approval::Approval;
@@ -129,6 +130,14 @@ impl Run {
         self.open().iter().filter_map(OpenCall::approval).collect()
     }
 
+    /// The calls whose servers want to know something first, and what.
+    pub fn parked(&self) -> impl Iterator<Item = (CallNumber, &Parked)> {
+        self.open().iter().filter_map(|call| match &call.state {
+            CallState::Parked(parked) => Some((call.number, &**parked)),
+            _ => None,
+        })
+    }
+
     /// Says something, in plain text. What is under way is given up; what is spent begins anew.
     pub fn ask(&mut self, text: impl Into<String>) {
         self.say(UserTurn::new(vec![UserPart::text(text)]));
@@ -206,10 +215,7 @@ impl Run {
         if !approvals.is_empty() {
             return Some(Step::AskApproval(approvals));
         }
-        let parked = open
-            .iter()
-            .filter(|call| matches!(call.state, CallState::Parked(_)));
-        let parked: Vec<CallNumber> = parked.map(|call| call.number).collect();
+        let parked: Vec<CallNumber> = self.parked().map(|(number, _)| number).collect();
         if !parked.is_empty() {
             return Some(Step::Park(parked));
         }

@@ -25,6 +25,8 @@ use switchboard::store::{
 const WAVES: usize = 3;
 const AT_ONCE: usize = 200;
 const MESSAGES: u64 = 10_000;
+/// How many read the live events at a time.
+const READERS: [usize; 3] = [1, 64, 256];
 /// Clients that send requests side by side.
 const CLIENTS: usize = 16;
 
@@ -50,6 +52,9 @@ fn main() {
         memory.iter().all(|size| *size <= bound),
         "the memory grows: {memory:?} KiB"
     );
+    for readers in READERS {
+        server.read_by(readers);
+    }
     server.long_conversation(folder.path());
 }
 
@@ -97,6 +102,40 @@ impl Server {
         let line = status.lines().find(|line| line.starts_with("VmRSS:"));
         let number = line.and_then(|line| line.split_whitespace().nth(1));
         number.and_then(|number| number.parse().ok()).unwrap_or(0)
+    }
+
+    /// How many seconds of CPU the program has used; 0 where the system does not tell.
+    fn cpu(&self) -> f64 {
+        let file = format!("/proc/{}/stat", self.child.id());
+        let stat = std::fs::read_to_string(file).unwrap_or_default();
+        // Its name is in parentheses; user and system time follow, in hundredths of a second.
+        let fields = stat.rsplit(')').next().unwrap_or_default();
+        let ticks = fields.split_whitespace().skip(11).take(2);
+        ticks.filter_map(|it| it.parse::<f64>().ok()).sum::<f64>() / 100.0
+    }
+
+    /// A wave that so many readers watch: each hears of every conversation's end, once.
+    fn read_by(&self, readers: usize) {
+        let (began, cpu) = (Instant::now(), self.cpu());
+        // The wave itself is read by one.
+        let others = (1..readers).map(|_| self.events());
+        let others = others.map(|events| {
+            std::thread::spawn(move || {
+                let mut ended = BTreeSet::new();
+                while ended.len() < AT_ONCE {
+                    let (kind, data) = events.recv_timeout(Duration::from_secs(300)).unwrap();
+                    if kind == "run.finished" {
+                        let id = data["conversationId"].as_str().unwrap().to_owned();
+                        assert!(ended.insert(id), "told twice: {data}");
+                    }
+                }
+            })
+        });
+        let others: Vec<_> = others.collect();
+        self.wave();
+        others.into_iter().for_each(|reader| reader.join().unwrap());
+        let (took, cpu) = (began.elapsed(), self.cpu() - cpu);
+        println!("{AT_ONCE} conversations, {readers} readers: {cpu:.2} s of CPU in {took:.2?}");
     }
 
     /// Waits until the program has nothing to do any more.

@@ -8,6 +8,7 @@ mod ledger;
 mod live;
 mod media;
 mod outputs;
+mod reload;
 mod remembered;
 pub(crate) mod shape;
 mod talk;

@@ -51,8 +51,8 @@ pub use mark::{Marker, Marks};
 pub use row::{
     ApprovedDefinition, Assistant, Blob, CallStatus, Conversation, Decision, DefinitionKind,
     EnvPolicy, Event, EventBounds, McpMode, Message, NewEvent, Pending, PendingKind, PendingState,
-    Role, Rule, RuleScope, Run, Server, ServerKind, ServerTool, Setting, Standing, TokenRef,
-    ToolCall, ToolSelection, Trust, Usage, UsageTotal, User,
+    Role, Rule, RuleScope, Run, Server, ServerKind, ServerTool, Setting, Snapshot, Standing,
+    TokenRef, ToolCall, ToolSelection, Trust, Usage, UsageTotal, User,
 };
 pub use sqlite::{Limits, SqliteStore};
 pub use stored_value::{StoredValue, UnknownScheme};
@@ -60,7 +60,7 @@ pub use timestamp::Timestamp;
 
 /// Where everything is kept.
 ///
-/// Reads see every commit that returned before they began. Lists are in a fixed order. A back
+/// Reads see every commit that returned before they began, and each sees one moment. Lists are in a fixed order. A back
 /// end may be shared by several processes; where two of them write the same thing, the second
 /// commit fails with [`StoreError::Conflict`] and changes nothing.
 #[async_trait]
@@ -147,6 +147,13 @@ pub trait Store: fmt::Debug + Send + Sync {
 
     /// One question, answered or not.
     async fn question(&self, id: &PendingId) -> Result<Option<Pending>, StoreError>;
+
+    /// What is needed to go on with one of a user's conversations, all as it is at one moment.
+    async fn snapshot(
+        &self,
+        user: &UserId,
+        id: &ConversationId,
+    ) -> Result<Option<Snapshot>, StoreError>;
 
     /// The latest run of a conversation.
     async fn latest_run(&self, conversation: &ConversationId) -> Result<Option<Run>, StoreError>;

@@ -24,6 +24,8 @@ use crate::name::ServerName;
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServerConfig {
     pub(crate) name: ServerName,
+    /// What a program calls the server besides its name.
+    pub(crate) id: Option<String>,
     pub(crate) endpoint: Endpoint,
     /// That of the endpoint before its variables were replaced.
     pub(crate) identity: Option<String>,
@@ -62,6 +64,18 @@ impl ServerConfig {
         Self::new(name, Endpoint::Remote(endpoint))
     }
 
+    /// With an id of the program's own, which stays when the server gets another name.
+    #[must_use]
+    pub fn with_id(mut self, id: impl Into<String>) -> Self {
+        self.id = Some(id.into());
+        self
+    }
+
+    /// The program's own id for the server, if it was given one.
+    pub fn id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
     /// A server, reached by `endpoint`.
     pub fn new(name: ServerName, endpoint: Endpoint) -> Self {
         Self {
@@ -73,6 +87,7 @@ impl ServerConfig {
             start: Start::default(),
             parallel: false,
             trusted: false,
+            id: None,
             always_load: false,
             connect_timeout: None,
             call_timeout: None,

@@ -128,6 +128,9 @@ impl Signals {
                 kinds.push((1, SignalKind::hangup()));
             }
         }
+        // A file that may not get larger fails to be written then, instead of ending the program.
+        let file_size = rustix::process::Signal::XFSZ.as_raw();
+        drop(signal(SignalKind::from_raw(file_size)));
         let listened = kinds.into_iter();
         let listened = listened.filter_map(|(number, kind)| Some((number, signal(kind).ok()?)));
         Self {

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 
 use crate::demo::DemoModel;
 use crate::serve::access::Access;
-use crate::serve::events::READERS;
+use crate::serve::events::Feeds;
 use crate::serve::fleet::Fleet;
 use crate::serve::questions::Questions;
 use crate::serve::rate::Rates;
@@ -25,8 +25,8 @@ pub(crate) struct App {
     pub(crate) questions: Questions,
     pub(crate) access: Arc<Access>,
     pub(crate) rates: Arc<Rates>,
-    /// Room for readers of events.
-    pub(crate) readers: Arc<Semaphore>,
+    /// The users' live events.
+    pub(crate) feeds: Feeds,
     pub(crate) port: u16,
     /// True once the program ends.
     pub(crate) closing: watch::Receiver<bool>,
@@ -53,7 +53,7 @@ impl App {
             questions,
             access: Arc::new(access),
             rates: Arc::default(),
-            readers: Arc::new(Semaphore::new(READERS)),
+            feeds: Feeds::default(),
             port,
             closing,
         }

@@ -13,6 +13,9 @@ use crate::servers::host_advice;
 use crate::session::{LEASED_HINT, SessionError};
 use crate::store::StoreError;
 
+/// After so many seconds a store that another process was writing to may be free.
+const BUSY: u64 = 2;
+
 /// Why a request was not done: `{"error": {"code", "message", "hint", "details"}}`.
 #[derive(Clone, Debug)]
 pub(crate) struct ApiError {
@@ -167,6 +170,20 @@ impl From<StoreError> for ApiError {
                 "closing",
                 "switchboard is being stopped",
             ),
+            StoreError::Busy => {
+                let mut error = Self::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message);
+                error.retry_after = Some(BUSY);
+                error
+            }
+            StoreError::Full(why) => {
+                let message = format!("{message}: {why}");
+                Self::new(StatusCode::INSUFFICIENT_STORAGE, "storage_full", message)
+                    .with_hint("Make room, then try again. Nothing was changed.")
+            }
+            StoreError::Failed(why) => {
+                let message = format!("{message}: {why}");
+                Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
+            }
             _ => Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message),
         }
     }

@@ -1,7 +1,11 @@
 //! Live events: what the store has, and then what it gets.
 //!
-//! A reader is woken by a mark and reads the store after the last number it has seen: always in
-//! order, nothing doubled, nothing lost. A slow reader reads later; nobody waits for it.
+//! New events of a user are read once, for all who read them ([`feed`]), and kept for a while. A reader
+//! reads on after the last number it has seen: what is kept if it can, the store if it is late. So
+//! they come in order, nothing doubled, nothing lost, and nobody waits for a slow reader.
+
+mod feed;
+mod window;
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -16,19 +20,21 @@ use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
+use feed::Feed;
+pub(crate) use feed::Feeds;
+use window::Line;
+
 use crate::serve::app::{App, closed};
 use crate::serve::error::ApiError;
 use crate::serve::input::{Params, User};
 use crate::serve::own::Own;
-use crate::store::{Conversation, ConversationId, Event, Marks, Store, UserId};
+use crate::store::{Conversation, ConversationId, Store, UserId};
 
 /// Something is sent at least this often. The store is looked at as well: another process may
 /// have written to it.
 const BEAT: Duration = Duration::from_secs(15);
 /// How many events are read at a time.
 const PAGE: u32 = 200;
-/// The most readers at a time.
-pub(crate) const READERS: usize = 256;
 /// The name that some readers know a changed call by.
 const ALIAS: &str = "tool.message.updated";
 
@@ -49,18 +55,17 @@ pub(crate) async fn events(
 ) -> Result<Sse<impl Stream<Item = Result<Sent, Infallible>>>, ApiError> {
     let conversation: Option<Conversation> = Own::maybe(&app, &user, wish.conversation).await?;
     let conversation = conversation.map(|row| row.id);
-    let permit = Arc::clone(&app.readers).try_acquire_owned();
-    let permit = permit.map_err(|_| ApiError::rate_limited(5))?;
+    let feed = app.feeds.of(&app.store, &user).await?;
+    let permit = feed.enter().ok_or_else(|| ApiError::rate_limited(5))?;
     let last = headers.get("last-event-id");
     let last = last.and_then(|last| last.to_str().ok()?.trim().parse().ok());
-    // Marks first: what is appended from here on is heard of.
-    let marks = app.store.marks();
     let bounds = app.store.event_bounds(&user).await?;
     let after: u64 = last.or(wish.after).unwrap_or(bounds.latest);
     let mut reader = Reader {
         store: Arc::clone(&app.store),
         closing: app.closing.clone(),
-        marks,
+        latest: feed.latest(),
+        feed,
         user,
         conversation,
         after,
@@ -85,7 +90,8 @@ pub(crate) async fn events(
 struct Reader {
     store: Arc<dyn Store>,
     closing: watch::Receiver<bool>,
-    marks: Marks,
+    feed: Arc<Feed>,
+    latest: watch::Receiver<u64>,
     user: UserId,
     conversation: Option<ConversationId>,
     after: u64,
@@ -101,22 +107,21 @@ impl Reader {
             if let Some(sent) = self.queue.pop_front() {
                 return Some(sent);
             }
-            let place = self.conversation.clone();
-            let events = self
-                .store
-                .events(&self.user, place.as_ref(), self.after, PAGE)
-                .await
-                .ok()?;
-            for event in &events {
-                self.after = event.seq;
-                self.send(event);
+            // Everything up to here can be read.
+            let known = *self.latest.borrow_and_update();
+            match self.feed.read(self.after) {
+                Some(lines) if lines.is_empty() => {}
+                Some(lines) => {
+                    lines.iter().for_each(|line| self.take(line));
+                    continue;
+                }
+                None => {
+                    self.catch_up(known).await?;
+                    continue;
+                }
             }
-            if !events.is_empty() {
-                continue;
-            }
-            let heard = self.marks.heard(&self.user, place.as_ref());
             tokio::select! {
-                heard = heard => if !heard { return None },
+                told = self.latest.changed() => told.ok()?,
                 () = closed(&mut self.closing) => return None,
                 () = tokio::time::sleep(BEAT) => {
                     self.queue.push_back(Sent::default().comment("still here"));
@@ -125,9 +130,29 @@ impl Reader {
         }
     }
 
-    fn send(&mut self, event: &Event) {
-        let (id, data) = (event.seq.to_string(), event.data.to_string());
-        let sent = |kind: &str| Sent::default().id(&id).event(kind).data(&data);
+    /// Reads a page of what is not kept any more.
+    async fn catch_up(&mut self, known: u64) -> Option<()> {
+        let place = self.conversation.as_ref();
+        let events = self.store.events(&self.user, place, self.after, PAGE).await;
+        let events = events.ok()?;
+        let full = events.len() == PAGE as usize;
+        events.into_iter().for_each(|it| self.take(&it.into()));
+        if !full {
+            self.after = self.after.max(known);
+        }
+        Some(())
+    }
+
+    fn take(&mut self, line: &Line) {
+        self.after = line.seq;
+        if line.is_for(self.conversation.as_ref()) {
+            self.send(line);
+        }
+    }
+
+    fn send(&mut self, event: &Line) {
+        let id = event.seq.to_string();
+        let sent = |kind: &str| Sent::default().id(&id).event(kind).data(&event.data);
         if self.alias && event.kind == "assistant.toolCall.updated" {
             self.queue.push_back(sent(ALIAS));
         }

@@ -109,7 +109,7 @@ pub(crate) fn to_config(row: &Server) -> Result<ServerConfig, String> {
     let file = ConfigFile::read(&file.to_string(), Dialect::Plain);
     let file = file.map_err(|problem| problem.message)?;
     let config = match (file.servers(), file.problems()) {
-        ([config, ..], _) => config.clone(),
+        ([config, ..], _) => config.clone().with_id(row.id.as_str()),
         ([], [problem, ..]) => return Err(problem.message.clone()),
         ([], []) => return Err("it has no entry".to_owned()),
     };

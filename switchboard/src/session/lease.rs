@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use tokio::runtime::Handle;
-use tokio::task::AbortHandle;
+use tokio::task::{AbortHandle, JoinHandle};
 
 use crate::session::error::SessionError;
 use crate::session::ledger::Ledger;
 use crate::store::{
-    Change, ConversationId, LEASE_HEARTBEAT, LEASE_TIMEOUT, LeaseId, Store, StoreError,
+    Change, ConversationId, LEASE_HEARTBEAT, LEASE_TIMEOUT, LeaseId, RunId, Store, StoreError,
 };
 
 /// A lease that this process holds: renewed until it is dropped, and given back then.
@@ -55,6 +55,48 @@ impl Drop for Held {
     }
 }
 
+/// A lease that is being acquired. Whoever does not wait any more leaves none behind: it is given
+/// back as soon as it is there.
+pub(super) type Acquiring = JoinHandle<Result<Held, StoreError>>;
+
+/// Acquires the lease of a conversation: as its run is known, or however it is. Must be called
+/// within a tokio runtime.
+pub(super) fn acquire(
+    store: &Arc<dyn Store>,
+    conversation: &ConversationId,
+    known: Option<(RunId, u64)>,
+) -> Acquiring {
+    let (store, conversation) = (Arc::clone(store), conversation.clone());
+    tokio::spawn(async move {
+        let id = LeaseId::fresh();
+        let wanted = acquisition(&store, &conversation, id.clone(), known);
+        store.commit(vec![wanted]).await?;
+        Ok(Held::keep(&store, &conversation, id))
+    })
+}
+
+/// What came of it.
+pub(super) async fn acquired(acquiring: &mut Acquiring) -> Result<Held, SessionError> {
+    // Its task is never aborted, but with everything else.
+    let held = acquiring.await.unwrap_or(Err(StoreError::Closed));
+    held.map_err(SessionError::from)
+}
+
+fn acquisition(
+    store: &Arc<dyn Store>,
+    conversation: &ConversationId,
+    id: LeaseId,
+    known: Option<(RunId, u64)>,
+) -> Change {
+    Change::AcquireLease {
+        conversation: conversation.clone(),
+        id,
+        holder: store.holder().clone(),
+        timeout: LEASE_TIMEOUT,
+        known,
+    }
+}
+
 /// Renews a lease from time to time, until it is lost. A store that fails now may work again.
 async fn renew(store: Arc<dyn Store>, renewal: Change) {
     loop {
@@ -76,12 +118,28 @@ pub(super) enum After {
 }
 
 impl Ledger {
-    /// Acquires the lease, if this process does not have it: nothing is driven without it.
+    /// Acquires the lease, if this process does not have it: nothing is driven without it. Cancel
+    /// safe: what was begun goes on the next time.
     pub(super) async fn hold(&mut self) -> Result<(), SessionError> {
-        match self.lease {
-            Some(_) => Ok(()),
-            None => self.commit_then(Vec::new(), After::Keep).await,
+        if self.lease.is_some() {
+            return Ok(());
         }
+        let known = self.known();
+        let (store, id) = (&self.store, &self.conversation.id);
+        let acquiring = self
+            .acquiring
+            .get_or_insert_with(|| acquire(store, id, known));
+        let held = acquired(acquiring).await;
+        self.acquiring = None;
+        self.stale |= held.is_err();
+        self.lease = Some(held?);
+        Ok(())
+    }
+
+    /// The run as it was last stored: if it has been moved on since, that is a conflict.
+    fn known(&self) -> Option<(RunId, u64)> {
+        let run = &self.run;
+        (run.revision > 0).then(|| (run.id.clone(), run.revision))
     }
 
     /// Makes changes under the lease, which is acquired if need be, and kept.
@@ -96,6 +154,9 @@ impl Ledger {
         changes: Vec<Change>,
         after: After,
     ) -> Result<(), SessionError> {
+        if self.acquiring.is_some() {
+            self.hold().await?;
+        }
         let id = &self.conversation.id;
         // A conversation is stored before it is leased.
         let puts = |change: &Change| matches!(change, Change::PutConversation(_));
@@ -113,7 +174,10 @@ impl Ledger {
             Some(held) => all.insert(0, held.renewal()),
             None => {
                 let lease = LeaseId::fresh();
-                all.push(self.acquisition(lease.clone(), &rest));
+                // A change of the run shows by itself whether it was moved on.
+                let moves = |change: &Change| matches!(change, Change::PutRun(_));
+                let known = self.known().filter(|_| !rest.iter().any(moves));
+                all.push(acquisition(&self.store, id, lease.clone(), known));
                 acquired = Some(lease);
             }
         }
@@ -138,20 +202,5 @@ impl Ledger {
             }
         }
         Ok(())
-    }
-
-    /// Acquires the lease for the run as it was last stored: if it has been moved on since, that is a
-    /// conflict, which a change of the run shows by itself.
-    fn acquisition(&self, id: LeaseId, changes: &[Change]) -> Change {
-        let moves = |change: &Change| matches!(change, Change::PutRun(_));
-        let run = &self.run;
-        let known = run.revision > 0 && !changes.iter().any(moves);
-        Change::AcquireLease {
-            conversation: self.conversation.id.clone(),
-            id,
-            holder: self.store.holder().clone(),
-            timeout: LEASE_TIMEOUT,
-            known: known.then(|| (run.id.clone(), run.revision)),
-        }
     }
 }

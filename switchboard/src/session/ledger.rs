@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::session::announce::Announcer;
 use crate::session::error::SessionError;
-use crate::session::lease::{After, Held};
+use crate::session::lease::{Acquiring, After, Held};
 use crate::session::{media, remembered};
 use crate::store::{
     BlobId, CallStatus, Change, Conversation, Message, Pending, PendingId, PendingKind,
@@ -28,6 +28,8 @@ pub struct Ledger {
     pub(super) conversation: Conversation,
     /// The answer that is being written.
     pub(super) answer: Message,
+    /// How many bytes of its text are stored.
+    pub(super) stored_text: usize,
     pub(super) run: RunRow,
     pub(super) servers: Vec<Server>,
     pub(super) model: String,
@@ -41,6 +43,8 @@ pub struct Ledger {
     pub(super) announcer: Option<Announcer>,
     /// The right to move the conversation on, while an answer is driven.
     pub(super) lease: Option<Held>,
+    /// The same, while it is being acquired.
+    pub(super) acquiring: Option<Acquiring>,
     /// Whether something could not be stored, so that this is not what is stored.
     pub(super) stale: bool,
 }
@@ -83,8 +87,7 @@ impl Ledger {
             }
             Event::Text { text } | Event::Refusal { text } => {
                 self.answer.content.push_str(text);
-                let content = self.answer.content.clone();
-                changes.push(Change::SetContent(self.answer.id.clone(), content));
+                changes.extend(self.more_content());
             }
             Event::Call(record) => changes.extend(self.call(record)),
             Event::Queued { number, queued } => {
@@ -242,26 +245,6 @@ impl Ledger {
         self.questions.len() + self.live.len()
     }
 
-    /// Stores a run that was loaded: its calls as they are now, without those that were given up.
-    pub(super) async fn reload(&mut self, run: &Run) -> Result<(), SessionError> {
-        let records = run.records();
-        let mut changes = self.all_ended();
-        for record in &records {
-            let changed = self.call(record);
-            if !changed.is_empty() {
-                changes.extend(self.call_updated(record.number, None));
-            }
-            changes.extend(changed);
-        }
-        match (changes.is_empty(), &self.run.finish) {
-            (true, Some(_)) => return Ok(()),
-            // It may be driven by another process: then it is not ours to go on with.
-            (true, None) => {}
-            (false, _) => changes.push(self.step(run)?),
-        }
-        self.commit_then(changes, After::Release).await
-    }
-
     /// The run as it is now, one revision on.
     pub(super) fn step(&mut self, run: &Run) -> Result<Change, SessionError> {
         self.run.state = serde_json::to_string(run).map_err(SessionError::Unreadable)?;
@@ -278,8 +261,20 @@ impl Ledger {
         answer
     }
 
-    pub(super) fn answer_row(&self) -> Change {
+    pub(super) fn answer_row(&mut self) -> Change {
+        self.stored_text = self.answer.content.len();
         Change::PutMessage(Box::new(self.whole_answer()))
+    }
+
+    /// What was written and not stored: what is stored is not written again.
+    fn more_content(&mut self) -> Option<Change> {
+        let more = self.answer.content.get(self.stored_text..)?;
+        if more.is_empty() {
+            return None;
+        }
+        let more = Change::AppendContent(self.answer.id.clone(), more.to_owned());
+        self.stored_text = self.answer.content.len();
+        Some(more)
     }
 
     /// A call that changed, and its question if it waits for an answer no more.
@@ -318,8 +313,9 @@ impl Ledger {
             row.round = self.rounds;
             row.text_offset = self.answer.content.chars().count() as u64;
         }
+        // One that is not stored has no id but its name.
         row.server_id = Some(&record.server_id)
-            .filter(|id| !id.is_empty())
+            .filter(|id| !id.is_empty() && **id != record.server_name)
             .map(ServerId::new);
         row.server_name.clone_from(&record.server_name);
         row.tool.clone_from(&record.tool_name);
@@ -352,7 +348,7 @@ impl Ledger {
         row
     }
 
-    fn question(
+    pub(super) fn question(
         &mut self,
         number: CallNumber,
         kind: PendingKind,
@@ -369,7 +365,7 @@ impl Ledger {
     }
 
     /// What a server asks about a call.
-    fn elicit(&mut self, number: CallNumber, parked: &Parked) -> Vec<Change> {
+    pub(super) fn elicit(&mut self, number: CallNumber, parked: &Parked) -> Vec<Change> {
         let asked = self.question(number, PendingKind::Elicitation, json_of(parked));
         let mut changes = match &asked {
             Some(Change::PutPending(question)) => self.asked(question),
@@ -380,7 +376,7 @@ impl Ledger {
     }
 
     /// Nobody needs an answer any more.
-    fn withdraw(&self, (id, kind): (PendingId, PendingKind)) -> Vec<Change> {
+    pub(super) fn withdraw(&self, (id, kind): (PendingId, PendingKind)) -> Vec<Change> {
         let mut changes = match kind {
             PendingKind::Elicitation => self.resolved(&id),
             _ => Vec::new(),
@@ -431,6 +427,6 @@ fn raw(json: &RawJson) -> Value {
     serde_json::from_str(json.get()).unwrap_or_else(|_| json!(json.get()))
 }
 
-fn json_of(value: &impl serde::Serialize) -> Value {
+pub(super) fn json_of(value: &impl serde::Serialize) -> Value {
     serde_json::to_value(value).unwrap_or(Value::Null)
 }

@@ -1,6 +1,6 @@
 //! A conversation: begun, asked, loaded, forked.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use agent_loop::{Agent, Limits, Policy, Reason, Run};
@@ -8,13 +8,13 @@ use provider_adapters::{Conversation as Words, Wire};
 
 use crate::brief::brief;
 use crate::session::error::SessionError;
-use crate::session::lease::After;
+use crate::session::lease::{After, acquire, acquired};
 use crate::session::ledger::{Ledger, settle};
-use crate::session::shape::{self, INTERRUPTED, finish as finish_word};
+use crate::session::shape::{INTERRUPTED, finish as finish_word};
 use crate::session::turn::Turn;
 use crate::store::{
     Change, Conversation, ConversationId, Message, Pending, PendingState, Role, Run as RunRow,
-    Server, Span, Store, Timestamp, UserId,
+    Server, Store, Timestamp, UserId,
 };
 
 /// How much of the first message becomes the title.
@@ -91,12 +91,18 @@ impl Talk {
         id: &ConversationId,
         watched: Watched,
     ) -> Result<Self, SessionError> {
-        let found = store.conversation(user, id).await?;
-        let conversation = found.ok_or_else(|| SessionError::NotFound(id.to_string()))?;
-        let last = store.messages(id, Span::Last(1)).await?.pop();
-        let next_seq = last.as_ref().map_or(1, |last| last.seq + 1);
-        let Some(row) = store.latest_run(id).await? else {
-            let mut talk = Self::begin(store, conversation, None);
+        let found = || SessionError::NotFound(id.to_string());
+        let mut seen = store.snapshot(user, id).await?.ok_or_else(found)?;
+        let mut lease = None;
+        if seen.run.as_ref().is_some_and(|run| run.finish.is_none()) {
+            // If another process drives it, it is not ours to go on with. Once it is, nobody else
+            // moves it on: what is read from here on is how it stands.
+            lease = Some(acquired(&mut acquire(&store, id, None)).await?);
+            seen = store.snapshot(user, id).await?.ok_or_else(found)?;
+        }
+        let next_seq = seen.last.as_ref().map_or(1, |last| last.seq + 1);
+        let Some(row) = seen.run else {
+            let mut talk = Self::begin(store, seen.conversation, None);
             (talk.stored, talk.next_seq) = (true, next_seq);
             if watched == Watched::Yes {
                 talk.ledger.announce();
@@ -106,33 +112,22 @@ impl Talk {
         let run: Run = serde_json::from_str(&row.state).map_err(SessionError::Unreadable)?;
         let nothing = || Message::new(id.clone(), 0, Role::Assistant);
         let answer = match &row.message_id {
-            Some(message) => store.message(message).await?,
+            Some(_) => seen.answer,
             // Nothing was said yet, or nothing was answered.
-            None => Some(last.unwrap_or_else(nothing)),
+            None => Some(seen.last.unwrap_or_else(nothing)),
         };
-        let answer = answer.ok_or_else(|| SessionError::NotFound(id.to_string()))?;
-        let questions = store.open_questions(id).await?;
-        let mut ledger = ledger(store, conversation, answer, row);
+        let answer = answer.ok_or_else(found)?;
+        let mut ledger = ledger(store, seen.conversation, answer, row);
+        ledger.lease = lease;
         ledger.rounds = ledger.run.round;
         for call in std::mem::take(&mut ledger.answer.tool_calls) {
             ledger.calls.insert(u64::from(call.position).into(), call);
         }
-        // What was asked while a call ran cannot be answered any more: the call was given up.
-        let (live, questions): (Vec<_>, Vec<_>) = questions.into_iter().partition(shape::is_live);
-        let live = live.into_iter().map(|row| (row.id, BTreeSet::new()));
-        ledger.live.extend(live);
-        for question in questions {
-            let number = question.call_id.and_then(|id| id.parse::<u64>().ok());
-            let number = number.map(Into::into);
-            let (id, kind) = (question.id, question.kind);
-            ledger
-                .questions
-                .extend(number.map(|number| (number, (id, kind))));
-        }
+        let over = ledger.take_in(&run, seen.questions);
         if watched == Watched::Yes {
             ledger.announce();
         }
-        ledger.reload(&run).await?;
+        ledger.reload(&run, over).await?;
         Ok(Self {
             run,
             ledger,
@@ -298,6 +293,7 @@ impl Talk {
             return Err(error);
         }
         ledger.answer = answer;
+        ledger.stored_text = 0;
         ledger.calls.clear();
         ledger.questions.clear();
         ledger.rounds = 0;
@@ -432,6 +428,7 @@ fn ledger(
         user: conversation.user_id.clone(),
         store,
         conversation,
+        stored_text: answer.content.len(),
         answer,
         run,
         servers: Vec::new(),
@@ -443,6 +440,7 @@ fn ledger(
         rounds: 0,
         announcer: None,
         lease: None,
+        acquiring: None,
         stale: false,
     }
 }

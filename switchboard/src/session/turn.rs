@@ -205,5 +205,6 @@ impl Drop for Turn<'_> {
     fn drop(&mut self) {
         // Nobody drives it any more.
         self.ledger.lease = None;
+        self.ledger.acquiring = None;
     }
 }

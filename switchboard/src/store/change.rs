@@ -55,8 +55,8 @@ pub enum Change {
     DeleteConversation(UserId, ConversationId),
     /// Adds or replaces a message with all its tool calls. Its number must be free.
     PutMessage(Box<Message>),
-    /// What a message says now; the rest of it stays.
-    SetContent(MessageId, String),
+    /// Adds to what a message says; the rest of it stays.
+    AppendContent(MessageId, String),
     /// Adds or replaces one tool call of a message.
     PutToolCall(Box<ToolCall>),
     /// Adds bytes.

@@ -42,6 +42,8 @@ pub enum StoreError {
         /// The latest version this program knows.
         known: u32,
     },
+    /// The file is a database of another program. It was left alone.
+    Foreign(PathBuf),
     /// The file cannot be opened.
     Open {
         /// The file.
@@ -49,7 +51,11 @@ pub enum StoreError {
         /// Why.
         source: BoxError,
     },
-    /// Reading or writing failed: the disk is full, the file damaged, or busy for too long.
+    /// Another process has been writing for too long.
+    Busy,
+    /// There is no room left for the file: the disk is full, or the file as large as it may get.
+    Full(BoxError),
+    /// Reading or writing failed: the file is damaged, or its disk.
     Failed(BoxError),
     /// The store was closed.
     Closed,
@@ -82,7 +88,19 @@ impl fmt::Display for StoreError {
                  this one knows {known}): update switchboard, or use another file with --database",
                 path.display()
             ),
+            Self::Foreign(path) => write!(
+                f,
+                "{} is a database of another program: use another file with --database",
+                path.display()
+            ),
             Self::Open { path, .. } => write!(f, "{} cannot be opened", path.display()),
+            Self::Busy => f.write_str(
+                "another process has been writing to the database for too long: try again",
+            ),
+            Self::Full(_) => f.write_str(
+                "there is no room left for the database: the disk is full, or the file as large \
+                 as it may get",
+            ),
             Self::Failed(_) => f.write_str("the store could not be read or written"),
             Self::Closed => f.write_str("the store is closed"),
         }
@@ -92,7 +110,9 @@ impl fmt::Display for StoreError {
 impl std::error::Error for StoreError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Open { source, .. } | Self::Failed(source) => Some(source.as_ref()),
+            Self::Open { source, .. } | Self::Full(source) | Self::Failed(source) => {
+                Some(source.as_ref())
+            }
             _ => None,
         }
     }

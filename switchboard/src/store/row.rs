@@ -14,5 +14,5 @@ pub use policy::{
     ApprovedDefinition, Decision, DefinitionKind, Pending, PendingKind, PendingState, Rule,
     RuleScope,
 };
-pub use run::{Event, EventBounds, NewEvent, Run, Standing, Usage, UsageTotal};
+pub use run::{Event, EventBounds, NewEvent, Run, Snapshot, Standing, Usage, UsageTotal};
 pub use server::{EnvPolicy, Server, ServerKind, ServerTool, TokenRef, Trust};

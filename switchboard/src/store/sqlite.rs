@@ -1,4 +1,4 @@
-//! The store in one SQLite file, on a thread of its own.
+//! The store in one SQLite file: a thread writes, another one reads.
 
 mod file;
 mod holder;
@@ -6,18 +6,17 @@ mod leases;
 mod migrate;
 mod read;
 mod table;
+mod worker;
 mod write;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use rusqlite::Connection;
-use tokio::sync::{mpsc, oneshot};
 
 use crate::store::change::Change;
 use crate::store::error::StoreError;
@@ -27,12 +26,13 @@ use crate::store::id::{
 use crate::store::mark::{Marker, Marks};
 use crate::store::row::{
     ApprovedDefinition, Assistant, Blob, Conversation, Event, EventBounds, Message, Pending, Rule,
-    Run, Server, ServerTool, Setting, Standing, TokenRef, UsageTotal, User,
+    Run, Server, ServerTool, Setting, Snapshot, Standing, TokenRef, UsageTotal, User,
 };
 use crate::store::timestamp::Timestamp;
 use crate::store::{Span, Store};
 
 use holder::Holders;
+use worker::Worker;
 
 /// The bounds of a [`SqliteStore`].
 #[derive(Clone, Copy, Debug)]
@@ -88,9 +88,10 @@ impl Limits {
 
 /// The store in one SQLite file.
 ///
-/// A cheap clone. One thread owns the file and does everything in the order in which it was
-/// asked. Every commit is flushed to the disk before it returns. The file, its write-ahead log
-/// and their folder, if it has to be made, are readable by their owner only.
+/// A cheap clone. One thread makes the commits, in the order in which they were asked for; each is
+/// flushed to the disk before it returns. Another thread reads, so that nobody who reads waits while
+/// another process writes; each read sees the file as it is at one moment. The file, its write-ahead
+/// log and their folder, if it has to be made, are readable by their owner only.
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
@@ -104,17 +105,14 @@ impl Limits {
 /// ```
 #[derive(Clone)]
 pub struct SqliteStore {
-    orders: mpsc::Sender<Order>,
+    writer: Worker,
+    /// A store in memory has one connection for everything.
+    reader: Option<Worker>,
     path: Option<PathBuf>,
     limits: Limits,
     marker: Marker,
     holder: HolderId,
     holders: Arc<Mutex<Holders>>,
-}
-
-enum Order {
-    Do(Box<dyn FnOnce(&mut Connection) + Send>),
-    Close(oneshot::Sender<()>),
 }
 
 impl SqliteStore {
@@ -126,7 +124,7 @@ impl SqliteStore {
     pub async fn open(path: impl AsRef<Path>, limits: Limits) -> Result<Self, StoreError> {
         let path = path.as_ref().to_owned();
         let opened = path.clone();
-        Self::start(Some(path), limits, move || {
+        let writer = Worker::start(limits.queue, move || {
             let open = |source| StoreError::Open {
                 path: opened.clone(),
                 source,
@@ -136,8 +134,23 @@ impl SqliteStore {
             migrate::configure(&connection, limits.busy).map_err(|error| open(error.into()))?;
             migrate::migrate(&mut connection, &opened)?;
             Ok(connection)
-        })
-        .await
+        });
+        let writer = writer.await?;
+        let opened = path.clone();
+        let reader = Worker::start(limits.queue, move || {
+            let open = |error: rusqlite::Error| StoreError::Open {
+                path: opened.clone(),
+                source: error.into(),
+            };
+            let connection = Connection::open(&opened).map_err(open)?;
+            migrate::configure(&connection, limits.busy).map_err(open)?;
+            connection
+                .pragma_update(None, "query_only", true)
+                .map_err(open)?;
+            Ok(connection)
+        });
+        let reader = reader.await?;
+        Ok(Self::new(Some(path), limits, writer, Some(reader)))
     }
 
     /// A store that is gone with its last clone.
@@ -145,7 +158,7 @@ impl SqliteStore {
     /// # Errors
     /// [`StoreError::Open`] if there is no memory for it.
     pub async fn in_memory(limits: Limits) -> Result<Self, StoreError> {
-        Self::start(None, limits, move || {
+        let writer = Worker::start(limits.queue, move || {
             let path = Path::new(":memory:");
             let open = |error: rusqlite::Error| StoreError::Open {
                 path: path.to_owned(),
@@ -155,8 +168,8 @@ impl SqliteStore {
             migrate::configure(&connection, limits.busy).map_err(open)?;
             migrate::migrate(&mut connection, path)?;
             Ok(connection)
-        })
-        .await
+        });
+        Ok(Self::new(None, limits, writer.await?, None))
     }
 
     /// The file, if there is one.
@@ -164,70 +177,34 @@ impl SqliteStore {
         self.path.as_deref()
     }
 
-    async fn start(
-        path: Option<PathBuf>,
-        limits: Limits,
-        open: impl FnOnce() -> Result<Connection, StoreError> + Send + 'static,
-    ) -> Result<Self, StoreError> {
-        let (orders, queue) = mpsc::channel(limits.queue);
-        let (opened, wait) = oneshot::channel();
-        let work = move || match open() {
-            Ok(connection) => {
-                if opened.send(Ok(())).is_ok() {
-                    serve(connection, queue);
-                }
-            }
-            Err(error) => drop(opened.send(Err(error))),
-        };
-        thread::Builder::new()
-            .name("switchboard-store".to_owned())
-            .spawn(work)
-            .map_err(|error| StoreError::Failed(error.into()))?;
-        wait.await.map_err(|_| StoreError::Closed)??;
+    fn new(path: Option<PathBuf>, limits: Limits, writer: Worker, reader: Option<Worker>) -> Self {
         let holders = Holders::of(path.as_deref());
-        Ok(Self {
-            orders,
+        Self {
+            writer,
+            reader,
             path,
             limits,
             marker: Marker::default(),
             holder: holders.id().clone(),
             holders: Arc::new(Mutex::new(holders)),
-        })
+        }
     }
 
-    /// Has the thread do something, and waits for it.
-    async fn ask<T: Send + 'static>(
+    /// Reads what there is at one moment: other processes may write between two statements.
+    async fn read<T: Send + 'static>(
         &self,
-        job: impl FnOnce(&mut Connection) -> Result<T, StoreError> + Send + 'static,
+        job: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let (answer, wait) = oneshot::channel();
-        let order = Order::Do(Box::new(move |connection| {
-            drop(answer.send(job(connection)))
-        }));
-        self.orders
-            .send(order)
-            .await
-            .map_err(|_| StoreError::Closed)?;
-        wait.await.map_err(|_| StoreError::Closed)?
+        let worker = self.reader.as_ref().unwrap_or(&self.writer);
+        let read = move |connection: &mut Connection| {
+            let transaction = connection.transaction().map_err(table::failed)?;
+            job(&transaction)
+        };
+        worker.ask(read).await
     }
 
     fn page(&self, limit: u32) -> u32 {
         limit.min(self.limits.page)
-    }
-}
-
-/// Does what is asked until nobody can ask any more.
-fn serve(mut connection: Connection, mut queue: mpsc::Receiver<Order>) {
-    while let Some(order) = queue.blocking_recv() {
-        match order {
-            Order::Do(job) => job(&mut connection),
-            Order::Close(done) => {
-                drop(connection);
-                drop(queue);
-                let _ = done.send(());
-                return;
-            }
-        }
     }
 }
 
@@ -236,12 +213,12 @@ impl Store for SqliteStore {
     async fn commit(&self, changes: Vec<Change>) -> Result<Vec<u64>, StoreError> {
         let row_bytes = self.limits.row_bytes;
         let (marker, holders) = (self.marker.clone(), Arc::clone(&self.holders));
-        self.ask(move |connection| {
+        let made = self.writer.ask(move |connection| {
             let made = write::commit(connection, &changes, row_bytes, &mut holders.lock())?;
             marker.tell(&changes);
             Ok(made)
-        })
-        .await
+        });
+        made.await
     }
 
     fn holder(&self) -> &HolderId {
@@ -249,36 +226,36 @@ impl Store for SqliteStore {
     }
 
     async fn users(&self) -> Result<Vec<User>, StoreError> {
-        self.ask(|connection| read::users(connection)).await
+        self.read(read::users).await
     }
 
     async fn servers(&self, user: &UserId) -> Result<Vec<Server>, StoreError> {
         let user = user.clone();
-        self.ask(move |connection| read::servers(connection, &user))
+        self.read(move |connection| read::servers(connection, &user))
             .await
     }
 
     async fn server(&self, user: &UserId, id: &ServerId) -> Result<Option<Server>, StoreError> {
         let (user, id) = (user.clone(), id.clone());
-        self.ask(move |connection| read::server(connection, &user, &id))
+        self.read(move |connection| read::server(connection, &user, &id))
             .await
     }
 
     async fn server_tools(&self, server: &ServerId) -> Result<Vec<ServerTool>, StoreError> {
         let server = server.clone();
-        self.ask(move |connection| read::server_tools(connection, &server))
+        self.read(move |connection| read::server_tools(connection, &server))
             .await
     }
 
     async fn tokens(&self, server: &ServerId) -> Result<Vec<TokenRef>, StoreError> {
         let server = server.clone();
-        self.ask(move |connection| read::tokens(connection, &server))
+        self.read(move |connection| read::tokens(connection, &server))
             .await
     }
 
     async fn assistants(&self, user: &UserId) -> Result<Vec<Assistant>, StoreError> {
         let user = user.clone();
-        self.ask(move |connection| read::assistants(connection, &user))
+        self.read(move |connection| read::assistants(connection, &user))
             .await
     }
 
@@ -287,7 +264,7 @@ impl Store for SqliteStore {
         assistant: &AssistantId,
     ) -> Result<Vec<ServerId>, StoreError> {
         let assistant = assistant.clone();
-        self.ask(move |connection| read::assistant_servers(connection, &assistant))
+        self.read(move |connection| read::assistant_servers(connection, &assistant))
             .await
     }
 
@@ -300,7 +277,7 @@ impl Store for SqliteStore {
         let user = user.clone();
         let after = after.map(|last| (last.updated_at, last.id.clone()));
         let limit = self.page(limit);
-        self.ask(move |connection| read::conversations(connection, &user, after, limit))
+        self.read(move |connection| read::conversations(connection, &user, after, limit))
             .await
     }
 
@@ -310,7 +287,7 @@ impl Store for SqliteStore {
         id: &ConversationId,
     ) -> Result<Option<Conversation>, StoreError> {
         let (user, id) = (user.clone(), id.clone());
-        self.ask(move |connection| read::conversation(connection, &user, &id))
+        self.read(move |connection| read::conversation(connection, &user, &id))
             .await
     }
 
@@ -325,13 +302,13 @@ impl Store for SqliteStore {
             Span::Before(seq, limit) => Span::Before(seq, self.page(limit)),
             Span::From(seq, limit) => Span::From(seq, self.page(limit)),
         };
-        self.ask(move |connection| read::messages(connection, &conversation, span))
+        self.read(move |connection| read::messages(connection, &conversation, span))
             .await
     }
 
     async fn message(&self, id: &MessageId) -> Result<Option<Message>, StoreError> {
         let id = id.clone();
-        self.ask(move |connection| read::message(connection, &id))
+        self.read(move |connection| read::message(connection, &id))
             .await
     }
 
@@ -341,13 +318,13 @@ impl Store for SqliteStore {
         id: &BlobId,
     ) -> Result<Option<Blob>, StoreError> {
         let (conversation, id) = (conversation.clone(), id.clone());
-        self.ask(move |connection| read::blob(connection, &conversation, &id))
+        self.read(move |connection| read::blob(connection, &conversation, &id))
             .await
     }
 
     async fn rules(&self, user: &UserId) -> Result<Vec<Rule>, StoreError> {
         let user = user.clone();
-        self.ask(move |connection| read::rules(connection, &user))
+        self.read(move |connection| read::rules(connection, &user))
             .await
     }
 
@@ -356,7 +333,7 @@ impl Store for SqliteStore {
         user: &UserId,
     ) -> Result<Vec<ApprovedDefinition>, StoreError> {
         let user = user.clone();
-        self.ask(move |connection| read::approved_definitions(connection, &user))
+        self.read(move |connection| read::approved_definitions(connection, &user))
             .await
     }
 
@@ -365,25 +342,35 @@ impl Store for SqliteStore {
         conversation: &ConversationId,
     ) -> Result<Vec<Pending>, StoreError> {
         let conversation = conversation.clone();
-        self.ask(move |connection| read::open_questions(connection, &conversation))
+        self.read(move |connection| read::open_questions(connection, &conversation))
             .await
     }
 
     async fn question(&self, id: &PendingId) -> Result<Option<Pending>, StoreError> {
         let id = id.clone();
-        self.ask(move |connection| read::question(connection, &id))
+        self.read(move |connection| read::question(connection, &id))
+            .await
+    }
+
+    async fn snapshot(
+        &self,
+        user: &UserId,
+        id: &ConversationId,
+    ) -> Result<Option<Snapshot>, StoreError> {
+        let (user, id) = (user.clone(), id.clone());
+        self.read(move |connection| read::snapshot(connection, &user, &id))
             .await
     }
 
     async fn latest_run(&self, conversation: &ConversationId) -> Result<Option<Run>, StoreError> {
         let conversation = conversation.clone();
-        self.ask(move |connection| read::latest_run(connection, &conversation))
+        self.read(move |connection| read::latest_run(connection, &conversation))
             .await
     }
 
     async fn unfinished(&self, user: &UserId) -> Result<Vec<ConversationId>, StoreError> {
         let user = user.clone();
-        self.ask(move |connection| read::unfinished(connection, &user))
+        self.read(move |connection| read::unfinished(connection, &user))
             .await
     }
 
@@ -392,7 +379,7 @@ impl Store for SqliteStore {
         conversations: &[ConversationId],
     ) -> Result<Vec<Standing>, StoreError> {
         let conversations = conversations.to_vec();
-        self.ask(move |connection| read::standings(connection, &conversations))
+        self.read(move |connection| read::standings(connection, &conversations))
             .await
     }
 
@@ -403,7 +390,7 @@ impl Store for SqliteStore {
         since: Option<Timestamp>,
     ) -> Result<Vec<UsageTotal>, StoreError> {
         let (user, conversation) = (user.clone(), conversation.cloned());
-        self.ask(move |connection| read::usage(connection, &user, conversation, since))
+        self.read(move |connection| read::usage(connection, &user, conversation, since))
             .await
     }
 
@@ -416,13 +403,13 @@ impl Store for SqliteStore {
     ) -> Result<Vec<Event>, StoreError> {
         let (user, conversation) = (user.clone(), conversation.cloned());
         let limit = self.page(limit);
-        self.ask(move |connection| read::events(connection, &user, conversation, after, limit))
+        self.read(move |connection| read::events(connection, &user, conversation, after, limit))
             .await
     }
 
     async fn event_bounds(&self, user: &UserId) -> Result<EventBounds, StoreError> {
         let user = user.clone();
-        self.ask(move |connection| read::event_bounds(connection, &user))
+        self.read(move |connection| read::event_bounds(connection, &user))
             .await
     }
 
@@ -432,7 +419,7 @@ impl Store for SqliteStore {
 
     async fn settings(&self, user: &UserId) -> Result<Vec<Setting>, StoreError> {
         let user = user.clone();
-        self.ask(move |connection| read::settings(connection, &user))
+        self.read(move |connection| read::settings(connection, &user))
             .await
     }
 
@@ -442,11 +429,12 @@ impl Store for SqliteStore {
             holders.lock().leave(connection);
             Ok(())
         };
-        self.ask(left).await?;
-        let (done, wait) = oneshot::channel();
-        let sent = self.orders.send(Order::Close(done)).await;
-        sent.map_err(|_| StoreError::Closed)?;
-        wait.await.map_err(|_| StoreError::Closed)
+        self.writer.ask(left).await?;
+        if let Some(reader) = &self.reader {
+            reader.close().await?;
+        }
+        // The last connection to be closed puts the log away.
+        self.writer.close().await
     }
 }
 

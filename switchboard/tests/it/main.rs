@@ -17,6 +17,7 @@ mod demo_server;
 mod hostile;
 mod in_memory;
 mod models;
+mod mortal;
 #[path = "../../../agent-loop/tests/interop/pairing.rs"]
 mod pairing;
 mod program;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use agent_loop::testing::{ScriptedModel, ScriptedTools};
 use agent_loop::{Agent, Answer, Approval, Event, Limits, Mode, Outcome, Policy, ToolInfo};
+use futures_util::FutureExt as _;
 use proptest::prelude::*;
 use provider_adapters::{
     Arguments, AssistantPart, Reply, Request, Stop, StopReason, ToolCall, Turn as Said, Wire,
@@ -13,6 +14,8 @@ use switchboard::session::{Model, SessionError, Talk, fork};
 use switchboard::store::{
     CallStatus, Conversation, Limits as StoreLimits, Span, SqliteStore, Store, UserId,
 };
+
+use crate::mortal::Mortal;
 
 const MODEL: Model<'static> = Model {
     name: "scripted",
@@ -264,4 +267,82 @@ async fn a_fork_goes_on_by_itself_with_all_that_was_said() {
         store.messages(&half.id, Span::Last(9)).await.unwrap().len(),
         1
     );
+}
+
+/// How many bytes are handed to the store while a reply of so many pieces comes, each too long to be
+/// joined with the next.
+async fn written_for(pieces: usize) -> usize {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Mortal::open(&folder.path().join("switchboard.db")).await;
+    let shared: Arc<dyn Store> = Arc::clone(&store) as Arc<dyn Store>;
+    let id = begin(&shared).await.conversation().id.clone();
+    let user = UserId::local();
+    let mut talk = Talk::load_watched(shared, &user, &id).await.unwrap();
+    let mut reply = Reply::default();
+    let part = || AssistantPart::text("x".repeat(5000));
+    reply.parts.extend((0..pieces).map(|_| part()));
+    reply.stop = Some(Stop::new(StopReason::End, "scripted"));
+    let agent = Agent::new(ScriptedModel::new().replies(reply), "scripted", tools());
+    let mut turn = talk.turn(&agent, MODEL);
+    let before = store.written();
+    let mut told = 0;
+    while let Some(event) = turn.next().await.unwrap() {
+        told += usize::from(matches!(event, Event::Text { .. }));
+    }
+    assert_eq!(told, pieces);
+    drop(turn);
+    let stored = store.messages(&id, Span::Last(1)).await.unwrap();
+    assert_eq!(stored[0].content.len(), 5000 * pieces);
+    store.written() - before
+}
+
+#[tokio::test]
+async fn what_is_written_of_a_reply_grows_with_its_length_only() {
+    let (once, twice) = (written_for(40).await, written_for(80).await);
+    assert!(twice * 10 <= once * 22, "{once} bytes, then {twice}");
+}
+
+#[tokio::test]
+async fn whoever_takes_up_a_run_asks_whatever_it_waits_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("switchboard.db");
+    let store = Mortal::open(&path).await;
+    let shared: Arc<dyn Store> = Arc::clone(&store) as Arc<dyn Store>;
+    let mut talk = begin(&shared).await;
+    let id = talk.conversation().id.clone();
+    let agent = Agent::new(model(vec![3]), "scripted", tools());
+    let mut turn = talk.turn(&agent, MODEL);
+    while !matches!(turn.next().await.unwrap(), Some(Event::Approval(_))) {}
+    assert_eq!(store.open_questions(&id).await.unwrap().len(), 1);
+    store.kill().await;
+    drop(turn);
+    let next = Mortal::open(&path).await;
+    let shared: Arc<dyn Store> = Arc::clone(&next) as Arc<dyn Store>;
+    let talk = Talk::load(shared, &UserId::local(), &id).await.unwrap();
+    assert_eq!(talk.run().approvals().len(), 3);
+    let asked = next.open_questions(&id).await.unwrap();
+    let mut calls: Vec<_> = asked
+        .iter()
+        .map(|it| it.call_id.as_deref().unwrap())
+        .collect();
+    calls.sort_unstable();
+    assert_eq!(calls, ["1", "2", "3"]);
+}
+
+#[tokio::test]
+async fn waiting_for_an_event_may_be_given_up_and_goes_on_where_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Mortal::open(&folder.path().join("switchboard.db")).await;
+    let shared: Arc<dyn Store> = Arc::clone(&store) as Arc<dyn Store>;
+    let id = begin(&shared).await.conversation().id.clone();
+    let mut talk = Talk::load(shared, &UserId::local(), &id).await.unwrap();
+    let agent = Agent::new(model(vec![1]), "scripted", tools());
+    let mut turn = talk.turn(&agent, MODEL);
+    let mut written = BTreeSet::new();
+    for _ in 0..50 {
+        let _ = turn.ready().now_or_never();
+        tokio::task::yield_now().await;
+        written.insert(store.written());
+    }
+    assert_eq!(written.len(), 1, "the lease is acquired once: {written:?}");
 }

@@ -68,6 +68,8 @@ async fn a_file_of_a_newer_version_is_left_alone() {
     let path = folder.path().join("switchboard.db");
     let raw = rusqlite::Connection::open(&path).unwrap();
     raw.pragma_update(None, "user_version", 999).unwrap();
+    raw.pragma_update(None, "application_id", 0x7377_6264)
+        .unwrap();
     drop(raw);
     let error = SqliteStore::open(&path, Limits::default())
         .await
@@ -92,6 +94,63 @@ async fn a_file_that_is_no_store_is_named() {
         .await
         .unwrap_err();
     assert!(error.to_string().contains("notes.txt"), "{error}");
+}
+
+#[tokio::test]
+async fn a_database_of_another_program_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("notes.db");
+    for (version, id) in [(0, 0), (0, 7), (2, 0), (2, 7), (5, 0), (99, 7)] {
+        let _ = std::fs::remove_file(&path);
+        let raw = rusqlite::Connection::open(&path).unwrap();
+        raw.execute_batch("CREATE TABLE notes (text TEXT)").unwrap();
+        raw.pragma_update(None, "user_version", version).unwrap();
+        raw.pragma_update(None, "application_id", id).unwrap();
+        let error = SqliteStore::open(&path, Limits::default())
+            .await
+            .unwrap_err();
+        assert!(matches!(error, StoreError::Foreign(_)), "{error:?}");
+        let tables = "SELECT COUNT(*) FROM sqlite_schema";
+        let tables: u32 = raw.query_row(tables, [], |row| row.get(0)).unwrap();
+        assert_eq!(tables, 1, "version {version}, id {id}");
+    }
+}
+
+#[tokio::test]
+async fn who_reads_does_not_wait_for_another_process_that_writes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("switchboard.db");
+    let limits = Limits::default().with_busy(std::time::Duration::from_millis(1));
+    let store = SqliteStore::open(&path, limits).await.unwrap();
+    let setting = |value| {
+        vec![Change::PutSetting(Setting::new(
+            UserId::local(),
+            "k",
+            value,
+        ))]
+    };
+    store.commit(setting(1)).await.unwrap();
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let error = store.commit(setting(2)).await.unwrap_err();
+    assert!(matches!(error, StoreError::Busy), "{error:?}");
+    let read = store.settings(&UserId::local()).await.unwrap();
+    assert_eq!(read[0].value, 1);
+    other.execute_batch("COMMIT").unwrap();
+    store.commit(setting(3)).await.unwrap();
+    let patient = SqliteStore::open(&path, Limits::default()).await.unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let waiting = tokio::spawn({
+        let patient = patient.clone();
+        async move { patient.commit(setting(4)).await }
+    });
+    // The write waits, and reads come through all the same.
+    for _ in 0..20 {
+        let read = patient.settings(&UserId::local()).await.unwrap();
+        assert_eq!(read[0].value, 3);
+    }
+    other.execute_batch("COMMIT").unwrap();
+    waiting.await.unwrap().unwrap();
 }
 
 #[tokio::test]

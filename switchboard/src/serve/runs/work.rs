@@ -196,7 +196,7 @@ impl Task {
             let message = format!("{server} cannot be reached now, so its tool cannot be run");
             let error = ApiError::new(StatusCode::BAD_GATEWAY, "unreachable", message)
                 .with_hint("Try again when it is connected, or deny the call.");
-            first.into_iter().for_each(|it| it.refuse(error.clone()));
+            refuse(first, error);
             return Ok(());
         }
         let agent = match plan.agent(&shared, &equipment, &conversation).await {
@@ -204,7 +204,11 @@ impl Task {
             Err(failure) => return self.fail(failure, first).await,
         };
         let servers = &equipment.servers;
-        let (policy, limits) = plan.governance(&shared, servers, &conversation).await?;
+        let governance = plan.governance(&shared, servers, &conversation).await;
+        let (policy, limits) = match governance {
+            Ok(governance) => governance,
+            Err(error) => return Err(refuse(first, error.into())),
+        };
         self.talk.govern(policy, limits);
         let name = plan.choice.name();
         let model = Model {
@@ -214,7 +218,9 @@ impl Task {
         };
         let mut turn = self.talk.turn(&agent, model);
         for notice in &equipment.notices {
-            turn.notice(notice).await?;
+            if let Err(error) = turn.notice(notice).await {
+                return Err(refuse(first, error.into()));
+            }
         }
         let mut driving = Driving {
             shared: &shared,
@@ -224,7 +230,7 @@ impl Task {
         };
         let driven = driving.drive(orders).await;
         driving.end(&driven);
-        driven.map_err(ApiError::from)
+        driven
     }
 
     /// A server that is to run a call now and offers nothing at all.
@@ -262,9 +268,7 @@ impl Task {
         if self.talk.is_cut_off() {
             self.talk.fail(message).await?;
         }
-        first
-            .into_iter()
-            .for_each(|order| order.refuse(error.clone()));
+        refuse(first, error);
         Ok(())
     }
 }
@@ -280,7 +284,7 @@ struct Driving<'t> {
 }
 
 impl Driving<'_> {
-    async fn drive(&mut self, orders: &mut mpsc::Receiver<Order>) -> Result<(), SessionError> {
+    async fn drive(&mut self, orders: &mut mpsc::Receiver<Order>) -> Result<(), ApiError> {
         let mut closing = self.shared.closing.clone();
         // Answers can be taken once the tools are known: with the first event they are.
         let (mut begun, mut waits, mut closed) = (false, false, false);
@@ -292,7 +296,8 @@ impl Driving<'_> {
                 biased;
                 // What happened before an order is stored and announced before it.
                 order = next(&mut self.first, orders), if begun && !self.turn.has_queued() => {
-                    waits &= !self.obey(order).await?;
+                    // What an order shows to be different now is stored and announced as well.
+                    waits &= !self.obey(order).await? && !self.turn.has_queued();
                     continue;
                 }
                 () = app::closed(&mut closing), if !closed => {
@@ -316,7 +321,7 @@ impl Driving<'_> {
     }
 
     /// Does what is ordered meanwhile. True if something may happen because of it.
-    async fn obey(&mut self, order: Order) -> Result<bool, SessionError> {
+    async fn obey(&mut self, order: Order) -> Result<bool, ApiError> {
         match order {
             Order::Confirm { confirm, reply } => {
                 let given = confirm.give(&mut self.turn).await;
@@ -333,20 +338,20 @@ impl Driving<'_> {
                 Ok(tell(reply, given.map(drop))? && goes_on)
             }
             Order::Ask { question, reply } => {
-                let asked = self.turn.ask(*question).await?;
-                tell(reply, asked.then_some(()).ok_or_else(answered)).map(|_| false)
+                let asked = self.turn.ask(*question).await;
+                tell(reply, counts(asked)).map(|_| false)
             }
             Order::Settle {
                 question,
                 answer,
                 reply,
             } => {
-                let settled = self.turn.settle(&question, answer).await?;
-                tell(reply, settled.then_some(()).ok_or_else(answered)).map(|_| false)
+                let settled = self.turn.settle(&question, answer).await;
+                tell(reply, counts(settled)).map(|_| false)
             }
             Order::Notice { message, reply } => {
-                self.turn.notice(&message).await?;
-                tell(reply, Ok(())).map(|_| false)
+                let told = self.turn.notice(&message).await;
+                tell(reply, told.map_err(ApiError::from)).map(|_| false)
             }
             Order::Cancel { reply } => {
                 self.turn.cancel();
@@ -371,17 +376,13 @@ impl Driving<'_> {
         }
     }
 
-    fn end(self, driven: &Result<(), SessionError>) {
-        let failed = || ApiError::conflict("overtaken", "the conversation was moved on elsewhere");
+    fn end(self, driven: &Result<(), ApiError>) {
         for reply in self.stops {
-            let _ = reply.send(match driven {
-                Ok(()) => Ok(()),
-                Err(_) => Err(failed()),
-            });
+            let _ = reply.send(driven.clone());
         }
-        for order in self.first {
-            order.refuse(failed());
-        }
+        let over = || ApiError::conflict("overtaken", "the conversation was moved on elsewhere");
+        let error = driven.as_ref().err().cloned().unwrap_or_else(over);
+        refuse(self.first, error);
     }
 }
 
@@ -399,9 +400,9 @@ async fn next(first: &mut VecDeque<Order>, orders: &mut mpsc::Receiver<Order>) -
 
 /// Passes on what came of an answer: whether it counts. An error means that what is in memory is
 /// no longer what is stored.
-fn tell<T>(reply: Reply<T>, given: Result<T, ApiError>) -> Result<bool, SessionError> {
+fn tell<T>(reply: Reply<T>, given: Result<T, ApiError>) -> Result<bool, ApiError> {
     let told = match &given {
-        Err(error) if error.is_overtaken() => Err(SessionError::Overtaken),
+        Err(error) if error.is_overtaken() || error.status.is_server_error() => Err(error.clone()),
         given => Ok(given.is_ok()),
     };
     let _ = reply.send(given);
@@ -420,6 +421,22 @@ fn answer<T>(reply: Reply<T>, done: Result<T, SessionError>) -> Result<(), ApiEr
             let _ = reply.send(Err(error.clone()));
             Err(error)
         }
+    }
+}
+
+/// Orders that are not done, for this reason.
+fn refuse(orders: VecDeque<Order>, error: ApiError) -> ApiError {
+    orders
+        .into_iter()
+        .for_each(|order| order.refuse(error.clone()));
+    error
+}
+
+/// Whether a question was still there to be asked or settled.
+fn counts(done: Result<bool, SessionError>) -> Result<(), ApiError> {
+    match done? {
+        true => Ok(()),
+        false => Err(answered()),
     }
 }
 

@@ -5,8 +5,8 @@ use serde_json::json;
 use super::fails;
 use crate::store::{
     Assistant, Blob, BlobId, CallStatus, Change, Conversation, ConversationId, Decision, Message,
-    NewEvent, Pending, PendingKind, Role, Rule, RuleScope, Run, RunId, Setting, Span, Store,
-    StoreError, Timestamp, ToolCall, Usage, UserId,
+    MessageId, NewEvent, Pending, PendingKind, Role, Rule, RuleScope, Run, RunId, Setting, Span,
+    Store, StoreError, Timestamp, ToolCall, Usage, UserId,
 };
 
 type Outcome = Result<(), StoreError>;
@@ -74,13 +74,15 @@ pub(super) async fn an_answer_is_one_message_with_all_its_calls(store: &dyn Stor
     second.status = CallStatus::Cancelled;
     second.is_error = Some(true);
     answer.tool_calls = vec![first, second];
-    let begun = Change::SetContent(answer.id.clone(), "Do".to_owned());
-    store.commit(vec![begun]).await?;
-    let stored = store
-        .message(&answer.id)
-        .await?
-        .map(|message| message.content);
-    assert_eq!(stored.as_deref(), Some("Do"));
+    for (text, whole) in [("Do", "Do"), ("ing", "Doing")] {
+        let more = Change::AppendContent(answer.id.clone(), text.to_owned());
+        store.commit(vec![more]).await?;
+        let stored = store.message(&answer.id).await?;
+        let stored = stored.map(|message| message.content);
+        assert_eq!(stored.as_deref(), Some(whole));
+    }
+    let nowhere = Change::AppendContent(MessageId::fresh(), "?".to_owned());
+    fails!(store, vec![nowhere], StoreError::Missing { .. });
     answer.content = "Done.".to_owned();
     answer.provider_raw = Some(r#"[{"role": "assistant", "n": 1.50}]"#.to_owned());
     answer.finish = Some("done".to_owned());

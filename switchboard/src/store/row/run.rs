@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::store::id::{ConversationId, MessageId, RunId, UserId};
+use crate::store::row::conversation::{Conversation, Message};
+use crate::store::row::policy::Pending;
 use crate::store::timestamp::Timestamp;
 
 /// A run of the loop: one answer in the making.
@@ -50,6 +52,22 @@ impl Run {
             updated_at: now,
         }
     }
+}
+
+/// A conversation as it is at one moment, as far as is needed to go on with it.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Snapshot {
+    /// The conversation.
+    pub conversation: Conversation,
+    /// Its last message.
+    pub last: Option<Message>,
+    /// Its latest run.
+    pub run: Option<Run>,
+    /// The message that the run writes.
+    pub answer: Option<Message>,
+    /// The questions that wait for the user, oldest first.
+    pub questions: Vec<Pending>,
 }
 
 /// What one round of a run used. It stays when the conversation goes.

@@ -13,7 +13,13 @@ const STEPS: &[&str] = &[
     include_str!("tables_2.sql"),
     include_str!("tables_3.sql"),
     include_str!("tables_4.sql"),
+    include_str!("tables_5.sql"),
 ];
+
+/// Marks our files, from the fifth version on: "swbd".
+const APPLICATION_ID: i32 = 0x7377_6264;
+/// The first version of the tables whose files are marked.
+const FIRST_MARKED: u32 = 5;
 
 /// Sets what holds for a connection rather than for the file.
 pub(super) fn configure(connection: &Connection, busy: Duration) -> rusqlite::Result<()> {
@@ -65,6 +71,9 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), St
         let found: u32 = transaction
             .pragma_query_value(None, "user_version", |row| row.get(0))
             .map_err(open)?;
+        if !is_ours(&transaction, found).map_err(open)? {
+            return Err(StoreError::Foreign(path.to_owned()));
+        }
         if found > known {
             let path = path.to_owned();
             return Err(StoreError::Newer { path, found, known });
@@ -78,6 +87,21 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), St
             .map_err(open)?;
         transaction.commit().map_err(open)?;
     }
+}
+
+/// Whether the tables are ours, or there are none yet.
+fn is_ours(connection: &Connection, version: u32) -> rusqlite::Result<bool> {
+    let id: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    let count = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, u32>(0));
+    Ok(match version {
+        0 => id == 0 && count("SELECT COUNT(*) FROM sqlite_schema")? == 0,
+        1..FIRST_MARKED => {
+            let ours = "SELECT COUNT(*) FROM sqlite_schema
+                 WHERE type = 'table' AND name IN ('mcp_servers', 'pending_interactions')";
+            id == 0 && count(ours)? == 2
+        }
+        _ => id == APPLICATION_ID,
+    })
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::store::id::{
 };
 use crate::store::row::{
     ApprovedDefinition, Assistant, Blob, Conversation, Event, EventBounds, Message, Pending, Rule,
-    Run, Server, ServerTool, Setting, Standing, TokenRef, UsageTotal, User,
+    Run, Server, ServerTool, Setting, Snapshot, Standing, TokenRef, UsageTotal, User,
 };
 use crate::store::sqlite::table::{self, failed};
 use crate::store::timestamp::Timestamp;
@@ -111,7 +111,7 @@ pub(super) fn messages(
         messages.reverse();
     }
     for message in &mut messages {
-        add_calls(connection, message)?;
+        complete(connection, message)?;
     }
     Ok(messages)
 }
@@ -120,12 +120,16 @@ pub(super) fn message(connection: &Connection, id: &MessageId) -> Found<Option<M
     let sql = "SELECT * FROM messages WHERE id = ?";
     let mut message = table::MESSAGES.row(connection, sql, [id.as_str()])?;
     if let Some(message) = &mut message {
-        add_calls(connection, message)?;
+        complete(connection, message)?;
     }
     Ok(message)
 }
 
-fn add_calls(connection: &Connection, message: &mut Message) -> Found<()> {
+/// Adds what is in tables of its own: the text that was appended, and the calls.
+fn complete(connection: &Connection, message: &mut Message) -> Found<()> {
+    let sql = "SELECT text FROM message_chunks WHERE message_id = ? ORDER BY number";
+    let chunks = ids(connection, sql, message.id.as_str(), |text| text)?;
+    message.content.extend(chunks);
     let sql = "SELECT * FROM tool_calls WHERE message_id = ? ORDER BY position, call_id";
     message.tool_calls = table::TOOL_CALLS.rows(connection, sql, [message.id.as_str()])?;
     Ok(())
@@ -188,6 +192,29 @@ pub(super) fn latest_run(
 ) -> Found<Option<Run>> {
     let sql = "SELECT * FROM runs WHERE conversation_id = ? ORDER BY seq DESC LIMIT 1";
     table::RUNS.row(connection, sql, [conversation.as_str()])
+}
+
+pub(super) fn snapshot(
+    connection: &Connection,
+    user: &UserId,
+    id: &ConversationId,
+) -> Found<Option<Snapshot>> {
+    let Some(conversation) = conversation(connection, user, id)? else {
+        return Ok(None);
+    };
+    let run = latest_run(connection, id)?;
+    let answer = run.as_ref().and_then(|run| run.message_id.as_ref());
+    let answer = match answer {
+        Some(answer) => message(connection, answer)?,
+        None => None,
+    };
+    Ok(Some(Snapshot {
+        conversation,
+        last: messages(connection, id, Span::Last(1))?.pop(),
+        run,
+        answer,
+        questions: open_questions(connection, id)?,
+    }))
 }
 
 pub(super) fn unfinished(connection: &Connection, user: &UserId) -> Found<Vec<ConversationId>> {
@@ -292,7 +319,7 @@ pub(super) fn settings(connection: &Connection, user: &UserId) -> Found<Vec<Sett
     table::SETTINGS.rows(connection, sql, [user.as_str()])
 }
 
-/// The ids that a query of one parameter finds.
+/// The texts, ids mostly, that a query of one parameter finds.
 fn ids<T>(connection: &Connection, sql: &str, of: &str, id: fn(String) -> T) -> Found<Vec<T>> {
     connection
         .prepare_cached(sql)

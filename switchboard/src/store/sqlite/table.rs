@@ -264,7 +264,18 @@ pub(super) fn execute(
 
 /// A read or a write that failed for no reason of the caller's.
 pub(super) fn failed(error: rusqlite::Error) -> StoreError {
-    StoreError::Failed(error.into())
+    use rusqlite::ffi::{ErrorCode, SQLITE_IOERR_TRUNCATE, SQLITE_IOERR_WRITE};
+    let Some(cause) = error.sqlite_error() else {
+        return StoreError::Failed(error.into());
+    };
+    match (cause.code, cause.extended_code) {
+        (ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked, _) => StoreError::Busy,
+        // A file that may not get larger fails otherwise than a full disk.
+        (ErrorCode::DiskFull, _) | (_, SQLITE_IOERR_WRITE | SQLITE_IOERR_TRUNCATE) => {
+            StoreError::Full(error.into())
+        }
+        _ => StoreError::Failed(error.into()),
+    }
 }
 
 struct Column(Sql);
@@ -284,5 +295,21 @@ fn shallower(value: &Value, depth: usize) -> bool {
         Value::Array(items) => items.iter().all(|item| shallower(item, below)),
         Value::Object(fields) => fields.values().all(|field| shallower(field, below)),
         _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_called_by_its_name() {
+        let connection = Connection::open_in_memory().unwrap();
+        let pages = "PRAGMA max_page_count = 2; CREATE TABLE t (text TEXT)";
+        connection.execute_batch(pages).unwrap();
+        let sql = "INSERT INTO t VALUES (?)";
+        let full = execute(&connection, sql, ["x".repeat(1 << 20)]).unwrap_err();
+        assert!(matches!(full, StoreError::Full(_)), "{full:?}");
+        assert!(full.to_string().contains("the disk is full"), "{full}");
     }
 }

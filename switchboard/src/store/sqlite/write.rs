@@ -4,7 +4,7 @@ use rusqlite::{Connection, TransactionBehavior, params};
 
 use crate::store::change::Change;
 use crate::store::error::StoreError;
-use crate::store::id::{AssistantId, ConversationId};
+use crate::store::id::{AssistantId, ConversationId, MessageId};
 use crate::store::row::{
     ApprovedDefinition, Blob, Conversation, DefinitionKind, Message, PendingState, Run, Setting,
 };
@@ -135,12 +135,7 @@ fn apply(
             table::CONVERSATIONS.delete(connection, user, id.as_str())?;
         }
         Change::PutMessage(message) => put_message(connection, message, row_bytes)?,
-        Change::SetContent(id, content) => {
-            let sql = "UPDATE messages SET content = ? WHERE id = ?";
-            if execute(connection, sql, params![content, id.as_str()])? == 0 {
-                return Err(StoreError::Missing { what: "content" });
-            }
-        }
+        Change::AppendContent(id, text) => append_content(connection, id, text, row_bytes)?,
         Change::PutToolCall(row) => table::TOOL_CALLS.put(connection, row, row_bytes)?,
         Change::PutBlob(blob) => put_blob(connection, blob, row_bytes)?,
         Change::PutRule(row) => table::RULES.put(connection, row, row_bytes)?,
@@ -232,12 +227,34 @@ fn put_message(
     row_bytes: usize,
 ) -> Result<(), StoreError> {
     table::MESSAGES.put(connection, message, row_bytes)?;
+    let sql = "DELETE FROM message_chunks WHERE message_id = ?";
+    execute(connection, sql, [message.id.as_str()])?;
     let sql = "DELETE FROM tool_calls WHERE message_id = ?";
     execute(connection, sql, [message.id.as_str()])?;
     for call in &message.tool_calls {
         table::TOOL_CALLS.put(connection, call, row_bytes)?;
     }
     Ok(())
+}
+
+/// Adds a piece to what a message says: nothing that was written before is written again.
+fn append_content(
+    connection: &Connection,
+    id: &MessageId,
+    text: &str,
+    row_bytes: usize,
+) -> Result<(), StoreError> {
+    if text.len() > row_bytes {
+        return Err(StoreError::TooBig { what: "content" });
+    }
+    let sql = "INSERT INTO message_chunks (message_id, number, text)
+         SELECT id, 1 + COALESCE(
+             (SELECT MAX(number) FROM message_chunks WHERE message_id = ?1), 0), ?2
+         FROM messages WHERE id = ?1";
+    match execute(connection, sql, params![id.as_str(), text])? {
+        0 => Err(StoreError::Missing { what: "content" }),
+        _ => Ok(()),
+    }
 }
 
 fn put_blob(connection: &Connection, blob: &Blob, row_bytes: usize) -> Result<(), StoreError> {

@@ -96,7 +96,7 @@ fn a_call_is_asked_for_approved_made_and_answered_in_one_message() {
     insta::assert_json_snapshot!(record, @r#"
     {
       "id": "call_demo0",
-      "serverId": "demo",
+      "serverId": null,
       "serverName": "demo",
       "toolName": "write_note",
       "displayName": "mcp__demo__write_note",

@@ -114,6 +114,22 @@ async fn what_is_approved_after_a_change_runs_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_call_names_its_server_by_the_id_that_stays_with_it() {
+    let (_server, house) = house(Script::empty().with_tool(note("Writes a note."))).await;
+    let (talk, shown) = asked(&house, &json!({}));
+    let id = notes(&house)["id"].clone();
+    assert_eq!(shown["toolCalls"][0]["serverId"], id);
+    let open = house.get(&format!("/api/conversations/{}/questions", talk.id));
+    assert_eq!(open["items"][0]["payload"]["record"]["serverId"], id);
+    let path = format!("/api/mcp-servers/{}", id.as_str().unwrap());
+    let (status, renamed) = house.ask("PUT", &path, Some(&json!({"name": "memos"})));
+    assert_eq!(status, 200, "{renamed}");
+    let call = &house.latest(&talk)["toolCalls"][0];
+    let path = format!("/api/mcp-servers/{}", call["serverId"].as_str().unwrap());
+    assert_eq!(house.get(&path)["name"], "memos");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_lasting_yes_ends_with_the_definition_and_with_the_address() {
     let (server, house) = house(Script::empty().with_tool(note("Writes a note."))).await;
     let (_, shown) = asked(&house, &json!({}));

@@ -84,3 +84,13 @@ fn a_reader_that_does_not_read_holds_nobody_up() {
         }
     }
 }
+
+#[test]
+fn one_user_cannot_take_the_readers_of_another() {
+    let house = House::with(&["--user", "ann", "--user", "bob"]);
+    let all: Vec<_> = (0..256).map(|_| house.events_as("ann", "", &[])).collect();
+    let (status, _) = house.ask_as("ann", "GET", "/api/events", None);
+    assert_eq!(status, 429);
+    house.events_as("bob", "", &[]);
+    drop(all);
+}

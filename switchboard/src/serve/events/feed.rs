@@ -1,0 +1,152 @@
+//! Reads a user's new events once for all who read them.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Weak};
+
+use futures_util::FutureExt as _;
+use parking_lot::Mutex;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::task::AbortHandle;
+
+use super::window::{Line, Window};
+use super::{BEAT, PAGE};
+use crate::store::{Marks, Store, StoreError, UserId};
+
+/// The most readers of one user at a time.
+const READERS: usize = 256;
+/// So many of the latest events are kept for those who read, and so many bytes of them.
+const LINES: usize = 2048;
+const BYTES: usize = 4 << 20;
+
+/// The users' feeds: a cheap clone. One lives as long as somebody reads it.
+#[derive(Clone, Default)]
+pub(crate) struct Feeds {
+    feeds: Arc<Mutex<HashMap<UserId, Weak<Feed>>>>,
+}
+
+/// A user's latest events.
+pub(super) struct Feed {
+    window: Arc<Mutex<Window>>,
+    latest: watch::Receiver<u64>,
+    room: Arc<Semaphore>,
+    task: AbortHandle,
+}
+
+impl Feeds {
+    /// A user's feed, which is begun if nobody reads it yet.
+    pub(super) async fn of(
+        &self,
+        store: &Arc<dyn Store>,
+        user: &UserId,
+    ) -> Result<Arc<Feed>, StoreError> {
+        if let Some(feed) = self.find(user) {
+            return Ok(feed);
+        }
+        // Marks first: what is appended from here on is heard of.
+        let marks = store.marks();
+        let latest = store.event_bounds(user).await?.latest;
+        let mut feeds = self.feeds.lock();
+        // Somebody else may have begun it meanwhile.
+        if let Some(feed) = feeds.get(user).and_then(live) {
+            return Ok(feed);
+        }
+        let feed = Feed::begin(store, user, marks, latest);
+        feeds.retain(|_, feed| feed.strong_count() > 0);
+        feeds.insert(user.clone(), Arc::downgrade(&feed));
+        Ok(feed)
+    }
+
+    fn find(&self, user: &UserId) -> Option<Arc<Feed>> {
+        self.feeds.lock().get(user).and_then(live)
+    }
+}
+
+/// A feed that is read, and has not failed.
+fn live(feed: &Weak<Feed>) -> Option<Arc<Feed>> {
+    feed.upgrade().filter(|feed| !feed.task.is_finished())
+}
+
+impl Feed {
+    fn begin(store: &Arc<dyn Store>, user: &UserId, marks: Marks, latest: u64) -> Arc<Self> {
+        let (told, heard) = watch::channel(latest);
+        let window = Arc::new(Mutex::new(Window::new(latest, LINES, BYTES)));
+        let kept = Arc::downgrade(&window);
+        let reading = follow(kept, Arc::clone(store), user.clone(), marks, told);
+        Arc::new(Self {
+            window,
+            latest: heard,
+            room: Arc::new(Semaphore::new(READERS)),
+            task: tokio::spawn(reading).abort_handle(),
+        })
+    }
+
+    /// Room for another reader, if there is any.
+    pub(super) fn enter(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.room).try_acquire_owned().ok()
+    }
+
+    /// The number of the latest event, whenever there is a new one; it ends if the store fails.
+    pub(super) fn latest(&self) -> watch::Receiver<u64> {
+        self.latest.clone()
+    }
+
+    /// At most a page of the events after this number; nothing if some of them are in the store only.
+    pub(super) fn read(&self, after: u64) -> Option<Vec<Arc<Line>>> {
+        self.window.lock().read(after, PAGE as usize)
+    }
+}
+
+impl Drop for Feed {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl fmt::Debug for Feeds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Feeds")
+            .field("users", &self.feeds.lock().len())
+            .finish()
+    }
+}
+
+/// Reads what is new, until nobody wants it any more or the store fails.
+async fn follow(
+    window: Weak<Mutex<Window>>,
+    store: Arc<dyn Store>,
+    user: UserId,
+    mut marks: Marks,
+    told: watch::Sender<u64>,
+) {
+    let mut latest = *told.borrow();
+    loop {
+        let Ok(events) = store.events(&user, None, latest, PAGE).await else {
+            return;
+        };
+        let Some(window) = window.upgrade() else {
+            return;
+        };
+        let full = events.len() == PAGE as usize;
+        if !events.is_empty() {
+            let mut window = window.lock();
+            events
+                .into_iter()
+                .for_each(|event| window.push(event.into()));
+            latest = window.latest();
+            drop(window);
+            told.send_replace(latest);
+        }
+        drop(window);
+        if full {
+            continue;
+        }
+        // Another process may have written as well: that is not heard of.
+        tokio::select! {
+            heard = marks.heard(&user, None) => if !heard { return },
+            () = tokio::time::sleep(BEAT) => {}
+        }
+        // What came meanwhile is read together.
+        while marks.heard(&user, None).now_or_never() == Some(true) {}
+    }
+}
