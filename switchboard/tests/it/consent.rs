@@ -415,10 +415,7 @@ async fn finish(stage: &Arc<Stage>, judge: &mut Judge) {
         for call in message.tool_calls {
             let over = matches!(
                 call.status,
-                CallStatus::Done
-                    | CallStatus::Error
-                    | CallStatus::Denied
-                    | CallStatus::Cancelled
+                CallStatus::Done | CallStatus::Error | CallStatus::Denied | CallStatus::Cancelled
             );
             assert!(over, "{call:?}");
         }
