@@ -16,7 +16,7 @@ use crate::cli::wishes::TalkArgs;
 use crate::exit::{Exit, Failure};
 use crate::out::{Out, Style};
 use crate::session::Talk;
-use crate::store::{CallStatus, ToolCall, UsageTotal};
+use crate::store::{CallStatus, Server, ToolCall, UsageTotal};
 use crate::untrusted;
 use crate::workbench::Workbench;
 
@@ -143,7 +143,9 @@ async fn answer(
     let denied = denied.filter(|call| call.status == CallStatus::Denied);
     let denied: Vec<&ToolCall> = denied.collect();
     if !denied.is_empty() {
-        console.screen.line(Style::Dim, &allowing(&denied));
+        console
+            .screen
+            .line(Style::Dim, &allowing(&denied, &bench.servers));
     }
     let exit = match &reason {
         Reason::Finished if !denied.is_empty() => Exit::Denied,
@@ -178,21 +180,27 @@ async fn answer(
 }
 
 /// How calls that were denied could run the next time.
-fn allowing(denied: &[&ToolCall]) -> String {
+fn allowing(denied: &[&ToolCall], servers: &[Server]) -> String {
     let mut tools: Vec<(&str, &str)> = denied
         .iter()
         .map(|call| (call.server_name.as_str(), call.tool.as_str()))
         .collect();
+    // Only what is stored can be allowed for good.
+    tools.retain(|(server, _)| servers.iter().any(|row| row.name == *server));
     tools.sort_unstable();
     tools.dedup();
     let commands = tools.iter().map(|(server, tool)| {
         let (server, tool) = (untrusted::line(server), untrusted::line(tool));
         format!("`switchboard tool allow {server} {tool}`")
     });
+    let commands = commands.collect::<Vec<_>>().join(", ");
+    let for_good = match commands.is_empty() {
+        true => String::new(),
+        false => format!(" {commands} lets a tool run from now on."),
+    };
     format!(
-        "Denied: nobody could be asked, or a rule forbids it. {} lets a tool run from now on, \
-         --approve auto every tool, this once; in a terminal you are asked.",
-        commands.collect::<Vec<_>>().join(", ")
+        "Denied: nobody could be asked, or a rule forbids it. With --approve auto every tool runs, \
+         this once; in a terminal you are asked.{for_good}"
     )
 }
 

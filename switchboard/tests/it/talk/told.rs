@@ -140,6 +140,13 @@ fn arguments_that_a_tool_does_not_take_are_refused_before_it_is_called() {
 #[test]
 fn a_denied_call_is_told_with_what_would_allow_it() {
     let desk = Desk::new();
+    let error = text(&desk.run(&["run", "write a note"]).stderr);
+    assert!(
+        error.contains("--approve auto") && !error.contains("tool allow"),
+        "{error}"
+    );
+    let add = ["servers", "add", "demo", "--", path(), "demo-server"];
+    assert!(desk.run(&add).status.success());
     let output = desk.run(&["run", "write a note"]);
     assert_eq!(output.status.code(), Some(6));
     let error = text(&output.stderr);
