@@ -31,24 +31,15 @@ pub(crate) struct Refused {
     pub(crate) trouble: Trouble,
 }
 
-/// Connects, and asks for the lists there are. Dropping the future
-/// leaves nothing behind.
+/// Connects, and asks for the lists there are. It counts among the starts that are under way until
+/// that is done, or its time is up. Dropping the future leaves nothing behind.
 pub(crate) async fn connect(
     hub: Arc<Hub>,
     slot: Arc<Slot>,
     connection: u64,
-    permit: OwnedSemaphorePermit,
+    _permit: OwnedSemaphorePermit,
 ) -> Result<Fresh, Refused> {
-    let patience = hub.limits.start_patience();
-    let mut work = std::pin::pin!(work(&hub, &slot, connection));
-    match tokio::time::timeout(patience, &mut work).await {
-        Ok(done) => done,
-        Err(_) => {
-            // It waits more than it works: the next one's turn.
-            drop(permit);
-            work.await
-        }
-    }
+    work(&hub, &slot, connection).await
 }
 
 async fn work(hub: &Hub, slot: &Slot, connection: u64) -> Result<Fresh, Refused> {

@@ -38,7 +38,7 @@ pub use catalog::{
     Catalog, CatalogDiff, ChangedEntry, Entry, ItemKind, ListProblem, Listing, ToolPolicy,
 };
 pub use config::{
-    ConfigFile, ConfigProblem, Dialect, Endpoint, Input, Missing, Place, RemoteEndpoint,
+    ConfigFile, ConfigProblem, Dialect, Endpoint, Input, Loss, Missing, Place, RemoteEndpoint,
     RemoteKind, Resolved, ServerConfig, Start, StdioEndpoint, Unresolved, Variable, Variables,
 };
 pub use connector::{Connector, DefaultConnector};

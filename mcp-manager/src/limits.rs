@@ -19,7 +19,6 @@ use crate::setting::settings;
 pub struct Limits {
     stdio_starts: usize,
     remote_starts: usize,
-    start_patience: Duration,
     connect_time: Duration,
     call_time: Duration,
     calls_per_server: u32,
@@ -41,13 +40,11 @@ pub struct Limits {
 
 settings! {
     of Limits;
-    /// How many programs are started at once. Default: 2.
+    /// How many programs are started at once: from the start until the server is ready, has failed,
+    /// or its time to connect is up. The others wait for their turn. Default: 2.
     stdio_starts / with_stdio_starts: usize;
-    /// How many remote servers are connected to at once. Default: 5.
+    /// How many remote servers are connected to at once, in the same sense. Default: 5.
     remote_starts / with_remote_starts: usize;
-    /// How long a server that does not get ready counts among those: then the next one's turn
-    /// comes, so that no server's slowness holds the others up. Default: 5 s.
-    start_patience / with_start_patience: Duration;
     /// How long connecting may take, and how long a call waits for its server to be connected,
     /// unless the server's configuration says otherwise. Default: 30 s.
     connect_time / with_connect_time: Duration;
@@ -118,7 +115,6 @@ impl Default for Limits {
         Self {
             stdio_starts: 2,
             remote_starts: 5,
-            start_patience: Duration::from_secs(5),
             connect_time: Duration::from_secs(30),
             call_time: Duration::from_secs(120),
             calls_per_server: 8,

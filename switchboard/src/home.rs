@@ -38,6 +38,25 @@ pub(crate) fn private() -> OpenOptions {
     options
 }
 
+/// Closes a file that is there to everybody but its owner.
+pub(crate) fn close_to_others(path: &Path) -> std::io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mut permissions = match std::fs::metadata(path) {
+            Ok(found) => found.permissions(),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        if permissions.mode() & 0o077 != 0 {
+            permissions.set_mode(0o600);
+            std::fs::set_permissions(path, permissions)?;
+        }
+    }
+    let _ = path;
+    Ok(())
+}
+
 /// The store's file: the one named, or the usual one.
 pub fn database(named: Option<&Path>) -> PathBuf {
     named.map_or_else(|| folder().join("switchboard.db"), Path::to_owned)

@@ -29,7 +29,7 @@ pub(crate) use log::ServerLog;
 pub(crate) use login::{log_in, log_out};
 pub(crate) use lookup::reach;
 pub(crate) use naming::{check_name, next_place};
-pub(crate) use secret::{Keeping, keep, stored_value};
+pub(crate) use secret::{Keeping, is_open, keep, keep_all, keep_answer, stored_value};
 pub(crate) use seen::{auto_approved, seen, transport};
 pub(crate) use select::{demo, find, of_file, pending};
 pub(crate) use tool_policy::{Approval, Switch, ToolPolicy, decide, switch};

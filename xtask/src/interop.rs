@@ -1,17 +1,22 @@
-//! `cargo xtask interop`: our client, manager and loop against real servers of other people's making.
+//! `cargo xtask interop`: our client, manager and loop against real servers of other people's making, and
+//! our files of servers against the programs whose files they are.
 
 use std::path::{Path, PathBuf};
 
 use crate::install;
 use crate::shell::{self, Outcome, cargo_as_tested};
 
-/// Installs the servers by package name and runs the `interop` tests of `mcp-client`,
+/// Installs the servers and the programs by package name and runs the `interop` tests of `mcp-client`,
 /// `mcp-manager` and `agent-loop` on them.
 pub(crate) fn run() -> Outcome {
     let Installed { node, python } = install()?;
+    let pins = Path::new("xtask/interop/hosts");
+    let hosts = install::npm(pins, Path::new("target/interop/hosts"))?;
+    let root = std::env::current_dir().map_err(|e| format!("current folder: {e}"))?;
     let mut tests = cargo_as_tested("test", &["--test", "interop"]);
     tests.env("INTEROP_NODE", &node);
     tests.env("INTEROP_PYTHON", &python);
+    tests.env("INTEROP_HOSTS", root.join(hosts).join("node_modules"));
     shell::run(tests)
 }
 

@@ -2,10 +2,8 @@
 
 use std::path::Path;
 
-use super::variable::Spelling;
-
-/// Whose configuration a file is. All are read alike; it decides the unit of `timeout`, and how
-/// things are spelt when they are written.
+/// Whose configuration a file is. Everybody's words are read in every file; the dialect decides how
+/// references are written, what `timeout` counts, and which words are written.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Dialect {
@@ -23,6 +21,11 @@ pub enum Dialect {
     Cursor,
     /// `cline_mcp_settings.json`: `mcpServers`; `timeout` in seconds.
     Cline,
+    /// Gemini CLI's `settings.json`: `mcpServers`, references as `$NAME`; `timeout` in milliseconds.
+    Gemini,
+    /// `opencode.json`: `mcp`, references as `{env:NAME}` and `{file:path}`; `timeout` in
+    /// milliseconds.
+    OpenCode,
     /// Codex' `config.toml`: `mcp_servers`; times in seconds.
     #[cfg(feature = "toml")]
     Codex,
@@ -57,8 +60,10 @@ impl Dialect {
             "claude_desktop_config.json" => Some(Self::ClaudeDesktop),
             ".mcp.json" | ".claude.json" => Some(Self::ClaudeCode),
             "cline_mcp_settings.json" => Some(Self::Cline),
+            "opencode.json" | "opencode.jsonc" => Some(Self::OpenCode),
+            "settings.json" if within(".gemini") => Some(Self::Gemini),
             #[cfg(feature = "toml")]
-            "config.toml" if within(".codex") => Some(Self::Codex),
+            name if name.ends_with(".toml") => Some(Self::Codex),
             "mcp.json" if within(".cursor") => Some(Self::Cursor),
             "mcp.json" | "settings.json" if within(".vscode") || within("Code") => {
                 Some(Self::VsCode)
@@ -86,22 +91,66 @@ impl Dialect {
         }
     }
 
-    /// How it writes environment variables.
-    pub(super) fn spelling(self) -> Spelling {
-        match self {
-            Self::ClaudeCode => Spelling::Short,
-            Self::VsCode | Self::Cursor | Self::Cline => Spelling::Long,
-            _ => Spelling::Any,
-        }
+    /// Whose file this is, by its name, else by what it says.
+    ///
+    /// ```
+    /// use mcp_manager::Dialect;
+    ///
+    /// let text = r#"{"mcp": {"a": {"type": "local", "command": ["run", "{env:KEY}"]}}}"#;
+    /// assert_eq!(Dialect::of("saved.json", text), Dialect::OpenCode);
+    /// ```
+    pub fn of(path: impl AsRef<Path>, text: &str) -> Self {
+        Self::of_path(path).unwrap_or_else(|| Self::of_text(text))
     }
 
-    /// The key that the servers are under.
-    pub(super) fn container(self) -> &'static str {
-        match self {
-            Self::VsCode => "servers",
-            #[cfg(feature = "toml")]
-            Self::Codex => "mcp_servers",
-            _ => "mcpServers",
+    /// Whose file this is, by what it says; [`Plain`](Self::Plain) if that does not tell.
+    pub fn of_text(text: &str) -> Self {
+        #[cfg(feature = "toml")]
+        if is_toml(text) {
+            return Self::Codex;
+        }
+        let Ok(root) = super::document::parse(text, Self::Plain) else {
+            return Self::Plain;
+        };
+        let has = |name: &str| root.get(name).is_some();
+        let entries = |name: &str| root.get(name).and_then(|node| node.members());
+        let entries = |name: &str| entries(name).unwrap_or_default().iter();
+        let is_type = |entry: &super::document::Member, words: [&str; 2]| {
+            let kind = entry.value.get("type").map(|kind| &kind.kind);
+            matches!(kind, Some(super::document::Kind::Text(kind)) if words.contains(&kind.as_str()))
+        };
+        if entries("mcp").any(|entry| is_type(entry, ["local", "remote"])) {
+            Self::OpenCode
+        } else if entries("mcpServers").any(|entry| entry.value.get("httpUrl").is_some()) {
+            Self::Gemini
+        } else if has("servers") && has("inputs") {
+            Self::VsCode
+        } else {
+            Self::Plain
+        }
+    }
+}
+
+/// Whether a text is TOML, if it is anything: its first line that says something is a table's head
+/// or sets a key.
+#[cfg(feature = "toml")]
+fn is_toml(text: &str) -> bool {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut lines = text.lines().map(str::trim_start);
+    let Some(line) = lines.find(|line| !line.is_empty() && !line.starts_with('#')) else {
+        return false;
+    };
+    let word = |c: char| c.is_ascii_alphanumeric() || "_-\"'".contains(c);
+    match line.strip_prefix('[') {
+        Some(head) => head
+            .trim_start_matches(['[', ' '])
+            .starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'),
+        None => {
+            line.split_once('=').is_some_and(|(key, _)| {
+                key.trim()
+                    .split('.')
+                    .all(|key| key.trim().chars().all(word))
+            }) && !line.starts_with('=')
         }
     }
 }

@@ -67,7 +67,7 @@ impl StdioEndpoint {
             args: Vec::new(),
             env: BTreeMap::new(),
             inherited: BTreeSet::new(),
-            env_policy: EnvPolicy::default(),
+            env_policy: EnvPolicy::Safe,
             env_file: None,
             cwd: None,
         }
@@ -94,7 +94,8 @@ impl StdioEndpoint {
         self
     }
 
-    /// Says which other variables of the host's are passed on.
+    /// Says which other variables of the host's are passed on; otherwise those that programs need
+    /// to find themselves ([`EnvPolicy::Safe`]).
     #[must_use]
     pub fn with_env_policy(mut self, policy: EnvPolicy) -> Self {
         self.env_policy = policy;
@@ -121,6 +122,11 @@ impl StdioEndpoint {
     /// Its environment variables.
     pub fn env(&self) -> &BTreeMap<String, Secret> {
         &self.env
+    }
+
+    /// The host's variables that are passed on whatever the policy says.
+    pub fn inherited(&self) -> impl Iterator<Item = &String> {
+        self.inherited.iter()
     }
 
     /// A file of further variables (VS Code's `envFile`), not yet read:

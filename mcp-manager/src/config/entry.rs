@@ -8,6 +8,7 @@ use super::dialect::{Dialect, Unit};
 use super::document::{Kind, Node};
 use super::endpoint::{Endpoint, RemoteEndpoint, RemoteKind, StdioEndpoint};
 use super::field::{self, Fault, Fields};
+use super::reference::lift;
 use super::server::{ServerConfig, Start};
 use crate::catalog::ToolPolicy;
 use crate::name::ServerName;
@@ -56,8 +57,8 @@ pub(super) fn read(name: &str, node: &Node, dialect: Dialect) -> Result<ServerCo
     let name = ServerName::new(name).map_err(|error| Fault::new(node.at, error.to_string()))?;
     let mut fields = Fields::of(node)?;
     let endpoint = match endpoint_kind(node, &mut fields)? {
-        Said::Stdio => Endpoint::Stdio(stdio(&mut fields)?),
-        Said::Remote(kind) => Endpoint::Remote(remote(&mut fields, kind)?),
+        Said::Stdio => Endpoint::Stdio(stdio(&mut fields, dialect)?),
+        Said::Remote(kind) => Endpoint::Remote(remote(&mut fields, kind, dialect)?),
     };
     let mut config = ServerConfig::new(name, endpoint);
     config.enabled = enabled(&mut fields)?;
@@ -115,15 +116,21 @@ fn endpoint_kind(node: &Node, fields: &mut Fields<'_>) -> Result<Said, Fault> {
     }
 }
 
-fn stdio(fields: &mut Fields<'_>) -> Result<StdioEndpoint, Fault> {
+fn stdio(fields: &mut Fields<'_>, dialect: Dialect) -> Result<StdioEndpoint, Fault> {
     let (program, mut args) = fields.take(&COMMAND, field::command)?.unwrap_or_default();
     args.extend(fields.take(&["args"], field::texts)?.unwrap_or_default());
-    let mut endpoint = StdioEndpoint::new(program).with_args(args);
-    endpoint.env = secrets(fields, &["env", "environment"])?;
-    endpoint.inherited = set(fields, &["env_vars", "inheritEnv"])?;
-    endpoint.env_file = fields.take(&["envFile"], field::text)?;
-    endpoint.cwd = fields.take(&["cwd"], field::text)?;
-    endpoint.env_policy = fields.take(&["envPolicy"], env_policy)?.unwrap_or_default();
+    let lifted = |text: String| lift(&text, dialect);
+    let args = args.into_iter().map(lifted);
+    let mut endpoint = StdioEndpoint::new(lifted(program)).with_args(args);
+    endpoint.env = secrets(fields, &["env", "environment"], dialect)?;
+    let names = |node: &Node| field::names(node).map(|names| names.into_iter().collect());
+    let inherited = fields.take(&["env_vars", "inheritEnv"], names)?;
+    endpoint.inherited = inherited.unwrap_or_default();
+    endpoint.env_file = fields.take(&["envFile"], field::text)?.map(lifted);
+    endpoint.cwd = fields.take(&["cwd"], field::text)?.map(lifted);
+    if let Some(policy) = fields.take(&["envPolicy"], env_policy)? {
+        endpoint.env_policy = policy;
+    }
     Ok(endpoint)
 }
 
@@ -139,9 +146,13 @@ fn env_policy(node: &Node) -> Result<EnvPolicy, Fault> {
     }
 }
 
-fn remote(fields: &mut Fields<'_>, kind: RemoteKind) -> Result<RemoteEndpoint, Fault> {
+fn remote(
+    fields: &mut Fields<'_>,
+    kind: RemoteKind,
+    dialect: Dialect,
+) -> Result<RemoteEndpoint, Fault> {
     let url = fields.take(&URL, |node| {
-        let url = field::text(node)?;
+        let url = lift(&field::text(node)?, dialect);
         let scheme = url
             .split_once("://")
             .map(|(scheme, _)| scheme.to_ascii_lowercase());
@@ -155,7 +166,7 @@ fn remote(fields: &mut Fields<'_>, kind: RemoteKind) -> Result<RemoteEndpoint, F
         }
     })?;
     let mut endpoint = RemoteEndpoint::new(url.unwrap_or_default()).with_kind(kind);
-    endpoint.headers = secrets(fields, &["headers", "http_headers"])?;
+    endpoint.headers = secrets(fields, &["headers", "http_headers"], dialect)?;
     // Codex names the variable, the others write it out.
     let from_env = fields.take(&["env_http_headers"], |node| field::map(node, field::text))?;
     for (header, variable) in from_env.unwrap_or_default() {
@@ -178,12 +189,23 @@ fn times(
     config: &mut ServerConfig,
     dialect: Dialect,
 ) -> Result<(), Fault> {
+    // opencode may give two times by one word.
+    let both = fields.take_if(&["timeout"], |node| node.members().is_some());
+    let part = |name: &str| {
+        let time = both.and_then(|node| node.get(name));
+        time.map(|node| field::time(node, Unit::Milliseconds))
+            .transpose()
+            .map_err(|fault| fault.within(name).within("timeout"))
+    };
+    let (startup, request) = (part("startup")?, part("request")?);
     let mut take = |names: &[&str], unit| fields.take(names, |node| field::time(node, unit));
     let connect = take(&["startup_timeout_sec"], Unit::Seconds)?;
     let connect_ms = &["connectTimeoutMs", "startup_timeout_ms", "initTimeout"];
-    config.connect_timeout = connect.or(take(connect_ms, Unit::Milliseconds)?);
+    config.connect_timeout = connect
+        .or(take(connect_ms, Unit::Milliseconds)?)
+        .or(startup);
     let call = take(&["tool_timeout_sec"], Unit::Seconds)?;
-    config.call_timeout = call.or(take(&["timeout"], dialect.unit())?);
+    config.call_timeout = call.or(take(&["timeout"], dialect.unit())?).or(request);
     let tools = fields.take(&["toolTimeoutsMs"], |node| {
         field::map(node, |node| field::time(node, Unit::Milliseconds))
     })?;
@@ -199,8 +221,12 @@ fn set(fields: &mut Fields<'_>, names: &[&str]) -> Result<BTreeSet<String>, Faul
     Ok(fields.take(names, field::text_set)?.unwrap_or_default())
 }
 
-fn secrets(fields: &mut Fields<'_>, names: &[&str]) -> Result<BTreeMap<String, Secret>, Fault> {
-    let secret = |node: &Node| field::text(node).map(Secret::new);
+fn secrets(
+    fields: &mut Fields<'_>,
+    names: &[&str],
+    dialect: Dialect,
+) -> Result<BTreeMap<String, Secret>, Fault> {
+    let secret = |node: &Node| field::text(node).map(|text| Secret::new(lift(&text, dialect)));
     Ok(fields
         .take(names, |node| field::map(node, secret))?
         .unwrap_or_default())

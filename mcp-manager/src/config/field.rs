@@ -71,6 +71,17 @@ impl<'a> Fields<'a> {
         Ok(Some(read))
     }
 
+    /// Takes out the member of one of these names if it is of this kind.
+    pub(super) fn take_if(
+        &mut self,
+        names: &[&str],
+        is: impl Fn(&Node) -> bool,
+    ) -> Option<&'a Node> {
+        let fits = |member: &&Member| names.contains(&member.name.as_str()) && is(&member.value);
+        let at = self.members.iter().position(fits)?;
+        Some(&self.members.remove(at).value)
+    }
+
     /// What nobody took.
     pub(super) fn rest(self) -> Map<String, Value> {
         let pair = |member: &Member| (member.name.clone(), member.value.to_value());
@@ -125,6 +136,16 @@ pub(super) fn texts(node: &Node) -> Result<Vec<String>, Fault> {
 
 pub(super) fn text_set(node: &Node) -> Result<BTreeSet<String>, Fault> {
     Ok(texts(node)?.into_iter().collect())
+}
+
+/// Names, each a text or an object that has one (Codex).
+pub(super) fn names(node: &Node) -> Result<Vec<String>, Fault> {
+    let Kind::List(items) = &node.kind else {
+        return Err(Fault::expected("a list of names", node));
+    };
+    let name = |item: &Node| text(item.get("name").unwrap_or(item));
+    let read = |(at, item)| name(item).map_err(|fault| fault.item(at));
+    items.iter().enumerate().map(read).collect()
 }
 
 /// A text, or several: a program and its arguments.

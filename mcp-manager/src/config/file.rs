@@ -9,6 +9,7 @@ use super::document::{self, Kind, Member, Node};
 use super::entry;
 use super::field::Fault;
 use super::input::Input;
+use super::loss::Loss;
 use super::problem::{ConfigProblem, Place, step};
 use super::resolve::{self, Resolved};
 use super::server::ServerConfig;
@@ -23,8 +24,8 @@ const MAX_PROBLEMS: usize = 100;
 
 /// A file of servers.
 ///
-/// Whoever's file it is, it is read the same way: comments, trailing commas, everybody's spelling
-/// of everything. An entry that cannot be read is named in [`problems`](Self::problems) with its
+/// Whoever's file it is, comments, trailing commas and everybody's words are read; what stands for
+/// something else is read as its owner does. An entry that cannot be read is named in [`problems`](Self::problems) with its
 /// place, and the others load. What is not understood is kept and written back; comments are not.
 ///
 /// ```
@@ -132,11 +133,16 @@ impl ConfigFile {
         resolve::resolve(self, variables)
     }
 
-    /// Writes the file in a dialect. Reading that again in the same dialect gives the same servers,
-    /// but for the spelling of variables: `${NAME}` or `${env:NAME}`, as the dialect has it. What a
-    /// dialect has no word for is written in ours, which its owner passes over.
+    /// Writes the file in a dialect, with that dialect's words and references. Reading it again in
+    /// the same dialect gives the same servers, but for what [`losses`](Self::losses) names: what a
+    /// dialect has no word for is not in the file.
     pub fn write(&self, dialect: Dialect) -> String {
-        write::write(self, dialect)
+        write::write(self, dialect).0
+    }
+
+    /// What [`write`](Self::write) cannot say in a dialect.
+    pub fn losses(&self, dialect: Dialect) -> Vec<Loss> {
+        write::write(self, dialect).1
     }
 }
 
@@ -164,7 +170,7 @@ impl<'a> Reader<'a> {
         for member in members {
             let path = format!("${}", step(&member.name));
             match member.name.as_str() {
-                "mcp" if is_mcp(&member.value) => {
+                "mcp" if self.is_mcp(&member.value) => {
                     found = true;
                     self.mcp(&path, &member.value);
                 }
@@ -274,6 +280,15 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Whether `mcp` holds servers: opencode's does, not everybody's.
+    fn is_mcp(&self, node: &Node) -> bool {
+        let is_object = |node: &Node| node.members().is_some();
+        let mut members = node.members().unwrap_or_default().iter();
+        self.dialect == Dialect::OpenCode && is_object(node)
+            || node.get("servers").is_some_and(is_object)
+            || members.any(|member| entry::is_entry(&member.value))
+    }
+
     fn report(&mut self, server: Option<&str>, path: &str, fault: Fault) {
         let problem = match self.file.problems.len() {
             0..MAX_PROBLEMS => self.problem(server, path, fault),
@@ -293,13 +308,4 @@ impl<'a> Reader<'a> {
             message: fault.message,
         }
     }
-}
-
-/// Whether `mcp` holds servers: not everybody's does.
-fn is_mcp(node: &Node) -> bool {
-    let servers = node
-        .get("servers")
-        .is_some_and(|servers| servers.members().is_some());
-    let mut members = node.members().unwrap_or_default().iter();
-    servers || members.any(|member| entry::is_entry(&member.value))
 }

@@ -44,6 +44,11 @@ pub enum Missing {
         /// What stands between `${` and `}`.
         name: String,
     },
+    /// A file whose text is a value, which could not be read.
+    File {
+        /// Its path.
+        path: String,
+    },
     /// A file of environment variables that could not be read.
     EnvFile {
         /// Its path.
@@ -126,6 +131,9 @@ impl Work<'_> {
         let done = expand(text, self.variables, |variable| {
             wanted.push(match variable {
                 Variable::Input(id) => Missing::Input { id: id.to_owned() },
+                Variable::File(path) => Missing::File {
+                    path: path.to_owned(),
+                },
                 Variable::Env(name) | Variable::Host(name) | Variable::Other(name) => {
                     let name = name.to_owned();
                     Missing::Variable { name }
@@ -159,7 +167,9 @@ impl fmt::Display for Missing {
         match self {
             Self::Input { id } => write!(f, "an answer to the input {id:?}"),
             Self::Variable { name } => write!(f, "the variable {name:?}, which is not set"),
-            Self::EnvFile { path } => write!(f, "the file {path:?}, which cannot be read"),
+            Self::File { path } | Self::EnvFile { path } => {
+                write!(f, "the file {path:?}, which cannot be read")
+            }
         }
     }
 }

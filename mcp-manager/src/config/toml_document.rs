@@ -15,7 +15,9 @@ pub(super) fn parse(text: &str) -> Result<Node, (usize, String)> {
         }),
         Err(error) => {
             let at = error.span().map_or(0, |span| span.start);
-            Err((at, error.message().to_owned()))
+            // What was expected is on a line of its own.
+            let lines: Vec<&str> = error.message().lines().map(str::trim).collect();
+            Err((at, lines.join(", ")))
         }
     }
 }

@@ -10,6 +10,9 @@ pub enum Variable<'a> {
     Input(&'a str),
     /// `${workspaceFolder}` and the like: something only the host knows.
     Host(&'a str),
+    /// `${file:path}`: what a file holds, without the white space around it (opencode's
+    /// `{file:path}`).
+    File(&'a str),
     /// `${kind:name}` of another kind, whole.
     Other(&'a str),
 }
@@ -51,12 +54,52 @@ impl<'a> Variable<'a> {
         let variable = match name.split_once(':') {
             Some(("env", name)) => Self::Env(name),
             Some(("input", id)) => Self::Input(id),
+            Some(("file", path)) => Self::File(path),
             Some(_) => Self::Other(name),
             None if HOST.contains(&name) => Self::Host(name),
             None => Self::Env(name),
         };
         (variable, default)
     }
+}
+
+/// A piece of a text: what stands for itself, or what stands for something else.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Part<'a> {
+    Text(&'a str),
+    Variable {
+        variable: Variable<'a>,
+        default: Option<&'a str>,
+        /// All of it, as it is written.
+        written: &'a str,
+    },
+}
+
+/// The pieces of a text. `${:-…}` has no name, so it always is its default: that is how a `${` that
+/// stands for itself is written, `${:-$}{`.
+pub(super) fn parts(text: &str) -> Vec<Part<'_>> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("${") {
+        let Some((inside, behind)) = after.split_once('}') else {
+            break;
+        };
+        parts.push(Part::Text(before));
+        let written = rest
+            .get(before.len()..rest.len() - behind.len())
+            .unwrap_or_default();
+        parts.push(match Variable::parse(inside) {
+            (Variable::Env(""), Some(default)) => Part::Text(default),
+            (variable, default) => Part::Variable {
+                variable,
+                default,
+                written,
+            },
+        });
+        rest = behind;
+    }
+    parts.push(Part::Text(rest));
+    parts
 }
 
 /// `text` with every `${…}` replaced, once: values are not looked into. Those without a value are
@@ -67,13 +110,18 @@ pub(super) fn expand(
     mut missing: impl FnMut(Variable<'_>),
 ) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once("${") {
-        let Some((inside, behind)) = after.split_once('}') else {
-            break;
+    for part in parts(text) {
+        let (variable, default, written) = match part {
+            Part::Text(text) => {
+                out.push_str(text);
+                continue;
+            }
+            Part::Variable {
+                variable,
+                default,
+                written,
+            } => (variable, default, written),
         };
-        out.push_str(before);
-        let (variable, default) = Variable::parse(inside);
         // As in a shell, `:-` also stands in for an empty value.
         let value = variables.get(variable);
         let value = value.filter(|value| default.is_none() || !value.is_empty());
@@ -81,49 +129,10 @@ pub(super) fn expand(
             Some(value) => out.push_str(&value),
             None => {
                 missing(variable);
-                out.extend(["${", inside, "}"]);
+                out.push_str(written);
             }
         }
-        rest = behind;
     }
-    out.push_str(rest);
-    out
-}
-
-/// How a dialect writes an environment variable.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Spelling {
-    /// `${NAME}`.
-    Short,
-    /// `${env:NAME}`.
-    Long,
-    /// Either, or not at all.
-    Any,
-}
-
-/// `text` with its environment variables spelt as a dialect does.
-pub(super) fn respell(text: &str, spelling: Spelling) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once("${") {
-        let Some((inside, behind)) = after.split_once('}') else {
-            break;
-        };
-        let (variable, _) = Variable::parse(inside);
-        let other = match (spelling, variable, inside.strip_prefix("env:")) {
-            (Spelling::Short, _, Some(short)) => Some(short.to_owned()),
-            (Spelling::Long, Variable::Env(_), None) => Some(format!("env:{inside}")),
-            _ => None,
-        };
-        // Not where it would name something else: `${env:userHome}` is not `${userHome}`.
-        let same = |other: &String| Variable::parse(other) == Variable::parse(inside);
-        let other = other.filter(same);
-        out.push_str(before);
-        out.extend(["${", other.as_deref().unwrap_or(inside)]);
-        out.push('}');
-        rest = behind;
-    }
-    out.push_str(rest);
     out
 }
 

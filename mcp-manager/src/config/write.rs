@@ -10,119 +10,206 @@ use super::dialect::{Dialect, Unit};
 use super::endpoint::{Endpoint, RemoteEndpoint, RemoteKind, StdioEndpoint};
 use super::file::ConfigFile;
 use super::input::Input;
+use super::loss::Loss;
+use super::reference::{lower, only_text, only_variable};
 use super::server::{ServerConfig, Start};
-use super::variable::respell;
+use super::words::Words;
 
-pub(super) fn write(file: &ConfigFile, dialect: Dialect) -> String {
+/// The file, and what it does not say.
+pub(super) fn write(file: &ConfigFile, dialect: Dialect) -> (String, Vec<Loss>) {
     let mut servers = file.unread.clone();
+    let mut losses = Vec::new();
     for server in &file.servers {
-        servers.insert(server.name.to_string(), entry(server, dialect));
+        let (entry, lost) = entry(server, dialect);
+        servers.insert(server.name.to_string(), entry);
+        losses.extend(lost.into_iter().map(|message| Loss {
+            server: server.name.clone(),
+            message,
+        }));
     }
     let mut root = file.extra.clone();
-    if !file.inputs.is_empty() {
+    if !file.inputs.is_empty() && matches!(dialect, Dialect::Plain | Dialect::VsCode) {
         let inputs = file.inputs.iter().map(Input::to_value).collect();
         root.insert("inputs".to_owned(), inputs);
     }
-    root.insert(dialect.container().to_owned(), Value::Object(servers));
+    root.insert(dialect.words().container.to_owned(), Value::Object(servers));
     #[cfg(feature = "toml")]
-    if dialect.is_toml() {
-        return super::toml_document::write(root);
+    if dialect == Dialect::Codex {
+        return (super::toml_document::write(root), losses);
     }
-    format!("{:#}\n", Value::Object(root))
+    (format!("{:#}\n", Value::Object(root)), losses)
 }
 
 /// One entry; what is as usual is left out.
 struct Entry {
     dialect: Dialect,
+    words: &'static Words,
     members: Map<String, Value>,
+    lost: Vec<String>,
 }
 
-fn entry(server: &ServerConfig, dialect: Dialect) -> Value {
+fn entry(server: &ServerConfig, dialect: Dialect) -> (Value, Vec<String>) {
+    let words = dialect.words();
     let mut entry = Entry {
         dialect,
+        words,
         members: Map::new(),
+        lost: Vec::new(),
     };
     match &server.endpoint {
         Endpoint::Stdio(stdio) => entry.stdio(stdio),
         Endpoint::Remote(remote) => entry.remote(remote),
     }
     // With words of the other kind around, only `type` tells.
-    if super::entry::looks_otherwise(server) && !entry.members.contains_key("type") {
+    if super::entry::looks_otherwise(server)
+        && words.others.is_none()
+        && !entry.members.contains_key("type")
+    {
         let kind = match &server.endpoint {
             Endpoint::Stdio(_) => "stdio",
             Endpoint::Remote(_) => "remote",
         };
         entry.set("type", kind.into());
     }
-    match dialect.is_toml() {
-        true => entry.flag("enabled", !server.enabled, false),
-        false => entry.flag("disabled", !server.enabled, true),
+    match words.off {
+        Some((word, value)) if !server.enabled => entry.set(word, value.into()),
+        None if !server.enabled => entry.lose("that it is switched off"),
+        _ => {}
     }
-    entry.flag("required", server.required, true);
-    entry.flag("lazy", server.start == Start::Lazy, true);
-    let parallel = entry.either("parallel", "supports_parallel_tool_calls");
-    entry.flag(parallel, server.parallel, true);
-    entry.flag("alwaysLoad", server.always_load, true);
+    entry.flag(words.required, server.required, "that it is required");
+    let lazy = server.start == Start::Lazy;
+    entry.flag(words.lazy, lazy, "that it starts when it is first needed");
+    let several = "that it takes several calls at once";
+    entry.flag(words.parallel, server.parallel, several);
+    let always = "that its tools are always loaded";
+    entry.flag(words.always_load, server.always_load, always);
     entry.times(server);
     let tools = &server.tools;
-    if let Some(only) = &tools.only {
-        let key = entry.either("enabledTools", "enabled_tools");
-        entry.set(key, only.iter().cloned().collect());
-    }
-    let key = entry.either("disabledTools", "disabled_tools");
-    entry.texts(key, &tools.disabled);
-    entry.texts("autoApprove", &tools.auto_approve);
-    // Ours first: no unknown word may hide a known one.
-    for (name, value) in &server.extra {
-        let members = &mut entry.members;
-        members.entry(name.clone()).or_insert_with(|| value.clone());
-    }
-    Value::Object(entry.members)
+    let only = tools.only.as_ref();
+    entry.texts(words.only, only, "which of its tools are on");
+    let disabled = Some(&tools.disabled).filter(|tools| !tools.is_empty());
+    entry.texts(words.disabled, disabled, "which of its tools are off");
+    let approved = Some(&tools.auto_approve).filter(|tools| !tools.is_empty());
+    let message = "which of its tools run without a question";
+    entry.texts(words.auto_approve, approved, message);
+    entry.others(&server.extra);
+    (Value::Object(entry.members), entry.lost)
 }
 
 impl Entry {
     fn stdio(&mut self, stdio: &StdioEndpoint) {
-        if matches!(self.dialect, Dialect::VsCode | Dialect::ClaudeCode) {
-            self.set("type", "stdio".into());
+        match self.dialect {
+            Dialect::VsCode | Dialect::ClaudeCode => self.set("type", "stdio".into()),
+            Dialect::OpenCode => self.set("type", "local".into()),
+            _ => {}
         }
-        self.set("command", self.spell(&stdio.command));
-        if !stdio.args.is_empty() {
-            let args = stdio.args.iter().map(|arg| self.spell(arg.expose()));
-            self.set("args", args.collect());
+        let command = self.spell("its command", &stdio.command);
+        let args = stdio.args.iter().enumerate();
+        let args = args.map(|(at, arg)| self.spell(&format!("args[{at}]"), arg.expose()));
+        let args: Vec<Value> = args.collect();
+        if self.dialect == Dialect::OpenCode {
+            let line = std::iter::once(command).chain(args);
+            self.set("command", line.collect());
+        } else {
+            self.set("command", command);
+            if !args.is_empty() {
+                self.set("args", args.into());
+            }
         }
-        self.secrets("env", &stdio.env);
-        let inherited = self.either("inheritEnv", "env_vars");
-        self.texts(inherited, &stdio.inherited);
+        self.env(stdio);
         let policy = match stdio.env_policy {
-            EnvPolicy::Safe => Some("safe"),
+            EnvPolicy::Inherit => Some("inherit"),
             EnvPolicy::None => Some("none"),
             _ => None,
         };
-        self.optional("envPolicy", policy);
-        for (name, path) in [("envFile", &stdio.env_file), ("cwd", &stdio.cwd)] {
-            if let Some(path) = path {
-                self.set(name, self.spell(path));
+        match (self.words.env_policy, policy) {
+            (Some(word), Some(policy)) => self.set(word, policy.into()),
+            (None, Some(policy)) => {
+                self.lose(&format!("that its environment is {policy:?}"));
+            }
+            _ => {}
+        }
+        for (word, path, message) in [
+            (
+                self.words.env_file,
+                &stdio.env_file,
+                "its file of variables",
+            ),
+            (self.words.cwd, &stdio.cwd, "its working directory"),
+        ] {
+            match (word, path) {
+                (Some(word), Some(path)) => {
+                    let path = self.spell(word, path);
+                    self.set(word, path);
+                }
+                (None, Some(path)) => self.lose(&format!("{message}, {path:?}")),
+                _ => {}
             }
         }
     }
 
+    /// The variables that are set, and those that are passed on by name.
+    fn env(&mut self, stdio: &StdioEndpoint) {
+        let mut set = stdio.env.clone();
+        let mut inherited = stdio.inherited.clone();
+        if self.is_codex() {
+            // Codex replaces no variables, but passes them on under their own name.
+            set.retain(|name, value| {
+                let same = only_variable(value.expose()) == Some(name);
+                if same {
+                    inherited.insert(name.clone());
+                }
+                !same
+            });
+        } else if self.words.inherited.is_none() {
+            for name in std::mem::take(&mut inherited) {
+                let value = Secret::new(format!("${{env:{name}}}"));
+                set.entry(name).or_insert(value);
+            }
+        }
+        self.secrets(self.words.env, &set);
+        if let Some(word) = self.words.inherited.filter(|_| !inherited.is_empty()) {
+            self.set(word, inherited.into_iter().collect());
+        }
+    }
+
     fn remote(&mut self, remote: &RemoteEndpoint) {
-        let kind = match remote.kind {
-            RemoteKind::Auto => None,
-            RemoteKind::StreamableHttp if self.dialect == Dialect::Cline => Some("streamableHttp"),
-            RemoteKind::StreamableHttp => Some("http"),
-            RemoteKind::Sse => Some("sse"),
+        use Dialect::{ClaudeCode, ClaudeDesktop, Cline, OpenCode, VsCode};
+        let kind = match (self.dialect, remote.kind) {
+            (OpenCode, _) => Some("remote"),
+            (Cline, RemoteKind::Auto | RemoteKind::StreamableHttp) => Some("streamableHttp"),
+            // They know no URL without a type.
+            (ClaudeCode | VsCode, RemoteKind::Auto) => Some("http"),
+            (_, RemoteKind::Sse) if self.is_codex() => {
+                self.lose("that it speaks HTTP+SSE, which Codex does not");
+                None
+            }
+            _ if self.is_codex() => None,
+            (_, RemoteKind::Auto) => None,
+            (_, RemoteKind::StreamableHttp) => Some("http"),
+            (_, RemoteKind::Sse) => Some("sse"),
         };
-        self.optional("type", kind);
-        self.set("url", self.spell(remote.url.expose()));
-        if !self.dialect.is_toml() {
+        if let Some(kind) = kind {
+            self.set("type", kind.into());
+        }
+        if self.dialect == ClaudeDesktop {
+            self.lost.push(
+                "Claude Desktop's file has programs only: add its address as a connector in the \
+                 settings"
+                    .to_owned(),
+            );
+        }
+        let url = self.spell("its address", remote.url.expose());
+        self.set("url", url);
+        if !self.is_codex() {
             return self.secrets("headers", &remote.headers);
         }
         // Codex replaces no variables, but takes their names.
         let (mut plain, mut from_env) = (BTreeMap::new(), Map::new());
         for (name, value) in &remote.headers {
-            let bearer = value.expose().strip_prefix("Bearer ").and_then(variable);
-            match (name.as_str(), bearer, variable(value.expose())) {
+            let text = value.expose();
+            let bearer = text.strip_prefix("Bearer ").and_then(only_variable);
+            match (name.as_str(), bearer, only_variable(text)) {
                 ("Authorization", Some(variable), _) => {
                     self.set("bearer_token_env_var", variable.into());
                 }
@@ -141,91 +228,141 @@ impl Entry {
     }
 
     fn times(&mut self, server: &ServerConfig) {
-        let seconds = |time: Duration| Value::from(time.as_secs_f64());
-        if let Some(time) = server.connect_timeout {
-            match self.dialect.is_toml() {
-                true => self.set("startup_timeout_sec", seconds(time)),
-                false => self.set("connectTimeoutMs", milliseconds(time)),
+        let times = [
+            (
+                self.words.connect_time,
+                server.connect_timeout,
+                "how long connecting may take",
+            ),
+            (
+                self.words.call_time,
+                server.call_timeout,
+                "how long a call may take",
+            ),
+        ];
+        for (word, time, message) in times {
+            match (word, time) {
+                // Claude Code counts in whole milliseconds.
+                (Some((word, unit)), Some(time)) => self.set(word, amount(time, unit)),
+                (None, Some(time)) => self.lose(&format!("{message} ({time:?})")),
+                _ => {}
             }
         }
-        if let Some(time) = server.call_timeout {
-            match self.dialect.unit() {
-                _ if self.dialect.is_toml() => self.set("tool_timeout_sec", seconds(time)),
-                Unit::Milliseconds => self.set("timeout", milliseconds(time)),
-                Unit::Seconds => self.set("timeout", whole(time.as_secs_f64())),
-                // What would be guessed wrong is said outright.
-                Unit::Guess => self.set("tool_timeout_sec", whole(time.as_secs_f64())),
+        match self.words.tool_times {
+            _ if server.tool_timeouts.is_empty() => {}
+            Some(word) => {
+                let tools = server.tool_timeouts.iter();
+                let times =
+                    tools.map(|(tool, time)| (tool.clone(), amount(*time, Unit::Milliseconds)));
+                self.set(word, Value::Object(times.collect()));
             }
-        }
-        if !server.tool_timeouts.is_empty() {
-            let tools = server.tool_timeouts.iter();
-            let times = tools.map(|(tool, time)| (tool.clone(), milliseconds(*time)));
-            self.set("toolTimeoutsMs", Value::Object(times.collect()));
+            None => self.lose("how long calls of single tools may take"),
         }
     }
 
-    fn either(&self, json: &'static str, toml: &'static str) -> &'static str {
-        match self.dialect.is_toml() {
-            true => toml,
-            false => json,
+    /// What nobody here understood.
+    fn others(&mut self, extra: &Map<String, Value>) {
+        let takes = |name: &str| self.words.others.is_none_or(|known| known.contains(&name));
+        let (taken, left): (Vec<_>, Vec<_>) = extra.iter().partition(|(name, _)| takes(name));
+        for (name, value) in taken {
+            // Ours first: no unknown word may hide a known one.
+            let members = &mut self.members;
+            members.entry(name.clone()).or_insert_with(|| value.clone());
+        }
+        for (name, _) in left {
+            self.lose(&format!("{name:?}"));
         }
     }
 
-    fn spell(&self, text: &str) -> Value {
-        respell(text, self.dialect.spelling()).into()
+    fn is_codex(&self) -> bool {
+        self.dialect.is_toml()
+    }
+
+    /// A text that has to be there. What cannot be said is written as we do.
+    fn spell(&mut self, place: &str, text: &str) -> Value {
+        lower(text, self.dialect).map_or_else(
+            || {
+                self.lose_reference(place, text);
+                only_text(text).unwrap_or_else(|| text.to_owned()).into()
+            },
+            Value::from,
+        )
+    }
+
+    /// Texts by name. One that cannot be said is left out: the server would take it literally.
+    fn secrets(&mut self, name: &str, secrets: &BTreeMap<String, Secret>) {
+        let mut members = Map::new();
+        for (key, value) in secrets {
+            match lower(value.expose(), self.dialect) {
+                Some(text) => {
+                    members.insert(key.clone(), text.into());
+                }
+                None => self.lose_reference(&format!("{name}.{key}"), value.expose()),
+            }
+        }
+        if !members.is_empty() {
+            self.set(name, Value::Object(members));
+        }
+    }
+
+    /// Says which reference is lost, and nothing of what else is in the text.
+    fn lose_reference(&mut self, place: &str, text: &str) {
+        let program = self.words.program;
+        let references = super::variable::parts(text).into_iter();
+        let references: Vec<&str> = references
+            .filter_map(|part| match part {
+                super::variable::Part::Variable { written, .. } => Some(written),
+                super::variable::Part::Text(_) => None,
+            })
+            .collect();
+        self.lost.push(match references.as_slice() {
+            [] => format!("{place} has a text that {program} would take for a reference"),
+            some => format!(
+                "{place} needs {}, which {program} does not look up there: put the value in by hand",
+                some.join(", ")
+            ),
+        });
+    }
+
+    fn lose(&mut self, what: &str) {
+        let program = self.words.program;
+        self.lost.push(format!("{program} is not told {what}"));
     }
 
     fn set(&mut self, name: &str, value: Value) {
         self.members.insert(name.to_owned(), value);
     }
 
-    fn optional(&mut self, name: &str, text: Option<&str>) {
-        if let Some(text) = text {
-            self.set(name, text.into());
+    fn flag(&mut self, word: Option<&str>, said: bool, message: &str) {
+        match word {
+            Some(word) if said => self.set(word, true.into()),
+            None if said => self.lose(message),
+            _ => {}
         }
     }
 
-    fn flag(&mut self, name: &str, unusual: bool, value: bool) {
-        if unusual {
-            self.set(name, value.into());
-        }
-    }
-
-    fn texts(&mut self, name: &str, texts: &BTreeSet<String>) {
-        if !texts.is_empty() {
-            self.set(name, texts.iter().cloned().collect());
-        }
-    }
-
-    fn secrets(&mut self, name: &str, secrets: &BTreeMap<String, Secret>) {
-        if !secrets.is_empty() {
-            let pair =
-                |(name, value): (&String, &Secret)| (name.clone(), self.spell(value.expose()));
-            self.set(name, Value::Object(secrets.iter().map(pair).collect()));
+    fn texts(&mut self, word: Option<&str>, texts: Option<&BTreeSet<String>>, message: &str) {
+        match (word, texts) {
+            (Some(word), Some(texts)) => self.set(word, texts.iter().cloned().collect()),
+            (None, Some(_)) => self.lose(message),
+            _ => {}
         }
     }
 }
 
-fn milliseconds(time: Duration) -> Value {
-    match u64::try_from(time.as_millis()) {
-        Ok(whole) if Duration::from_millis(whole) == time => Value::from(whole),
-        _ => Value::from(time.as_secs_f64() * 1000.0),
-    }
-}
-
-/// A number without `.0` where it has none.
-fn whole(number: f64) -> Value {
+/// A time in a unit, without `.0` where it has none.
+fn amount(time: Duration, unit: Unit) -> Value {
+    let number = match unit {
+        Unit::Seconds => time.as_secs_f64(),
+        Unit::Guess | Unit::Milliseconds => match u64::try_from(time.as_millis()) {
+            Ok(whole) if Duration::from_millis(whole) == time => return Value::from(whole),
+            _ => time.as_secs_f64() * 1000.0,
+        },
+    };
     let rounded = number.round();
     if rounded == number && rounded < 9e15 {
         Value::from(rounded as u64)
     } else {
         Value::from(number)
     }
-}
-
-/// The variable that `${env:NAME}` names, if `text` is just that.
-fn variable(text: &str) -> Option<&str> {
-    let name = text.strip_prefix("${env:")?.strip_suffix('}')?;
-    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    (!name.is_empty() && name.chars().all(plain)).then_some(name)
 }

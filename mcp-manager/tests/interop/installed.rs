@@ -29,7 +29,7 @@ fn text(path: PathBuf) -> String {
     path.into_os_string().into_string().unwrap()
 }
 
-fn folder(variable: &str) -> PathBuf {
+pub(crate) fn folder(variable: &str) -> PathBuf {
     match std::env::var_os(variable) {
         Some(folder) => folder.into(),
         None => panic!("{variable} is not set: run `cargo xtask interop`, which installs servers"),

@@ -9,6 +9,7 @@
 //! and runs this.
 #![cfg(target_os = "linux")]
 
+mod hosts;
 mod installed;
 mod process;
 mod questions;

@@ -1,5 +1,6 @@
 //! Files of servers, in everybody's dialect.
 
+mod dialect;
 mod law;
 
 use std::time::Duration;
@@ -24,7 +25,16 @@ fn check(name: &str, text: &str, dialect: Dialect) {
     let seen = format!("problems:\n{problems}\n\ninputs:\n{inputs}\n\nplain:\n{plain}");
     insta::assert_snapshot!(name, seen);
     let again = ConfigFile::read(&file.write(dialect), dialect).unwrap();
-    assert_eq!(again.servers(), file.servers());
+    let meant = |file: &ConfigFile| {
+        let resolved = file.resolve(&|variable: Variable<'_>| Some(format!("{variable:?}")));
+        let servers = resolved.servers.into_iter();
+        servers
+            .fold(ConfigFile::new(), ConfigFile::with_server)
+            .write(Dialect::Plain)
+    };
+    if file.losses(dialect).is_empty() {
+        assert_eq!(meant(&again), meant(&file));
+    }
     assert_eq!(again.inputs(), file.inputs());
 }
 
@@ -53,7 +63,8 @@ fn every_dialect_is_read() {
     );
     check("cursor", input!("cursor.json"), Dialect::Cursor);
     check("cline", input!("cline.json"), Dialect::Cline);
-    check("opencode", input!("opencode.jsonc"), Dialect::Plain);
+    check("opencode", input!("opencode.jsonc"), Dialect::OpenCode);
+    check("gemini", input!("gemini.json"), Dialect::Gemini);
     check("bare", input!("bare.json"), Dialect::Plain);
     check("broken", input!("broken.json"), Dialect::ClaudeDesktop);
     #[cfg(feature = "toml")]
@@ -64,10 +75,17 @@ fn every_dialect_is_read() {
 fn a_file_can_be_written_in_another_dialect() {
     let text = include_str!("inputs/config/cursor.json");
     let file = ConfigFile::read(text, Dialect::Cursor).unwrap();
-    insta::assert_snapshot!("as_vscode", file.write(Dialect::VsCode));
-    insta::assert_snapshot!("as_cline", file.write(Dialect::Cline));
+    let told = |dialect| {
+        let losses = file.losses(dialect);
+        let losses: Vec<String> = losses.iter().map(ToString::to_string).collect();
+        format!("{}\nlosses:\n{}", file.write(dialect), losses.join("\n"))
+    };
+    insta::assert_snapshot!("as_vscode", told(Dialect::VsCode));
+    insta::assert_snapshot!("as_cline", told(Dialect::Cline));
+    insta::assert_snapshot!("as_gemini", told(Dialect::Gemini));
+    insta::assert_snapshot!("as_opencode", told(Dialect::OpenCode));
     #[cfg(feature = "toml")]
-    insta::assert_snapshot!("as_codex", file.write(Dialect::Codex));
+    insta::assert_snapshot!("as_codex", told(Dialect::Codex));
 }
 
 #[test]
@@ -110,49 +128,6 @@ fn a_stray_word_among_the_servers_hides_none_of_them() {
     // A server may be called so.
     let bare = read(r#"{"servers": {"command": "x", "env": {"A": "b"}}}"#);
     assert_eq!(bare.servers()[0].name().as_str(), "servers");
-}
-
-/// A variable is written the way the file's owner reads it.
-#[test]
-fn variables_are_spelt_as_the_dialect_does() {
-    let file = read(
-        r#"{"mcpServers": {"a": {"command": "x", "args": ["${A} ${env:B:-c} ${input:d} ${userHome} ${"]}}}"#,
-    );
-    #[track_caller]
-    fn check(file: &ConfigFile, dialect: Dialect, want: &str) {
-        assert!(
-            file.write(dialect).contains(want),
-            "{}",
-            file.write(dialect)
-        );
-    }
-    check(
-        &file,
-        Dialect::VsCode,
-        "${env:A} ${env:B:-c} ${input:d} ${userHome} ${",
-    );
-    check(
-        &file,
-        Dialect::ClaudeCode,
-        "${A} ${B:-c} ${input:d} ${userHome} ${",
-    );
-    check(
-        &file,
-        Dialect::ClaudeDesktop,
-        "${A} ${env:B:-c} ${input:d} ${userHome} ${",
-    );
-}
-
-#[test]
-fn a_variable_is_not_spelt_in_a_way_that_names_another() {
-    let file = read(
-        r#"{"mcpServers": {"a": {"command": "x", "args": ["${-}", "${env:userHome}", "${env:a:b}"]}}}"#,
-    );
-    for dialect in [Dialect::VsCode, Dialect::ClaudeCode] {
-        let again = ConfigFile::read(&file.write(dialect), dialect).unwrap();
-        let meant = |file: &ConfigFile| file.resolve(&|v: Variable<'_>| Some(format!("{v:?}")));
-        assert_eq!(meant(&again).servers, meant(&file).servers, "{dialect:?}");
-    }
 }
 
 #[test]
@@ -386,5 +361,9 @@ fn files_are_known_by_their_names() {
     check("x/cline_mcp_settings.json", Some(Dialect::Cline));
     #[cfg(feature = "toml")]
     check("home/.codex/config.toml", Some(Dialect::Codex));
+    #[cfg(feature = "toml")]
+    check("exported/codex.toml", Some(Dialect::Codex));
+    check("home/.gemini/settings.json", Some(Dialect::Gemini));
+    check("project/opencode.jsonc", Some(Dialect::OpenCode));
     check("mcp.json", None);
 }

@@ -5,18 +5,17 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::brief::brief;
 use crate::chat::{Input, Line, clean};
 use crate::cli::Global;
 use crate::cli::text::{count, table};
 use crate::exit::{Exit, Failure};
 use crate::import::{Item, Plan, Question, State, named, take_over, usual};
 use crate::out::{Out, Style};
-use crate::servers::{Keeping, answer, keep, stored_value};
+use crate::servers::{Keeping, answer, keep_answer, stored_value};
 use crate::store::{Change, Server, UserId};
 
-/// Finds the servers of Claude Desktop, Claude Code, Cursor, VS Code, Cline, Codex, Gemini CLI and
-/// Windsurf, shows them, and takes them over after one yes. Their files are never written.
+/// Finds the servers of Claude Desktop, Claude Code, Cursor, VS Code, Cline, Codex, Gemini CLI,
+/// opencode and Windsurf, shows them, and takes them over after one yes. Their files are never written.
 #[derive(Args, Debug)]
 pub(crate) struct Import {
     /// Read these files, not those in the usual places
@@ -28,6 +27,9 @@ pub(crate) struct Import {
     /// Replace servers of the same name
     #[arg(long)]
     overwrite: bool,
+    /// Keep secrets readable in the store, not in the keyring
+    #[arg(long)]
+    plain: bool,
 }
 
 impl Import {
@@ -45,18 +47,24 @@ impl Import {
         let number = plan.items.iter().filter(wanted).count();
         let agreed = number > 0 && (self.yes || ask(out, number).await?);
         let mut imported: Vec<String> = Vec::new();
+        let mut refused = Vec::new();
         if agreed {
+            let keeping = match self.plain {
+                true => Keeping::Plain,
+                false => Keeping::Keyring,
+            };
             let wanted = plan.items.iter().filter(wanted);
-            let mut taken = take_over(wanted, &stored, Keeping::KeyringOrPlain).await?;
+            let mut taken = take_over(wanted, &stored, keeping).await;
             if out.is_interactive() {
                 for row in &mut taken.rows {
                     let item = plan.items.iter().rfind(|item| item.row.name == row.name);
-                    ask_all(out, row, item.map_or(&[], |item| &item.asks)).await?;
+                    ask_all(out, row, item.map_or(&[], |item| &item.asks), keeping).await?;
                 }
             }
             for notice in taken.notices {
                 out.remark(notice);
             }
+            refused = taken.refused;
             imported = taken.rows.iter().map(|row| row.name.clone()).collect();
             let put = |row| Change::PutServer(Box::new(row));
             store
@@ -64,8 +72,14 @@ impl Import {
                 .await?;
         }
         store.close().await?;
+        for (name, failure) in &refused {
+            let told = Failure::new(Exit::Other, format!("{name} is not taken over"));
+            let told = told.caused_by(failure.chain());
+            out.failure(&told.with_hint(REFUSED));
+        }
         let text = match (number, imported.len()) {
             (0, _) => "Nothing to take over.".to_owned(),
+            (number, 0) if agreed => format!("Took over none of {}.", count(number, "server")),
             (number, 0) => format!(
                 "Nothing changed; --yes takes {} over.",
                 count(number, "server")
@@ -81,7 +95,20 @@ impl Import {
             "imported": imported,
         });
         out.result(&value, text);
-        Ok(Exit::Done)
+        match refused.is_empty() && !self.is_vain(&plan) {
+            true => Ok(Exit::Done),
+            false => Ok(Exit::Other),
+        }
+    }
+
+    /// Whether a file that was named gave no server.
+    fn is_vain(&self, plan: &Plan) -> bool {
+        let mut places = named(&self.files).into_iter();
+        places.any(|place| {
+            let source = place.path.to_string_lossy();
+            let mut items = plan.items.iter();
+            !items.any(|item| item.row.source.as_deref() == Some(&*source))
+        })
     }
 
     fn plan(&self, stored: &[Server]) -> Plan {
@@ -92,6 +119,10 @@ impl Import {
         Plan::read(&UserId::local(), &places, stored)
     }
 }
+
+/// What to do where there is no keyring.
+const REFUSED: &str = "Put a variable in its place in the file, as in ${NAME}, or agree with --plain \
+                       to keep the value readable in the store.";
 
 fn shown(plan: &Plan, out: &Out) -> String {
     let mut rows = vec![
@@ -105,7 +136,7 @@ fn shown(plan: &Plan, out: &Out) -> String {
             item.row.name.clone(),
             item.state.as_str().to_owned(),
             source.to_owned(),
-            brief(&item.endpoint, 80),
+            item.endpoint.clone(),
         ]);
         if !item.note.is_empty() {
             rows.push(vec![String::new(), format!("({})", item.note)]);
@@ -148,10 +179,14 @@ async fn ask(out: &Out, number: usize) -> Result<bool, Failure> {
 }
 
 /// Asks what a server's file asks for. A question left open is told when the server is used.
-async fn ask_all(out: &Out, row: &mut Server, questions: &[Question]) -> Result<(), Failure> {
+async fn ask_all(
+    out: &Out,
+    row: &mut Server,
+    questions: &[Question],
+    keeping: Keeping,
+) -> Result<(), Failure> {
     for question in questions {
-        let text = clean(&question.text).replace('\n', " ");
-        out.piece(format!("{} asks: {text} (Enter: later): ", row.name));
+        out.piece(prompt(&row.name, question));
         let secret = question.secret;
         let read = tokio::task::spawn_blocking(move || match secret {
             true => rpassword::read_password(),
@@ -161,24 +196,52 @@ async fn ask_all(out: &Out, row: &mut Server, questions: &[Question]) -> Result<
             }
         });
         let said = match read.await {
-            Ok(Ok(said)) => said.trim().to_owned(),
+            Ok(Ok(said)) => chosen(question, said.trim()),
             // Where nothing can be typed in, it stays open.
             _ => continue,
         };
         if said.is_empty() {
             continue;
         }
-        let place = format!("input/{}", question.id);
-        let kept = keep(
-            &row.id,
-            &place,
-            stored_value(&said),
-            Keeping::KeyringOrPlain,
-        )
-        .await?;
+        let (id, said) = (&question.id, stored_value(&said));
+        let kept = match keep_answer(&row.id, id, said, question.secret, keeping).await {
+            Ok(kept) => kept,
+            // It stays open, and the rest is taken over.
+            Err(failure) => {
+                out.failure(&failure);
+                continue;
+            }
+        };
         answer(row, &question.id, kept);
     }
     Ok(())
+}
+
+/// A question for the terminal, with the answers there are to choose from.
+fn prompt(server: &str, question: &Question) -> String {
+    let line = |text: &str| clean(text).replace('\n', " ");
+    let mut text = format!("{server} asks: {}", line(&question.text));
+    for (at, option) in question.options.iter().enumerate() {
+        text.push_str(&format!("\n  {}. {}", at + 1, line(option)));
+    }
+    if !question.options.is_empty() {
+        text.push_str("\nYour choice");
+    }
+    match &question.default {
+        Some(default) => text.push_str(&format!(" (Enter: {}): ", line(default))),
+        None => text.push_str(" (Enter: later): "),
+    }
+    text
+}
+
+/// What an answer stands for: the number of a choice is that choice, and nothing is the default.
+fn chosen(question: &Question, said: &str) -> String {
+    if said.is_empty() {
+        return question.default.clone().unwrap_or_default();
+    }
+    let number = said.parse::<usize>().ok().and_then(|at| at.checked_sub(1));
+    let option = number.and_then(|at| question.options.get(at));
+    option.map_or_else(|| said.to_owned(), Clone::clone)
 }
 
 fn to_json(item: &Item) -> Value {

@@ -35,7 +35,7 @@ enum Verb {
     Show(Named),
     /// Change a server
     Edit(Box<edit::Edit>),
-    /// Forget a server, with its tokens and the rules about it
+    /// Forget a server, with its tokens, its log and the rules about it
     #[command(visible_alias = "rm")]
     Remove(Named),
     /// Switch a server on; a project's server is thereby allowed to start
@@ -86,7 +86,7 @@ impl Servers {
             Verb::Trust(named) => trust(global, out, &named.name, Trust::Trusted).await,
             Verb::Untrust(named) => trust(global, out, &named.name, Trust::Allowed).await,
             Verb::Test(verb) => verb.run(global, out).await,
-            Verb::Logs(verb) => logs(out, &verb),
+            Verb::Logs(verb) => logs(global, out, &verb).await,
             Verb::Login(verb) => verb.run(global, out).await,
             Verb::Logout(named) => login::log_out(global, out, &named.name).await,
         }
@@ -101,8 +101,14 @@ async fn remove(global: &Global, out: &Out, name: &str) -> Result<Exit, Failure>
         .commit(vec![Change::DeleteServer(UserId::local(), row.id)])
         .await?;
     store.close().await?;
+    // Another server of this name begins with a log of its own.
+    let log = ServerLog::of(&UserId::local(), name).remove();
     out.result(&json!({ "removed": name }), format!("Removed {name}."));
-    forgotten.map(|()| Exit::Done)
+    forgotten?;
+    log.map_err(|error| {
+        Failure::new(Exit::Other, format!("the log of {name} cannot be removed")).caused_by(error)
+    })?;
+    Ok(Exit::Done)
 }
 
 async fn switch(global: &Global, out: &Out, name: &str, switch: Switch) -> Result<Exit, Failure> {
@@ -147,12 +153,17 @@ async fn trust(global: &Global, out: &Out, name: &str, trust: Trust) -> Result<E
     Ok(Exit::Done)
 }
 
-fn logs(out: &Out, verb: &Logs) -> Result<Exit, Failure> {
+async fn logs(global: &Global, out: &Out, verb: &Logs) -> Result<Exit, Failure> {
     let name = &verb.name;
     let log = ServerLog::of(&UserId::local(), name);
     let tail = log.tail(verb.lines).map_err(|error| {
         Failure::new(Exit::Other, format!("the log of {name} cannot be read")).caused_by(error)
     })?;
+    if tail.is_none() && global.config.is_none() {
+        // Without a log it must at least be a server.
+        let (store, _) = find(global, name).await?;
+        store.close().await?;
+    }
     let text = match &tail {
         Some(lines) => lines.join("\n"),
         None => format!("{name} has no log: it was not started yet, or had nothing to say."),

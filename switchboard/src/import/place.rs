@@ -8,7 +8,8 @@ use mcp_manager::Dialect;
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Place {
     pub(crate) path: PathBuf,
-    pub(crate) dialect: Dialect,
+    /// Whose file it is; nothing if its text has to tell.
+    pub(crate) dialect: Option<Dialect>,
     pub(crate) scope: Scope,
 }
 
@@ -38,20 +39,60 @@ impl Place {
     fn new(path: impl Into<PathBuf>, dialect: Dialect, scope: Scope) -> Self {
         Self {
             path: path.into(),
-            dialect,
+            dialect: Some(dialect),
             scope,
         }
     }
 }
 
-/// The files that the user names. Naming one is asking for it: its servers are the user's own.
+/// The files that the user names. Naming one is asking for it: its servers are the user's own,
+/// unless the file is one that a project brings along.
 pub(crate) fn named(files: &[PathBuf]) -> Vec<Place> {
     let place = |path: &PathBuf| {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
-        let dialect = Dialect::of_path(&path).unwrap_or_default();
-        Place::new(path, dialect, Scope::User)
+        let scope = match of_project(&path) && !is_users(&path) {
+            true => Scope::Project,
+            false => Scope::User,
+        };
+        Place {
+            path,
+            dialect: None,
+            scope,
+        }
     };
     files.iter().map(place).collect()
+}
+
+/// The files that a project has for the programs that work on it.
+const OF_PROJECT: [(&str, Dialect); 7] = [
+    (".mcp.json", Dialect::ClaudeCode),
+    (".vscode/mcp.json", Dialect::VsCode),
+    (".cursor/mcp.json", Dialect::Cursor),
+    (".codex/config.toml", Dialect::Codex),
+    (".gemini/settings.json", Dialect::Gemini),
+    ("opencode.json", Dialect::OpenCode),
+    ("opencode.jsonc", Dialect::OpenCode),
+];
+
+fn of_project(path: &Path) -> bool {
+    OF_PROJECT.iter().any(|(end, _)| path.ends_with(end))
+}
+
+/// Whether it is one of the user's own files, by any way that leads there.
+fn is_users(path: &Path) -> bool {
+    let Some(dirs) = directories::BaseDirs::new() else {
+        return false;
+    };
+    let mut places = Vec::new();
+    of_user(
+        dirs.home_dir(),
+        dirs.config_dir(),
+        Path::new(""),
+        &mut places,
+    );
+    let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let path = real(path);
+    places.iter().any(|place| real(&place.path) == path)
 }
 
 /// The files that are usually there, in the order they count: the user's own first, then those
@@ -68,9 +109,9 @@ pub(crate) fn usual(folder: &Path) -> Vec<Place> {
             places.push(Place::new(path, dialect, Scope::Project));
         }
     };
-    project(".mcp.json", Dialect::ClaudeCode);
-    project(".vscode/mcp.json", Dialect::VsCode);
-    project(".cursor/mcp.json", Dialect::Cursor);
+    for (path, dialect) in OF_PROJECT {
+        project(path, dialect);
+    }
     places.retain(|place| place.path.is_file());
     places
 }
@@ -92,7 +133,11 @@ fn of_user(home: &Path, config: &Path, folder: &Path, places: &mut Vec<Place>) {
         add(user.join(cline), Dialect::Cline);
     }
     add(home.join(".codex/config.toml"), Dialect::Codex);
-    add(home.join(".gemini/settings.json"), Dialect::Plain);
+    add(home.join(".gemini/settings.json"), Dialect::Gemini);
+    for name in ["opencode.json", "opencode.jsonc"] {
+        // It has its folder there on every system.
+        add(home.join(".config/opencode").join(name), Dialect::OpenCode);
+    }
     add(
         home.join(".codeium/windsurf/mcp_config.json"),
         Dialect::Plain,

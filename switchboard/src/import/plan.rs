@@ -1,6 +1,11 @@
 //! What an import would do: a pure comparison of what is there with what was read.
 
-use mcp_manager::{ConfigFile, ConfigProblem, Dialect, Missing, ServerConfig, Variable};
+use std::collections::BTreeMap;
+
+use mcp_manager::{
+    ConfigFile, ConfigProblem, Dialect, Endpoint, Missing, RemoteEndpoint, RemoteKind,
+    ServerConfig, StdioEndpoint, Variable,
+};
 use serde_json::{Value, json};
 
 use super::place::{Place, Scope};
@@ -20,7 +25,7 @@ pub(crate) struct Plan {
 #[derive(Debug)]
 pub(crate) struct Item {
     pub(crate) row: Server,
-    /// Its program or address, without secrets.
+    /// Its whole program line or address, without secrets.
     pub(crate) endpoint: String,
     pub(crate) state: State,
     /// What else there is to know.
@@ -38,6 +43,10 @@ pub(crate) struct Question {
     pub(crate) text: String,
     /// Whether the answer is a secret.
     pub(crate) secret: bool,
+    /// The answers there are, if it is a choice.
+    pub(crate) options: Vec<String>,
+    /// The answer if there is no other.
+    pub(crate) default: Option<String>,
 }
 
 /// How a server compares with those that are there.
@@ -95,7 +104,12 @@ impl Plan {
         let source = place.path.to_string_lossy().into_owned();
         let read = match &place.scope {
             Scope::UserForProject(folder) => ConfigFile::read_project(text, folder),
-            _ => ConfigFile::read(text, place.dialect).map(Some),
+            _ => {
+                let dialect = place
+                    .dialect
+                    .unwrap_or_else(|| Dialect::of(&place.path, text));
+                ConfigFile::read(text, dialect).map(Some)
+            }
         };
         let file = match read {
             Ok(Some(file)) => file,
@@ -107,6 +121,10 @@ impl Plan {
         let problems = file.problems().iter().filter(told);
         self.problems
             .extend(problems.map(|problem| (source.clone(), problem.to_string())));
+        if file.servers().is_empty() && file.problems().is_empty() && place.dialect.is_none() {
+            let problem = "it has no servers: expected \"mcpServers\" or \"servers\" with an entry";
+            self.problems.push((source.clone(), problem.to_owned()));
+        }
         self.add_all(&file, Some(&source), &place.scope, stored);
     }
 
@@ -116,10 +134,7 @@ impl Plan {
         let text = text.trim();
         let read = match text.chars().next() {
             Some('"') => ConfigFile::read(&format!("{{{text}}}"), Dialect::Plain),
-            Some('[' | 'm') if text.contains("mcp_servers") => {
-                ConfigFile::read(text, Dialect::Codex)
-            }
-            _ => ConfigFile::read(text, Dialect::Plain),
+            _ => ConfigFile::read(text, Dialect::of_text(text)),
         };
         let told = |problem: &ConfigProblem| {
             let server = problem.server.clone().unwrap_or_default();
@@ -162,8 +177,8 @@ impl Plan {
         stored: &[Server],
     ) -> Item {
         let mut row = from_config(&self.user, config);
-        if row.env_policy == EnvPolicy::Inherit {
-            // No file says so: what a program needs is enough.
+        if *scope == Scope::Project && row.env_policy == EnvPolicy::Inherit {
+            // A stranger's word is not enough for that.
             row.env_policy = EnvPolicy::Safe;
         }
         let mut note = String::new();
@@ -176,6 +191,11 @@ impl Plan {
             let mut extra = row.extra.as_object().cloned().unwrap_or_default();
             extra.insert(CLAIMED.to_owned(), json!(claimed));
             row.extra = Value::Object(extra);
+        }
+        if !row.env.is_empty() {
+            // They decide what a program does, like its arguments.
+            let names: Vec<&str> = row.env.keys().map(String::as_str).collect();
+            note = join(&note, &format!("sets {}", names.join(", ")));
         }
         if *scope == Scope::Project {
             row.trust = Trust::Pending;
@@ -194,7 +214,7 @@ impl Plan {
         };
         Item {
             row,
-            endpoint: config.endpoint().to_string(),
+            endpoint: whole(config),
             state,
             note,
             asks: Vec::new(),
@@ -210,6 +230,10 @@ fn question(file: &ConfigFile, id: &str) -> Question {
         id: id.to_owned(),
         text: text.unwrap_or_else(|| id.to_owned()),
         secret: input.is_none_or(|input| input.password),
+        options: input
+            .and_then(|input| input.options.clone())
+            .unwrap_or_default(),
+        default: input.and_then(|input| input.default.clone()),
     }
 }
 
@@ -226,32 +250,87 @@ fn join(one: &str, other: &str) -> String {
     }
 }
 
-/// Whether two rows reach the same server in the same way. Values that went to the keyring cannot
-/// be compared and count as equal.
+/// All of a command line, each word as one: who agrees to it must see where it ends.
+fn whole(config: &ServerConfig) -> String {
+    let Endpoint::Stdio(stdio) = config.endpoint() else {
+        return config.endpoint().to_string();
+    };
+    let command = stdio.to_command();
+    let words = std::iter::once(command.program().to_owned()).chain(command.shown_args());
+    let words: Vec<String> = words.map(|word| quoted(&word)).collect();
+    words.join(" ")
+}
+
+/// A word as it is, or in quotes where it would not be seen to be one, with what cannot be seen
+/// spelt out.
+fn quoted(word: &str) -> String {
+    let escaped = format!("{word:?}");
+    let plain = !word.is_empty() && !word.contains(char::is_whitespace);
+    match plain && escaped.len() == word.len() + 2 {
+        true => word.to_owned(),
+        false => escaped,
+    }
+}
+
+/// Whether two rows reach the same server in the same way. Secrets that went to the keyring cannot
+/// be compared and count as equal; so do a transport that is found out by trying and one that is
+/// named, and a variable that is set to itself and one that is passed on.
 fn same(stored: &Server, new: &Server) -> bool {
-    let names = |row: &Server| -> (Vec<String>, Vec<String>) {
-        (
-            row.env.keys().cloned().collect(),
-            row.headers.keys().cloned().collect(),
-        )
+    let (Ok(stored), Ok(new)) = (to_config(stored), to_config(new)) else {
+        return false;
     };
-    let bare = |row: &Server| {
-        let mut row = row.clone();
-        row.env.clear();
-        row.headers.clear();
-        to_config(&row).ok().map(|config| config.endpoint().clone())
-    };
-    let values = || {
-        let pairs = stored
-            .env
+    match (stored.endpoint(), new.endpoint()) {
+        (Endpoint::Stdio(a), Endpoint::Stdio(b)) => {
+            let args = a.args().len() == b.args().len()
+                && a.args()
+                    .iter()
+                    .zip(b.args())
+                    .all(|(a, b)| alike(a.expose(), b.expose()));
+            args && a.command() == b.command()
+                && (a.cwd(), a.env_file()) == (b.cwd(), b.env_file())
+                && all_alike(&environment(a), &environment(b))
+        }
+        (Endpoint::Remote(a), Endpoint::Remote(b)) => {
+            let kinds = [a.kind(), b.kind()];
+            let headers = |remote: &RemoteEndpoint| -> BTreeMap<String, String> {
+                let headers = remote.headers().iter();
+                headers
+                    .map(|(name, value)| (name.clone(), value.expose().to_owned()))
+                    .collect()
+            };
+            (a.kind() == b.kind() || kinds.contains(&RemoteKind::Auto))
+                && alike(a.url().expose(), b.url().expose())
+                && all_alike(&headers(a), &headers(b))
+        }
+        _ => false,
+    }
+}
+
+/// The variables of a program, those that are passed on as themselves.
+fn environment(stdio: &StdioEndpoint) -> BTreeMap<String, String> {
+    let own = |name: &String| (name.clone(), format!("${{env:{name}}}"));
+    let passed = stdio.inherited().map(own);
+    let set = stdio.env().iter();
+    let set = set.map(|(name, value)| (name.clone(), value.expose().to_owned()));
+    passed.chain(set).collect()
+}
+
+fn all_alike(stored: &BTreeMap<String, String>, new: &BTreeMap<String, String>) -> bool {
+    stored.len() == new.len()
+        && stored
             .iter()
-            .zip(&new.env)
-            .chain(stored.headers.iter().zip(&new.headers));
-        pairs
-            .into_iter()
-            .all(|((_, a), (_, b))| a == b || !a.is_plain() && b.is_plain())
+            .zip(new)
+            .all(|((a, stored), (b, new))| a == b && alike(stored, new))
+}
+
+/// Whether a stored text may be this one: what the keyring holds of it may be anything.
+fn alike(stored: &str, new: &str) -> bool {
+    let Some((before, rest)) = stored.split_once("${keyring:") else {
+        return stored == new;
     };
-    names(stored) == names(new) && bare(stored) == bare(new) && values()
+    let after = rest.split_once('}').map_or("", |(_, after)| after);
+    let after = after.rsplit_once('}').map_or(after, |(_, last)| last);
+    new.starts_with(before) && new.ends_with(after)
 }
 
 /// Per server, what its file asks the user for.
@@ -281,7 +360,7 @@ mod tests {
     fn place(scope: Scope) -> Place {
         Place {
             path: "/there/claude_desktop_config.json".into(),
-            dialect: Dialect::ClaudeDesktop,
+            dialect: Some(Dialect::ClaudeDesktop),
             scope,
         }
     }

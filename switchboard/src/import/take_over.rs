@@ -2,8 +2,8 @@
 
 use super::plan::Item;
 use crate::exit::Failure;
-use crate::servers::{Keeping, keep, next_place};
-use crate::store::{Server, StoredValue};
+use crate::servers::{Keeping, is_open, keep_all, next_place};
+use crate::store::Server;
 
 /// Servers to be stored.
 #[derive(Debug, Default)]
@@ -11,15 +11,17 @@ pub(crate) struct Taken {
     pub(crate) rows: Vec<Server>,
     /// What people should know.
     pub(crate) notices: Vec<String>,
+    /// Those that could not be taken over, and why.
+    pub(crate) refused: Vec<(String, Failure)>,
 }
 
-/// Takes servers over, with their values in the keyring where there is one. One of a name that is
-/// there already takes its place.
+/// Takes servers over, with their secrets where `keeping` says. One of a name that is there already
+/// takes its place.
 pub(crate) async fn take_over(
     items: impl Iterator<Item = &Item>,
     stored: &[Server],
     keeping: Keeping,
-) -> Result<Taken, Failure> {
+) -> Taken {
     let mut taken = Taken::default();
     let mut sort = next_place(stored);
     for item in items {
@@ -32,27 +34,20 @@ pub(crate) async fn take_over(
             row.sort = sort;
             sort += 1;
         }
-        let mut open = false;
-        let (id, env, headers) = (row.id.clone(), &mut row.env, &mut row.headers);
-        let kinds = [("env", env), ("header", headers)];
-        for (what, values) in kinds {
-            for (name, value) in values.iter_mut() {
-                let place = format!("{what}/{name}");
-                *value = keep(&id, &place, value.clone(), keeping).await?;
-                open |= matches!(value, StoredValue::Plain(text) if !text.contains("${"));
-            }
+        if let Err(failure) = keep_all(&mut row, keeping).await {
+            taken.refused.push((row.name, failure));
+            continue;
         }
-        if open {
+        let mut values = row.env.iter().chain(&row.headers);
+        if keeping != Keeping::Plain && values.any(|(name, value)| is_open(name, value)) {
             taken.notices.push(format!(
                 "{}: there is no keyring, so its values are kept as they are, readable by you only; \
                  `switchboard servers edit {} -e NAME=env:NAME` is safer.",
                 row.name, row.name
             ));
         }
-        let mut values = row.env.values().chain(row.headers.values());
-        row.plain_values = values.any(StoredValue::is_plain);
         taken.rows.retain(|other| other.name != row.name);
         taken.rows.push(row);
     }
-    Ok(taken)
+    taken
 }

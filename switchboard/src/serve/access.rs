@@ -53,6 +53,7 @@ impl Access {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => BTreeMap::new(),
             Err(error) => return Err(failed(error.into())),
         };
+        home::close_to_others(file).map_err(|error| failed(error.into()))?;
         let known = tokens.len();
         for user in users {
             if !tokens.contains_key(user.as_str()) {
@@ -190,6 +191,12 @@ mod tests {
         use std::os::unix::fs::PermissionsExt as _;
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("tokens.json");
+        Access::open(&file, &[UserId::local()]).unwrap();
+        let mode = std::fs::metadata(&file).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        // One that was opened to others, by a copy or a backup, is closed again.
+        let open = std::fs::Permissions::from_mode(0o644);
+        std::fs::set_permissions(&file, open).unwrap();
         Access::open(&file, &[UserId::local()]).unwrap();
         let mode = std::fs::metadata(&file).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);

@@ -55,8 +55,8 @@ pub(crate) fn to_entry(row: &Server) -> Map<String, Value> {
                 set("cwd", json!(folder));
             }
             match row.env_policy {
-                EnvPolicy::Inherit => {}
-                EnvPolicy::Safe => set("envPolicy", json!("safe")),
+                EnvPolicy::Safe => {}
+                EnvPolicy::Inherit => set("envPolicy", json!("inherit")),
                 EnvPolicy::None => set("envPolicy", json!("none")),
             }
         }
@@ -167,9 +167,9 @@ fn from_entry(user: &UserId, name: &str, mut entry: Map<String, Value>) -> Serve
     row.disabled_tools = take(&mut entry, "disabledTools").unwrap_or_default();
     row.auto_approve_tools = take(&mut entry, "autoApprove").unwrap_or_default();
     row.env_policy = match take::<String>(&mut entry, "envPolicy").as_deref() {
-        Some("safe") => EnvPolicy::Safe,
+        Some("inherit") => EnvPolicy::Inherit,
         Some("none") => EnvPolicy::None,
-        _ => EnvPolicy::Inherit,
+        _ => EnvPolicy::Safe,
     };
     let mut all = row.env.values().chain(row.headers.values());
     row.plain_values = all.any(StoredValue::is_plain);
@@ -270,7 +270,7 @@ mod tests {
                 };
                 let mut row = Server::new(UserId::local(), name, kind);
                 row.plain_values = values.values().any(StoredValue::is_plain);
-                row.env_policy = EnvPolicy::Inherit;
+                row.env_policy = EnvPolicy::Safe;
                 if kind == ServerKind::Stdio {
                     row.command = Some("run".to_owned());
                     row.env = values;

@@ -5,7 +5,7 @@ use mcp_manager::{ConfigFile, Dialect};
 use serde::Deserialize;
 
 use super::entry::to_config;
-use crate::store::{Server, StoredValue};
+use crate::store::Server;
 
 /// Whose file.
 #[derive(Clone, Copy, Debug, Deserialize, ValueEnum)]
@@ -23,6 +23,10 @@ pub(crate) enum Program {
     Cline,
     /// `config.toml` of Codex
     Codex,
+    /// `settings.json` of Gemini CLI
+    Gemini,
+    /// `opencode.json`
+    Opencode,
 }
 
 impl Program {
@@ -34,6 +38,8 @@ impl Program {
             Self::Cursor => Dialect::Cursor,
             Self::Cline => Dialect::Cline,
             Self::Codex => Dialect::Codex,
+            Self::Gemini => Dialect::Gemini,
+            Self::Opencode => Dialect::OpenCode,
         }
     }
 }
@@ -54,14 +60,6 @@ pub(crate) fn export(rows: &[Server], program: Program) -> Exported {
     let mut file = ConfigFile::new();
     let (mut names, mut notices) = (Vec::new(), Vec::new());
     for row in rows {
-        let mut values = row.env.iter().chain(&row.headers);
-        if let Some((name, _)) = values.find(|(_, value)| matches!(value, StoredValue::Keyring(_)))
-        {
-            notices.push(format!(
-                "{}: {name} is in your keyring, which other programs do not know: put it in by hand.",
-                row.name
-            ));
-        }
         match to_config(row) {
             Ok(config) => file = file.with_server(config),
             Err(why) => {
@@ -71,6 +69,12 @@ pub(crate) fn export(rows: &[Server], program: Program) -> Exported {
         }
         names.push(row.name.clone());
     }
+    let losses = file.losses(program.dialect());
+    notices.extend(
+        losses
+            .iter()
+            .map(|loss| format!("{}: {}.", loss.server, loss.message)),
+    );
     Exported {
         text: file.write(program.dialect()),
         names,

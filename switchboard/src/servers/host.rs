@@ -74,7 +74,7 @@ fn uses(row: &Server) -> Option<String> {
     let mut missing = resolved.unresolved.iter().flat_map(|it| &it.missing);
     let variable = missing.find_map(|missing| match missing {
         Missing::Variable { name } => Some(format!("the variable {name}")),
-        Missing::EnvFile { path } => Some(format!("the file {path:?}")),
+        Missing::File { path } | Missing::EnvFile { path } => Some(format!("the file {path:?}")),
         _ => None,
     });
     reference.or(variable)
@@ -145,7 +145,11 @@ mod tests {
     #[test]
     fn programs_variables_files_and_foreign_secrets_are_of_the_host() {
         type Change = fn(&mut Server);
-        let cases: [(&str, Change); 7] = [
+        let cases: [(&str, Change); 8] = [
+            ("the file \"/etc/passwd\"", |row| {
+                let text = StoredValue::Plain("${file:/etc/passwd}".to_owned());
+                row.headers.insert("X".to_owned(), text);
+            }),
             ("the program \"sh\"", |row| {
                 row.kind = ServerKind::Stdio;
                 row.command = Some("sh".to_owned());

@@ -21,9 +21,6 @@ use crate::exit::{Exit, Failure};
 use crate::out::Out;
 use crate::store::{Server, Store, UserId};
 
-/// So many programs are started at once: people wait for them.
-const STARTS: usize = 8;
-
 /// Connections to servers.
 #[derive(Debug)]
 pub(crate) struct Link {
@@ -75,7 +72,8 @@ impl Link {
         done
     }
 
-    /// Connects to servers, all at once, and keeps in mind what they offer.
+    /// Connects to servers, as many at once as the manager starts, and keeps in mind what they
+    /// offer.
     async fn open(manager: Manager, chosen: Chosen) -> Self {
         let mut link = Self {
             manager,
@@ -170,7 +168,7 @@ pub(crate) fn one_off(user: &UserId, forms: impl ElicitationHandler + 'static) -
     Manager::builder()
         .connector(connector(user, None))
         .elicitation(forms)
-        .limits(limits.with_retry(retry).with_stdio_starts(STARTS))
+        .limits(limits.with_retry(retry))
         .build()
 }
 

@@ -59,6 +59,14 @@ impl ServerLog {
         Ok(Some(last))
     }
 
+    /// Removes it, if it is there.
+    pub(crate) fn remove(&self) -> io::Result<()> {
+        match std::fs::remove_file(&self.file) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
     /// Adds what a server logs by the protocol.
     pub(crate) fn logged(&self, message: &LogMessageParams) {
         let level = serde_json::to_value(message.level).unwrap_or_default();

@@ -12,6 +12,9 @@ use crate::home;
 use crate::models::find_key;
 use crate::store::{Server, StoredValue};
 
+/// The longest value that is read from a file.
+const LONGEST_VALUE: u64 = 64 << 10;
+
 /// What variables stand for on this machine.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lookup {
@@ -41,13 +44,10 @@ impl Lookup {
             None => Self::of_file(Path::new("")),
         };
         lookup.own = host == Host::Forbidden;
-        let values = row.env.values().chain(row.headers.values());
-        for value in values {
-            if let StoredValue::Keyring(id) = value
-                && let Ok(secret) = find_key(value, &home::environment).await
-            {
-                let secret = secret.expose().to_owned();
-                lookup.keyring.insert(id.clone(), secret);
+        for id in keyring_ids(row) {
+            let value = StoredValue::Keyring(id.clone());
+            if let Ok(secret) = find_key(&value, &home::environment).await {
+                lookup.keyring.insert(id, secret.expose().to_owned());
             }
         }
         for (id, value) in answers(row) {
@@ -62,7 +62,8 @@ impl Lookup {
 impl Variables for Lookup {
     fn get(&self, variable: Variable<'_>) -> Option<String> {
         match variable {
-            Variable::Env(_) | Variable::Host(_) if self.own => None,
+            Variable::Env(_) | Variable::Host(_) | Variable::File(_) if self.own => None,
+            Variable::File(path) => self.file(path),
             Variable::Env(name) => home::environment(name),
             Variable::Input(id) => self.inputs.get(id).cloned(),
             Variable::Host("userHome") => home_folder(),
@@ -82,6 +83,39 @@ impl Variables for Lookup {
             return None;
         }
         std::fs::read_to_string(self.folder.join(path)).ok()
+    }
+}
+
+/// The entries of the keyring that a server names, in its values or in the middle of a text.
+fn keyring_ids(row: &Server) -> Vec<String> {
+    let values = row.env.values().chain(row.headers.values());
+    let named = values.filter_map(|value| match value {
+        StoredValue::Keyring(id) => Some(id.clone()),
+        StoredValue::Plain(_) | StoredValue::Env(_) => None,
+    });
+    let texts = row.args.iter().chain(&row.base_url);
+    let within = texts.flat_map(|text| {
+        let pieces = text.split("${keyring:").skip(1);
+        pieces.filter_map(|piece| Some(piece.split_once('}')?.0.to_owned()))
+    });
+    named.chain(within).collect()
+}
+
+impl Lookup {
+    /// What a file holds, without the white space around it. Files of megabytes are no values.
+    fn file(&self, path: &str) -> Option<String> {
+        let path = match path.strip_prefix("~/") {
+            Some(rest) => PathBuf::from(home_folder()?).join(rest),
+            None => self.folder.join(path),
+        };
+        let mut text = String::new();
+        let file = std::fs::File::open(path).ok()?;
+        if !file.metadata().ok()?.is_file() {
+            return None;
+        }
+        let mut file = std::io::Read::take(file, LONGEST_VALUE);
+        std::io::Read::read_to_string(&mut file, &mut text).ok()?;
+        Some(text.trim().to_owned())
     }
 }
 

@@ -19,6 +19,8 @@ use crate::store::{Server, Store, Trust, UserId};
 pub(crate) struct Chosen {
     /// Those that can be reached, each with its row if it is stored.
     pub(crate) servers: Vec<(ServerConfig, Option<Server>)>,
+    /// Those of a file that are switched off there.
+    pub(crate) off: Vec<ServerConfig>,
     /// What is wrong with the others, by name.
     pub(crate) findings: Vec<(String, Finding)>,
     /// Where the stored ones are.
@@ -99,7 +101,7 @@ pub(crate) async fn find(global: &Global, name: &str) -> Result<(Arc<dyn Store>,
 pub(crate) fn of_file(file: &Path) -> Result<Chosen, Failure> {
     let failed = || Failure::new(Exit::Other, format!("{} cannot be used", file.display()));
     let text = std::fs::read_to_string(file).map_err(|error| failed().caused_by(error))?;
-    let dialect = Dialect::of_path(file).unwrap_or_default();
+    let dialect = Dialect::of(file, &text);
     let read = ConfigFile::read(&text, dialect).map_err(|problem| failed().caused_by(problem))?;
     let mut chosen = Chosen::default();
     for problem in read.problems() {
@@ -116,11 +118,12 @@ pub(crate) fn of_file(file: &Path) -> Result<Chosen, Failure> {
         let finding = wanted(server.server.as_str(), &server.missing);
         chosen.findings.push((server.server.to_string(), finding));
     }
-    let active = resolved
+    let (active, off) = resolved
         .servers
         .into_iter()
-        .filter(ServerConfig::is_enabled);
-    chosen.servers = active.map(|config| (config, None)).collect();
+        .partition::<Vec<_>, _>(ServerConfig::is_enabled);
+    chosen.servers = active.into_iter().map(|config| (config, None)).collect();
+    chosen.off = off;
     Ok(chosen)
 }
 

@@ -1,5 +1,8 @@
 //! `switchboard servers list` and `show`: servers as they are stored.
 
+use std::path::Path;
+
+use mcp_manager::Endpoint;
 use serde_json::{Map, Value, json};
 
 use crate::brief::brief;
@@ -8,10 +11,13 @@ use crate::cli::Global;
 use crate::cli::text::{table, table_or};
 use crate::exit::{Exit, Failure};
 use crate::out::Out;
-use crate::servers::{CLAIMED, find, to_config, to_entry};
+use crate::servers::{CLAIMED, find, of_file, to_config, to_entry};
 use crate::store::{Server, ServerTool, StoredValue, Trust, UserId};
 
 pub(super) async fn list(global: &Global, out: &Out) -> Result<Exit, Failure> {
+    if let Some(file) = &global.config {
+        return list_file(file, out);
+    }
     let store = global.store().await?;
     let (mut values, mut rows) = (Vec::new(), Vec::new());
     for row in store.servers(&UserId::local()).await? {
@@ -47,6 +53,45 @@ pub(super) async fn list(global: &Global, out: &Out) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// The servers of a file, with what is wrong with some of them.
+fn list_file(file: &Path, out: &Out) -> Result<Exit, Failure> {
+    let chosen = of_file(file)?;
+    let (mut values, mut rows) = (Vec::new(), Vec::new());
+    let mut add = |name: &str, status: &str, endpoint: String, error: Option<&str>| {
+        values.push(json!({
+            "name": name,
+            "endpoint": endpoint,
+            "status": status,
+            "source": file,
+            "last_error": error,
+        }));
+        rows.push(vec![
+            name.to_owned(),
+            status.to_owned(),
+            brief(&endpoint, 80),
+        ]);
+    };
+    for (config, _) in &chosen.servers {
+        let endpoint = config.endpoint().to_string();
+        add(config.name().as_str(), "untried", endpoint, None);
+    }
+    for config in &chosen.off {
+        let endpoint = config.endpoint().to_string();
+        add(config.name().as_str(), "off", endpoint, None);
+    }
+    for (name, finding) in &chosen.findings {
+        add(
+            name,
+            "failed",
+            finding.message.clone(),
+            Some(&finding.message),
+        );
+    }
+    let none = format!("{} has no servers.", file.display());
+    out.result(&json!({ "servers": values }), table_or(&none, rows));
+    Ok(Exit::Done)
+}
+
 /// How a server was when it was last seen.
 fn status(row: &Server, tools: &[ServerTool]) -> &'static str {
     match row {
@@ -75,6 +120,11 @@ pub(super) async fn show(global: &Global, out: &Out, name: &str) -> Result<Exit,
     hide(&mut entry, "headers", row.headers.iter());
     if let Some(url) = entry.get_mut("url") {
         *url = json!(endpoint(&row));
+    }
+    if let (Some(args), Ok(config)) = (entry.get_mut("args"), to_config(&row))
+        && let Endpoint::Stdio(stdio) = config.endpoint()
+    {
+        *args = json!(stdio.to_command().shown_args());
     }
     let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
     let value = json!({

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 
 use crate::exit::{Exit, Failure};
-use crate::servers::{Keeping, Kind, answer, keep, split_header, stored_value};
+use crate::servers::{Keeping, Kind, answer, keep, keep_all, split_header, stored_value};
 use crate::store::{EnvPolicy, Server, ServerKind, StoredValue};
 
 /// What can be said about a server.
@@ -37,7 +37,7 @@ pub(super) struct Settings {
     /// Whether its tools are always offered to the model, however many there are
     #[arg(long, value_name = "true|false", num_args = 0..=1, default_missing_value = "true")]
     always_load: Option<bool>,
-    /// Keep values that are no references readable in the store, not in the keyring
+    /// Keep secrets readable in the store, not in the keyring
     #[arg(long)]
     plain: bool,
 }
@@ -65,13 +65,11 @@ impl Settings {
                 Some((name, value)) => (name, stored_value(value)),
                 None => (pair.as_str(), StoredValue::Env(pair.clone())),
             };
-            let value = keep(&row.id, &format!("env/{name}"), value, keeping).await?;
             row.env.insert(name.to_owned(), value);
         }
         for header in &self.headers {
             let (name, value) = split_header(header)?;
             let value = stored_value(value);
-            let value = keep(&row.id, &format!("header/{name}"), value, keeping).await?;
             row.headers.insert(name.to_owned(), value);
         }
         for pair in &self.inputs {
@@ -106,9 +104,7 @@ impl Settings {
         }
         row.parallel = self.parallel.unwrap_or(row.parallel);
         row.always_load = self.always_load.unwrap_or(row.always_load);
-        let mut values = row.env.values().chain(row.headers.values());
-        row.plain_values |= values.any(StoredValue::is_plain);
-        Ok(())
+        keep_all(row, keeping).await
     }
 
     async fn answer(&self, row: &mut Server, pair: &str, keeping: Keeping) -> Result<(), Failure> {

@@ -62,7 +62,7 @@ async fn import(
             &stored,
             Keeping::KeyringOrPlain,
         )
-        .await?;
+        .await;
         notices = taken.notices;
         let crew = app.fleet.crew(&user);
         for row in &taken.rows {

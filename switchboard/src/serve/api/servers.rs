@@ -17,7 +17,7 @@ use crate::serve::fleet::{Crew, event};
 use crate::serve::input::{Body, User};
 use crate::serve::own::Member;
 use crate::serve::routes::Routes;
-use crate::servers::{Keeping, auto_approved, log_out, next_place};
+use crate::servers::{Keeping, ServerLog, auto_approved, log_out, next_place};
 use crate::store::{Change, Server, ServerKind, StoreError, UserId};
 use draft::Draft;
 
@@ -125,24 +125,16 @@ async fn pasted(
         true => Keeping::Plain,
         false => Keeping::Keyring,
     };
-    let mut known = rows;
-    let mut taken = Vec::new();
-    for item in plan.items.iter().filter(|item| fresh(item.state)) {
-        match take_over(std::iter::once(item), &known, keeping).await {
-            Ok(new) => {
-                known.extend(new.rows.iter().cloned());
-                taken.extend(new.rows);
-            }
-            Err(failure) => {
-                let hint = format!(
-                    "{}. Write \"env:NAME\" in place of the value, or agree that it is kept readable.",
-                    failure.chain()
-                );
-                problems.push(problem(&item.row.name, &hint));
-            }
-        }
+    let wanted = plan.items.iter().filter(|item| fresh(item.state));
+    let taken = take_over(wanted, &rows, keeping).await;
+    for (name, failure) in &taken.refused {
+        let hint = format!(
+            "{}. Write \"env:NAME\" in place of the value, or agree that it is kept readable.",
+            failure.chain()
+        );
+        problems.push(problem(name, &hint));
     }
-    for row in &taken {
+    for row in &taken.rows {
         if let Some(objection) = crew.host().objection(row) {
             problems.push(problem(&row.name, &objection.message));
             refused = Some(refusal(row, &objection));
@@ -211,6 +203,8 @@ async fn remove(
     crew.disconnect(&row).await;
     // A login that cannot be forgotten must not keep the server.
     let forgotten = log_out(&row, crew.host()).await;
+    // Another server of this name begins with a log of its own; without that it begins with more.
+    let _ = ServerLog::of(&row.user_id, &row.name).remove();
     let changes = vec![
         event(&row.user_id, "server.deleted", json!({ "id": row.id })),
         Change::DeleteServer(row.user_id, row.id),

@@ -24,16 +24,7 @@ pub(super) fn prepare(path: &Path) -> io::Result<()> {
     {
         folder.create(parent)?;
     }
-    let file = file.open(path)?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        let mut permissions = file.metadata()?.permissions();
-        if permissions.mode() & 0o077 != 0 {
-            permissions.set_mode(0o600);
-            file.set_permissions(permissions)?;
-        }
-    }
-    drop(file);
+    drop(file.open(path)?);
+    crate::home::close_to_others(path)?;
     Ok(())
 }

@@ -113,3 +113,148 @@ fn a_conflict_is_replaced_only_when_asked_for() {
     assert_eq!(replaced["stdout"]["imported"], serde_json::json!(["demo"]));
     assert_eq!(bench.json(&["servers", "test", "demo"])["exit"], 4);
 }
+
+#[test]
+fn a_named_file_that_gives_no_server_is_an_error() {
+    let bench = Bench::new();
+    let broken = bench.write("broken.json", "{\"mcpServers\": {\n  \"a\" 1}}");
+    let empty = bench.write("empty.json", "");
+    let toml = bench.write("broken.toml", "[mcp_servers.a]\ncommand = run\n");
+    let missing = bench.path().join("missing.json");
+    for (file, want) in [
+        (&broken, "line 2, column 7"),
+        (&empty, "it has no servers"),
+        (&toml, "line 2, column 11"),
+        (&missing, "it cannot be read"),
+    ] {
+        let ran = bench.json(&["import", file.to_str().unwrap(), "--yes"]);
+        assert_eq!(ran["exit"], 1, "{ran}");
+        let problem = &ran["stdout"]["problems"][0];
+        assert!(problem["problem"].as_str().unwrap().contains(want), "{ran}");
+        assert!(problem["file"].as_str().unwrap().starts_with("HOME/"));
+    }
+    // One that gives some is not in vain.
+    let some = r#"{"mcpServers": {"a": {"command": "run"}, "odd": {}}}"#;
+    let some = bench.write("some.json", some);
+    assert_eq!(
+        bench.run(&["import", some.to_str().unwrap(), "--yes"]).exit,
+        0
+    );
+}
+
+#[test]
+fn a_codex_file_of_any_name_is_known_by_what_it_says() {
+    let bench = Bench::new();
+    let text = "[mcp_servers.docs]\ncommand = \"run\"\nenv_vars = [\"HOME\"]\n";
+    let file = bench.write("saved.conf", text);
+    let ran = bench.json(&["import", file.to_str().unwrap(), "--yes"]);
+    assert_eq!(
+        ran["stdout"]["imported"],
+        serde_json::json!(["docs"]),
+        "{ran}"
+    );
+}
+
+#[test]
+fn a_projects_file_that_is_named_waits_for_approval_and_is_shown_whole() {
+    let bench = Bench::new();
+    let long = format!("{} && touch started", "true && ".repeat(60) + "true");
+    let entry = serde_json::json!({"mcpServers": {"stranger": {
+        "command": "sh", "args": ["-c", long, "\u{1b}[2J", "\u{202e}"], "env": {"NODE_OPTIONS": "-r x"}
+    }}});
+    let file = bench.write("project/.mcp.json", &entry.to_string());
+    let ran = bench.json(&["import", file.to_str().unwrap(), "--yes"]);
+    let shown = &ran["stdout"]["servers"][0];
+    assert_eq!(shown["trust"], "pending", "{ran}");
+    let endpoint = shown["endpoint"].as_str().unwrap();
+    assert!(
+        endpoint.contains("&& touch started\" \"\\u{1b}[2J\" \"\\u{202e}\""),
+        "{endpoint}"
+    );
+    assert!(
+        shown["note"]
+            .as_str()
+            .unwrap()
+            .contains("sets NODE_OPTIONS"),
+        "{ran}"
+    );
+    assert_eq!(bench.run(&["tools", "stranger"]).exit, 6);
+    assert!(!bench.path().join("started").exists());
+    let listed = bench.run(&["import", file.to_str().unwrap(), "--yes", "--overwrite"]);
+    assert!(listed.stdout.contains("touch started"), "{}", listed.stdout);
+    // The user's own file is no project's, wherever the user stands.
+    let own = bench.write(
+        ".cursor/mcp.json",
+        r#"{"mcpServers": {"own": {"command": "run"}}}"#,
+    );
+    let ran = bench.json(&["import", own.to_str().unwrap()]);
+    assert_eq!(ran["stdout"]["servers"][0]["trust"], "allowed", "{ran}");
+}
+
+/// `servers add` and `import` have one rule: what is no secret is kept, and a secret needs a keyring
+/// or the user's word.
+#[test]
+fn without_a_keyring_a_secret_is_refused_wherever_it_comes_from() {
+    let bench = Bench::new();
+    let debug = ["servers", "add", "plain", "-e", "DEBUG=1", "--", "run"];
+    assert_eq!(bench.run(&debug).exit, 0);
+    let file = bench.write(
+        "others.json",
+        r#"{"mcpServers": {
+            "debug": {"command": "run", "env": {"DEBUG": "1"}},
+            "token": {"command": "run", "env": {"API_TOKEN": "geheim"}},
+            "argument": {"command": "run", "args": ["--api-key", "geheim"]},
+            "address": {"url": "https://example.com/mcp?key=geheim"},
+            "reference": {"command": "run", "args": ["--api-key", "${API_TOKEN}"]}
+        }}"#,
+    );
+    let file = file.to_str().unwrap();
+    let ran = bench.json(&["import", file, "--yes"]);
+    assert_eq!(ran["exit"], 1, "{ran}");
+    assert_eq!(
+        ran["stdout"]["imported"],
+        serde_json::json!(["debug", "reference"])
+    );
+    let told = ran["stderr"].as_array().unwrap();
+    assert_eq!(told.len(), 3, "{ran}");
+    for told in told {
+        let hint = told["error"]["hint"].as_str().unwrap();
+        assert!(hint.contains("--plain"), "{ran}");
+    }
+    assert!(!ran.to_string().contains("geheim"), "{ran}");
+    let ran = bench.json(&["import", file, "--yes", "--plain"]);
+    assert_eq!(ran["exit"], 0, "{ran}");
+    assert_eq!(
+        ran["stdout"]["imported"],
+        serde_json::json!(["token", "argument", "address"])
+    );
+}
+
+#[test]
+#[cfg(unix)]
+fn references_of_opencode_and_gemini_are_replaced_before_the_server_sees_them() {
+    let bench = Bench::new();
+    let script = "echo \"$0 $1 $K\" > seen";
+    bench.write(".config/opencode/key.txt", "from a file\n");
+    let opencode = serde_json::json!({"mcp": {"a": {
+        "type": "local", "command": ["sh", "-c", script, "{env:SB_TEST}", "${HOME}"],
+        "environment": {"K": "{file:key.txt}"}, "cwd": bench.path(),
+    }}});
+    bench.write(".config/opencode/opencode.json", &opencode.to_string());
+    let gemini = serde_json::json!({"mcpServers": {"b": {
+        "command": "sh", "args": ["-c", "echo \"$0 $1 $K\" > seen", "$SB_TEST", "$5"],
+        "env": {"K": "${SB_TEST}!"}, "cwd": bench.path(),
+    }}});
+    // Without references of its own in the script.
+    let gemini = gemini.to_string().replace("$0 $1 $K", "$(printenv K) $*");
+    bench.write(".gemini/settings.json", &gemini);
+    assert_eq!(bench.run(&["import", "--yes"]).exit, 0);
+    let seen = |server: &str| {
+        let mut command = bench.command(&["servers", "test", server]);
+        let ended = command.env("SB_TEST", "value").output().unwrap();
+        assert!(!ended.status.success());
+        std::fs::read_to_string(bench.path().join("seen")).unwrap()
+    };
+    assert_eq!(seen("a"), "value ${HOME} from a file\n");
+    assert_eq!(seen("b"), "value! $5\n");
+}

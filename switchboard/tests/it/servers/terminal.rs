@@ -73,3 +73,31 @@ fn what_an_imported_file_asks_for_is_asked_once() {
     let tested = bench.run(&["servers", "test", "a", "--json"]);
     assert_eq!(tested.exit, 4, "{}", tested.stderr);
 }
+
+#[test]
+fn a_choice_is_shown_with_what_there_is_to_choose_from() {
+    let bench = Bench::new();
+    bench.write(
+        ".config/Code/User/mcp.json",
+        r#"{
+            "inputs": [{
+                "id": "region", "type": "pickString", "description": "The region",
+                "options": ["eu-west", "us-east"], "default": "eu-west"
+            }],
+            "servers": {"a": {"command": "sh", "args": ["-c", "echo $R > seen"], "env": {"R": "${input:region}"}}}
+        }"#,
+    );
+    let mut terminal = Terminal::of(bench.command(&["import"]));
+    terminal.until("[y/N]");
+    terminal.type_in("y\r");
+    terminal.until("a asks: The region");
+    terminal.until("1. eu-west");
+    terminal.until("2. us-east");
+    terminal.until("(Enter: eu-west)");
+    terminal.type_in("2\r");
+    terminal.until("Took over 1 server.");
+    assert_eq!(terminal.end(), Some(0));
+    assert_eq!(bench.run(&["servers", "test", "a"]).exit, 4);
+    let seen = std::fs::read_to_string(bench.path().join("seen")).unwrap();
+    assert_eq!(seen, "us-east\n");
+}

@@ -198,6 +198,8 @@ fn what_is_exported_is_imported_as_the_same() {
         "cursor",
         "cline",
         "codex",
+        "gemini",
+        "opencode",
     ];
     let names = [
         "claude_desktop_config.json",
@@ -205,7 +207,9 @@ fn what_is_exported_is_imported_as_the_same() {
         ".vscode/mcp.json",
         ".cursor/mcp.json",
         "cline_mcp_settings.json",
-        ".codex/config.toml",
+        "codex.txt",
+        ".gemini/settings.json",
+        "opencode.json",
     ];
     let mut exported = Vec::new();
     for (program, name) in programs.iter().zip(names) {
@@ -220,7 +224,14 @@ fn what_is_exported_is_imported_as_the_same() {
             .iter()
             .map(|it| &it["state"])
             .collect();
-        assert_eq!(states, ["same", "same"], "{program}: {back}");
+        // Claude Desktop's file has no references: what is one is left out, and told.
+        let web = match *program {
+            "claude-desktop" => "conflict",
+            _ => "same",
+        };
+        assert_eq!(states, ["same", web], "{program}: {back}");
+        let told = value["stderr"].as_array().unwrap();
+        assert_eq!(told.is_empty(), web == "same", "{program}: {told:?}");
         exported.push(value);
     }
     assert_json_snapshot!(exported);
@@ -263,4 +274,103 @@ fn one_server_that_is_down_hides_no_other() {
         .map(|it| &it["status"])
         .collect();
     assert_eq!(statuses, ["ok", "failed"]);
+}
+
+#[test]
+fn a_secret_in_an_argument_or_an_address_is_kept_like_any_other() {
+    let bench = Bench::new();
+    let argument = ["servers", "add", "a", "--", "run", "--api-key", "geheim"];
+    let refused = bench.json(&argument);
+    assert_eq!(refused["exit"], 1, "{refused}");
+    let message = refused["stderr"][0]["error"]["message"].as_str().unwrap();
+    assert!(message.contains("the secret in argument 2"), "{message}");
+    let address = [
+        "servers",
+        "add",
+        "b",
+        "https://example.com/mcp?token=geheim",
+    ];
+    assert_eq!(bench.run(&address).exit, 1);
+    let plain = [
+        "servers",
+        "add",
+        "a",
+        "--plain",
+        "--",
+        "run",
+        "--api-key",
+        "geheim",
+    ];
+    assert_eq!(bench.run(&plain).exit, 0);
+    for verb in [&["servers", "show", "a"], &["servers", "list"][..]] {
+        let shown = bench.run(verb).stdout;
+        assert!(
+            shown.contains("--api-key") && !shown.contains("geheim"),
+            "{shown}"
+        );
+        assert!(!bench.json(verb).to_string().contains("geheim"));
+    }
+}
+
+#[test]
+fn a_file_of_servers_is_listed_without_the_store() {
+    let bench = Bench::with_demo();
+    let file = bench.write(
+        "servers.json",
+        r#"{"mcpServers": {"mine": {"command": "run"}, "off": {"command": "run", "disabled": true}, "odd": {}}}"#,
+    );
+    let listed = bench.json(&["--config", file.to_str().unwrap(), "servers", "list"]);
+    let names: Vec<(&Value, &Value)> = listed["stdout"]["servers"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| (&it["name"], &it["status"]))
+        .collect();
+    let want = [("mine", "untried"), ("off", "off"), ("odd", "failed")];
+    assert_eq!(names.len(), want.len(), "{listed}");
+    for ((name, status), want) in names.into_iter().zip(want) {
+        assert_eq!((name, status), (&want.0.into(), &want.1.into()));
+    }
+}
+
+#[test]
+fn a_log_goes_with_its_server_and_what_is_no_server_has_none() {
+    let bench = Bench::with_demo();
+    assert_eq!(
+        bench.run(&["servers", "logs", "demo"]).exit,
+        0,
+        "it has none yet"
+    );
+    assert_eq!(bench.run(&["servers", "logs", "nope"]).exit, 1);
+    assert_eq!(bench.run(&["servers", "test", "demo"]).exit, 0);
+    assert!(data(&bench, "logs/demo.log").is_file());
+    assert_eq!(bench.run(&["servers", "remove", "demo"]).exit, 0);
+    assert!(!data(&bench, "logs/demo.log").exists());
+    assert_eq!(bench.run(&["servers", "logs", "demo"]).exit, 1);
+}
+
+/// What a server gets of one's environment is the same for all: what programs need.
+#[test]
+#[cfg(unix)]
+fn a_server_for_this_once_gets_no_more_of_the_environment_than_a_stored_one() {
+    let bench = Bench::new();
+    let entry = r#"{"mcpServers": {"mine": {"command": "sh", "args": ["-c", "env > seen"]}}}"#;
+    let file = bench.write("servers.json", entry);
+    let ways: [&[&str]; 2] = [
+        &["tools", "--", "sh", "-c", "env > seen"],
+        &["--config", file.to_str().unwrap(), "tools"],
+    ];
+    for way in ways {
+        let mut command = bench.command(way);
+        command.env("DATABASE_URL", "postgres://me:geheim@db/app");
+        command.env("SSH_AUTH_SOCK", "/run/agent");
+        assert!(!command.output().unwrap().status.success());
+        let seen = std::fs::read_to_string(bench.path().join("seen")).unwrap();
+        assert!(seen.contains("PATH="), "{seen}");
+        assert!(
+            !seen.contains("DATABASE_URL") && !seen.contains("SSH_AUTH_SOCK"),
+            "{seen}"
+        );
+        std::fs::remove_file(bench.path().join("seen")).unwrap();
+    }
 }
