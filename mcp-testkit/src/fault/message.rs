@@ -3,6 +3,7 @@
 mod flood;
 mod greeting;
 mod id;
+mod modern;
 mod page;
 mod round;
 mod shape;
@@ -19,6 +20,7 @@ pub(super) fn all() -> Vec<Fault> {
         flood::FAULTS,
         greeting::FAULTS,
         round::FAULTS,
+        modern::FAULTS,
     ]
     .concat()
 }

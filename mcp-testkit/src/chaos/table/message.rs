@@ -110,6 +110,10 @@ fn shapes(named: Named<'_>) -> Vec<Case> {
             &named("unknown-notification"),
             "unknown and malformed notifications are ignored",
         ),
+        ok(
+            &named("version-escaped"),
+            "JSON may write any character as an escape",
+        ),
         ok(&named("many-in-one-write"), "several messages in one read"),
     ]
 }
@@ -170,6 +174,14 @@ fn lists(named: Named<'_>) -> Vec<Case> {
             "the cursor is opaque and goes back as it came",
         )
         .plan(Plan::ListAll),
+        ok(
+            &named("bad-cache-hint"),
+            "a bad hint does not cost the list",
+        ),
+        ok(
+            &named("deep-schema"),
+            "a schema that nests too deep costs its own tool only",
+        ),
         ok(&named("cursor-null"), "nextCursor: null is the end").plan(Plan::ListAll),
         either(
             &named("pagination-endless"),

@@ -60,6 +60,21 @@ pub(super) fn cases(place: &str) -> Vec<Case> {
             "a discovery without versions, and no handshake either",
         ),
         ok(
+            &named("init-refused-oddly"),
+            "whatever its code, a refusal of initialize may be a modern server's",
+        ),
+        ok(
+            &named("header-hint-stale"),
+            "a refusal for headers is repaired by a fresh list, past the cache",
+        )
+        .check(Check::AtLeast(Count::Rpc("tools/list"), 2))
+        .check(Check::AtMost(Count::Rpc("tools/call"), 2)),
+        ok(
+            &named("foreign-subscription"),
+            "changes on foreign subscriptions are ignored",
+        )
+        .check(Check::AtMost(Count::Rpc("tools/list"), 1)),
+        ok(
             &named("unknown-request"),
             "a modern server asks nothing: no answer",
         )
@@ -79,6 +94,13 @@ pub(super) fn stdio() -> Vec<Case> {
         "stdio-modern/batch-junk",
         "empty and junk arrays do not end the session",
     ));
+    cases.push(
+        ok(
+            "stdio-modern/discover-slow",
+            "a slow discovery has the whole time to connect",
+        )
+        .heavy(20, 100),
+    );
     cases
 }
 

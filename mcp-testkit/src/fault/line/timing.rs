@@ -87,6 +87,20 @@ pub(super) const FAULTS: &[Fault] = &[
         STYLE,
         |lines| Box::pin(before_initialize(lines, Some(1))),
     ),
+    lines(
+        "discover-slow",
+        "takes 6 s for server/discover",
+        STYLE,
+        |lines| {
+            Box::pin(async move {
+                if let Some(discover) = lines.until("server/discover").await? {
+                    sleep(Duration::from_secs(6)).await;
+                    lines.handle(discover).await;
+                }
+                serve(lines).await
+            })
+        },
+    ),
 ];
 
 async fn reorder(lines: &mut Lines) -> io::Result<End> {
