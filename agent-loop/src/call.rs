@@ -52,8 +52,8 @@ pub(crate) struct Target {
     pub(crate) fingerprint: String,
     pub(crate) read_only: bool,
     pub(crate) parallel: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) timeout: Option<Duration>,
+    #[serde(default, rename = "timeout", skip_serializing_if = "Option::is_none")]
+    pub(crate) idle_timeout: Option<Duration>,
     pub(crate) arguments: RawObject,
 }
 
@@ -69,7 +69,7 @@ impl Target {
             fingerprint: info.fingerprint.clone(),
             read_only: info.is_read_only(),
             parallel: info.parallel,
-            timeout: info.timeout,
+            idle_timeout: info.idle_timeout,
             arguments,
         }
     }
@@ -303,7 +303,7 @@ impl OpenCall {
             definition: target.definition(),
             arguments: target.arguments.clone(),
             start,
-            timeout: target.timeout,
+            idle_timeout: target.idle_timeout,
         })
     }
 

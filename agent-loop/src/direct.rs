@@ -178,8 +178,8 @@ impl DirectTools {
         let clock = server.client.clone();
         context.stands_still(move || clock.stood());
         let mut options = CallOptions::default()
-            .with_timeout(context.timeout())
-            .with_timeout_cap(context.cap())
+            .with_idle_timeout(context.idle_timeout())
+            .with_deadline(context.deadline())
             .with_meta(context.meta().clone());
         if let Some(caller) = context.caller() {
             options = options.with_caller(caller.clone());

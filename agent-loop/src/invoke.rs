@@ -40,7 +40,8 @@ pub(crate) fn context(
     meta: Meta,
 ) -> CallContext {
     let conversation = agent.conversation.as_ref();
-    let timeout = invocation.timeout.unwrap_or(limits.call_time);
+    let idle_timeout = invocation.idle_timeout;
+    let idle_timeout = idle_timeout.unwrap_or(limits.call_idle_timeout);
     CallContext {
         number: invocation.number,
         reports: Some(reports),
@@ -49,8 +50,8 @@ pub(crate) fn context(
         queues: Some(queues),
         caller: conversation.map(|name| Caller::new(name, invocation.number.to_string())),
         meta,
-        timeout,
-        cap: timeout.saturating_mul(limits.call_time_factor),
+        idle_timeout,
+        deadline: idle_timeout.saturating_mul(limits.call_deadline_factor),
     }
 }
 
@@ -110,7 +111,7 @@ fn read<T: DeserializeOwned>(arguments: &RawObject) -> Result<T, Outcome> {
 /// A call of the toolbox, given up when it takes too long without progress, or too long in all.
 /// A task has its server's time, and neither people's time to answer nor that in a queue counts.
 async fn in_time(agent: &Agent, invocation: Invocation, context: CallContext) -> Outcome {
-    let (timeout, cap) = (context.timeout, context.cap);
+    let (idle, total) = (context.idle_timeout, context.deadline);
     let touched = Arc::clone(&context.touched);
     let pause = Arc::clone(&context.pause);
     let stood = || pause.total();
@@ -120,9 +121,9 @@ async fn in_time(agent: &Agent, invocation: Invocation, context: CallContext) ->
     }
     let begin = Instant::now();
     // By a clock that stands still while people are asked, and while the call is queued.
-    let last = begin + cap;
-    let mut deadline = (begin + timeout).min(last);
-    let mut wake = deadline;
+    let last = begin + total;
+    let mut due = (begin + idle).min(last);
+    let mut wake = due;
     let mut call = pin!(agent.toolbox.call(invocation, context));
     loop {
         tokio::select! {
@@ -130,17 +131,19 @@ async fn in_time(agent: &Agent, invocation: Invocation, context: CallContext) ->
             outcome = &mut call => return outcome,
             () = touched.notified() => {
                 let reading = Instant::now().checked_sub(stood()).unwrap_or(begin);
-                deadline = (reading + timeout).min(last);
-                wake = deadline + stood();
+                due = (reading + idle).min(last);
+                wake = due + stood();
             }
             () = sleep_until(wake) => {
-                let (now, due) = (Instant::now(), deadline + stood());
-                if due > now {
-                    wake = due.max(now + LOOK);
+                let (now, at) = (Instant::now(), due + stood());
+                if at > now {
+                    wake = at.max(now + LOOK);
                     continue;
                 }
-                let limit = if deadline == last { cap } else { timeout };
-                let message = words::timeout(&server, &tool, limit);
+                let message = match due == last {
+                    true => words::deadline(&server, &tool, total),
+                    false => words::idle_timeout(&server, &tool, idle),
+                };
                 return Outcome::failed(FailureKind::Timeout, message);
             }
         }

@@ -21,8 +21,10 @@ pub struct Limits {
     pub(crate) tokens: u64,
     pub(crate) cost_micros: u64,
     pub(crate) time: Option<Duration>,
-    pub(crate) call_time: Duration,
-    pub(crate) call_time_factor: u32,
+    #[serde(rename = "call_time")]
+    pub(crate) call_idle_timeout: Duration,
+    #[serde(rename = "call_time_factor")]
+    pub(crate) call_deadline_factor: u32,
     pub(crate) parallel: usize,
     pub(crate) questions: u32,
     pub(crate) result_bytes: usize,
@@ -38,8 +40,8 @@ impl Default for Limits {
             tokens: 0,
             cost_micros: 0,
             time: None,
-            call_time: Duration::from_secs(120),
-            call_time_factor: 10,
+            call_idle_timeout: Duration::from_secs(120),
+            call_deadline_factor: 10,
             parallel: 8,
             questions: 10,
             result_bytes: 50 << 10,
@@ -85,19 +87,19 @@ impl Limits {
         self
     }
 
-    /// How long a tool call may take without progress, where neither the tool nor its server has
-    /// a limit of its own. Two minutes by default.
+    /// The idle timeout of a tool call: how long it may go without a response and without progress,
+    /// where neither the tool nor its server has one of its own. Two minutes by default.
     #[must_use]
-    pub fn with_call_time(mut self, time: Duration) -> Self {
-        self.call_time = time;
+    pub fn with_call_idle_timeout(mut self, timeout: Duration) -> Self {
+        self.call_idle_timeout = timeout;
         self
     }
 
-    /// How many of its time limits a call may take in all, whatever progress it makes. Ten by
-    /// default.
+    /// The deadline of a tool call, in total and whatever progress it makes, as a multiple of its
+    /// idle timeout. Ten by default.
     #[must_use]
-    pub fn with_call_time_factor(mut self, factor: u32) -> Self {
-        self.call_time_factor = factor.max(1);
+    pub fn with_call_deadline_factor(mut self, factor: u32) -> Self {
+        self.call_deadline_factor = factor.max(1);
         self
     }
 
@@ -197,4 +199,23 @@ pub struct Spent {
     pub cost_micros: u64,
     /// Time, without the time people took to answer.
     pub time: Duration,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_has_two_minutes_without_progress_and_ten_times_that_in_total() {
+        let limits = Limits::default();
+        assert_eq!(limits.call_idle_timeout, Duration::from_secs(120));
+        assert_eq!(limits.call_deadline_factor, 10);
+    }
+
+    #[test]
+    fn stored_limits_keep_their_names() {
+        let stored = serde_json::to_value(Limits::default()).unwrap();
+        assert!(stored.get("call_time").is_some(), "{stored}");
+        assert!(stored.get("call_time_factor").is_some(), "{stored}");
+    }
 }

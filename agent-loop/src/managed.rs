@@ -126,8 +126,8 @@ impl ManagedTools {
         }
         let options = options
             .with_queued(move |queued| queue.queued(queued))
-            .with_timeout(context.timeout())
-            .with_timeout_cap(context.cap())
+            .with_idle_timeout(context.idle_timeout())
+            .with_deadline(context.deadline())
             .with_meta(context.meta().clone())
             .with_progress(move |report| {
                 let progress = CallProgress::new(report.progress, report.total, report.message);
@@ -224,7 +224,7 @@ pub(crate) fn info(entry: &Entry, config: Option<&ServerConfig>) -> ToolInfo {
         info.trusted = config.is_trusted();
         info.parallel = config.is_parallel();
         info.always_load = config.is_always_loaded();
-        info.timeout = config.call_timeout(entry.name());
+        info.idle_timeout = config.call_idle_timeout(entry.name());
     }
     info
 }

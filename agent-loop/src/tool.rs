@@ -58,9 +58,9 @@ pub struct ToolInfo {
     /// Whether the model is always told of it, even where there are many tools.
     #[serde(default)]
     pub always_load: bool,
-    /// How long a call may take, where the tool or its server has a limit of its own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub timeout: Option<Duration>,
+    /// The idle timeout of a call, where the tool or its server has one of its own.
+    #[serde(default, rename = "timeout", skip_serializing_if = "Option::is_none")]
+    pub idle_timeout: Option<Duration>,
 }
 
 impl ToolInfo {
@@ -85,7 +85,7 @@ impl ToolInfo {
             changed: false,
             parallel: false,
             always_load: false,
-            timeout: None,
+            idle_timeout: None,
         }
     }
 
@@ -139,10 +139,10 @@ impl ToolInfo {
         self
     }
 
-    /// With a time limit of its own.
+    /// With an idle timeout of its own.
     #[must_use]
-    pub fn with_timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = Some(timeout);
+    pub fn with_idle_timeout(mut self, timeout: Duration) -> Self {
+        self.idle_timeout = Some(timeout);
         self
     }
 

@@ -61,8 +61,8 @@ pub struct Invocation {
     pub arguments: RawObject,
     /// Whether it begins, or goes on.
     pub start: Start,
-    /// The tool's own time limit, if it has one.
-    pub timeout: Option<Duration>,
+    /// The tool's own idle timeout, if it has one.
+    pub idle_timeout: Option<Duration>,
 }
 
 impl Invocation {
@@ -193,13 +193,13 @@ pub struct CallContext {
     pub(crate) queues: Option<Arc<Queues>>,
     pub(crate) caller: Option<Caller>,
     pub(crate) meta: Meta,
-    pub(crate) timeout: Duration,
-    pub(crate) cap: Duration,
+    pub(crate) idle_timeout: Duration,
+    pub(crate) deadline: Duration,
 }
 
 impl CallContext {
     /// A context nobody listens to, for calls outside of a run.
-    pub fn detached(timeout: Duration) -> Self {
+    pub fn detached(idle_timeout: Duration) -> Self {
         Self {
             number: CallNumber::default(),
             reports: None,
@@ -208,12 +208,12 @@ impl CallContext {
             queues: None,
             caller: None,
             meta: Meta::default(),
-            timeout,
-            cap: timeout.saturating_mul(10),
+            idle_timeout,
+            deadline: idle_timeout.saturating_mul(10),
         }
     }
 
-    /// Tells how far the call has come, and lets it live on for another time limit. A report
+    /// Tells how far the call has come, and starts its idle timeout anew. A report
     /// that nobody takes in time is dropped.
     pub fn progress(&self, progress: CallProgress) {
         self.touched.notify_one();
@@ -247,14 +247,14 @@ impl CallContext {
         &self.meta
     }
 
-    /// How long the call may take without progress. The loop sees to it.
-    pub fn timeout(&self) -> Duration {
-        self.timeout
+    /// How long the call may go without a response and without progress. The loop sees to it.
+    pub fn idle_timeout(&self) -> Duration {
+        self.idle_timeout
     }
 
-    /// How long the call may take in all. The loop sees to it.
-    pub fn cap(&self) -> Duration {
-        self.cap
+    /// How long the call may take in total. The loop sees to it.
+    pub fn deadline(&self) -> Duration {
+        self.deadline
     }
 }
 
@@ -262,7 +262,7 @@ impl fmt::Debug for CallContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CallContext")
             .field("number", &self.number)
-            .field("timeout", &self.timeout)
+            .field("idle_timeout", &self.idle_timeout)
             .finish_non_exhaustive()
     }
 }

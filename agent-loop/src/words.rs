@@ -91,8 +91,15 @@ pub(crate) fn failed(server: &str, failure: &CallFailure) -> String {
     )
 }
 
-pub(crate) fn timeout(server: &str, tool: &str, limit: Duration) -> String {
-    format!("{tool:?} on server {server:?} did not answer within its limit of {limit:?}")
+pub(crate) fn idle_timeout(server: &str, tool: &str, limit: Duration) -> String {
+    format!(
+        "{tool:?} on server {server:?} sent neither a response nor progress within its idle \
+         timeout of {limit:?}"
+    )
+}
+
+pub(crate) fn deadline(server: &str, tool: &str, limit: Duration) -> String {
+    format!("{tool:?} on server {server:?} did not finish within its deadline of {limit:?}")
 }
 
 pub(crate) fn nudge() -> String {

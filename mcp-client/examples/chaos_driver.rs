@@ -54,8 +54,8 @@ async fn open(args: &[String], timeout: Duration) -> Result<Client, Failure> {
     };
     let limits = Limits::default()
         .with_connect_time(timeout)
-        .with_call_time(timeout)
-        .with_call_time_cap(timeout.saturating_mul(2));
+        .with_call_idle_timeout(timeout)
+        .with_call_deadline(timeout.saturating_mul(2));
     let client = Builder::new(connector(kind, target)?)
         .name("chaos")
         .limits(limits);

@@ -120,7 +120,7 @@ impl Link {
                 let trouble = self.state.lock().pending.trouble(opened.id);
                 let limit = match kind {
                     TimeoutKind::Idle => attempt.allowance.idle,
-                    TimeoutKind::Total => attempt.allowance.total,
+                    TimeoutKind::Deadline => attempt.allowance.total,
                 };
                 Err(Miss::Timeout {
                     limit,
@@ -204,7 +204,7 @@ impl Link {
         attempt: &Attempt<'_>,
         began: Option<Began>,
     ) -> Result<Opened, Miss> {
-        let limit = attempt.allowance.idle;
+        let limit = attempt.allowance.idle.min(attempt.allowance.total);
         let turn = async {
             let _waiting = self.waiting();
             loop {
@@ -262,7 +262,7 @@ impl Link {
         let limits = &self.settings.limits;
         let questions = limits.question_time().saturating_mul(limits.rounds());
         if now.saturating_sub(began.at) >= allowance.total.saturating_add(questions) {
-            return Err(TimeoutKind::Total);
+            return Err(TimeoutKind::Deadline);
         }
         let mut state = self.state.lock();
         let reading = state.clock.reading(now);

@@ -189,12 +189,12 @@ impl Client {
         self.link().transport.exit()
     }
 
-    /// Sets how long calls may take that have no time limit of their own, and how long after each
-    /// progress report; the cap on a whole call is ten times that.
-    pub fn set_request_timeout(&self, timeout: Duration) {
+    /// Sets the idle timeout of calls that have none of their own: how long they may go without a
+    /// response and without progress. Their deadline, in total, is ten times that.
+    pub fn set_idle_timeout(&self, timeout: Duration) {
         self.link().learn(|known| {
-            known.tuning.call_time = timeout;
-            known.tuning.call_time_cap = timeout.saturating_mul(10);
+            known.tuning.idle_timeout = timeout;
+            known.tuning.deadline = timeout.saturating_mul(10);
         });
     }
 

@@ -67,10 +67,10 @@ pub(crate) struct Allowance {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum TimeoutKind {
-    /// Neither an answer nor progress came for the call's time limit.
+    /// The idle timeout: neither a response nor progress came for so long.
     Idle,
-    /// Progress came, but the answer did not within the cap on the whole call.
-    Total,
+    /// The deadline: the call was not done within so long in total, whatever progress it reported.
+    Deadline,
 }
 
 impl Allowance {
@@ -92,7 +92,7 @@ impl Allowance {
         let total = started.saturating_add(self.total).saturating_sub(reading);
         match (idle.is_zero(), total.is_zero()) {
             (false, false) => Ok(idle.min(total)),
-            (_, true) => Err(TimeoutKind::Total),
+            (_, true) => Err(TimeoutKind::Deadline),
             (true, false) => Err(TimeoutKind::Idle),
         }
     }
@@ -129,7 +129,10 @@ mod tests {
         assert_eq!(allowance.left(s(0), s(0), s(10)), Err(TimeoutKind::Idle));
         assert_eq!(allowance.left(s(0), s(9), s(10)), Ok(s(9)));
         assert_eq!(allowance.left(s(0), s(24), s(24)), Ok(s(1)));
-        assert_eq!(allowance.left(s(0), s(24), s(25)), Err(TimeoutKind::Total));
+        assert_eq!(
+            allowance.left(s(0), s(24), s(25)),
+            Err(TimeoutKind::Deadline)
+        );
     }
 
     proptest! {

@@ -243,13 +243,11 @@ impl fmt::Display for CallError {
                 match kind {
                     TimeoutKind::Idle => write!(
                         f,
-                        "{call} was not answered within {limit:?}, the limit set for it"
+                        "{call} got neither a response nor progress within its idle timeout of \
+                         {limit:?}"
                     )?,
-                    TimeoutKind::Total => {
-                        write!(
-                            f,
-                            "{call} made progress but was not done within {limit:?}, the cap set for it"
-                        )?;
+                    TimeoutKind::Deadline => {
+                        write!(f, "{call} was not done within its deadline of {limit:?}")?;
                     }
                 }
                 match trouble {

@@ -106,7 +106,7 @@ impl Link {
             .unwrap_or_else(|_| {
                 Err(Refusal::Miss(Miss::Timeout {
                     limit,
-                    kind: TimeoutKind::Total,
+                    kind: TimeoutKind::Deadline,
                     trouble: None,
                 }))
             })

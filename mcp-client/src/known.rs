@@ -24,8 +24,8 @@ pub(crate) struct Known {
 /// What the user can change while the connection is up.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tuning {
-    pub(crate) call_time: Duration,
-    pub(crate) call_time_cap: Duration,
+    pub(crate) idle_timeout: Duration,
+    pub(crate) deadline: Duration,
     pub(crate) log_level: Option<LoggingLevel>,
 }
 
@@ -35,8 +35,8 @@ impl Known {
         Self {
             session: Arc::new(Session::unknown()),
             tuning: Tuning {
-                call_time: limits.call_time(),
-                call_time_cap: limits.call_time_cap(),
+                idle_timeout: limits.call_idle_timeout(),
+                deadline: limits.call_deadline(),
                 log_level: None,
             },
             task_tools: Arc::default(),

@@ -8,7 +8,7 @@ use std::time::Duration;
 /// use std::time::Duration;
 ///
 /// let limits = mcp_client::Limits::default()
-///     .with_call_time(Duration::from_secs(30))
+///     .with_call_idle_timeout(Duration::from_secs(30))
 ///     .with_list_pages(10);
 /// assert_eq!(limits.list_pages(), 10);
 /// ```
@@ -16,8 +16,8 @@ use std::time::Duration;
 pub struct Limits {
     connect_time: Duration,
     probe_time: Duration,
-    call_time: Duration,
-    call_time_cap: Option<Duration>,
+    call_idle_timeout: Duration,
+    call_deadline: Option<Duration>,
     question_time: Duration,
     calls_in_flight: usize,
     questions: usize,
@@ -59,8 +59,9 @@ limits! {
     /// used where modern is preferred: nowhere else does anything but `connect_time` limit a
     /// handshake. Default: 5 s.
     probe_time / with_probe_time: Duration;
-    /// How long a call may take, and how long after each progress report. Default: 120 s.
-    call_time / with_call_time: Duration;
+    /// The idle timeout of a call: how long it may go without a response and without progress.
+    /// Default: 120 s.
+    call_idle_timeout / with_call_idle_timeout: Duration;
     /// How long a person may take to answer one question; then it counts as cancelled. The calls'
     /// clocks stand still meanwhile. Default: 15 min.
     question_time / with_question_time: Duration;
@@ -92,17 +93,17 @@ limits! {
 }
 
 impl Limits {
-    /// How long a call may take however much progress it reports. Default: ten times
-    /// [`call_time`](Self::call_time).
-    pub fn call_time_cap(&self) -> Duration {
-        self.call_time_cap
-            .unwrap_or(self.call_time.saturating_mul(10))
+    /// The deadline of a call: how long it may take in total, whatever progress it reports. Default:
+    /// ten times [`call_idle_timeout`](Self::call_idle_timeout).
+    pub fn call_deadline(&self) -> Duration {
+        self.call_deadline
+            .unwrap_or(self.call_idle_timeout.saturating_mul(10))
     }
 
-    /// Sets [`call_time_cap`](Self::call_time_cap).
+    /// Sets [`call_deadline`](Self::call_deadline).
     #[must_use]
-    pub fn with_call_time_cap(mut self, cap: Duration) -> Self {
-        self.call_time_cap = Some(cap);
+    pub fn with_call_deadline(mut self, deadline: Duration) -> Self {
+        self.call_deadline = Some(deadline);
         self
     }
 }
@@ -112,8 +113,8 @@ impl Default for Limits {
         Self {
             connect_time: Duration::from_secs(30),
             probe_time: Duration::from_secs(5),
-            call_time: Duration::from_secs(120),
-            call_time_cap: None,
+            call_idle_timeout: Duration::from_secs(120),
+            call_deadline: None,
             question_time: Duration::from_secs(15 * 60),
             calls_in_flight: 4096,
             questions: 16,
@@ -127,5 +128,31 @@ impl Default for Limits {
             task_time: Duration::from_secs(60 * 60),
             resubscribe_attempts: 8,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_are_what_is_documented() {
+        let limits = Limits::default();
+        assert_eq!(limits.connect_time(), Duration::from_secs(30));
+        assert_eq!(limits.call_idle_timeout(), Duration::from_secs(120));
+        assert_eq!(limits.call_deadline(), Duration::from_secs(1200));
+        assert_eq!(limits.list_pages(), 100);
+        assert_eq!(limits.list_items(), 2048);
+        assert_eq!(limits.list_bytes(), 5 * 1024 * 1024);
+        assert_eq!(limits.list_time(), Duration::from_secs(30));
+    }
+
+    #[test]
+    fn a_deadline_is_ten_times_the_idle_timeout_unless_it_is_set() {
+        let second = Duration::from_secs(1);
+        let limits = Limits::default().with_call_idle_timeout(second);
+        assert_eq!(limits.call_deadline(), 10 * second);
+        let limits = limits.with_call_deadline(3 * second);
+        assert_eq!(limits.call_deadline(), 3 * second);
     }
 }

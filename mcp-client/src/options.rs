@@ -17,13 +17,13 @@ pub(crate) type ProgressHandler = Arc<dyn Fn(ProgressParams) + Send + Sync>;
 /// use std::time::Duration;
 ///
 /// let options = mcp_client::CallOptions::default()
-///     .with_timeout(Duration::from_secs(5))
+///     .with_idle_timeout(Duration::from_secs(5))
 ///     .with_progress(|report| println!("{} done", report.progress));
 /// ```
 #[derive(Clone, Default)]
 pub struct CallOptions {
-    pub(crate) timeout: Option<Duration>,
-    pub(crate) timeout_cap: Option<Duration>,
+    pub(crate) idle_timeout: Option<Duration>,
+    pub(crate) deadline: Option<Duration>,
     pub(crate) progress: Option<ProgressHandler>,
     pub(crate) meta: Option<Meta>,
     pub(crate) log_level: Option<LoggingLevel>,
@@ -31,18 +31,21 @@ pub struct CallOptions {
 }
 
 impl CallOptions {
-    /// How long a call may take, and how long after each progress report.
+    /// Sets the idle timeout: how long a call may go without a response and without progress.
+    /// Every progress report starts it anew, so that a call may take longer: see
+    /// [`with_deadline`](Self::with_deadline).
     #[must_use]
-    pub fn with_timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = Some(timeout);
+    pub fn with_idle_timeout(mut self, timeout: Duration) -> Self {
+        self.idle_timeout = Some(timeout);
         self
     }
 
-    /// How long a call may take in all, whatever progress it reports; by default ten times its
-    /// time limit.
+    /// Sets the deadline: how long a call may take in total, whatever progress it reports, and the
+    /// task included that it may become. By default ten times its idle timeout. The time people
+    /// take to answer what the server asks does not count.
     #[must_use]
-    pub fn with_timeout_cap(mut self, cap: Duration) -> Self {
-        self.timeout_cap = Some(cap);
+    pub fn with_deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = Some(deadline);
         self
     }
 
@@ -85,8 +88,8 @@ impl CallOptions {
 impl fmt::Debug for CallOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CallOptions")
-            .field("timeout", &self.timeout)
-            .field("timeout_cap", &self.timeout_cap)
+            .field("idle_timeout", &self.idle_timeout)
+            .field("deadline", &self.deadline)
             .field("progress", &self.progress.is_some())
             .field("meta", &self.meta)
             .field("log_level", &self.log_level)

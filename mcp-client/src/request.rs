@@ -111,14 +111,14 @@ impl Client {
     /// How long a call through this handle may take.
     pub(crate) fn allowance(&self, tuning: &Tuning) -> Allowance {
         let options = self.options();
-        let own = options.and_then(|options| options.timeout);
-        let cap = options.and_then(|options| options.timeout_cap);
+        let idle = options.and_then(|options| options.idle_timeout);
+        let deadline = options.and_then(|options| options.deadline);
         Allowance {
-            idle: own.unwrap_or(tuning.call_time),
-            total: match (cap, own) {
-                (Some(cap), _) => cap,
-                (None, Some(own)) => own.saturating_mul(10),
-                (None, None) => tuning.call_time_cap,
+            idle: idle.unwrap_or(tuning.idle_timeout),
+            total: match (deadline, idle) {
+                (Some(deadline), _) => deadline,
+                (None, Some(idle)) => idle.saturating_mul(10),
+                (None, None) => tuning.deadline,
             },
         }
     }

@@ -217,14 +217,14 @@ impl TaskHandle {
     ) -> Result<T, CallError> {
         let _awaited = self.awaited();
         let options = self.client.options();
-        let own = options.and_then(|options| options.timeout_cap);
+        let own = options.and_then(|options| options.deadline);
         let limit = own.unwrap_or_else(|| self.client.link().settings.limits.task_time());
         // As good as never, where adding would overflow.
         let deadline = began.checked_add(limit).unwrap_or(began + YEAR);
         let late = || CallError::Timeout {
             call: self.call_name(),
             limit,
-            kind: TimeoutKind::Total,
+            kind: TimeoutKind::Deadline,
             trouble: None,
         };
         let mut answered = BTreeSet::new();

@@ -149,8 +149,8 @@ impl Manager {
         let _in_use = slot.usage.call();
         let caller = options.caller.as_ref();
         let _lane = slot.lane.enter(caller, Manner::Background, None).await;
-        let usual = slot.config().call_timeout("");
-        let options = options.for_client(usual.unwrap_or(self.limits().call_time()));
+        let usual = slot.config().call_idle_timeout("");
+        let options = options.for_client(usual.unwrap_or(self.limits().call_idle_timeout()));
         self.call_on(&slot, |client| call(client.with(options.clone())))
             .await
     }
@@ -198,7 +198,7 @@ impl Manager {
         server: &str,
         uri: &str,
     ) -> Result<Arc<ReadResourceResult>, ManagerError> {
-        let limit = self.limits().connect_time() + self.limits().call_time();
+        let limit = self.limits().connect_time() + self.limits().call_idle_timeout();
         self.read_resource_within(server, uri, limit).await
     }
 
@@ -316,8 +316,8 @@ impl Manager {
         let (caller, on_queued) = (options.caller.as_ref(), options.on_queued.as_ref());
         let _lane = slot.lane.enter(caller, manner, on_queued).await;
         let usual = config
-            .call_timeout(tool)
-            .unwrap_or(self.limits().call_time());
+            .call_idle_timeout(tool)
+            .unwrap_or(self.limits().call_idle_timeout());
         let options = options.for_client(usual);
         self.call_on(&slot, |client| call(client.with(options.clone())))
             .await

@@ -56,7 +56,9 @@ async fn work(hub: &Hub, slot: &Slot, connection: u64) -> Result<Fresh, Refused>
         refusal: Refusal::Lasting,
         trouble: Arc::from(source),
     })?;
-    let call_time = config.call_timeout("").unwrap_or(hub.limits.call_time());
+    let call_idle_timeout = config
+        .call_idle_timeout("")
+        .unwrap_or(hub.limits.call_idle_timeout());
     let limits = hub.limits.client().clone();
     let limits = limits
         .with_connect_time(
@@ -64,7 +66,7 @@ async fn work(hub: &Hub, slot: &Slot, connection: u64) -> Result<Fresh, Refused>
                 .connect_timeout()
                 .unwrap_or(hub.limits.connect_time()),
         )
-        .with_call_time(call_time);
+        .with_call_idle_timeout(call_idle_timeout);
     let host = ServerHost {
         server: slot.name.clone(),
         answers: Arc::clone(&hub.answers),

@@ -20,7 +20,7 @@ pub struct Limits {
     stdio_starts: usize,
     remote_starts: usize,
     connect_time: Duration,
-    call_time: Duration,
+    call_idle_timeout: Duration,
     calls_per_server: u32,
     idle_time: Duration,
     list_time: Duration,
@@ -48,9 +48,10 @@ settings! {
     /// How long connecting may take, and how long a call waits for its server to be connected,
     /// unless the server's configuration says otherwise. Default: 30 s.
     connect_time / with_connect_time: Duration;
-    /// How long a call may take, and how long after each progress report, unless the
-    /// configuration of its server or tool says otherwise. Default: 120 s.
-    call_time / with_call_time: Duration;
+    /// The idle timeout of a call: how long it may go without a response and without progress,
+    /// unless the configuration of its server or tool says otherwise. Its deadline, in total, is
+    /// ten times that. Default: 120 s.
+    call_idle_timeout / with_call_idle_timeout: Duration;
     /// How many calls one server works on at once, where it may do several. Default: 8.
     calls_per_server / with_calls_per_server: u32;
     /// How long a server stays connected that nobody uses. Default: 30 min.
@@ -116,7 +117,7 @@ impl Default for Limits {
             stdio_starts: 2,
             remote_starts: 5,
             connect_time: Duration::from_secs(30),
-            call_time: Duration::from_secs(120),
+            call_idle_timeout: Duration::from_secs(120),
             calls_per_server: 8,
             idle_time: Duration::from_secs(30 * 60),
             list_time: Duration::from_secs(30),

@@ -46,8 +46,8 @@ pub(crate) fn offer(can: &ServerCapabilities, kind: Kind) -> Offer {
 pub(crate) async fn fetch(client: &Client, kinds: Vec<Kind>, limit: Duration) -> Outcomes {
     let client = client.with(
         CallOptions::default()
-            .with_timeout(limit)
-            .with_timeout_cap(limit),
+            .with_idle_timeout(limit)
+            .with_deadline(limit),
     );
     let mut outcomes = Vec::with_capacity(kinds.len());
     for kind in kinds {

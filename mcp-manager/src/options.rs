@@ -18,32 +18,32 @@ pub(crate) type QueueHandler = Arc<dyn Fn(Option<&Queued>) + Send + Sync>;
 /// use std::time::Duration;
 ///
 /// let options = mcp_manager::CallOptions::default()
-///     .with_timeout(Duration::from_secs(5))
+///     .with_idle_timeout(Duration::from_secs(5))
 ///     .with_progress(|report| println!("{} done", report.progress));
 /// ```
 #[derive(Clone, Default)]
 pub struct CallOptions {
-    timeout: Option<Duration>,
+    idle_timeout: Option<Duration>,
     client: mcp_client::CallOptions,
     pub(crate) caller: Option<Arc<Caller>>,
     pub(crate) on_queued: Option<QueueHandler>,
 }
 
 impl CallOptions {
-    /// How long the call may take, and how long after each progress report. By default what the
-    /// configuration says for its tool, else for its server, else
-    /// [`Limits::call_time`](crate::Limits::call_time).
+    /// Sets the idle timeout: how long the call may go without a response and without progress.
+    /// Every progress report starts it anew. By default what the configuration says for its tool,
+    /// else for its server, else [`Limits::call_idle_timeout`](crate::Limits::call_idle_timeout).
     #[must_use]
-    pub fn with_timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = Some(timeout);
+    pub fn with_idle_timeout(mut self, timeout: Duration) -> Self {
+        self.idle_timeout = Some(timeout);
         self
     }
 
-    /// How long the call may take in all, whatever progress it reports; by default ten times its
-    /// time limit.
+    /// Sets the deadline: how long the call may take in total, whatever progress it reports; by
+    /// default ten times its idle timeout.
     #[must_use]
-    pub fn with_timeout_cap(mut self, cap: Duration) -> Self {
-        self.client = self.client.with_timeout_cap(cap);
+    pub fn with_deadline(mut self, deadline: Duration) -> Self {
+        self.client = self.client.with_deadline(deadline);
         self
     }
 
@@ -88,18 +88,18 @@ impl CallOptions {
         self
     }
 
-    /// The client's options, with `usual` for a time limit where there is none.
+    /// The client's options, with `usual` for an idle timeout where there is none.
     pub(crate) fn for_client(&self, usual: Duration) -> mcp_client::CallOptions {
         self.client
             .clone()
-            .with_timeout(self.timeout.unwrap_or(usual))
+            .with_idle_timeout(self.idle_timeout.unwrap_or(usual))
     }
 }
 
 impl fmt::Debug for CallOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CallOptions")
-            .field("timeout", &self.timeout)
+            .field("idle_timeout", &self.idle_timeout)
             .field("client", &self.client)
             .field("queued", &self.on_queued.is_some())
             .finish()

@@ -67,7 +67,7 @@ export function editServer(server, done) {
     h(
       'div',
       { class: 'fields' },
-      labelled('Seconds a call may take', timeout),
+      labelled('Idle timeout of a call, in seconds', timeout),
       ticked('Takes several calls at once', parallel),
       ticked('Always offer its tools, however many there are', always),
       ticked(

@@ -137,7 +137,7 @@ impl Role {
         };
         // A steady server never fails by the clock, however busy the machine is.
         let patience = if self.is_steady() { 60 } else { 3 };
-        let config = config.with_call_timeout(Duration::from_secs(patience));
+        let config = config.with_call_idle_timeout(Duration::from_secs(patience));
         Ok(match self.manner {
             // One at a time: others queue behind what hangs or crashes.
             Manner::Hanging | Manner::Crashing | Manner::Deaf => config,

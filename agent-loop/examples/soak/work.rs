@@ -91,7 +91,7 @@ fn policy(random: &mut Random) -> Policy {
 }
 
 fn limits(random: &mut Random) -> Limits {
-    let limits = Limits::default().with_call_time(Duration::from_secs(60));
+    let limits = Limits::default().with_call_idle_timeout(Duration::from_secs(60));
     match random.below(6) {
         0 => limits.with_rounds(2),
         1 => limits.with_calls(3),

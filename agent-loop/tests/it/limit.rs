@@ -61,7 +61,7 @@ async fn asking(own: Duration) -> Vec<Status> {
     let model = ScriptedModel::new()
         .calls([("ask", json!({}))])
         .says("Done.");
-    let limits = Limits::default().with_call_time(Duration::from_secs(60));
+    let limits = Limits::default().with_call_idle_timeout(Duration::from_secs(60));
     let mut run = auto("Go").with_limits(limits);
     drive(&Agent::new(model, "model", tools), &mut run).await;
     ends(&run)

@@ -255,7 +255,7 @@ async fn an_answer_from_another_task_counts_once() {
 #[tokio::test(start_paused = true)]
 async fn a_call_is_given_120_seconds_or_its_own_limit() {
     let slow = tool("s", "slow");
-    let quick = tool("t", "quick").with_timeout(Duration::from_secs(5));
+    let quick = tool("t", "quick").with_idle_timeout(Duration::from_secs(5));
     let tools = ScriptedTools::new().with_hanging(slow).with_hanging(quick);
     let model = ScriptedModel::new()
         .calls([("slow", json!({})), ("quick", json!({}))])

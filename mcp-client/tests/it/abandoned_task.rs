@@ -73,14 +73,14 @@ async fn the_deadline_of_a_call_holds_for_the_task_it_becomes() {
     let connect = endless(|_, _| {});
     let client = client(&connect, Duration::from_secs(3600)).await;
     let deadline = Duration::from_secs(5);
-    let client = client.with(CallOptions::default().with_timeout_cap(deadline));
+    let client = client.with(CallOptions::default().with_deadline(deadline));
     let began = Instant::now();
     let error = client.call_tool("chore", json!({})).await.unwrap_err();
     assert_eq!(began.elapsed(), deadline);
     let CallError::Timeout { limit, kind, .. } = error else {
         panic!("{error}");
     };
-    assert_eq!((limit, kind), (deadline, TimeoutKind::Total));
+    assert_eq!((limit, kind), (deadline, TimeoutKind::Deadline));
     cancelled(&connect).await;
 }
 

@@ -101,7 +101,7 @@ async fn a_late_answer_to_a_cancelled_call_answers_nobody_else() {
         }
     });
     let client = Client::builder(connect).connect().await.unwrap();
-    let hasty = client.with(CallOptions::default().with_timeout(Duration::from_millis(10)));
+    let hasty = client.with(CallOptions::default().with_idle_timeout(Duration::from_millis(10)));
     hasty.call_tool("slow", json!({})).await.unwrap_err();
     let result = client.call_tool("echo", json!({})).await.unwrap();
     assert_eq!(result.content[0].as_text(), Some("mine"));
@@ -121,7 +121,7 @@ async fn progress_extends_a_call_up_to_its_cap() {
             );
         }
     });
-    let options = CallOptions::default().with_timeout(Duration::from_secs(10));
+    let options = CallOptions::default().with_idle_timeout(Duration::from_secs(10));
     let begun = tokio::time::Instant::now();
     let error = client
         .with(options)
@@ -132,13 +132,39 @@ async fn progress_extends_a_call_up_to_its_cap() {
         matches!(
             error,
             CallError::Timeout {
-                kind: TimeoutKind::Total,
+                kind: TimeoutKind::Deadline,
                 ..
             }
         ),
         "{error}"
     );
     assert_eq!(begun.elapsed(), Duration::from_secs(100));
+    busy.abort();
+}
+
+/// A deadline is total; only the idle timeout begins anew with each progress report.
+#[tokio::test(start_paused = true)]
+async fn progress_does_not_move_a_deadline() {
+    let connect = legacy(|_, _| {});
+    let client = Client::builder(connect.clone()).connect().await.unwrap();
+    let server = connect.last();
+    let busy = tokio::spawn(async move {
+        for step in 0.. {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            let params = json!({"progressToken": 2, "progress": step});
+            let method = "notifications/progress";
+            server.say(json!({"jsonrpc": "2.0", "method": method, "params": params}));
+        }
+    });
+    let options = CallOptions::default()
+        .with_deadline(Duration::from_secs(5))
+        .with_idle_timeout(Duration::from_secs(2));
+    let begun = tokio::time::Instant::now();
+    let call = client.with(options);
+    let error = call.call_tool("slow", json!({})).await.unwrap_err();
+    assert_eq!(begun.elapsed(), Duration::from_secs(5));
+    let told = error.to_string();
+    assert!(told.contains("within its deadline of 5s"), "{told}");
     busy.abort();
 }
 

@@ -130,7 +130,7 @@ async fn on_close_fires_early_and_late_with_the_reason() {
 #[tokio::test(start_paused = true)]
 async fn the_time_limit_can_be_changed() {
     let client = Client::builder(legacy(silent)).connect().await.unwrap();
-    client.set_request_timeout(Duration::from_secs(7));
+    client.set_idle_timeout(Duration::from_secs(7));
     let begun = tokio::time::Instant::now();
     client.call_tool("slow", json!({})).await.unwrap_err();
     assert_eq!(begun.elapsed(), Duration::from_secs(7));

@@ -26,7 +26,8 @@ const ERAS: [Era; 2] = [Era::Legacy, Era::Modern];
 fn most() -> Duration {
     let limits = limits();
     let questions = limits.question_time() * limits.rounds() * 2;
-    let call = limits.call_time_cap() + limits.call_time() + limits.connect_time() + questions;
+    let call =
+        limits.call_deadline() + limits.call_idle_timeout() + limits.connect_time() + questions;
     (call * 2 + limits.task_time() + limits.list_time() + limits.connect_time()) * 2
 }
 

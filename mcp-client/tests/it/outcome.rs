@@ -310,7 +310,7 @@ async fn calls_beyond_the_window_wait_their_turn() {
     let connect = legacy(|_, _| {});
     let limits = Limits::default()
         .with_calls_in_flight(2)
-        .with_call_time(Duration::from_secs(10));
+        .with_call_idle_timeout(Duration::from_secs(10));
     let client = Client::builder(connect.clone())
         .limits(limits)
         .connect()

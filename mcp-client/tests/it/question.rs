@@ -277,7 +277,7 @@ async fn a_ping_is_answered_before_the_handshake_is_done() {
 #[tokio::test(start_paused = true)]
 async fn the_clock_of_calls_stands_while_a_question_is_open() {
     let limits = mcp_client::Limits::default()
-        .with_call_time(Duration::from_secs(10))
+        .with_call_idle_timeout(Duration::from_secs(10))
         .with_question_time(Duration::from_secs(600));
     let client = Client::builder(asks("elicitation/create", form("never")));
     let client = client

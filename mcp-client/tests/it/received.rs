@@ -69,7 +69,7 @@ async fn only_a_subscription_is_freed_of_its_time_limit_by_an_acknowledgement() 
         acknowledge(server, &message["id"]);
     }))
     .await;
-    let client = client.with(CallOptions::default().with_timeout(Duration::from_secs(7)));
+    let client = client.with(CallOptions::default().with_idle_timeout(Duration::from_secs(7)));
     let error = client.call_tool("x", json!({})).await.unwrap_err();
     let CallError::Timeout { limit, kind, .. } = error else {
         panic!("{error}");

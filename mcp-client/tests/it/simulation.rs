@@ -342,7 +342,7 @@ impl Connect for SimulatedConnect {
 async fn one_caller(client: Client, caller: usize, plan: Plan, began: Instant) -> (End, u64) {
     tokio::time::sleep_until(began + Duration::from_millis(plan.start)).await;
     let limit = Duration::from_millis(plan.limit);
-    let client = client.with(CallOptions::default().with_timeout(limit));
+    let client = client.with(CallOptions::default().with_idle_timeout(limit));
     let name = caller.to_string();
     let call = client.call_tool(&name, json!({}));
     let left = plan

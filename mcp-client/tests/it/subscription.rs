@@ -102,7 +102,7 @@ async fn a_subscription_that_is_refused_over_http_is_an_error_with_its_cause() {
         ("listen-503", "HTTP 503"),
         ("listen-reset", "subscriptions/listen"),
         ("listen-result", "without acknowledging"),
-        ("listen-hang", "was not answered within 200ms"),
+        ("listen-hang", "within its idle timeout of 200ms"),
     ] {
         let server = Server::new(script()).with_fault(Fault::named(fault).unwrap());
         let server = server.start_http().await.unwrap();
@@ -110,7 +110,7 @@ async fn a_subscription_that_is_refused_over_http_is_an_error_with_its_cause() {
         let limited = match fault {
             "listen-hang" => {
                 let limit = Duration::from_millis(200);
-                client.with(CallOptions::default().with_timeout(limit))
+                client.with(CallOptions::default().with_idle_timeout(limit))
             }
             _ => client.clone(),
         };
@@ -201,7 +201,7 @@ async fn a_re_established_subscription_tells_of_the_gap_once_more() {
 async fn a_subscription_is_acknowledged_within_a_calls_time_limit() {
     let fake = modern(Shape::Pipe, |_, _| {});
     let client = Client::builder(fake.clone()).connect().await.unwrap();
-    let client = client.with(CallOptions::default().with_timeout(Duration::from_secs(7)));
+    let client = client.with(CallOptions::default().with_idle_timeout(Duration::from_secs(7)));
     let subscribing = client.subscribe(Interests::default());
     let chatting = async {
         loop {

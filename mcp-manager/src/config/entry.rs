@@ -205,11 +205,11 @@ fn times(
         .or(take(connect_ms, Unit::Milliseconds)?)
         .or(startup);
     let call = take(&["tool_timeout_sec"], Unit::Seconds)?;
-    config.call_timeout = call.or(take(&["timeout"], dialect.unit())?).or(request);
+    config.call_idle_timeout = call.or(take(&["timeout"], dialect.unit())?).or(request);
     let tools = fields.take(&["toolTimeoutsMs"], |node| {
         field::map(node, |node| field::time(node, Unit::Milliseconds))
     })?;
-    config.tool_timeouts = tools.unwrap_or_default();
+    config.tool_idle_timeouts = tools.unwrap_or_default();
     Ok(())
 }
 

@@ -36,8 +36,8 @@ pub struct ServerConfig {
     pub(crate) trusted: bool,
     pub(crate) always_load: bool,
     pub(crate) connect_timeout: Option<Duration>,
-    pub(crate) call_timeout: Option<Duration>,
-    pub(crate) tool_timeouts: BTreeMap<String, Duration>,
+    pub(crate) call_idle_timeout: Option<Duration>,
+    pub(crate) tool_idle_timeouts: BTreeMap<String, Duration>,
     pub(crate) tools: ToolPolicy,
     pub(crate) extra: Map<String, Value>,
 }
@@ -90,8 +90,8 @@ impl ServerConfig {
             id: None,
             always_load: false,
             connect_timeout: None,
-            call_timeout: None,
-            tool_timeouts: BTreeMap::new(),
+            call_idle_timeout: None,
+            tool_idle_timeouts: BTreeMap::new(),
             tools: ToolPolicy::default(),
             extra: Map::new(),
         }
@@ -163,17 +163,17 @@ impl ServerConfig {
         self
     }
 
-    /// How long a call may take.
+    /// The idle timeout of a call: progress starts it anew, and ten times that is the deadline.
     #[must_use]
-    pub fn with_call_timeout(mut self, timeout: Duration) -> Self {
-        self.call_timeout = Some(timeout);
+    pub fn with_call_idle_timeout(mut self, timeout: Duration) -> Self {
+        self.call_idle_timeout = Some(timeout);
         self
     }
 
-    /// How long a call of `tool` may take.
+    /// The idle timeout of a call of `tool`.
     #[must_use]
-    pub fn with_tool_timeout(mut self, tool: impl Into<String>, timeout: Duration) -> Self {
-        self.tool_timeouts.insert(tool.into(), timeout);
+    pub fn with_tool_idle_timeout(mut self, tool: impl Into<String>, timeout: Duration) -> Self {
+        self.tool_idle_timeouts.insert(tool.into(), timeout);
         self
     }
 
@@ -239,9 +239,12 @@ impl ServerConfig {
         self.connect_timeout
     }
 
-    /// How long a call of `tool` may take: the tool's own time, else the server's.
-    pub fn call_timeout(&self, tool: &str) -> Option<Duration> {
-        self.tool_timeouts.get(tool).copied().or(self.call_timeout)
+    /// The idle timeout of a call of `tool`: the tool's own, else the server's.
+    pub fn call_idle_timeout(&self, tool: &str) -> Option<Duration> {
+        self.tool_idle_timeouts
+            .get(tool)
+            .copied()
+            .or(self.call_idle_timeout)
     }
 
     /// Which tools are on, and which the file calls approved.

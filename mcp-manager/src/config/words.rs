@@ -22,7 +22,7 @@ pub(super) struct Words {
     pub(super) parallel: Option<&'static str>,
     pub(super) always_load: Option<&'static str>,
     pub(super) connect_time: Option<(&'static str, Unit)>,
-    pub(super) call_time: Option<(&'static str, Unit)>,
+    pub(super) call_idle_timeout: Option<(&'static str, Unit)>,
     pub(super) tool_times: Option<&'static str>,
     pub(super) only: Option<&'static str>,
     pub(super) disabled: Option<&'static str>,
@@ -46,7 +46,7 @@ const FEW: Words = Words {
     parallel: None,
     always_load: None,
     connect_time: None,
-    call_time: None,
+    call_idle_timeout: None,
     tool_times: None,
     only: None,
     disabled: None,
@@ -67,7 +67,7 @@ const PLAIN: Words = Words {
     always_load: Some("alwaysLoad"),
     connect_time: Some(("connectTimeoutMs", Unit::Milliseconds)),
     // What `timeout` counts would be guessed.
-    call_time: Some(("tool_timeout_sec", Unit::Seconds)),
+    call_idle_timeout: Some(("tool_timeout_sec", Unit::Seconds)),
     tool_times: Some("toolTimeoutsMs"),
     only: Some("enabledTools"),
     disabled: Some("disabledTools"),
@@ -83,7 +83,7 @@ const CLAUDE_DESKTOP: Words = Words {
 const CLAUDE_CODE: Words = Words {
     program: "Claude Code",
     always_load: Some("alwaysLoad"),
-    call_time: Some(("timeout", Unit::Milliseconds)),
+    call_idle_timeout: Some(("timeout", Unit::Milliseconds)),
     ..FEW
 };
 
@@ -105,7 +105,7 @@ const CLINE: Words = Words {
     program: "Cline",
     cwd: Some("cwd"),
     off: Some(("disabled", true)),
-    call_time: Some(("timeout", Unit::Seconds)),
+    call_idle_timeout: Some(("timeout", Unit::Seconds)),
     auto_approve: Some("autoApprove"),
     ..FEW
 };
@@ -113,7 +113,7 @@ const CLINE: Words = Words {
 const GEMINI: Words = Words {
     program: "Gemini CLI",
     cwd: Some("cwd"),
-    call_time: Some(("timeout", Unit::Milliseconds)),
+    call_idle_timeout: Some(("timeout", Unit::Milliseconds)),
     only: Some("includeTools"),
     disabled: Some("excludeTools"),
     others: Some(&[
@@ -135,7 +135,7 @@ const OPENCODE: Words = Words {
     env: "environment",
     cwd: Some("cwd"),
     off: Some(("enabled", false)),
-    call_time: Some(("timeout", Unit::Milliseconds)),
+    call_idle_timeout: Some(("timeout", Unit::Milliseconds)),
     ..FEW
 };
 
@@ -149,7 +149,7 @@ const CODEX: Words = Words {
     required: Some("required"),
     parallel: Some("supports_parallel_tool_calls"),
     connect_time: Some(("startup_timeout_sec", Unit::Seconds)),
-    call_time: Some(("tool_timeout_sec", Unit::Seconds)),
+    call_idle_timeout: Some(("tool_timeout_sec", Unit::Seconds)),
     only: Some("enabled_tools"),
     disabled: Some("disabled_tools"),
     ..FEW

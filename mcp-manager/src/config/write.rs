@@ -235,8 +235,8 @@ impl Entry {
                 "how long connecting may take",
             ),
             (
-                self.words.call_time,
-                server.call_timeout,
+                self.words.call_idle_timeout,
+                server.call_idle_timeout,
                 "how long a call may take",
             ),
         ];
@@ -249,9 +249,9 @@ impl Entry {
             }
         }
         match self.words.tool_times {
-            _ if server.tool_timeouts.is_empty() => {}
+            _ if server.tool_idle_timeouts.is_empty() => {}
             Some(word) => {
-                let tools = server.tool_timeouts.iter();
+                let tools = server.tool_idle_timeouts.iter();
                 let times =
                     tools.map(|(tool, time)| (tool.clone(), amount(*time, Unit::Milliseconds)));
                 self.set(word, Value::Object(times.collect()));

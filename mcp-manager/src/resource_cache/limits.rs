@@ -52,3 +52,15 @@ impl ResourceCacheLimits {
         self
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn by_default_256_entries_and_32_mebibytes_are_kept_for_five_minutes() {
+        let limits = ResourceCacheLimits::default();
+        assert_eq!((limits.entries, limits.bytes), (256, 32 * 1024 * 1024));
+        assert_eq!(limits.ttl, Duration::from_secs(300));
+    }
+}

@@ -129,11 +129,11 @@ async fn a_call_has_its_own_time_else_its_tools_else_its_servers_else_two_minute
     let fake = fakes.add("a", &["odd", "even"]);
     let seconds = Duration::from_secs;
     let config = remote("a")
-        .with_call_timeout(seconds(7))
-        .with_tool_timeout("odd", seconds(5));
+        .with_call_idle_timeout(seconds(7))
+        .with_tool_idle_timeout("odd", seconds(5));
     let manager = manager(&fakes, [config.clone()]).await;
     fake.set_manner(Manner::Silent);
-    let own = CallOptions::default().with_timeout(seconds(3));
+    let own = CallOptions::default().with_idle_timeout(seconds(3));
     for (tool, options, limit) in [
         ("odd", own, 3),
         ("odd", CallOptions::default(), 5),

@@ -205,7 +205,7 @@ fn a_timeout_is_in_its_dialects_unit() {
     let text = r#"{"mcpServers": {"a": {"command": "x", "timeout": 60}, "b": {"command": "x", "timeout": 60000}}}"#;
     let times = |dialect| -> Vec<Duration> {
         let file = ConfigFile::read(text, dialect).unwrap();
-        let time = |server: &ServerConfig| server.call_timeout("any").unwrap();
+        let time = |server: &ServerConfig| server.call_idle_timeout("any").unwrap();
         file.servers().iter().map(time).collect()
     };
     let (ms, s) = (Duration::from_millis, Duration::from_secs);
@@ -221,8 +221,14 @@ fn a_tools_own_time_wins() {
         r#"{"mcpServers": {"a": {"command": "x", "timeout": 7, "toolTimeoutsMs": {"slow": 900000}}}}"#,
     );
     let server = &file.servers()[0];
-    assert_eq!(server.call_timeout("slow"), Some(Duration::from_secs(900)));
-    assert_eq!(server.call_timeout("other"), Some(Duration::from_secs(7)));
+    assert_eq!(
+        server.call_idle_timeout("slow"),
+        Some(Duration::from_secs(900))
+    );
+    assert_eq!(
+        server.call_idle_timeout("other"),
+        Some(Duration::from_secs(7))
+    );
 }
 
 /// Approvals of another host are shown, and decide nothing here.

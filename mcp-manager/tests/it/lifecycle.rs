@@ -304,7 +304,7 @@ async fn a_new_configuration_touches_only_what_it_changes() {
         .await;
     let elsewhere = RemoteEndpoint::new("http://127.0.0.1/elsewhere");
     let configs = [
-        remote("keep").with_call_timeout(Duration::from_secs(9)),
+        remote("keep").with_call_idle_timeout(Duration::from_secs(9)),
         ServerConfig::remote(name("restart"), elsewhere),
         remote("start"),
     ];

@@ -144,7 +144,7 @@ async fn whoever_asks_for_the_newest_lists_gets_them() {
 async fn a_server_that_fell_silent_is_connected_anew_unless_it_is_at_work() {
     let fakes = Fakes::default();
     let fake = fakes.add("a", &["work"]);
-    let config = remote("a").with_call_timeout(Duration::from_secs(3600));
+    let config = remote("a").with_call_idle_timeout(Duration::from_secs(3600));
     let manager = manager(&fakes);
     manager.connect_all([config], Wait::All).await;
     let mut events = manager.events();

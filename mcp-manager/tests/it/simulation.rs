@@ -116,7 +116,7 @@ async fn calls(
         random.pause(0..20 * MINUTE).await;
         let arguments = json!({"number": tally.begun});
         tally.begun += 1;
-        let options = CallOptions::default().with_timeout(Duration::from_secs(30));
+        let options = CallOptions::default().with_idle_timeout(Duration::from_secs(30));
         let outcome = manager
             .call_tool_with(&server, "any", &arguments, options)
             .await;

@@ -125,3 +125,13 @@ with! {
     /// stream is given up. Default: 5 min.
     with_retry_ceiling => retry_ceiling: Duration;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_endpoint_event_is_waited_for_30_seconds_by_default() {
+        assert_eq!(HttpLimits::default().endpoint_time, Duration::from_secs(30));
+    }
+}

@@ -70,3 +70,13 @@ impl StdioLimits {
         self
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shutdown_takes_three_seconds_in_total_by_default() {
+        assert_eq!(StdioLimits::default().shutdown, Duration::from_secs(3));
+    }
+}

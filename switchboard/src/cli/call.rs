@@ -31,12 +31,15 @@ pub(crate) struct Call {
     /// All arguments as one JSON object; @FILE reads a file, - standard input
     #[arg(long, value_name = "JSON")]
     args: Option<String>,
-    /// Wait at most so many seconds
+    /// Deadline of the call in seconds: in total, whatever progress it reports
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<u64>,
     /// Send the arguments even if the tool's schema says otherwise: the server is to judge
     #[arg(long)]
     no_validate: bool,
+    /// Idle timeout of the call in seconds: every progress report starts it anew
+    #[arg(long, value_name = "SECONDS")]
+    idle_timeout: Option<u64>,
     #[command(flatten)]
     ad_hoc: AdHoc,
 }
@@ -74,7 +77,10 @@ impl Call {
                 progress.progress(&told(&report));
             });
             if let Some(seconds) = self.timeout {
-                options = options.with_timeout(Duration::from_secs(seconds));
+                options = options.with_deadline(Duration::from_secs(seconds));
+            }
+            if let Some(seconds) = self.idle_timeout {
+                options = options.with_idle_timeout(Duration::from_secs(seconds));
             }
             let result = link
                 .manager

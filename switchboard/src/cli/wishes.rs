@@ -49,7 +49,7 @@ pub(crate) struct TalkArgs {
     /// Spend at most so many dollars per message, where prices are known
     #[arg(long, value_name = "DOLLARS", value_parser = dollars)]
     max_cost: Option<f64>,
-    /// Take at most so many seconds per message
+    /// Deadline per message in seconds: in total, without the time you take to answer
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<u64>,
     /// Write everything that passes to the model and back to this file, without keys

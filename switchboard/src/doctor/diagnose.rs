@@ -72,8 +72,8 @@ fn call(error: &CallError) -> Option<Finding> {
         CallError::Timeout { .. } => Some(Finding::new(
             Problem::NoAnswer,
             chain(error),
-            "Give it more time with --timeout SECONDS, or for good with `switchboard servers edit \
-             NAME --timeout SECONDS`.",
+            "Give it more time with --timeout SECONDS (in total) or --idle-timeout SECONDS (without \
+             progress), or for good with `switchboard servers edit NAME --idle-timeout SECONDS`.",
         )),
         CallError::InvalidReply { .. } => Some(Finding::new(
             Problem::Protocol,

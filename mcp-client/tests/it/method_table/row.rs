@@ -52,7 +52,7 @@ pub(crate) struct Bench {
 pub(crate) fn limits() -> Limits {
     Limits::default()
         .with_connect_time(Duration::from_secs(30))
-        .with_call_time(Duration::from_secs(10))
+        .with_call_idle_timeout(Duration::from_secs(10))
         .with_question_time(Duration::from_secs(60))
         .with_rounds(3)
         .with_list_time(Duration::from_secs(30))

@@ -248,7 +248,7 @@ fn times_and_variables_are_read_in_all_their_forms() {
     .unwrap();
     let server = &file.servers()[0];
     assert_eq!(server.connect_timeout(), Some(Duration::from_secs(9)));
-    assert_eq!(server.call_timeout("t"), Some(Duration::from_secs(7)));
+    assert_eq!(server.call_idle_timeout("t"), Some(Duration::from_secs(7)));
     let file = read(
         r#"{"mcpServers": {"a": {"command": "x", "env_vars": ["A", {"name": "B", "source": "local"}]}}}"#,
     );

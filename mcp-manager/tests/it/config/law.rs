@@ -154,9 +154,9 @@ fn servers() -> impl Strategy<Value = ServerConfig> {
             server = server.with_tools(policy);
             for (time, with) in [
                 (connect, ServerConfig::with_connect_timeout as fn(_, _) -> _),
-                (call, ServerConfig::with_call_timeout),
+                (call, ServerConfig::with_call_idle_timeout),
                 (tool, |server, time| {
-                    ServerConfig::with_tool_timeout(server, "t", time)
+                    ServerConfig::with_tool_idle_timeout(server, "t", time)
                 }),
             ] {
                 if let Some(time) = time {

@@ -25,9 +25,9 @@ pub(super) struct Settings {
     /// Start the program in this folder
     #[arg(long, value_name = "FOLDER")]
     cwd: Option<String>,
-    /// Let a call take so many seconds; 0 is the usual time
+    /// Idle timeout of its calls in seconds: every progress report starts it anew; 0 is the default
     #[arg(long, value_name = "SECONDS")]
-    timeout: Option<u64>,
+    idle_timeout: Option<u64>,
     /// Which of your environment the program gets
     #[arg(long, value_enum, value_name = "POLICY")]
     env_policy: Option<Policy>,
@@ -92,7 +92,7 @@ impl Settings {
         if let Some(folder) = &self.cwd {
             row.cwd = Some(folder.clone());
         }
-        if let Some(seconds) = self.timeout {
+        if let Some(seconds) = self.idle_timeout {
             row.timeout = (seconds > 0).then_some(seconds);
         }
         if let Some(policy) = self.env_policy {

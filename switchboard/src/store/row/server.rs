@@ -28,7 +28,7 @@ pub struct Server {
     pub base_url: Option<String>,
     /// Headers for every request to it.
     pub headers: BTreeMap<String, StoredValue>,
-    /// Seconds a call may take.
+    /// Idle timeout of a call, in seconds: progress starts it anew.
     pub timeout: Option<u64>,
     /// The program to start, if it is local.
     pub command: Option<String>,
@@ -48,7 +48,7 @@ pub struct Server {
     pub trust: Trust,
     /// The folder the program is started in.
     pub cwd: Option<String>,
-    /// Seconds that single tools may take.
+    /// Idle timeouts of single tools, in seconds.
     pub tool_timeouts: BTreeMap<String, u64>,
     /// Whether it takes several calls at once.
     pub parallel: bool,

@@ -17,7 +17,7 @@ fn servers_are_added_listed_shown_changed_switched_and_removed() {
             "demo",
             "-e",
             "MODE=env:HOME",
-            "--timeout",
+            "--idle-timeout",
             "9",
             "--",
             path(),
