@@ -12,6 +12,7 @@ pub(crate) mod merge;
 pub(crate) mod plain;
 pub(crate) mod read;
 pub(crate) mod resolve;
+pub(crate) mod shared;
 pub(crate) mod write;
 
 /// A node's place in its graph.

@@ -7,23 +7,19 @@ use serde_json::Value;
 use super::{Work, combine::admitted, keyword};
 use crate::{
     Action, Enums, Nulls, Quarantine, Untyped,
-    graph::{Id, Part, merge::same},
+    graph::{Id, Part, merge::same, shared::shared},
     restore::{Undo, fits, on_trust},
     types::Types,
 };
 
 pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
-    // Nodes that judge a value together with another: its type cannot change here alone.
-    let mut bound = HashSet::from([work.graph.root]);
+    // The arguments are an object, whatever else is said of them.
+    let mut bound = shared(&work.graph);
+    bound.insert(work.graph.root);
     work.each(|work, id| {
         constant(work, id);
         if work.node(id).has("enum") {
             values(work, id, bound.contains(&id));
-        }
-        let node = work.node(id);
-        let union = node.has("anyOf") && node.types == Types::ANY && node.rules().count() == 1;
-        if !union || bound.contains(&id) {
-            bound.extend(node.in_place());
         }
         Ok(())
     })

@@ -59,3 +59,30 @@ fn a_map_with_a_rule_between_its_keys_is_a_loss_where_maps_become_lists() {
         "{lost:?}"
     );
 }
+
+#[test]
+fn a_loss_inside_the_names_of_a_map_is_told_there_where_maps_become_lists() {
+    let schema = json!({"type": "object", "properties": {"a": {
+        "type": "object",
+        "additionalProperties": {"type": "string"},
+        "propertyNames": {"format": "hostname", "not": {"const": "b"}},
+    }}});
+    let target = Target::GEMINI_OPENAPI.with_formats(&["date"]);
+    let compiled = compile(&schema, &target).unwrap();
+    let lost = compiled.losses.iter().filter(|loss| loss.lossy);
+    let places: Vec<&str> = lost.map(|loss| loss.pointer.as_str()).collect();
+    let names = "/properties/a/propertyNames";
+    assert_eq!(places, [names, names], "{:?}", compiled.losses);
+}
+
+#[test]
+fn an_if_alone_goes_once_nothing_counts_what_it_sees() {
+    let schema = json!({"type": "object",
+        "properties": {"key with space": {"type": "string"}, "a": {"type": "string", "if": {"minLength": 1}}},
+        "not": {"required": ["b"], "unevaluatedProperties": false},
+    });
+    let compiled = compile(&schema, &Target::ANTHROPIC).unwrap();
+    let sent = compiled.schema.unwrap();
+    assert!(sent.get("not").is_none(), "{sent}");
+    assert_eq!(sent.pointer("/properties/a/if"), None, "{sent}");
+}

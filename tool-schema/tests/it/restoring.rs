@@ -215,3 +215,60 @@ fn arguments_that_fit_nothing_are_left_for_validation() {
         assert_eq!(compiled.restore.apply(arguments.clone()), arguments);
     }
 }
+
+#[test]
+fn a_value_that_two_schemas_judge_keeps_its_form() {
+    let flags = || json!({"enum": [true, {"k": 1}]});
+    let beside = |own: Value, branch: Value| {
+        let mut schema = own;
+        schema["anyOf"] = json!([branch, {"minItems": 9, "required": ["never"]}]);
+        schema
+    };
+    let texts = || json!({"type": ["string", "boolean"]});
+    let cases = [
+        beside(
+            json!({"type": "object", "properties": {"a": texts()}}),
+            json!({"properties": {"a": flags()}}),
+        ),
+        beside(
+            json!({"type": "object", "additionalProperties": texts()}),
+            json!({"properties": {"a": flags()}}),
+        ),
+        beside(
+            json!({"type": "object", "properties": {"a": flags()}}),
+            json!({"additionalProperties": texts()}),
+        ),
+        beside(
+            json!({"type": "array", "items": texts()}),
+            json!({"items": flags()}),
+        ),
+        beside(
+            json!({"type": "array", "prefixItems": [texts()]}),
+            json!({"items": flags()}),
+        ),
+        beside(
+            json!({"type": "array", "items": {"type": "object", "properties": {"a": texts()}}}),
+            json!({"items": {"properties": {"a": {"anyOf": [flags(), {"type": "integer"}]}}}}),
+        ),
+    ];
+    for case in cases {
+        let schema = json!({"type": "object", "properties": {"v": case}});
+        let compiled = compile(&schema, &Target::GEMINI).unwrap();
+        assert!(compiled.restore.is_identity(), "{:?}", compiled.schema);
+        let told = |loss: &tool_schema::Loss| loss.lossy && loss.keyword == "enum";
+        assert!(compiled.losses.iter().any(told), "{:?}", compiled.losses);
+    }
+}
+
+#[test]
+fn a_value_that_one_schema_judges_is_written_as_a_label_beside_others() {
+    let schema = json!({"type": "object", "properties": {"v": {"type": "object",
+        "properties": {"a": {"type": "string"}, "b": {"enum": [true, "x"]}},
+        "anyOf": [{"required": ["a"]}, {"properties": {"c": {"enum": [{"k": 1}]}}, "required": ["c"]}]}}});
+    check(
+        schema,
+        &Target::GEMINI,
+        json!({"v": {"b": "true", "c": "{\"k\":1}"}}),
+        json!({"v": {"b": true, "c": {"k": 1}}}),
+    );
+}
