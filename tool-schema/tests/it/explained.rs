@@ -51,9 +51,9 @@ pub(crate) fn unexplained(
         };
         let other = format!("{parent}/{keyword}");
         let explained = [&path, &other].into_iter().any(|path| {
-            let ways = ways(schema, path);
-            ways.iter()
-                .any(|(place, steps)| report.explains(schema, place, steps))
+            let Ways { place, tests, seen } = ways(schema, path);
+            seen.iter()
+                .any(|steps| report.explains(schema, &place, &tests, steps))
         });
         (!explained).then_some(path)
     })
@@ -85,11 +85,14 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Whether a loss speaks of the rule at `path`, of what it is in, or of what is in it.
-    fn explains(&self, schema: &Value, place: &str, path: &[Step]) -> bool {
-        let mut inside = Vec::new();
-        if let Some(part) = schema.pointer(place) {
-            references(schema, part, &mut inside);
+    /// Whether a loss speaks of the rule at `path`, of what it is in, of what is in it, or of what
+    /// decides whether it holds.
+    fn explains(&self, schema: &Value, place: &str, tests: &[String], path: &[Step]) -> bool {
+        let mut inside: Vec<&str> = tests.iter().map(String::as_str).collect();
+        for place in tests.iter().map(String::as_str).chain([place]) {
+            if let Some(part) = schema.pointer(place) {
+                references(schema, part, &mut inside);
+            }
         }
         self.lossy.iter().any(|(pointer, known)| {
             meets(known, path)
@@ -135,13 +138,25 @@ fn references<'a>(schema: &'a Value, part: &'a Value, found: &mut Vec<&'a str>) 
     }
 }
 
-/// A place as it is seen from the root, and from each definition on the way to it, with its
-/// pointer in the schema.
-fn ways(schema: &Value, path: &str) -> Vec<(String, Vec<Step>)> {
+/// A place in a schema.
+struct Ways {
+    /// Its pointer.
+    place: String,
+    /// The pointers of each `if` that decides whether it holds.
+    tests: Vec<String>,
+    /// It as it is seen from the root, and from each definition on the way to it.
+    seen: Vec<Vec<Step>>,
+}
+
+fn ways(schema: &Value, path: &str) -> Ways {
     let all: Vec<&str> = path.split('/').skip(1).collect();
     let mut seen = vec![steps(all.iter().copied())];
+    let mut tests = Vec::new();
     let mut at = String::new();
     for (index, step) in all.iter().enumerate() {
+        if matches!(*step, "then" | "else") {
+            tests.push(format!("{at}/if"));
+        }
         if *step == "$ref"
             && let Some(Value::String(reference)) = schema.pointer(&format!("{at}/$ref"))
         {
@@ -152,7 +167,11 @@ fn ways(schema: &Value, path: &str) -> Vec<(String, Vec<Step>)> {
             at = format!("{at}/{step}");
         }
     }
-    seen.into_iter().map(|steps| (at.clone(), steps)).collect()
+    Ways {
+        place: at,
+        tests,
+        seen,
+    }
 }
 
 /// The steps of a pointer that lead to another value, and the rule at its end.

@@ -9,8 +9,14 @@ use crate::{
     laws::check_laws,
 };
 
+/// As many as asked for: a fixed number would hide what the environment says.
+fn cases() -> u32 {
+    let asked = std::env::var("PROPTEST_CASES").ok();
+    asked.and_then(|count| count.parse().ok()).unwrap_or(250)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(250))]
+    #![proptest_config(ProptestConfig::with_cases(cases()))]
 
     #[test]
     fn the_laws_hold_for_generated_schemas(schema in schemas(), seed in any::<u64>()) {

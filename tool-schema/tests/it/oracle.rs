@@ -225,7 +225,12 @@ impl<'a> Maker<'a> {
             }
             _ if map.contains_key("items") => "array".to_owned(),
             _ if map.contains_key("minimum") => "number".to_owned(),
-            _ => return self.anything(depth),
+            _ => {
+                let made = self.anything(depth);
+                // Its keys would be such as nothing declares.
+                let silent = self.listed && self.extra == Extra::Declared && made.is_object();
+                return if silent { json!({}) } else { made };
+            }
         };
         match kind.as_str() {
             "object" => self.object(map, depth),
