@@ -13,13 +13,12 @@ use crate::{
 };
 
 pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
-    // The arguments are an object, whatever else is said of them.
-    let mut bound = shared(&work.graph);
-    bound.insert(work.graph.root);
+    // Known once the first value needs a label: few schemas have one.
+    let mut bound = None;
     work.each(|work, id| {
         constant(work, id);
         if work.node(id).has("enum") {
-            values(work, id, bound.contains(&id));
+            values(work, id, &mut bound);
         }
         Ok(())
     })
@@ -51,7 +50,7 @@ fn constant(work: &mut Work<'_>, id: Id) {
     work.report.lossless(at, "const", Action::Rewritten);
 }
 
-fn values(work: &mut Work<'_>, id: Id, bound: bool) {
+fn values(work: &mut Work<'_>, id: Id, bound: &mut Option<HashSet<Id>>) {
     let node = work.node(id);
     let Some(Value::Array(all)) = node.json("enum") else {
         return;
@@ -74,7 +73,9 @@ fn values(work: &mut Work<'_>, id: Id, bound: bool) {
         work.report.lossless(at, "enum", Action::Rewritten);
     } else if kept.iter().any(|value| !takes(work.target.enums, value)) || needs_label(work, types)
     {
-        if bound {
+        let bound = bound.get_or_insert_with(|| shared(&work.graph));
+        // The arguments are an object, whatever else is said of them.
+        if id == work.graph.root || bound.contains(&id) {
             keyword::put_into_words(work, id, "enum");
             return;
         }
