@@ -453,3 +453,25 @@ fn impossible_schemas_are_quarantined_by_name() {
     );
     assert!(reason.to_string().contains("contradicts itself"));
 }
+
+#[test]
+fn values_that_ever_more_schemas_judge_together_are_given_up_on() {
+    // What judges a value depends on the last 40 keys on the way to it.
+    let to = |index: usize| json!({"$ref": format!("#/$defs/d{index}")});
+    let mut defs = serde_json::Map::new();
+    for index in 1..40 {
+        let next = to(index + 1);
+        let node = json!({"type": "object", "properties": {"a": next, "b": next}});
+        defs.insert(format!("d{index}"), node);
+    }
+    defs.insert("d40".to_owned(), json!({"enum": [true, "x"]}));
+    defs.insert(
+        "d0".to_owned(),
+        json!({"type": "object", "properties": {"a": to(0), "b": to(0)}, "anyOf": [{"properties": {"a": to(1)}}]}),
+    );
+    let schema = json!({"type": "object", "properties": {"t": to(0)}, "$defs": defs});
+    let compiled = compile(&schema, &Target::GEMINI).unwrap();
+    assert!(compiled.restore.is_identity());
+    let told = |loss: &tool_schema::Loss| loss.lossy && loss.pointer == "/$defs/d40";
+    assert!(compiled.losses.iter().any(told), "{:?}", compiled.losses);
+}
