@@ -360,7 +360,7 @@ fn conversations_are_listed_named_copied_exported_and_removed() {
     let markdown = house.fetch("local", "GET", &format!("{path}/export"), None);
     let text = String::from_utf8(markdown.body.clone()).unwrap();
     assert!(
-        text.starts_with("# uno\n\n## You\n\none\n\n## Assistant\n"),
+        text.starts_with("# uno\n\n## 1. You\n\none\n\n## 2. Assistant\n"),
         "{text}"
     );
     assert!(
