@@ -125,9 +125,9 @@ pub struct CallName {
     /// The method that was called.
     pub method: Cow<'static, str>,
     /// What it was about: a tool, a prompt, a resource.
-    pub about: Option<String>,
+    pub about: Option<Box<str>>,
     /// The task that the call had become, if it had: see [`CallError::task`].
-    pub task_id: Option<String>,
+    pub task_id: Option<Box<str>>,
 }
 
 /// The call of an error, borrowed as the error is.
@@ -159,7 +159,7 @@ impl CallError {
         let call = self.call()?;
         Some(TaskTicket {
             server: call.server.to_string(),
-            task_id: call.task_id.clone()?,
+            task_id: call.task_id.clone()?.into(),
         })
     }
 

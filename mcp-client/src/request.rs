@@ -162,7 +162,7 @@ impl Client {
     /// What errors call `call`.
     pub(crate) fn named(&self, call: &Call<'_>) -> CallName {
         CallName {
-            about: call.name.map(str::to_owned),
+            about: call.name.map(Into::into),
             ..self.call_name(&call.method)
         }
     }

@@ -96,7 +96,7 @@ impl Client {
         if is_over || matches!(result, Err(CallError::Parked(_))) {
             guard.0 = None;
         }
-        let task_id = Some(id);
+        let task_id = Some(id.into());
         result.map_err(|error| error.of_task(CallName { task_id, ..call }))
     }
 

@@ -348,7 +348,7 @@ impl TaskHandle {
 
     fn call_name(&self) -> CallName {
         CallName {
-            task_id: Some(self.ticket.task_id.clone()),
+            task_id: Some(self.ticket.task_id.as_str().into()),
             ..self.client.call_name(TaskGet::NAME)
         }
     }

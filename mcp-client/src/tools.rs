@@ -94,7 +94,7 @@ impl Client {
         let (known, began) = (self.link().known(), Instant::now());
         let finish = |id| {
             let mut call = self.call_name(CallTool::NAME);
-            call.about = Some(name.to_owned());
+            call.about = Some(name.into());
             self.finish_task(call, id, began)
         };
         // Tasks apart, so that the usual call stays small.

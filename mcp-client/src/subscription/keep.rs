@@ -60,16 +60,13 @@ pub(super) async fn keep(
             client.missed_changes(&subscriber);
         }
         let wait = renewal.next(acknowledged.map(|at| at.elapsed()));
-        match wait.filter(|_| client.is_alive() && !is_final(&error)) {
-            Some(wait) => {
-                tracing::debug!(server = %client.name(), %error, ?wait, "a subscription was lost");
-                tokio::select! {
-                    () = tokio::time::sleep(wait) => continue,
-                    // What ended the subscription says more than that there is no connection.
-                    () = client.link().over() => {}
-                }
+        if let Some(wait) = wait.filter(|_| client.is_alive() && !is_final(&error)) {
+            tracing::debug!(server = %client.name(), %error, ?wait, "a subscription was lost");
+            tokio::select! {
+                () = tokio::time::sleep(wait) => continue,
+                // What ended the subscription says more than that there is no connection.
+                () = client.link().over() => {}
             }
-            None => {}
         }
         tracing::debug!(server = %client.name(), %error, "a subscription ended");
         return subscriber.end(Some(error));

@@ -241,9 +241,9 @@ fn change(server: &Fake, what: &str, subscription: &Value, mut params: Value) {
 async fn a_change_goes_to_the_subscription_it_names_and_to_no_other() {
     for shape in [Shape::Pipe, Shape::Http] {
         let fake = modern(shape, acknowledge);
-        let (heard, mut events) = tokio::sync::mpsc::unbounded_channel();
+        let (heard, mut events) = tokio::sync::mpsc::channel(64);
         let client = Client::builder(fake.clone()).on_event(move |event| {
-            let _ = heard.send(event);
+            let _ = heard.try_send(event);
             std::future::ready(())
         });
         let client = client.connect().await.unwrap();
