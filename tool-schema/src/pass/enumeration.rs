@@ -34,7 +34,7 @@ fn constant(work: &mut Work<'_>, id: Id) {
         _ => false,
     };
     if contradicted || work.target.untyped != Untyped::Keep && !fits(&work.graph, id, &value) {
-        work.node_mut(id).types = Types::NONE;
+        work.forbid(id);
         return;
     }
     let plain = takes(work.target.enums, &value) && work.target.accepts("const");

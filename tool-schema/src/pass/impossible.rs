@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::{Work, combine};
 use crate::{
     Action, OpenObjects, Quarantine, Untyped,
-    graph::{Id, Part},
+    graph::{Id, Node, Part},
     types::Types,
 };
 
@@ -36,6 +36,12 @@ impl Work<'_> {
     fn is_never(&self, id: Id) -> bool {
         self.node(self.graph.follow(id)).types == Types::NONE
     }
+
+    /// Lets nothing fit a node. Whatever it held is gone: no other pass is to see it.
+    pub(super) fn forbid(&mut self, id: Id) {
+        let at = self.node(id).at;
+        *self.node_mut(id) = Node::new(at, Types::NONE);
+    }
 }
 
 /// A property that nothing fits may not be given: it is left out.
@@ -64,6 +70,9 @@ fn properties(work: &mut Work<'_>, id: Id) {
     }
     if needed {
         node.types = node.types.without(Types::OBJECT);
+        if node.types == Types::NONE {
+            work.forbid(id);
+        }
     }
     if closed || needed {
         work.report.lossless(at, "properties", Action::Rewritten);
@@ -88,7 +97,7 @@ fn branches(work: &mut Work<'_>, id: Id) {
         let node = work.node_mut(id);
         node.take(key);
         match kept.as_slice() {
-            [] => node.types = Types::NONE,
+            [] => work.forbid(id),
             [only] if node.is_open() => combine::adopt(work, id, *only),
             _ => node.set(key, Part::Many(kept)),
         }
