@@ -22,7 +22,13 @@ enum Step {
 impl Step {
     fn meets(&self, other: &Self) -> bool {
         let any = |a: &Self, b: &Self| *a == Self::AnyProperty && matches!(b, Self::Property(_));
-        self == other || any(self, other) || any(other, self)
+        // Draft 7 has one name for what later drafts call `dependentSchemas` and `dependentRequired`.
+        let older = |a: &Self, b: &Self| match (a, b) {
+            (Self::Rule(a), Self::Rule(b)) => a == "dependencies" && b.starts_with("dependent"),
+            _ => false,
+        };
+        let meets = |a: &Self, b: &Self| any(a, b) || older(a, b);
+        self == other || meets(self, other) || meets(other, self)
     }
 }
 
