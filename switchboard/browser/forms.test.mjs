@@ -84,12 +84,12 @@ for (const [screen, options] of [
       await refused(command, 'Program is needed.');
       await command.fill('run');
       await dialog.getByText('More', { exact: true }).click();
-      const seconds = dialog.getByLabel('Seconds a call may take');
-      await seconds.fill('ten');
+      const idleTimeout = dialog.getByLabel('Idle timeout of a call');
+      await idleTimeout.fill('ten');
       await dialog.getByText('More', { exact: true }).click();
       await save.click();
-      await refused(seconds, 'Seconds must be a number.');
-      await seconds.fill('10');
+      await refused(idleTimeout, 'Idle timeout must be a number.');
+      await idleTimeout.fill('10');
       await save.click();
       // The program itself refuses the rest, and says which member it means.
       await refused(name, `there is a server "taken-${screen}" already. Take another name.`);

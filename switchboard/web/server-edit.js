@@ -91,7 +91,7 @@ export function editServer(server, done) {
       const fields = {
         name: textIn(name, 'Name'),
         type: type.value,
-        timeout: numberIn(timeout, 'Seconds', { whole: true }),
+        timeout: numberIn(timeout, 'Idle timeout', { whole: true }),
         parallel: parallel.checked,
         alwaysLoad: always.checked,
         plainValues: plain.checked,

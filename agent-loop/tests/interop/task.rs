@@ -110,10 +110,10 @@ async fn perform(wire: Wire) {
     );
     let records = run.records();
     let statuses: Vec<Status> = records.iter().map(|record| record.status).collect();
-    let (done, error, cancelled) = (Status::Done, Status::Error, Status::Cancelled);
+    let (done, error, denied) = (Status::Done, Status::Error, Status::Denied);
     assert_eq!(
         statuses,
-        [done, done, done, done, cancelled, error, done],
+        [done, done, done, done, denied, error, done],
         "{wire}"
     );
     let text = |at: usize| records[at].response_text().unwrap();
