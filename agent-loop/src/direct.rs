@@ -176,7 +176,7 @@ impl DirectTools {
         context: CallContext,
     ) -> Result<Outcome, CallError> {
         let clock = server.client.clone();
-        context.stands_still(move || clock.stood());
+        context.stands_still(move || clock.paused_for());
         let mut options = CallOptions::default()
             .with_idle_timeout(context.idle_timeout())
             .with_deadline(context.deadline())
@@ -208,9 +208,9 @@ impl DirectTools {
 }
 
 async fn connect(connector: &dyn Connector, config: &ServerConfig) -> Result<Client, Failure> {
-    let mut limits = mcp_client::Limits::default();
+    let mut limits = mcp_client::ClientLimits::default();
     if let Some(time) = config.connect_timeout() {
-        limits = limits.with_connect_time(time);
+        limits = limits.with_connect_timeout(time);
     }
     let builder = connector.builder(config)?;
     let builder = builder.name(config.name().as_str()).limits(limits);

@@ -117,7 +117,7 @@ impl ManagedTools {
         let (manager, server) = (self.manager.clone(), call.server.clone());
         context.stands_still(move || {
             let client = manager.client(&server);
-            client.map_or(Duration::ZERO, |client| client.stood())
+            client.map_or(Duration::ZERO, |client| client.paused_for())
         });
         let queue = context.clone();
         let mut options = CallOptions::default();

@@ -5,7 +5,7 @@
 
 use std::io::{IoSlice, Read, Write};
 
-use mcp_jsonrpc::{Incoming, Limits, MessageRef, decode};
+use mcp_jsonrpc::{Incoming, DecodeLimits, MessageRef, decode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -85,7 +85,7 @@ impl Server {
     /// The reply to a message, if it wants one.
     fn answer(&self, message: &[u8]) -> Option<Answer<'_>> {
         let Ok(Incoming::Single(MessageRef::Request { id, method, params })) =
-            decode(message, &Limits::default())
+            decode(message, &DecodeLimits::default())
         else {
             return None;
         };

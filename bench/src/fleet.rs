@@ -4,7 +4,7 @@ use std::io::{BufRead, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mcp_client::Builder;
+use mcp_client::ClientBuilder;
 use mcp_manager::{
     Connector, Limits, Manager, RemoteEndpoint, ServerConfig, StdioEndpoint, Wait,
 };
@@ -129,10 +129,10 @@ pub fn idle() {
 struct InMemory;
 
 impl Connector for InMemory {
-    fn builder(&self, _: &ServerConfig) -> Result<Builder, BoxError> {
+    fn builder(&self, _: &ServerConfig) -> Result<ClientBuilder, BoxError> {
         let (connect, listener) = listen();
         tokio::spawn(serve_memory(listener));
-        Ok(Builder::new(Arc::new(connect)))
+        Ok(ClientBuilder::new(Arc::new(connect)))
     }
 }
 

@@ -1,18 +1,24 @@
 //! From a refusal to an authorization server.
 
+pub(crate) mod challenge;
+pub(crate) mod document;
+pub(crate) mod resource;
+pub(crate) mod server_metadata;
+pub(crate) mod well_known;
+
 use url::Url;
 
-use crate::challenge::Demand;
+use crate::discovery::challenge::Demand;
+use crate::discovery::resource::ResourceMetadata;
+use crate::discovery::server_metadata::ServerMetadata;
 use crate::http::Http;
-use crate::resource::ResourceMetadata;
-use crate::server_metadata::ServerMetadata;
-use crate::{AuthError, Limits, well_known};
+use crate::{AuthError, AuthLimits};
 
 /// Looks for the metadata of one server and its authorization servers.
 #[derive(Debug)]
 pub(crate) struct Discovery<'a> {
     pub(crate) http: &'a Http,
-    pub(crate) limits: &'a Limits,
+    pub(crate) limits: &'a AuthLimits,
     /// The server as configured.
     pub(crate) server: &'a Url,
 }
@@ -72,7 +78,7 @@ impl Discovery<'_> {
             server: self.server.to_string(),
             detail: format!(
                 "no metadata found for {}",
-                crate::guard::printable(&named.join(", "))
+                crate::http::guard::printable(&named.join(", "))
             ),
         }))
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::guard::shown;
+use crate::http::guard::shown;
 
 /// A foreign cause; shared, because one failed login is told to everybody who waited for it.
 pub type Cause = Arc<dyn Error + Send + Sync>;

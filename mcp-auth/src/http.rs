@@ -1,5 +1,9 @@
 //! The wire to authorization servers: guarded, bounded, and ignorant of OAuth.
 
+pub(crate) mod address;
+pub(crate) mod guard;
+pub(crate) mod resolver;
+
 use std::sync::{Arc, OnceLock};
 
 use mcp_transport::Secret;
@@ -11,17 +15,17 @@ use rustls_platform_verifier::Verifier;
 use serde_json::Value;
 use url::Url;
 
-use crate::document::Document;
-use crate::guard::{Guard, without_query};
-use crate::resolver::{Forbidden, Resolver};
-use crate::{AuthError, Limits, Violation};
+use crate::discovery::document::Document;
+use crate::http::guard::{Guard, without_query};
+use crate::http::resolver::{Forbidden, Resolver};
+use crate::{AuthError, AuthLimits, Violation};
 
 /// Requests on behalf of one server's authorization.
 #[derive(Debug)]
 pub(crate) struct Http {
     server: String,
     guard: Arc<Guard>,
-    limits: Limits,
+    limits: AuthLimits,
     proxy: Option<String>,
     client: OnceLock<Client>,
 }
@@ -44,7 +48,12 @@ pub(crate) struct Reply {
 }
 
 impl Http {
-    pub(crate) fn new(server: &str, guard: Guard, limits: Limits, proxy: Option<String>) -> Self {
+    pub(crate) fn new(
+        server: &str,
+        guard: Guard,
+        limits: AuthLimits,
+        proxy: Option<String>,
+    ) -> Self {
         let guard = Arc::new(guard);
         Self {
             server: server.to_owned(),
@@ -234,7 +243,12 @@ mod tests {
     #[tokio::test]
     async fn a_name_that_leads_inside_is_refused_when_it_is_resolved() {
         let guard = Guard::of(&Url::parse("https://mcp.example.com/").unwrap());
-        let http = Http::new("https://mcp.example.com/", guard, Limits::default(), None);
+        let http = Http::new(
+            "https://mcp.example.com/",
+            guard,
+            AuthLimits::default(),
+            None,
+        );
         // Past the check of the URL on purpose, as a name would be that lies about its address.
         let url = Url::parse("http://localhost:9/").unwrap();
         let error = http

@@ -1,16 +1,21 @@
 //! Which client we are at an authorization server: the configured one, else our metadata document,
 //! else one it registers for us, else a person has to help.
 
+pub(crate) mod assertion;
+pub(crate) mod client;
+pub(crate) mod jwt;
+pub(crate) mod registration;
+
 use mcp_transport::Secret;
 use tracing::{debug, warn};
 
-use crate::client::{AuthMethod, Client, ClientOrigin};
-use crate::document::{self, Document};
-use crate::engine::{Engine, store_failed};
-use crate::guard::{printable, shown};
+use crate::discovery::document::{self, Document};
+use crate::discovery::server_metadata::ServerMetadata;
 use crate::http::Body;
-use crate::registration::{self, Registration};
-use crate::server_metadata::ServerMetadata;
+use crate::http::guard::{printable, shown};
+use crate::identity::client::{AuthMethod, Client, ClientOrigin};
+use crate::identity::registration::Registration;
+use crate::oauth::engine::{Engine, store_failed};
 use crate::{AuthError, clock};
 
 impl Engine {

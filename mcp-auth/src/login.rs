@@ -1,19 +1,23 @@
 //! The authorization code flow: a person logs in and agrees (RFC 6749, RFC 7636, RFC 9207).
 
+pub(crate) mod authorizer;
+pub(crate) mod callback;
+pub(crate) mod loopback;
+
 use mcp_transport::Secret;
 use tracing::debug;
 use url::Url;
 
-use crate::authorizer::LoginPrompt;
-use crate::callback::{self, Expected, NoCode};
-use crate::client::Client;
-use crate::config::Pkce;
-use crate::engine::Engine;
-use crate::form::Form;
-use crate::guard::{is_loopback, printable};
+use crate::http::guard::{is_loopback, printable};
+use crate::identity::client::Client;
+use crate::login::authorizer::LoginPrompt;
+use crate::login::callback::{Expected, NoCode};
+use crate::oauth::config::Pkce;
+use crate::oauth::engine::Engine;
+use crate::oauth::session::Session;
 use crate::random::{sha256, unguessable};
-use crate::session::Session;
-use crate::terms::Terms;
+use crate::token::form::Form;
+use crate::token::terms::Terms;
 use crate::{AuthError, Violation};
 
 impl Engine {

@@ -1,5 +1,13 @@
 //! The provider: what the transport asks before every request, and tells of every refusal.
 
+pub(crate) mod acquire;
+pub(crate) mod builder;
+pub(crate) mod config;
+pub(crate) mod engine;
+pub(crate) mod limits;
+pub(crate) mod session;
+pub(crate) mod single_flight;
+
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -7,14 +15,14 @@ use mcp_transport::{AuthProvider, AuthRequest, AuthVerdict, BoxError, Challenge,
 use url::Url;
 
 use crate::AuthError;
-use crate::acquire::Need;
-use crate::builder::OAuthBuilder;
-use crate::challenge::Demand;
-use crate::dpop::{self, Proof};
-use crate::engine::Engine;
-use crate::flight::Purpose;
-use crate::session::Session;
+use crate::discovery::challenge::Demand;
+use crate::oauth::acquire::Need;
+use crate::oauth::builder::OAuthBuilder;
+use crate::oauth::engine::Engine;
+use crate::oauth::session::Session;
+use crate::oauth::single_flight::Purpose;
 use crate::token::TokenKind;
+use crate::token::dpop::{self, Proof};
 
 /// OAuth for one MCP server, as an [`AuthProvider`] for its transport.
 ///
@@ -78,7 +86,7 @@ impl OAuth {
         if !self.is_ours(challenge.request.url)
             || challenge.attempt > self.engine.config.limits.attempts
         {
-            return Ok(AuthVerdict::GiveUp);
+            return Ok(AuthVerdict::Fail);
         }
         let demand = Demand::read(challenge.www_authenticate);
         if demand.is_error("use_dpop_nonce") {
@@ -87,7 +95,7 @@ impl OAuth {
         let need = match challenge.status {
             401 => Need::Token,
             403 if demand.is_error("insufficient_scope") => Need::Scope,
-            _ => return Ok(AuthVerdict::GiveUp),
+            _ => return Ok(AuthVerdict::Fail),
         };
         let sent = sent_token(challenge.sent);
         loop {
@@ -113,7 +121,7 @@ impl OAuth {
         let proof = header(challenge.sent, "dpop");
         match (nonce, proof) {
             (Some(nonce), Some(proof)) if !dpop::carries(proof, &nonce) => AuthVerdict::Retry,
-            _ => AuthVerdict::GiveUp,
+            _ => AuthVerdict::Fail,
         }
     }
 

@@ -1,12 +1,20 @@
 //! What a token endpoint answers (RFC 6749, section 5), and how long it is good for.
 
+pub(crate) mod dpop;
+pub(crate) mod form;
+pub(crate) mod id_jag;
+pub(crate) mod refresh;
+pub(crate) mod scope;
+pub(crate) mod terms;
+pub(crate) mod token_endpoint;
+
 use std::time::Duration;
 
 use mcp_transport::Secret;
 use serde_json::Value;
 
-use crate::document::{self, Document};
-use crate::scope::Scopes;
+use crate::discovery::document::{self, Document};
+use crate::token::scope::Scopes;
 
 /// How a token is shown to the server.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

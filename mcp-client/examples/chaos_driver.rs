@@ -14,7 +14,7 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_client::{Builder, CallOptions, Client, Interests, Limits};
+use mcp_client::{CallOptions, Client, ClientBuilder, ClientLimits, Interests};
 use mcp_jsonrpc::model::{CallToolResult, ContentBlock};
 use mcp_transport::{
     Connect, HttpConfig, LocalSpawner, ServerCommand, StaticTokenAuth, StdioConnect,
@@ -52,11 +52,11 @@ async fn open(args: &[String], timeout: Duration) -> Result<Client, Failure> {
     let Some((kind, target)) = args.first().zip(args.get(3..)) else {
         return Err("usage: chaos_driver <stdio|http|sse> <case> -- <command…|url>".into());
     };
-    let limits = Limits::default()
-        .with_connect_time(timeout)
+    let limits = ClientLimits::default()
+        .with_connect_timeout(timeout)
         .with_call_idle_timeout(timeout)
         .with_call_deadline(timeout.saturating_mul(2));
-    let client = Builder::new(connector(kind, target)?)
+    let client = ClientBuilder::new(connector(kind, target)?)
         .name("chaos")
         .limits(limits);
     Ok(client.connect().await?)

@@ -13,7 +13,7 @@ use mcp_auth::{
     Algorithm, Assertion, EnterpriseLogin, HostAuthorizer, OAuth, PrivateKey, RegisteredClient,
 };
 use mcp_client::{
-    Builder, Client, EraMode, Host, HostCapabilities, HostError, Question, SkillError,
+    Client, ClientBuilder, EraMode, Host, HostCapabilities, HostError, ServerRequest, SkillError,
 };
 use mcp_jsonrpc::model::{
     CreateMessageParams, CreateMessageResult, ElicitFormParams, ElicitResult, Root, extension,
@@ -65,7 +65,7 @@ async fn connect(
         .with_forms()
         .with_sampling()
         .with_roots();
-    let builder = Builder::new(config.into_connect()?)
+    let builder = ClientBuilder::new(config.into_connect()?)
         .name("conformance")
         .era(mode)
         .host(Agreeable, capabilities)
@@ -215,7 +215,7 @@ struct Agreeable;
 impl Host for Agreeable {
     async fn elicit_form(
         &self,
-        question: Question<ElicitFormParams>,
+        question: ServerRequest<ElicitFormParams>,
     ) -> Result<ElicitResult, HostError> {
         let form = serde_json::to_value(&question.params.requested_schema).unwrap_or_default();
         let asks = |key: &str| form.pointer(&format!("/properties/{key}")).is_some();
@@ -226,12 +226,12 @@ impl Host for Agreeable {
 
     async fn sample(
         &self,
-        _: Question<CreateMessageParams>,
+        _: ServerRequest<CreateMessageParams>,
     ) -> Result<CreateMessageResult, HostError> {
         Err(HostError::Unsupported)
     }
 
-    async fn list_roots(&self, _: Question<()>) -> Result<Vec<Root>, HostError> {
+    async fn list_roots(&self, _: ServerRequest<()>) -> Result<Vec<Root>, HostError> {
         Ok(Vec::new())
     }
 }

@@ -1,5 +1,10 @@
 //! The handle: what it is, how it ends, and the raw way to use it.
 
+pub(crate) mod builder;
+pub(crate) mod limits;
+pub(crate) mod options;
+pub(crate) mod settings;
+
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -12,18 +17,18 @@ use mcp_jsonrpc::model::{
 use mcp_jsonrpc::{
     Method, NotificationMethod, RawJson, RawMap, RawObject, Revision, encode_notification,
 };
-use mcp_transport::{BoxError, Connect, Outgoing, ProcessExit, Shape, TransportError};
+use mcp_transport::{BoxError, Connect, Outgoing, ProcessExit, TransportError, TransportKind};
 use serde::Serialize;
 
-use crate::builder::Builder;
-use crate::connect::connect;
-use crate::connect_error::ConnectError;
-use crate::error::CallError;
-use crate::link::Link;
-use crate::options::CallOptions;
-use crate::request::{Call, no_headers};
-use crate::session::ServerFacts;
-use crate::settings::Settings;
+use crate::call::error::CallError;
+use crate::call::request::{Call, no_headers};
+use crate::client::builder::ClientBuilder;
+use crate::client::options::CallOptions;
+use crate::client::settings::Settings;
+use crate::connect::error::ConnectError;
+use crate::connect::negotiation::connect;
+use crate::connection::Connection;
+use crate::connection::session::ServerDetails;
 
 /// A connection to one MCP server.
 ///
@@ -41,14 +46,14 @@ pub struct Client {
 /// Closes the connection when the last handle goes.
 #[derive(Debug)]
 struct Inner {
-    link: Arc<Link>,
+    connection: Arc<Connection>,
     runtime: tokio::runtime::Handle,
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        if !self.link.is_over() {
-            let transport = Arc::clone(&self.link.transport);
+        if !self.connection.is_over() {
+            let transport = Arc::clone(&self.connection.transport);
             self.runtime.spawn(async move { transport.close().await });
         }
     }
@@ -56,14 +61,14 @@ impl Drop for Inner {
 
 impl Client {
     /// Begins to build a client for the server that `connect` reaches.
-    pub fn builder(connect: impl Connect + 'static) -> Builder {
-        Builder::new(Arc::new(connect))
+    pub fn builder(connect: impl Connect + 'static) -> ClientBuilder {
+        ClientBuilder::new(Arc::new(connect))
     }
 
     pub(crate) async fn open(settings: Arc<Settings>) -> Result<Self, ConnectError> {
-        let link = connect(&settings).await?;
+        let connection = connect(&settings).await?;
         let inner = Inner {
-            link,
+            connection,
             runtime: tokio::runtime::Handle::current(),
         };
         Ok(Self {
@@ -72,8 +77,8 @@ impl Client {
         })
     }
 
-    pub(crate) fn link(&self) -> &Arc<Link> {
-        &self.inner.link
+    pub(crate) fn connection(&self) -> &Arc<Connection> {
+        &self.inner.connection
     }
 
     pub(crate) fn options(&self) -> Option<&CallOptions> {
@@ -95,9 +100,9 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// As [`Builder::connect`].
+    /// As [`ClientBuilder::connect`].
     pub async fn reconnect(&self) -> Result<Self, ConnectError> {
-        let fresh = Self::open(Arc::clone(&self.link().settings)).await?;
+        let fresh = Self::open(Arc::clone(&self.connection().settings)).await?;
         Ok(Self {
             options: self.options.clone(),
             ..fresh
@@ -136,17 +141,17 @@ impl Client {
 
     /// The server's name with us.
     pub fn name(&self) -> &str {
-        &self.link().settings.name
+        &self.connection().settings.name
     }
 
     /// What the server says about itself.
-    pub fn server(&self) -> ServerFacts {
-        self.link().session().facts.clone()
+    pub fn server(&self) -> ServerDetails {
+        self.connection().session().facts.clone()
     }
 
     /// The revision of the protocol that is spoken; for display, since nothing else depends on it.
     pub fn revision(&self) -> Revision {
-        self.link()
+        self.connection()
             .session()
             .dialect
             .revision()
@@ -154,60 +159,60 @@ impl Client {
     }
 
     /// What kind of connection it is: for display.
-    pub fn shape(&self) -> Shape {
-        self.link().shape
+    pub fn transport_kind(&self) -> TransportKind {
+        self.connection().shape
     }
 
-    /// Whether calls can still be made, as far as is known.
+    /// Whether calls can still be made, as far as is snapshot.
     pub fn is_alive(&self) -> bool {
-        !self.link().is_over() && self.link().transport.is_alive()
+        !self.connection().is_over() && self.connection().transport.is_alive()
     }
 
     /// How long it has been since the last call began; zero while one is under way. For whoever
     /// closes connections that nobody uses.
     pub fn idle_time(&self) -> Duration {
-        self.link().idle()
+        self.connection().idle()
     }
 
     /// For how long in all the clocks of this connection's calls have stood still because somebody
     /// was asked something. For whoever keeps time beside us.
-    pub fn stood(&self) -> Duration {
-        let link = self.link();
-        let now = link.now();
-        now.saturating_sub(link.state.lock().clock.reading(now))
+    pub fn paused_for(&self) -> Duration {
+        let connection = self.connection();
+        let now = connection.now();
+        now.saturating_sub(connection.state.lock().clock.reading(now))
     }
 
     /// How many changes of its tool list the server has announced on this connection. Counted as
     /// messages are read: over stdio, a change announced before a response counts before that
     /// response's call returns, whether or not `on_event` has been called with it yet.
     pub fn tool_list_changes(&self) -> u64 {
-        self.link().tool_changes.load(Ordering::Acquire)
+        self.connection().tool_changes.load(Ordering::Acquire)
     }
 
     /// How the server's process ended, once it has; `None` also where there is no process.
     pub fn process_exit(&self) -> Option<ProcessExit> {
-        self.link().transport.exit()
+        self.connection().transport.exit()
     }
 
     /// Sets the idle timeout of calls that have none of their own: how long they may go without a
     /// response and without progress. Their deadline, in total, is ten times that.
     pub fn set_idle_timeout(&self, timeout: Duration) {
-        self.link().learn(|known| {
-            known.tuning.idle_timeout = timeout;
-            known.tuning.deadline = timeout.saturating_mul(10);
+        self.connection().update(|snapshot| {
+            snapshot.tuning.idle_timeout = timeout;
+            snapshot.tuning.deadline = timeout.saturating_mul(10);
         });
     }
 
     /// Calls `listener` when the connection has ended, on a task of its own; at once, if it has
     /// ended already. It is given the reason, unless we closed it or it ended cleanly.
     pub fn on_close(&self, listener: impl Fn(Option<Arc<TransportError>>) + Send + Sync + 'static) {
-        self.link().on_close(Arc::new(listener));
+        self.connection().on_close(Arc::new(listener));
     }
 
     /// Ends the connection for all clones, and returns when everything it held is gone: the
     /// server's process, sockets, tasks. Calls under way fail. Bounded in time; once is enough.
     pub async fn close(&self) {
-        self.link().close().await;
+        self.connection().close().await;
     }
 
     /// Asks whether the server is still there.
@@ -239,8 +244,8 @@ impl Client {
             self.call::<EmptyResult>(&Call::new(SetLevel::NAME, &params))
                 .await?;
         }
-        self.link()
-            .learn(|known| known.tuning.log_level = Some(level));
+        self.connection()
+            .update(|snapshot| snapshot.tuning.log_level = Some(level));
         Ok(())
     }
 
@@ -251,7 +256,7 @@ impl Client {
     ///
     /// As for any call.
     pub async fn roots_changed(&self) -> Result<(), CallError> {
-        let declared = self.link().settings.capabilities.roots();
+        let declared = self.connection().settings.capabilities.roots();
         if declared && self.revision().has_roots_list_changed() {
             self.notify_raw(RootsListChanged::NAME, &()).await?;
         }
@@ -327,18 +332,18 @@ impl Client {
             }
         })?;
         let mut message = Outgoing::notification(method, body);
-        let known = self.link().known();
-        message.revision = known.session.dialect.revision();
-        let limit = self.allowance(&known.tuning).idle;
-        self.link()
+        let snapshot = self.connection().snapshot();
+        message.revision = snapshot.session.dialect.revision();
+        let limit = self.deadlines(&snapshot.tuning).idle;
+        self.connection()
             .send_within(limit, message)
             .await
             .map_err(|failure| {
-                let miss = crate::call::Miss::Lost {
+                let failure = crate::call::exchange::RequestFailure::Lost {
                     error: failure.error.into(),
                     delivery: failure.delivery,
                 };
-                miss.into_error(call())
+                failure.into_error(call())
             })
     }
 

@@ -1,6 +1,6 @@
 //! How a server is spoken to: the only place that knows what an era changes on the wire.
 
-pub(crate) mod memory;
+pub(crate) mod era_memory;
 pub(crate) mod param_header;
 pub(crate) mod verdict;
 
@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use mcp_jsonrpc::model::{ClientCapabilities, Implementation, LoggingLevel, meta_key};
 use mcp_jsonrpc::{EncodeError, ProgressToken, RawMap, RequestId, Revision, encode_request};
-use mcp_transport::Shape;
+use mcp_transport::TransportKind;
 use serde::Serialize;
 
-use crate::caller::Caller;
+use crate::call::caller::Caller;
 
 /// Which era a client speaks to a server in.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -128,13 +128,13 @@ impl Dialect {
 
     /// Whether the server learns of a cancelled request by a notification; where it does not, the
     /// closed reply stream tells it.
-    pub(crate) fn cancels_by_message(&self, shape: Shape) -> bool {
-        self.revision.is_some() && !(self.is_modern() && shape == Shape::Http)
+    pub(crate) fn cancels_by_message(&self, shape: TransportKind) -> bool {
+        self.revision.is_some() && !(self.is_modern() && shape == TransportKind::Http)
     }
 
     /// Whether requests carry `Mcp-Name` and `Mcp-Param-*`.
-    pub(crate) fn mirrors_params(&self, shape: Shape) -> bool {
-        shape == Shape::Http && self.revision.is_some_and(Revision::wants_method_headers)
+    pub(crate) fn mirrors_params(&self, shape: TransportKind) -> bool {
+        shape == TransportKind::Http && self.revision.is_some_and(Revision::wants_method_headers)
     }
 
     /// Writes a request. The id is its progress token, too.

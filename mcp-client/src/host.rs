@@ -1,5 +1,9 @@
 //! Who answers when a server asks something: the one interface for every way of asking.
 
+pub(crate) mod form;
+pub(crate) mod input;
+pub(crate) mod server_request;
+
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
@@ -12,7 +16,7 @@ use mcp_jsonrpc::model::{
 };
 use mcp_transport::BoxError;
 
-use crate::caller::Origin;
+use crate::call::caller::Origin;
 
 /// Answers what servers ask: the user, the model, the roots.
 ///
@@ -28,7 +32,7 @@ pub trait Host: Send + Sync {
     /// number or a boolean are taken for one where the form wants one.
     async fn elicit_form(
         &self,
-        question: Question<ElicitFormParams>,
+        question: ServerRequest<ElicitFormParams>,
     ) -> Result<ElicitResult, HostError> {
         let _ = question;
         Err(HostError::Unsupported)
@@ -38,7 +42,7 @@ pub trait Host: Send + Sync {
     /// where neither we nor the model can look in. Accepting means consent, not completion.
     async fn elicit_url(
         &self,
-        question: Question<ElicitUrlParams>,
+        question: ServerRequest<ElicitUrlParams>,
     ) -> Result<ElicitAction, HostError> {
         let _ = question;
         Err(HostError::Unsupported)
@@ -47,14 +51,14 @@ pub trait Host: Send + Sync {
     /// Asks the model. Keep a person in the loop.
     async fn sample(
         &self,
-        question: Question<CreateMessageParams>,
+        question: ServerRequest<CreateMessageParams>,
     ) -> Result<CreateMessageResult, HostError> {
         let _ = question;
         Err(HostError::Unsupported)
     }
 
     /// Says where the server may look.
-    async fn list_roots(&self, question: Question<()>) -> Result<Vec<Root>, HostError> {
+    async fn list_roots(&self, question: ServerRequest<()>) -> Result<Vec<Root>, HostError> {
         let _ = question;
         Err(HostError::Unsupported)
     }
@@ -63,7 +67,7 @@ pub trait Host: Send + Sync {
 /// What a server asks, which server it is, and because of which call.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Question<P> {
+pub struct ServerRequest<P> {
     /// The server's name with us.
     pub server: Arc<str>,
     /// What it asks.
@@ -72,7 +76,7 @@ pub struct Question<P> {
     pub origin: Origin,
 }
 
-impl<P> Question<P> {
+impl<P> ServerRequest<P> {
     /// A question of `server`, on a channel that all calls share.
     pub fn new(server: impl Into<Arc<str>>, params: P) -> Self {
         Self {

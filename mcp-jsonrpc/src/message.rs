@@ -1,12 +1,18 @@
 //! The messages of JSON-RPC 2.0.
 
+pub(crate) mod body;
+pub(crate) mod error_object;
+pub(crate) mod id;
+pub(crate) mod method;
+pub(crate) mod result_body;
+
 use std::borrow::Cow;
 
-use crate::body::Body;
-use crate::error_object::ErrorObject;
-use crate::id::RequestId;
-use crate::raw::{RawJson, RawRef};
-use crate::read_error::ReadError;
+use crate::json::raw::{RawJson, RawRef};
+use crate::json::read_error::ReadError;
+use crate::message::body::Body;
+use crate::message::error_object::ErrorObject;
+use crate::message::id::RequestId;
 
 /// One message, borrowed from the bytes it came in; bodies stay raw until asked for.
 ///

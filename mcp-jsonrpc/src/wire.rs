@@ -2,6 +2,8 @@
 //!
 //! serde's `flatten` would buffer each value and could not keep raw JSON, hence these macros.
 
+pub(crate) mod rejected;
+
 pub(crate) mod field;
 pub(crate) mod object;
 pub(crate) mod string_enum;

@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use mcp_client::{Host, HostCapabilities, ResponseCache};
+use mcp_client::{Host, HostCapabilities};
 use parking_lot::Mutex;
 use tokio::sync::{Notify, Semaphore, broadcast};
 use tokio::time::Instant;
@@ -125,7 +125,6 @@ impl ManagerBuilder {
             answers: Arc::new(answers),
             events,
             cache: Arc::new(ResourceCache::new(self.cache)),
-            responses: ResponseCache::default(),
             pins: Mutex::new(Arc::new(self.pins)),
             known: self.known,
             servers: Mutex::new(BTreeMap::new()),

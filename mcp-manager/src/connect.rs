@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mcp_client::{Client, ConnectError, Interests};
-use mcp_transport::{Shape, TransportError};
+use mcp_transport::{TransportError, TransportKind};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::AbortHandle;
 
@@ -61,7 +61,7 @@ async fn work(hub: &Hub, slot: &Slot, connection: u64) -> Result<Fresh, Refused>
         .unwrap_or(hub.limits.call_idle_timeout());
     let limits = hub.limits.client().clone();
     let limits = limits
-        .with_connect_time(
+        .with_connect_timeout(
             config
                 .connect_timeout()
                 .unwrap_or(hub.limits.connect_time()),
@@ -77,7 +77,6 @@ async fn work(hub: &Hub, slot: &Slot, connection: u64) -> Result<Fresh, Refused>
         .name(slot.name.as_str())
         .limits(limits)
         .host(host, hub.answers.capabilities())
-        .cache(hub.responses.clone())
         .on_event(move |event| {
             signals.told(event);
             std::future::ready(())
@@ -89,9 +88,9 @@ async fn work(hub: &Hub, slot: &Slot, connection: u64) -> Result<Fresh, Refused>
             refusal: judge(&error),
             trouble: Arc::new(error),
         })?;
-    *slot.last_kind.lock() = match client.shape() {
-        Shape::Http => RemoteKind::StreamableHttp,
-        Shape::LegacySse => RemoteKind::Sse,
+    *slot.last_kind.lock() = match client.transport_kind() {
+        TransportKind::Http => RemoteKind::StreamableHttp,
+        TransportKind::LegacySse => RemoteKind::Sse,
         _ => RemoteKind::Auto,
     };
     let can = client.server().capabilities;
@@ -180,7 +179,7 @@ impl Listening {
                     signals.changed(&Kind::ALL);
                     while let Some(event) = subscription.next().await {
                         // All others came to the client's own handler, too.
-                        if event == mcp_client::Event::Gap {
+                        if event == mcp_client::ClientEvent::Gap {
                             signals.told(event);
                         }
                     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
-use mcp_client::{Builder, EraMemory};
+use mcp_client::{ClientBuilder, EraMemory};
 use mcp_transport::{
     AuthProvider, BoxError, LocalSpawner, ProcessStatus, ProcessTracker, SpawnRequest,
     SpawnedProcess, Spawner, StdioConnect, StdioLimits, Stop, TransportError,
@@ -26,7 +26,7 @@ pub trait Connector: fmt::Debug + Send + Sync {
     /// # Errors
     ///
     /// If the configuration makes no sense: trying again will not help.
-    fn builder(&self, config: &ServerConfig) -> Result<Builder, BoxError>;
+    fn builder(&self, config: &ServerConfig) -> Result<ClientBuilder, BoxError>;
 
     /// Waits until nothing is left of what was started for this server, after its connection was
     /// closed, and tells which programs did not end by themselves and had to be killed.
@@ -97,7 +97,7 @@ impl DefaultConnector {
 
 #[async_trait]
 impl Connector for DefaultConnector {
-    fn builder(&self, config: &ServerConfig) -> Result<Builder, BoxError> {
+    fn builder(&self, config: &ServerConfig) -> Result<ClientBuilder, BoxError> {
         let builder = match config.endpoint() {
             Endpoint::Stdio(endpoint) => {
                 let watcher = Watcher {
@@ -108,14 +108,14 @@ impl Connector for DefaultConnector {
                 let connect = StdioConnect::new(endpoint.to_command(), Arc::new(watcher))
                     .with_limits(self.stdio_limits)
                     .with_tracker(self.tracker.clone());
-                Builder::new(Arc::new(connect))
+                ClientBuilder::new(Arc::new(connect))
             }
             Endpoint::Remote(endpoint) => {
                 let mut http = endpoint.to_http()?;
                 if let Some(auth) = self.auth.as_ref().and_then(|auth| auth(config)) {
                     http = http.with_auth(auth);
                 }
-                Builder::new(http.into_connect()?)
+                ClientBuilder::new(http.into_connect()?)
             }
         };
         Ok(builder.era_memory(self.eras.clone()).tasks())

@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use mcp_client::{Caller, Host, HostCapabilities, HostError, Origin, Question};
+use mcp_client::{Caller, Host, HostCapabilities, HostError, Origin, ServerRequest};
 use mcp_jsonrpc::model::{
     CreateMessageParams, CreateMessageResult, ElicitAction, ElicitFormParams, ElicitResult,
     ElicitUrlParams, Root,
@@ -195,11 +195,11 @@ impl ServerHost {
         ) {
             (Some(user), _, ask) => user.elicit(Elicitation { ask, ..elicitation }).await,
             (None, Some((host, _)), Ask::Form(form)) => {
-                let question = Question::new(self.server.as_str(), *form).with_origin(origin);
+                let question = ServerRequest::new(self.server.as_str(), *form).with_origin(origin);
                 host.elicit_form(question).await
             }
             (None, Some((host, _)), Ask::Url(url)) => {
-                let question = Question::new(self.server.as_str(), *url).with_origin(origin);
+                let question = ServerRequest::new(self.server.as_str(), *url).with_origin(origin);
                 Ok(ElicitResult::new(host.elicit_url(question).await?))
             }
             (None, None, _) => Err(HostError::Unsupported),
@@ -224,7 +224,7 @@ async fn orphaned(open: Option<&Open<'_>>) {
 impl Host for ServerHost {
     async fn elicit_form(
         &self,
-        question: Question<ElicitFormParams>,
+        question: ServerRequest<ElicitFormParams>,
     ) -> Result<ElicitResult, HostError> {
         let fields = secret_fields(&question.params.requested_schema);
         if !fields.is_empty() {
@@ -235,22 +235,22 @@ impl Host for ServerHost {
                 .send(Event::SecretRefused { server, fields });
             return Ok(ElicitResult::decline());
         }
-        let Question { params, origin, .. } = question;
+        let ServerRequest { params, origin, .. } = question;
         self.ask(Ask::Form(Box::new(params)), &origin).await
     }
 
     async fn elicit_url(
         &self,
-        question: Question<ElicitUrlParams>,
+        question: ServerRequest<ElicitUrlParams>,
     ) -> Result<ElicitAction, HostError> {
-        let Question { params, origin, .. } = question;
+        let ServerRequest { params, origin, .. } = question;
         let answer = self.ask(Ask::Url(Box::new(params)), &origin).await?;
         Ok(answer.action)
     }
 
     async fn sample(
         &self,
-        question: Question<CreateMessageParams>,
+        question: ServerRequest<CreateMessageParams>,
     ) -> Result<CreateMessageResult, HostError> {
         let host = self.host()?;
         let over = |reason: &str| HostError::Refused {
@@ -271,7 +271,7 @@ impl Host for ServerHost {
         }
     }
 
-    async fn list_roots(&self, question: Question<()>) -> Result<Vec<Root>, HostError> {
+    async fn list_roots(&self, question: ServerRequest<()>) -> Result<Vec<Root>, HostError> {
         self.host()?.list_roots(question).await
     }
 }

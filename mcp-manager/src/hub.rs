@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use mcp_client::ResponseCache;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, Semaphore, broadcast};
 use tokio::time::Instant;
@@ -30,7 +29,6 @@ pub(crate) struct Hub {
     pub(crate) answers: Arc<Answers>,
     pub(crate) events: broadcast::Sender<Event>,
     pub(crate) cache: Arc<ResourceCache>,
-    pub(crate) responses: ResponseCache,
     pub(crate) pins: Mutex<Arc<Pins>>,
     /// What servers offered when they were last seen.
     pub(crate) known: BTreeMap<ServerName, Arc<Listing>>,
@@ -90,7 +88,6 @@ impl Hub {
     /// Everything kept of a server's answers may be wrong.
     pub(crate) fn forget(&self, server: &ServerName) {
         self.cache.invalidate_server(server);
-        self.responses.forget(server.as_str());
     }
 
     /// A server offers something else now.

@@ -35,7 +35,7 @@ pub struct Limits {
     queued_questions: usize,
     questions_per_server: usize,
     retry: RetryPolicy,
-    client: mcp_client::Limits,
+    client: mcp_client::ClientLimits,
 }
 
 settings! {
@@ -99,13 +99,13 @@ impl Limits {
     }
 
     /// The limits of each connection. Its connect and call time follow from those here.
-    pub fn client(&self) -> &mcp_client::Limits {
+    pub fn client(&self) -> &mcp_client::ClientLimits {
         &self.client
     }
 
     /// Sets [`client`](Self::client).
     #[must_use]
-    pub fn with_client(mut self, client: mcp_client::Limits) -> Self {
+    pub fn with_client(mut self, client: mcp_client::ClientLimits) -> Self {
         self.client = client;
         self
     }
@@ -132,7 +132,7 @@ impl Default for Limits {
             queued_questions: 32,
             questions_per_server: 4,
             retry: RetryPolicy::default(),
-            client: mcp_client::Limits::default(),
+            client: mcp_client::ClientLimits::default(),
         }
     }
 }

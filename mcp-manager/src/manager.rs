@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use mcp_client::{Client, ServerFacts};
+use mcp_client::{Client, ServerDetails};
 use tokio::task::{AbortHandle, JoinSet};
 
 use crate::builder::ManagerBuilder;
@@ -62,7 +62,7 @@ pub struct ServerInfo {
     /// How it is configured.
     pub config: Arc<ServerConfig>,
     /// What it says about itself, while it is connected.
-    pub facts: Option<ServerFacts>,
+    pub facts: Option<ServerDetails>,
 }
 
 /// What had to be done to end all servers.
@@ -155,7 +155,6 @@ impl Manager {
     /// Forgets what is kept of a resource.
     pub fn invalidate_resource(&self, server: &ServerName, uri: &str) {
         self.hub().cache.invalidate(server, uri);
-        self.hub().responses.forget(server.as_str());
     }
 
     /// Forgets what is kept of all resources of a server.

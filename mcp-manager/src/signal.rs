@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_client::Event as Told;
+use mcp_client::ClientEvent as Told;
 use mcp_transport::TransportError;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, broadcast};

@@ -23,7 +23,7 @@ pub trait AuthProvider: Debug + Send + Sync {
     /// An error ends the request and is shown to the user.
     async fn challenged(&self, challenge: &Challenge<'_>) -> Result<AuthVerdict, BoxError> {
         let _ = challenge;
-        Ok(AuthVerdict::GiveUp)
+        Ok(AuthVerdict::Fail)
     }
 
     /// A response arrived, whatever its status: a chance to note a nonce. Comes before
@@ -68,8 +68,8 @@ pub enum AuthVerdict {
     /// Credentials changed: ask for headers again and repeat the request, within the transport's
     /// limit of attempts.
     Retry,
-    /// Nothing to be done: fail the request with its status.
-    GiveUp,
+    /// Nothing can be done: fail the request with its status.
+    Fail,
 }
 
 /// Sends no credentials.

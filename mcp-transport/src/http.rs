@@ -5,28 +5,27 @@
 //! message belongs to is told by its own envelope, so that both can be tried on one transport.
 
 mod body;
+mod body_budget;
 mod client;
 mod config;
 mod connect;
+mod connection;
 mod escape;
 mod events;
 mod exchange;
 mod get;
 mod headers;
-mod heap;
-mod lanes;
+pub(crate) mod inbox;
 mod limits;
-mod link;
 mod listen;
 mod reconnect;
 mod redirect;
 mod refusal;
 mod reply;
-mod resume;
+mod reply_stream;
 mod session;
 mod tasks;
 mod transport;
-mod turns;
 
 pub use client::client_builder;
 pub use config::{HttpConfig, HttpConfigError};
@@ -35,7 +34,7 @@ pub use limits::HttpLimits;
 pub use transport::HttpTransport;
 
 pub(crate) use events::EventStream;
-pub(crate) use exchange::{Ask, Exchange};
+pub(crate) use exchange::{Exchange, HttpRequest};
 
 // What HTTP+SSE shares.
 #[cfg(feature = "sse")]

@@ -24,7 +24,8 @@ use parking_lot::Mutex;
 use tokio::sync::{Notify, mpsc};
 
 use crate::{
-    Closed, Connect, Delivery, Incoming, Outgoing, SendError, Shape, Transport, TransportError,
+    Closed, Connect, Delivery, Incoming, Outgoing, SendError, Transport, TransportError,
+    TransportKind,
 };
 
 /// How many messages a direction holds unless told otherwise.
@@ -202,8 +203,8 @@ impl Transport for MemoryTransport {
         self.end();
     }
 
-    fn shape(&self) -> Shape {
-        Shape::Pipe
+    fn kind(&self) -> TransportKind {
+        TransportKind::Pipe
     }
 
     fn is_alive(&self) -> bool {
@@ -231,8 +232,8 @@ impl Connect for MemoryConnect {
         "memory".to_owned()
     }
 
-    fn shape(&self) -> Shape {
-        Shape::Pipe
+    fn kind(&self) -> TransportKind {
+        TransportKind::Pipe
     }
 }
 

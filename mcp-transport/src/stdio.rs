@@ -1,16 +1,17 @@
 //! A server as a child process, spoken to through its stdin and stdout.
 
+mod busy_poll;
 mod command;
+mod connection;
 mod inbox;
 mod limits;
-mod link;
 mod outbox;
 mod pipe;
 mod queue;
+mod requeue;
 mod shutdown;
 mod stderr;
 mod transport;
-mod vigil;
 
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ pub use limits::StdioLimits;
 pub use transport::StdioTransport;
 
 use crate::process::{LEDGER_VARIABLE, ProcessTracker, SpawnRequest, Spawner};
-use crate::{Connect, Shape, Transport, TransportError};
+use crate::{Connect, Transport, TransportError, TransportKind};
 
 /// Starts a server and connects to it, as often as asked.
 ///
@@ -97,7 +98,7 @@ impl StdioConnect {
             stderr: child_stderr,
         };
         let process = self.spawner.spawn(request).await?;
-        let pipes = link::Pipes {
+        let pipes = connection::Pipes {
             stdin,
             stdout,
             stderr,
@@ -123,7 +124,7 @@ impl Connect for StdioConnect {
         self.command.to_string()
     }
 
-    fn shape(&self) -> Shape {
-        Shape::Pipe
+    fn kind(&self) -> TransportKind {
+        TransportKind::Pipe
     }
 }

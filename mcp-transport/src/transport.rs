@@ -1,5 +1,9 @@
 //! The contract every transport keeps: whole JSON messages out, whole JSON messages in, one end.
 
+pub(crate) mod error;
+pub(crate) mod incoming;
+pub(crate) mod outgoing;
+
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -31,7 +35,7 @@ pub trait Transport: Debug + Send + Sync {
 
     /// As [`send`](Self::send), for a request. Where an answer comes with its request's reply, as
     /// over HTTP, it may be returned here at once; [`recv`](Self::recv) does not tell of it then.
-    async fn ask(&self, request: Outgoing) -> Result<Option<Vec<u8>>, SendError> {
+    async fn send_request(&self, request: Outgoing) -> Result<Option<Vec<u8>>, SendError> {
         self.send(request).await.map(|()| None)
     }
 
@@ -58,7 +62,7 @@ pub trait Transport: Debug + Send + Sync {
     async fn close(&self);
 
     /// What kind of pipe this is, for the rules that depend on it.
-    fn shape(&self) -> Shape;
+    fn kind(&self) -> TransportKind;
 
     /// Whether the peer is known to be gone. Over HTTP a server is assumed alive until proven
     /// otherwise.
@@ -82,7 +86,7 @@ pub trait Connect: Debug + Send + Sync {
     fn target(&self) -> String;
 
     /// What kind of connection [`connect`](Self::connect) opens.
-    fn shape(&self) -> Shape;
+    fn kind(&self) -> TransportKind;
 
     /// Where to try next when the server turns out not to speak this transport at all.
     fn fallback(&self) -> Option<Arc<dyn Connect>> {
@@ -100,8 +104,8 @@ impl<C: Connect + ?Sized> Connect for Arc<C> {
         (**self).target()
     }
 
-    fn shape(&self) -> Shape {
-        (**self).shape()
+    fn kind(&self) -> TransportKind {
+        (**self).kind()
     }
 
     fn fallback(&self) -> Option<Arc<dyn Connect>> {
@@ -112,7 +116,7 @@ impl<C: Connect + ?Sized> Connect for Arc<C> {
 /// The kinds of connection that protocol rules tell apart.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
-pub enum Shape {
+pub enum TransportKind {
     /// One shared duplex channel to one process: stdio, or an in-memory pair.
     Pipe,
     /// Streamable HTTP: an exchange per message.

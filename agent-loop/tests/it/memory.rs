@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use mcp_client::Builder;
+use mcp_client::ClientBuilder;
 use mcp_manager::{Connector, ServerConfig, StdioEndpoint};
 use mcp_testkit::{Script, Server};
 use mcp_transport::memory::{self, MemoryConnect, MemoryTransport};
@@ -65,10 +65,10 @@ impl InMemory {
 
 #[async_trait]
 impl Connector for InMemory {
-    fn builder(&self, config: &ServerConfig) -> Result<Builder, BoxError> {
+    fn builder(&self, config: &ServerConfig) -> Result<ClientBuilder, BoxError> {
         let connect = self.0.get(config.name().as_str());
         let connect = connect.ok_or("there is no such server in memory")?;
-        Ok(Builder::new(Arc::new(connect.clone())))
+        Ok(ClientBuilder::new(Arc::new(connect.clone())))
     }
 }
 

@@ -13,9 +13,10 @@ use std::sync::Arc;
 use bench::model_stream::{self, ModelStream};
 use bench::table::Table;
 use mcp_jsonrpc::model::{CallToolResult, ListToolsResult, ReadResourceResult};
-use mcp_jsonrpc::{Body, Incoming, Limits, MessageRef, decode};
+use mcp_jsonrpc::{Body, Incoming, DecodeLimits, MessageRef, decode};
 use mcp_manager::{ResourceCache, ResourceCacheLimits};
-use mcp_transport::{LineFramer, SseParser};
+use mcp_jsonrpc::sse::SseParser;
+use mcp_transport::LineFramer;
 use provider_adapters::Expected;
 use serde_json::{Value, json};
 use tool_schema::{Target, compile};
@@ -122,7 +123,7 @@ fn instructions(path: usize, runs: usize) -> Option<u64> {
 }
 
 fn read<T: Body>(bytes: &[u8]) -> T {
-    match decode(bytes, &Limits::default()) {
+    match decode(bytes, &DecodeLimits::default()) {
         Ok(Incoming::Single(MessageRef::Response { outcome: Ok(result), .. })) => {
             T::read(result).unwrap()
         }

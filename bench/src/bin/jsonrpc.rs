@@ -4,7 +4,7 @@
 use bench::allocations::Counted;
 use bench::contest::{Contest, Plan};
 use mcp_jsonrpc::model::{CallToolResult, ListToolsResult};
-use mcp_jsonrpc::{Body, Incoming, Limits, MessageRef, decode};
+use mcp_jsonrpc::{Body, Incoming, DecodeLimits, MessageRef, decode};
 use rmcp::model::{JsonRpcMessage, JsonRpcResponse, ServerJsonRpcMessage, ServerResult};
 use serde_json::{Value, json};
 
@@ -86,7 +86,7 @@ fn main() {
 }
 
 fn route(bytes: &[u8]) -> MessageRef<'_> {
-    match decode(bytes, &Limits::default()) {
+    match decode(bytes, &DecodeLimits::default()) {
         Ok(Incoming::Single(message)) => message,
         other => unexpected(&other),
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_client::{Builder, Client, EraMode};
+use mcp_client::{ClientBuilder, Client, EraMode};
 use mcp_transport::{Connect, HttpConfig, LocalSpawner, ServerCommand, StdioConnect};
 use serde_json::json;
 
@@ -18,7 +18,7 @@ pub async fn drive(place: Place, work: Work, in_flight: usize, time: Duration) -
         }
         Place::Url(url) => HttpConfig::new(&url).unwrap().streamable_only().into_connect().unwrap(),
     };
-    let client = Builder::new(connect).era(EraMode::Legacy).connect().await.unwrap();
+    let client = ClientBuilder::new(connect).era(EraMode::Legacy).connect().await.unwrap();
     let report = match work {
         Work::Echo => keep_going(in_flight, time, client.clone(), echo).await,
         Work::List => keep_going(in_flight, time, client.clone(), list).await,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mcp_auth::{
-    AuthError, HostAuthorizer, Limits, MemoryStore, OAuth, RegisteredClient, Violation,
+    AuthError, AuthLimits, HostAuthorizer, MemoryStore, OAuth, RegisteredClient, Violation,
 };
 use mcp_transport::{AuthProvider as _, AuthRequest};
 use serde_json::json;
@@ -117,7 +117,7 @@ async fn without_anybody_to_ask_the_error_says_so() {
 async fn a_login_nobody_finishes_ends() {
     let realm = Realm::start().await;
     let never = HostAuthorizer::new(REDIRECT, |_| std::future::pending());
-    let limits = Limits::default().with_login(std::time::Duration::ZERO);
+    let limits = AuthLimits::default().with_login(std::time::Duration::ZERO);
     let oauth = OAuth::builder(realm.server())
         .authorizer(Arc::new(never))
         .limits(limits)

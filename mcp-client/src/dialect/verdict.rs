@@ -1,7 +1,7 @@
 //! What a server's answer to `server/discover` says about its era: the whole table, and pure.
 
 use mcp_jsonrpc::{ErrorCode, Revision};
-use mcp_transport::Shape;
+use mcp_transport::TransportKind;
 
 /// How a probe ended.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -52,7 +52,7 @@ pub(crate) enum Verdict {
 }
 
 /// Judges a probe.
-pub(crate) fn judge(shape: Shape, finding: &Finding) -> Verdict {
+pub(crate) fn judge(shape: TransportKind, finding: &Finding) -> Verdict {
     match finding {
         Finding::Discovered { supported } => match mutual(supported) {
             Some(revision) => Verdict::Modern(revision),
@@ -78,7 +78,7 @@ pub(crate) fn judge(shape: Shape, finding: &Finding) -> Verdict {
         Finding::Unauthorized => Verdict::Unknown,
         Finding::Status(status) if is_about_the_request(*status) => Verdict::Legacy,
         Finding::Status(_) | Finding::Unreachable => Verdict::Unknown,
-        Finding::Silence | Finding::Gone if shape == Shape::Pipe => Verdict::Respawn,
+        Finding::Silence | Finding::Gone if shape == TransportKind::Pipe => Verdict::Respawn,
         Finding::Silence | Finding::Gone => Verdict::Unknown,
     }
 }
@@ -123,12 +123,12 @@ mod tests {
     #[track_caller]
     fn check(finding: Finding, on_http: Verdict, on_a_pipe: Verdict) {
         assert_eq!(
-            judge(Shape::Http, &finding),
+            judge(TransportKind::Http, &finding),
             on_http,
             "{finding:?} over HTTP"
         );
         assert_eq!(
-            judge(Shape::Pipe, &finding),
+            judge(TransportKind::Pipe, &finding),
             on_a_pipe,
             "{finding:?} on a pipe"
         );
@@ -256,7 +256,7 @@ mod tests {
         #[test]
         fn no_legacy_code_is_special(code in any::<i64>()) {
             prop_assume!(![-32020, -32021, -32022].contains(&code));
-            prop_assert_eq!(judge(Shape::Http, &refused(code, None)), Verdict::Legacy);
+            prop_assert_eq!(judge(TransportKind::Http, &refused(code, None)), Verdict::Legacy);
         }
 
         /// A verdict of modern always names a revision the server listed.
@@ -266,7 +266,7 @@ mod tests {
                 Just("2026-07-28".to_owned()), Just("2025-11-25".to_owned()), "[0-9]{4}-[0-9]{2}",
             ], 0..4),
         ) {
-            if let Verdict::Modern(revision) = judge(Shape::Http, &Finding::Discovered { supported: list.clone() }) {
+            if let Verdict::Modern(revision) = judge(TransportKind::Http, &Finding::Discovered { supported: list.clone() }) {
                 prop_assert!(list.contains(&revision.as_str().to_owned()) && revision.is_modern());
             }
         }

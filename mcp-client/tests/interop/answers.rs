@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use mcp_client::{Host, HostError, Question};
+use mcp_client::{Host, HostError, ServerRequest};
 use mcp_jsonrpc::model::{
     CreateMessageParams, CreateMessageResult, ElicitAction, ElicitFormParams, ElicitResult,
     ElicitUrlParams, Role, Root, SamplingContent, TextContent,
@@ -54,7 +54,7 @@ impl Answers {
 impl Host for Answers {
     async fn elicit_form(
         &self,
-        question: Question<ElicitFormParams>,
+        question: ServerRequest<ElicitFormParams>,
     ) -> Result<ElicitResult, HostError> {
         self.hear(json!({"form": question.params.message, "of": &*question.server}));
         let answer = self.0.forms.lock().pop_front();
@@ -63,7 +63,7 @@ impl Host for Answers {
 
     async fn elicit_url(
         &self,
-        question: Question<ElicitUrlParams>,
+        question: ServerRequest<ElicitUrlParams>,
     ) -> Result<ElicitAction, HostError> {
         self.hear(json!({"url": question.params.url}));
         Ok(ElicitAction::Accept)
@@ -71,7 +71,7 @@ impl Host for Answers {
 
     async fn sample(
         &self,
-        question: Question<CreateMessageParams>,
+        question: ServerRequest<CreateMessageParams>,
     ) -> Result<CreateMessageResult, HostError> {
         self.hear(serde_json::to_value(&question.params).unwrap());
         let content = SamplingContent::Text(TextContent::new("forty-two"));
@@ -82,7 +82,7 @@ impl Host for Answers {
         ))
     }
 
-    async fn list_roots(&self, _: Question<()>) -> Result<Vec<Root>, HostError> {
+    async fn list_roots(&self, _: ServerRequest<()>) -> Result<Vec<Root>, HostError> {
         Ok(self.0.roots.lock().clone())
     }
 }

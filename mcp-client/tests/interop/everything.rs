@@ -6,7 +6,7 @@ mod told;
 
 use mcp_client::{EraMode, HostCapabilities};
 use mcp_jsonrpc::Revision;
-use mcp_transport::{HttpConfig, Shape};
+use mcp_transport::{HttpConfig, TransportKind};
 
 use crate::http_server::HttpServer;
 use crate::installed::node;
@@ -21,16 +21,16 @@ async fn everything_works_over_stdio() {
 
 #[tokio::test]
 async fn everything_works_over_sse() {
-    over_http("sse", "sse", Shape::LegacySse).await;
+    over_http("sse", "sse", TransportKind::LegacySse).await;
 }
 
 #[tokio::test]
 async fn everything_works_over_streamable_http() {
-    over_http("streamableHttp", "mcp", Shape::Http).await;
+    over_http("streamableHttp", "mcp", TransportKind::Http).await;
 }
 
 /// The client is told a URL and nothing else: which transport it is, it finds out.
-async fn over_http(transport: &str, path: &str, shape: Shape) {
+async fn over_http(transport: &str, path: &str, shape: TransportKind) {
     let server = HttpServer::everything(transport);
     let url = format!("http://127.0.0.1:{}/{path}", server.port);
     let connect = HttpConfig::new(&url).unwrap().into_connect().unwrap();

@@ -1,6 +1,6 @@
 //! `server-memory`: a graph that is changed, watched, and kept for the next process.
 
-use mcp_client::{EraMode, Event};
+use mcp_client::{ClientEvent, EraMode};
 use mcp_jsonrpc::model::{Subscribe, SubscribeParams};
 use serde_json::{Value, json};
 
@@ -32,7 +32,7 @@ async fn a_graph_is_built_searched_watched_and_kept() {
     session
         .call("add_observations", json!({"observations": observations}))
         .await;
-    let updated = Event::ResourceUpdated { uri: uri.clone() };
+    let updated = ClientEvent::ResourceUpdated { uri: uri.clone() };
     session
         .event(|event| (event == updated).then_some(()))
         .await;

@@ -4,9 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_client::{Builder, Client, EraMode, Event, HostCapabilities, Limits};
+use mcp_client::{Client, ClientBuilder, ClientEvent, ClientLimits, EraMode, HostCapabilities};
 use mcp_jsonrpc::model::CallToolResult;
-use mcp_transport::{Connect, LocalSpawner, ProcessTracker, ServerCommand, Shape, StdioConnect};
+use mcp_transport::{
+    Connect, LocalSpawner, ProcessTracker, ServerCommand, StdioConnect, TransportKind,
+};
 use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
@@ -20,9 +22,9 @@ const PATIENCE: Duration = Duration::from_secs(120);
 pub(crate) struct Session {
     pub(crate) client: Client,
     pub(crate) host: Answers,
-    events: mpsc::Receiver<Event>,
+    events: mpsc::Receiver<ClientEvent>,
     sent: Sent,
-    shape: watch::Sender<Option<Shape>>,
+    shape: watch::Sender<Option<TransportKind>>,
     processes: ProcessTracker,
 }
 
@@ -65,13 +67,13 @@ impl Session {
             sent: sent.clone(),
             shape: shape.clone(),
         };
-        let client = Builder::new(Arc::new(recorded))
+        let client = ClientBuilder::new(Arc::new(recorded))
             .name("interop")
             .era(mode)
             .limits(
-                Limits::default()
-                    .with_connect_time(PATIENCE)
-                    .with_probe_time(PATIENCE),
+                ClientLimits::default()
+                    .with_connect_timeout(PATIENCE)
+                    .with_probe_timeout(PATIENCE),
             )
             .host(host.clone(), can)
             .on_event(move |event| {
@@ -120,7 +122,7 @@ impl Session {
     }
 
     /// The next event that `pick` finds something in; those before it are forgotten.
-    pub(crate) async fn event<T>(&mut self, pick: impl Fn(Event) -> Option<T>) -> T {
+    pub(crate) async fn event<T>(&mut self, pick: impl Fn(ClientEvent) -> Option<T>) -> T {
         let next = async {
             loop {
                 let event = self.events.recv().await.expect("the client is open");
@@ -161,7 +163,7 @@ impl Session {
     }
 
     /// By which transport the server was reached.
-    pub(crate) fn shape(&self) -> Option<Shape> {
+    pub(crate) fn kind(&self) -> Option<TransportKind> {
         *self.shape.borrow()
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use mcp_jsonrpc::RequestId;
 use mcp_transport::{
-    Connect, Incoming, Outgoing, ProcessExit, SendError, Shape, Transport, TransportError,
+    Connect, Incoming, Outgoing, ProcessExit, SendError, Transport, TransportError, TransportKind,
 };
 use serde_json::Value;
 use tokio::sync::watch;
@@ -19,7 +19,7 @@ pub(crate) struct Recorded {
     pub(crate) connect: Arc<dyn Connect>,
     pub(crate) sent: Sent,
     /// That of the last connection that was made.
-    pub(crate) shape: watch::Sender<Option<Shape>>,
+    pub(crate) shape: watch::Sender<Option<TransportKind>>,
 }
 
 #[derive(Debug)]
@@ -32,7 +32,7 @@ struct Tape {
 impl Connect for Recorded {
     async fn connect(&self) -> Result<Arc<dyn Transport>, TransportError> {
         let transport = self.connect.connect().await?;
-        self.shape.send_replace(Some(transport.shape()));
+        self.shape.send_replace(Some(transport.kind()));
         let sent = self.sent.clone();
         Ok(Arc::new(Tape { transport, sent }))
     }
@@ -41,8 +41,8 @@ impl Connect for Recorded {
         self.connect.target()
     }
 
-    fn shape(&self) -> Shape {
-        self.connect.shape()
+    fn kind(&self) -> TransportKind {
+        self.connect.kind()
     }
 
     fn fallback(&self) -> Option<Arc<dyn Connect>> {
@@ -76,8 +76,8 @@ impl Transport for Tape {
         self.transport.close().await;
     }
 
-    fn shape(&self) -> Shape {
-        self.transport.shape()
+    fn kind(&self) -> TransportKind {
+        self.transport.kind()
     }
 
     fn is_alive(&self) -> bool {

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use mcp_client::{CallError, CallOptions, Client, Limits, TimeoutKind};
-use mcp_transport::{Delivery, Shape, TransportError};
+use mcp_client::{CallError, CallOptions, Client, ClientLimits, TimeoutKind};
+use mcp_transport::{Delivery, TransportError, TransportKind};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -21,18 +21,17 @@ fn task(more: Value) -> Value {
 
 /// A server whose one tool is a task for ever; `look` answers `tasks/get`.
 fn endless(look: impl Fn(&Fake, &Value) + Send + Sync + 'static) -> FakeConnect {
-    modern(
-        Shape::Http,
-        move |server, message| match message["method"].as_str() {
+    modern(TransportKind::Http, move |server, message| {
+        match message["method"].as_str() {
             Some("tools/call") => server.reply(message, task(json!({"resultType": "task"}))),
             Some("tasks/get") => look(server, message),
             _ => server.reply(message, json!({"resultType": "complete"})),
-        },
-    )
+        }
+    })
 }
 
 async fn client(connect: &FakeConnect, limit: Duration) -> Client {
-    let limits = Limits::default().with_task_time(limit);
+    let limits = ClientLimits::default().with_task_timeout(limit);
     let builder = Client::builder(connect.clone()).name("fake").tasks();
     builder.limits(limits).connect().await.unwrap()
 }
@@ -90,7 +89,7 @@ async fn a_task_that_is_lost_sight_of_is_not_safe_to_reissue() {
     for delivery in [Delivery::NotSent, Delivery::Sent] {
         let connect = endless(move |server, _| {
             let detail = "the stream broke".to_owned();
-            server.refuse(TransportError::NoAnswer { detail }, delivery);
+            server.refuse(TransportError::NoResponse { detail }, delivery);
         });
         let client = client(&connect, Duration::from_secs(3600)).await;
         let error = client.call_tool("chore", json!({})).await.unwrap_err();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mcp_client::{CallError, CallOptions, Client, TimeoutKind};
-use mcp_transport::Shape;
+use mcp_transport::TransportKind;
 use serde_json::{Value, json};
 
 use crate::fake::{Fake, FakeConnect, legacy, legacy_script, modern};
@@ -35,7 +35,7 @@ async fn dropped(connect: FakeConnect) -> (Vec<Value>, Vec<String>) {
 async fn a_dropped_call_is_cancelled_by_a_notification() {
     for connect in [
         legacy(silent),
-        FakeConnect::new(Shape::LegacySse, legacy_script(silent)),
+        FakeConnect::new(TransportKind::LegacySse, legacy_script(silent)),
     ] {
         let (cancelled, released) = dropped(connect).await;
         assert_eq!(cancelled.len(), 1);
@@ -46,13 +46,13 @@ async fn a_dropped_call_is_cancelled_by_a_notification() {
 
 #[tokio::test(start_paused = true)]
 async fn a_modern_pipe_is_told_by_a_notification() {
-    let (cancelled, _) = dropped(modern(Shape::Pipe, silent)).await;
+    let (cancelled, _) = dropped(modern(TransportKind::Pipe, silent)).await;
     assert_eq!(cancelled[0]["params"]["requestId"], 3);
 }
 
 #[tokio::test(start_paused = true)]
 async fn modern_http_is_told_by_the_closed_stream_alone() {
-    let (cancelled, released) = dropped(modern(Shape::Http, silent)).await;
+    let (cancelled, released) = dropped(modern(TransportKind::Http, silent)).await;
     assert_eq!(cancelled, Vec::<Value>::new());
     assert!(released.contains(&"2".to_owned()));
 }
@@ -79,7 +79,7 @@ async fn a_timed_out_call_is_cancelled_with_the_reason() {
 
 #[tokio::test(start_paused = true)]
 async fn initialize_is_never_cancelled() {
-    let connect = FakeConnect::new(Shape::Pipe, silent);
+    let connect = FakeConnect::new(TransportKind::Pipe, silent);
     Client::builder(connect.clone())
         .connect()
         .await

@@ -1,8 +1,8 @@
 //! The client finds out by itself how a server wants to be spoken to.
 
-use mcp_client::{Client, ConnectError, EraMemory, EraMode, Limits};
+use mcp_client::{Client, ClientLimits, ConnectError, EraMemory, EraMode};
 use mcp_jsonrpc::{RequestId, Revision};
-use mcp_transport::{Closed, Delivery, ProcessExit, Shape, TransportError};
+use mcp_transport::{Closed, Delivery, ProcessExit, TransportError, TransportKind};
 use serde_json::{Value, json};
 
 use crate::fake::{
@@ -28,7 +28,7 @@ async fn a_pipe_is_initialised_first() {
 #[tokio::test]
 async fn http_is_discovered_first() {
     let server = FakeConnect::new(
-        Shape::Http,
+        TransportKind::Http,
         legacy_script(|server, message| {
             server.error(message, -32601, "Method not found");
         }),
@@ -40,7 +40,7 @@ async fn http_is_discovered_first() {
 
 #[tokio::test]
 async fn a_modern_only_pipe_is_found_out_by_its_refusal() {
-    let server = modern(Shape::Pipe, deaf);
+    let server = modern(TransportKind::Pipe, deaf);
     let client = connect(&server, EraMode::Auto).await.unwrap();
     assert_eq!(client.revision(), Revision::V2026_07_28);
     assert_eq!(server.last().methods(), ["initialize", "server/discover"]);
@@ -49,12 +49,13 @@ async fn a_modern_only_pipe_is_found_out_by_its_refusal() {
 
 #[tokio::test]
 async fn a_server_without_initialize_is_asked_to_discover_itself() {
-    let server = FakeConnect::new(Shape::Pipe, |server, message| {
-        match message["method"].as_str() {
+    let server = FakeConnect::new(
+        TransportKind::Pipe,
+        |server, message| match message["method"].as_str() {
             Some("server/discover") => server.reply(message, discover_result(&["2026-07-28"])),
             _ => server.error(message, -32601, "Method not found"),
-        }
-    });
+        },
+    );
     let client = connect(&server, EraMode::Auto).await.unwrap();
     assert_eq!(client.revision(), Revision::V2026_07_28);
 }
@@ -80,7 +81,7 @@ async fn a_pipe_that_ignores_the_probe_is_respawned() {
 async fn a_pipe_that_dies_of_the_probe_is_respawned() {
     let server = legacy(|server, message| {
         if message["method"] == "server/discover" {
-            server.end(Closed::because(TransportError::Closed));
+            server.end(Closed::with_error(TransportError::Closed));
         }
     });
     connect(&server, EraMode::PreferModern).await.unwrap();
@@ -97,7 +98,7 @@ async fn a_pipe_that_refuses_the_probe_is_kept() {
 
 #[tokio::test]
 async fn a_probe_refused_for_its_version_is_repeated_once() {
-    let server = FakeConnect::new(Shape::Http, |server: &Fake, message| {
+    let server = FakeConnect::new(TransportKind::Http, |server: &Fake, message| {
         let refused = server.methods().len() < 2;
         if refused {
             let data = json!({"supported": ["2026-07-28"], "requested": "2026-07-28"});
@@ -117,7 +118,7 @@ async fn a_probe_refused_for_its_version_is_repeated_once() {
 
 #[tokio::test]
 async fn modern_versions_we_do_not_speak_are_an_error_and_never_initialised() {
-    let server = FakeConnect::new(Shape::Http, |server: &Fake, message| {
+    let server = FakeConnect::new(TransportKind::Http, |server: &Fake, message| {
         server.reply(message, discover_result(&["2099-01-01"]));
     });
     let error = connect(&server, EraMode::Auto).await.unwrap_err();
@@ -128,7 +129,7 @@ async fn modern_versions_we_do_not_speak_are_an_error_and_never_initialised() {
 #[tokio::test]
 async fn an_answer_without_versions_is_legacy() {
     let server = FakeConnect::new(
-        Shape::Http,
+        TransportKind::Http,
         legacy_script(|server, message| {
             server.reply(message, json!({}));
         }),
@@ -139,12 +140,12 @@ async fn an_answer_without_versions_is_legacy() {
 #[tokio::test]
 async fn an_answer_without_an_id_ends_the_probe_at_once() {
     let server = FakeConnect::new(
-        Shape::Http,
+        TransportKind::Http,
         legacy_script(|server, message| {
             server.say_on(&message["id"], json!({"result": {}}));
             server.push(mcp_transport::Incoming::Ended {
                 request: RequestId::from(message["id"].as_i64().unwrap()),
-                error: TransportError::NoAnswer {
+                error: TransportError::NoResponse {
                     detail: "the body ended".to_owned(),
                 }
                 .into(),
@@ -162,8 +163,8 @@ pub(crate) fn status(status: u16, body: &str) -> TransportError {
 
 #[tokio::test]
 async fn a_page_not_found_is_legacy_and_then_another_transport() {
-    let old = FakeConnect::new(Shape::LegacySse, legacy_script(deaf));
-    let new = FakeConnect::new(Shape::Http, |server: &Fake, _: &Value| {
+    let old = FakeConnect::new(TransportKind::LegacySse, legacy_script(deaf));
+    let new = FakeConnect::new(TransportKind::Http, |server: &Fake, _: &Value| {
         server.refuse(status(404, "<html>"), Delivery::NotSent);
     })
     .with_fallback(old.clone());
@@ -178,7 +179,7 @@ async fn a_page_not_found_is_legacy_and_then_another_transport() {
 #[tokio::test]
 async fn a_refusal_in_the_body_of_an_error_is_the_answer() {
     let server = FakeConnect::new(
-        Shape::Http,
+        TransportKind::Http,
         legacy_script(|server, _| {
             let body =
                 r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"no session"}}"#;
@@ -190,7 +191,7 @@ async fn a_refusal_in_the_body_of_an_error_is_the_answer() {
 
 #[tokio::test]
 async fn a_server_in_trouble_gives_no_verdict() {
-    let server = FakeConnect::new(Shape::Http, |server: &Fake, _: &Value| {
+    let server = FakeConnect::new(TransportKind::Http, |server: &Fake, _: &Value| {
         server.refuse(status(503, "later"), Delivery::Unknown);
     });
     let error = connect(&server, EraMode::Auto).await.unwrap_err();
@@ -209,7 +210,7 @@ async fn authorization_is_asked_for_not_guessed_around() {
         source: "the key ring is locked".into(),
     };
     for error in [refused as fn() -> TransportError, unprepared] {
-        let server = FakeConnect::new(Shape::Http, move |server: &Fake, _: &Value| {
+        let server = FakeConnect::new(TransportKind::Http, move |server: &Fake, _: &Value| {
             server.refuse(error(), Delivery::NotSent);
         });
         let error = connect(&server, EraMode::Auto).await.unwrap_err();
@@ -226,7 +227,7 @@ async fn a_pinned_revision_is_the_only_one() {
         .unwrap();
     assert_eq!(client.revision(), Revision::V2025_06_18);
 
-    let stubborn = FakeConnect::new(Shape::Pipe, |server: &Fake, message: &Value| {
+    let stubborn = FakeConnect::new(TransportKind::Pipe, |server: &Fake, message: &Value| {
         server.reply(message, initialize_result(&json!("2025-03-26")));
     });
     let error = connect(&stubborn, EraMode::Pinned(Revision::V2025_06_18))
@@ -259,11 +260,14 @@ async fn a_counter_offer_is_taken_if_we_speak_it() {
         ("2099-01-01", false),
         ("1.0", false),
     ] {
-        let server = FakeConnect::new(Shape::Pipe, move |server: &Fake, message: &Value| {
-            if message["method"] == "initialize" {
-                server.reply(message, initialize_result(&json!(version)));
-            }
-        });
+        let server = FakeConnect::new(
+            TransportKind::Pipe,
+            move |server: &Fake, message: &Value| {
+                if message["method"] == "initialize" {
+                    server.reply(message, initialize_result(&json!(version)));
+                }
+            },
+        );
         let outcome = connect(&server, EraMode::Auto).await;
         assert_eq!(outcome.is_ok(), good, "{version}");
     }
@@ -273,7 +277,7 @@ async fn a_counter_offer_is_taken_if_we_speak_it() {
 async fn a_verdict_is_remembered_and_ages_out() {
     let memory = EraMemory::new();
     let server = FakeConnect::new(
-        Shape::Http,
+        TransportKind::Http,
         legacy_script(|server, message| {
             server.error(message, -32601, "Method not found");
         }),
@@ -309,7 +313,7 @@ async fn a_remembered_verdict_that_is_wrong_is_found_out() {
         .await
         .unwrap();
     // The same target, upgraded.
-    let new = modern(Shape::Http, deaf);
+    let new = modern(TransportKind::Http, deaf);
     let client = Client::builder(new.clone())
         .era_memory(memory)
         .connect()
@@ -321,8 +325,8 @@ async fn a_remembered_verdict_that_is_wrong_is_found_out() {
 
 #[tokio::test(start_paused = true)]
 async fn one_deadline_is_over_all_of_connecting() {
-    let server = FakeConnect::new(Shape::Pipe, deaf);
-    let limits = Limits::default().with_connect_time(std::time::Duration::from_secs(3));
+    let server = FakeConnect::new(TransportKind::Pipe, deaf);
+    let limits = ClientLimits::default().with_connect_timeout(std::time::Duration::from_secs(3));
     let begun = tokio::time::Instant::now();
     let error = Client::builder(server)
         .limits(limits)
@@ -335,11 +339,11 @@ async fn one_deadline_is_over_all_of_connecting() {
 
 #[tokio::test]
 async fn a_server_that_dies_at_start_says_how() {
-    let server = FakeConnect::new(Shape::Pipe, |server: &Fake, _: &Value| {
+    let server = FakeConnect::new(TransportKind::Pipe, |server: &Fake, _: &Value| {
         let mut exit = ProcessExit::new("server");
         exit.code = Some(3);
         exit.stderr = "no config".to_owned();
-        server.end(Closed::because(TransportError::Exited(exit)));
+        server.end(Closed::with_error(TransportError::Exited(exit)));
     });
     let error = connect(&server, EraMode::Auto).await.unwrap_err();
     let cause = std::error::Error::source(&error).unwrap().to_string();

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use mcp_jsonrpc::RequestId;
 use mcp_transport::{
-    Closed, Connect, Delivery, Incoming, Outgoing, SendError, Shape, Transport, TransportError,
+    Closed, Connect, Delivery, Incoming, Outgoing, SendError, Transport, TransportError,
+    TransportKind,
 };
 use parking_lot::Mutex;
 use serde_json::{Value, json};
@@ -19,7 +20,7 @@ pub(crate) type Script = dyn Fn(&Fake, &Value) + Send + Sync;
 /// One connection to a scripted server.
 pub(crate) struct Fake {
     script: Arc<Script>,
-    shape: Shape,
+    shape: TransportKind,
     inbox: Mutex<VecDeque<Incoming>>,
     bell: Notify,
     seen: Mutex<Vec<Outgoing>>,
@@ -143,7 +144,7 @@ impl Transport for Fake {
         self.end(Closed::clean());
     }
 
-    fn shape(&self) -> Shape {
+    fn kind(&self) -> TransportKind {
         self.shape
     }
 }
@@ -152,14 +153,14 @@ impl Transport for Fake {
 #[derive(Clone)]
 pub(crate) struct FakeConnect {
     script: Arc<Script>,
-    shape: Shape,
+    shape: TransportKind,
     made: Arc<Mutex<Vec<Arc<Fake>>>>,
     fallback: Option<Arc<dyn Connect>>,
 }
 
 impl FakeConnect {
     pub(crate) fn new(
-        shape: Shape,
+        shape: TransportKind,
         script: impl Fn(&Fake, &Value) + Send + Sync + 'static,
     ) -> Self {
         Self {
@@ -213,7 +214,7 @@ impl Connect for FakeConnect {
         "fake".to_owned()
     }
 
-    fn shape(&self) -> Shape {
+    fn kind(&self) -> TransportKind {
         self.shape
     }
 
@@ -224,7 +225,7 @@ impl Connect for FakeConnect {
 
 /// A legacy server with every capability; what it does not know goes to `rest`.
 pub(crate) fn legacy(rest: impl Fn(&Fake, &Value) + Send + Sync + 'static) -> FakeConnect {
-    FakeConnect::new(Shape::Pipe, legacy_script(rest))
+    FakeConnect::new(TransportKind::Pipe, legacy_script(rest))
 }
 
 pub(crate) fn legacy_script(
@@ -255,7 +256,7 @@ pub(crate) fn capabilities() -> Value {
 
 /// A modern server with every capability; what it does not know goes to `rest`.
 pub(crate) fn modern(
-    shape: Shape,
+    shape: TransportKind,
     rest: impl Fn(&Fake, &Value) + Send + Sync + 'static,
 ) -> FakeConnect {
     FakeConnect::new(shape, move |server, message| {

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_client::{CallError, Client, Event};
+use mcp_client::{CallError, Client, ClientEvent};
 use mcp_jsonrpc::Revision;
 use mcp_jsonrpc::model::{Implementation, LoggingLevel, Ping};
-use mcp_transport::{Closed, Incoming, Shape, Transport, TransportError, memory};
+use mcp_transport::{Closed, Incoming, Transport, TransportError, TransportKind, memory};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -44,7 +44,7 @@ async fn clones_share_one_connection() {
 /// What the server said about itself.
 #[tokio::test]
 async fn the_server_is_introduced() {
-    for connect in [legacy(silent), modern(Shape::Http, silent)] {
+    for connect in [legacy(silent), modern(TransportKind::Http, silent)] {
         let client = Client::builder(connect)
             .name("weather")
             .connect()
@@ -95,7 +95,7 @@ async fn dropping_the_last_handle_closes() {
 async fn on_close_fires_early_and_late_with_the_reason() {
     let connect = legacy(|server, _| {
         let detail = "it broke".to_owned();
-        server.end(Closed::because(TransportError::Malformed { detail }));
+        server.end(Closed::with_error(TransportError::Malformed { detail }));
     });
     let heard = Arc::new(Mutex::new(Vec::new()));
     let bell = Arc::new(Notify::new());
@@ -188,7 +188,7 @@ async fn ping_asks_what_the_era_has_for_it() {
         .await
         .unwrap();
     assert_eq!(legacy.last().methods()[2], "ping");
-    let modern = modern(Shape::Http, silent);
+    let modern = modern(TransportKind::Http, silent);
     Client::builder(modern.clone())
         .connect()
         .await
@@ -209,7 +209,7 @@ async fn the_log_level_is_set_in_the_way_of_the_era() {
     client.set_log_level(LoggingLevel::Warning).await.unwrap();
     assert_eq!(old.last().seen()[2]["params"]["level"], "warning");
 
-    let new = modern(Shape::Http, echo);
+    let new = modern(TransportKind::Http, echo);
     let client = Client::builder(new.clone()).connect().await.unwrap();
     client.set_log_level(LoggingLevel::Warning).await.unwrap();
     client.call_tool("echo", json!({"text": ""})).await.unwrap();
@@ -223,13 +223,14 @@ async fn the_log_level_is_set_in_the_way_of_the_era() {
 
 #[tokio::test]
 async fn what_a_server_does_not_offer_is_not_asked_for() {
-    let connect = crate::fake::FakeConnect::new(Shape::Pipe, |server: &Fake, message: &Value| {
-        if message["method"] == "initialize" {
-            let mut result = crate::fake::initialize_result(&json!("2025-11-25"));
-            result["capabilities"] = json!({});
-            server.reply(message, result);
-        }
-    });
+    let connect =
+        crate::fake::FakeConnect::new(TransportKind::Pipe, |server: &Fake, message: &Value| {
+            if message["method"] == "initialize" {
+                let mut result = crate::fake::initialize_result(&json!("2025-11-25"));
+                result["capabilities"] = json!({});
+                server.reply(message, result);
+            }
+        });
     let client = Client::builder(connect.clone()).connect().await.unwrap();
     let errors = [
         client.list_tools().await.unwrap_err(),
@@ -322,48 +323,49 @@ async fn events_come_in_order() {
     });
     let client = client.connect().await.unwrap();
     client.call_tool("noisy", json!({})).await.unwrap();
-    assert_eq!(events.recv().await.unwrap(), Event::ToolsChanged);
+    assert_eq!(events.recv().await.unwrap(), ClientEvent::ToolsChanged);
     assert_eq!(
         events.recv().await.unwrap(),
-        Event::ResourceUpdated {
+        ClientEvent::ResourceUpdated {
             uri: "file:///a".to_owned()
         }
     );
     assert!(
-        matches!(events.recv().await.unwrap(), Event::Log(log) if log.data.get() == r#"{"x":1}"#)
+        matches!(events.recv().await.unwrap(), ClientEvent::Log(log) if log.data.get() == r#"{"x":1}"#)
     );
     assert!(
-        matches!(events.recv().await.unwrap(), Event::Other { method, .. } if method == "acme/custom")
+        matches!(events.recv().await.unwrap(), ClientEvent::Other { method, .. } if method == "acme/custom")
     );
-    assert_eq!(events.recv().await.unwrap(), Event::Gap);
+    assert_eq!(events.recv().await.unwrap(), ClientEvent::Gap);
 }
 
 #[tokio::test]
 async fn a_new_session_is_opened_once_for_all_who_need_it() {
-    let connect = crate::fake::FakeConnect::new(Shape::Http, |server: &Fake, message: &Value| {
-        let sessions = server
-            .methods()
-            .iter()
-            .filter(|method| *method == "initialize")
-            .count();
-        match message["method"].as_str() {
-            Some("initialize") => {
-                server.reply(
-                    message,
-                    crate::fake::initialize_result(&json!("2025-11-25")),
-                );
+    let connect =
+        crate::fake::FakeConnect::new(TransportKind::Http, |server: &Fake, message: &Value| {
+            let sessions = server
+                .methods()
+                .iter()
+                .filter(|method| *method == "initialize")
+                .count();
+            match message["method"].as_str() {
+                Some("initialize") => {
+                    server.reply(
+                        message,
+                        crate::fake::initialize_result(&json!("2025-11-25")),
+                    );
+                }
+                Some("tools/call") if sessions == 1 => {
+                    server.refuse(
+                        TransportError::SessionExpired,
+                        mcp_transport::Delivery::NotSent,
+                    );
+                }
+                Some("tools/call") => echo(server, message),
+                Some("server/discover") => server.error(message, -32601, "no"),
+                _ => {}
             }
-            Some("tools/call") if sessions == 1 => {
-                server.refuse(
-                    TransportError::SessionExpired,
-                    mcp_transport::Delivery::NotSent,
-                );
-            }
-            Some("tools/call") => echo(server, message),
-            Some("server/discover") => server.error(message, -32601, "no"),
-            _ => {}
-        }
-    });
+        });
     let client = Client::builder(connect.clone()).connect().await.unwrap();
     let arguments = json!({"text": "x"});
     let (one, two) = tokio::join!(
@@ -387,27 +389,30 @@ async fn a_new_session_is_opened_once_for_all_who_need_it() {
 /// As the TypeScript SDK's example server says it, where it should say 404.
 #[tokio::test]
 async fn a_forgotten_session_told_in_words_is_renewed_too() {
-    let connect = crate::fake::FakeConnect::new(Shape::Http, |server: &Fake, message: &Value| {
-        let sessions = server
-            .methods()
-            .iter()
-            .filter(|method| *method == "initialize")
-            .count();
-        match message["method"].as_str() {
-            Some("initialize") => {
-                server.reply(
-                    message,
-                    crate::fake::initialize_result(&json!("2025-11-25")),
-                );
+    let connect = crate::fake::FakeConnect::new(
+        TransportKind::Http,
+        |server: &Fake, message: &Value| {
+            let sessions = server
+                .methods()
+                .iter()
+                .filter(|method| *method == "initialize")
+                .count();
+            match message["method"].as_str() {
+                Some("initialize") => {
+                    server.reply(
+                        message,
+                        crate::fake::initialize_result(&json!("2025-11-25")),
+                    );
+                }
+                Some("tools/call") if sessions == 2 => echo(server, message),
+                Some("server/discover" | "tools/call") => {
+                    let body = r#"{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}"#;
+                    server.refuse(crate::era::status(400, body), mcp_transport::Delivery::Sent);
+                }
+                _ => {}
             }
-            Some("tools/call") if sessions == 2 => echo(server, message),
-            Some("server/discover" | "tools/call") => {
-                let body = r#"{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}"#;
-                server.refuse(crate::era::status(400, body), mcp_transport::Delivery::Sent);
-            }
-            _ => {}
-        }
-    });
+        },
+    );
     let client = Client::builder(connect.clone()).connect().await.unwrap();
     client
         .call_tool("echo", json!({"text": "x"}))
@@ -418,7 +423,7 @@ async fn a_forgotten_session_told_in_words_is_renewed_too() {
 #[tokio::test]
 async fn a_session_that_dies_again_is_an_error() {
     let connect = crate::fake::FakeConnect::new(
-        Shape::Http,
+        TransportKind::Http,
         crate::fake::legacy_script(|server, message| match message["method"].as_str() {
             Some("server/discover") => server.error(message, -32601, "no"),
             _ => server.refuse(

@@ -3,9 +3,9 @@
 use std::error::Error;
 use std::time::Duration;
 
-use mcp_client::{Client, ConnectError, EraMode, Limits};
+use mcp_client::{Client, ClientLimits, ConnectError, EraMode};
 use mcp_jsonrpc::Revision;
-use mcp_transport::Shape;
+use mcp_transport::TransportKind;
 use serde_json::{Value, json};
 
 use crate::fake::{Fake, FakeConnect, discover_result, initialize_result};
@@ -15,7 +15,7 @@ fn seconds(n: u64) -> Duration {
 }
 
 async fn connect(connect: &FakeConnect, mode: EraMode) -> Result<Client, ConnectError> {
-    let limits = Limits::default().with_connect_time(seconds(20));
+    let limits = ClientLimits::default().with_connect_timeout(seconds(20));
     let client = Client::builder(connect.clone()).era(mode).limits(limits);
     client.connect().await
 }
@@ -57,7 +57,7 @@ fn told(error: &ConnectError) -> String {
 #[tokio::test]
 async fn whatever_the_code_of_its_refusal_a_modern_server_is_found_out() {
     for code in [-32600, -32000, -32603, -32022, -1, 400] {
-        let server = FakeConnect::new(Shape::Pipe, refusing(code, discovered));
+        let server = FakeConnect::new(TransportKind::Pipe, refusing(code, discovered));
         let client = connect(&server, EraMode::Auto).await.unwrap();
         assert_eq!(client.revision(), Revision::V2026_07_28, "{code}");
         assert_eq!(server.made().len(), 1, "{code}");
@@ -66,7 +66,7 @@ async fn whatever_the_code_of_its_refusal_a_modern_server_is_found_out() {
 
 #[tokio::test]
 async fn a_refusal_by_a_server_that_is_not_modern_is_the_error() {
-    let server = FakeConnect::new(Shape::Pipe, |server: &Fake, message: &Value| {
+    let server = FakeConnect::new(TransportKind::Pipe, |server: &Fake, message: &Value| {
         let (code, text) = match message["method"].as_str() {
             Some("initialize") => (-32000, "no licence"),
             _ => (-32601, "Method not found"),
@@ -86,7 +86,7 @@ async fn a_refusal_by_a_server_that_is_not_modern_is_the_error() {
 #[tokio::test(start_paused = true)]
 async fn a_slow_discovery_has_all_of_the_connect_time() {
     for mode in [EraMode::Auto, EraMode::Pinned(Revision::V2026_07_28)] {
-        let server = FakeConnect::new(Shape::Pipe, refusing(-32022, |_, _| {}));
+        let server = FakeConnect::new(TransportKind::Pipe, refusing(-32022, |_, _| {}));
         let answer = answer_later(&server, seconds(7), discover_result(&["2026-07-28"]));
         let (client, ()) = tokio::join!(connect(&server, mode), answer);
         assert_eq!(client.unwrap().revision(), Revision::V2026_07_28);
@@ -97,7 +97,7 @@ async fn a_slow_discovery_has_all_of_the_connect_time() {
 /// It starts within the connect time, but not within the time a probe has.
 #[tokio::test(start_paused = true)]
 async fn a_modern_server_that_starts_slowly_is_reached_where_modern_is_preferred() {
-    let server = FakeConnect::new(Shape::Pipe, |server: &Fake, message: &Value| {
+    let server = FakeConnect::new(TransportKind::Pipe, |server: &Fake, message: &Value| {
         // The first requests wait until it has started.
         if server.seen().len() > 1 {
             discovered(server, message);
@@ -119,12 +119,12 @@ async fn a_modern_server_that_starts_slowly_is_reached_where_modern_is_preferred
 /// However short the connect time is, both eras get a part of it.
 #[tokio::test(start_paused = true)]
 async fn a_probe_takes_half_of_a_short_connect_time_at_most() {
-    let server = FakeConnect::new(Shape::Pipe, |server: &Fake, message: &Value| {
+    let server = FakeConnect::new(TransportKind::Pipe, |server: &Fake, message: &Value| {
         if message["method"] == "initialize" {
             server.reply(message, initialize_result(&json!("2025-11-25")));
         }
     });
-    let limits = Limits::default().with_connect_time(seconds(4));
+    let limits = ClientLimits::default().with_connect_timeout(seconds(4));
     let client = Client::builder(server.clone()).era(EraMode::PreferModern);
     let client = client.limits(limits).connect().await.unwrap();
     assert_eq!(client.revision(), Revision::V2025_11_25);
@@ -139,7 +139,7 @@ async fn an_error_names_every_step_that_failed_and_how_long_it_was_waited_for() 
     };
     for (shape, script, mode, want) in [
         (
-            Shape::Pipe,
+            TransportKind::Pipe,
             Box::new(refusing(-32000, silent)) as Box<dyn Fn(&Fake, &Value) + Send + Sync>,
             EraMode::Auto,
             &[
@@ -149,7 +149,7 @@ async fn an_error_names_every_step_that_failed_and_how_long_it_was_waited_for() 
             ][..],
         ),
         (
-            Shape::Pipe,
+            TransportKind::Pipe,
             Box::new(silent),
             EraMode::PreferModern,
             &[
@@ -158,13 +158,13 @@ async fn an_error_names_every_step_that_failed_and_how_long_it_was_waited_for() 
             ],
         ),
         (
-            Shape::Http,
+            TransportKind::Http,
             Box::new(nonsense),
             EraMode::Auto,
             &["answered server/discover against", "refused initialize"],
         ),
         (
-            Shape::Http,
+            TransportKind::Http,
             Box::new(silent),
             EraMode::Auto,
             &["within 20s: still waiting for the response to server/discover"],

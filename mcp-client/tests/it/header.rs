@@ -1,7 +1,7 @@
 //! What modern HTTP wants beside the body.
 
 use mcp_client::Client;
-use mcp_transport::{Outgoing, Shape};
+use mcp_transport::{Outgoing, TransportKind};
 use serde_json::{Value, json};
 
 use crate::fake::{Fake, FakeConnect, echo, modern, text};
@@ -31,7 +31,7 @@ fn last(connect: &FakeConnect) -> Outgoing {
 
 #[tokio::test]
 async fn arguments_travel_as_headers_where_the_schema_says_so() {
-    let connect = modern(Shape::Http, weather);
+    let connect = modern(TransportKind::Http, weather);
     let client = Client::builder(connect.clone()).connect().await.unwrap();
     client.list_tools().await.unwrap();
     client
@@ -55,7 +55,7 @@ async fn arguments_travel_as_headers_where_the_schema_says_so() {
 
 #[tokio::test]
 async fn a_pipe_has_no_headers() {
-    let connect = modern(Shape::Pipe, weather);
+    let connect = modern(TransportKind::Pipe, weather);
     let client = Client::builder(connect.clone()).connect().await.unwrap();
     assert_eq!(client.list_tools().await.unwrap().items.len(), 3);
     client
@@ -67,7 +67,7 @@ async fn a_pipe_has_no_headers() {
 
 #[tokio::test]
 async fn a_tool_with_forbidden_headers_is_left_out_and_named() {
-    let client = Client::builder(modern(Shape::Http, weather))
+    let client = Client::builder(modern(TransportKind::Http, weather))
         .connect()
         .await
         .unwrap();
@@ -79,15 +79,16 @@ async fn a_tool_with_forbidden_headers_is_left_out_and_named() {
 
 #[tokio::test]
 async fn a_header_mismatch_refreshes_the_tools_and_retries_once() {
-    let connect = modern(Shape::Http, |server, message| {
-        match message["method"].as_str() {
+    let connect = modern(
+        TransportKind::Http,
+        |server, message| match message["method"].as_str() {
             Some("tools/list") => server.reply(message, tools()),
             _ => match server.outgoing().pop().unwrap().params.is_empty() {
                 true => server.error(message, -32020, "Header mismatch"),
                 false => server.reply(message, text(&json!("ok"))),
             },
-        }
-    });
+        },
+    );
     let client = Client::builder(connect.clone()).connect().await.unwrap();
     client
         .call_tool("mirrored", json!({"zone": "a"}))
@@ -101,7 +102,7 @@ async fn a_header_mismatch_refreshes_the_tools_and_retries_once() {
 
 #[tokio::test]
 async fn every_modern_request_says_who_we_are_and_what_we_can_do() {
-    let connect = modern(Shape::Http, weather);
+    let connect = modern(TransportKind::Http, weather);
     let client = Client::builder(connect.clone()).connect().await.unwrap();
     client.call_tool("plain", json!({})).await.unwrap();
     for message in connect.last().seen() {
@@ -124,8 +125,8 @@ async fn every_modern_request_says_who_we_are_and_what_we_can_do() {
 
 /// However fresh the list says that it is.
 #[tokio::test]
-async fn a_header_mismatch_looks_past_the_cache() {
-    let connect = modern(Shape::Http, |server, message| {
+async fn a_header_mismatch_lists_the_tools_again() {
+    let connect = modern(TransportKind::Http, |server, message| {
         let listed = server
             .methods()
             .iter()

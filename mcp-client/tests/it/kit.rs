@@ -1,6 +1,6 @@
 //! Clients of `mcp-testkit`'s servers, in both eras.
 
-use mcp_client::{Builder, Client};
+use mcp_client::{Client, ClientBuilder};
 use mcp_testkit::{Era, Running, Script, Server};
 use mcp_transport::HttpConfig;
 
@@ -14,6 +14,6 @@ pub(crate) async fn server(script: Script, era: Era) -> Running {
 /// A client of it, with tasks.
 pub(crate) async fn client(server: &Running) -> Client {
     let connect = HttpConfig::new(&server.url()).unwrap().into_connect();
-    let builder = Builder::new(connect.unwrap()).name("kit").tasks();
+    let builder = ClientBuilder::new(connect.unwrap()).name("kit").tasks();
     builder.connect().await.unwrap()
 }

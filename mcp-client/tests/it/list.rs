@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use mcp_client::{CallError, Client, Limits, Truncated};
+use mcp_client::{CallError, Client, ClientLimits, Truncated};
 use mcp_jsonrpc::model::{
     CacheScope, CompleteParams, CompletionArgument, CompletionReference, PromptReference,
 };
-use mcp_transport::Shape;
+use mcp_transport::TransportKind;
 use serde_json::{Value, json};
 
 use crate::fake::{Fake, FakeConnect, legacy, modern};
@@ -20,7 +20,9 @@ fn tools(names: &[&str], next: Option<&str>) -> Value {
 }
 
 async fn client(connect: FakeConnect) -> Client {
-    let limits = Limits::default().with_list_pages(5).with_list_items(10);
+    let limits = ClientLimits::default()
+        .with_list_pages(5)
+        .with_list_items(10);
     Client::builder(connect)
         .limits(limits)
         .connect()
@@ -157,7 +159,7 @@ async fn a_cursor_that_went_bad_restarts_the_list_once() {
 
 #[tokio::test]
 async fn a_list_stays_fresh_as_long_as_its_shortest_page() {
-    let connect = modern(Shape::Http, |server, message| {
+    let connect = modern(TransportKind::Http, |server, message| {
         let first = message["params"].get("cursor").is_none();
         let mut page = tools(&["a"], first.then_some("2"));
         page["ttlMs"] = json!(if first { 9000 } else { 5000 });
@@ -229,7 +231,7 @@ async fn a_bad_cache_hint_costs_no_tool() {
         let mut page = tools(&["a"], None);
         let members = page.as_object_mut().unwrap();
         members.extend(hint.as_object().unwrap().clone());
-        let connect = modern(Shape::Http, move |server, message| {
+        let connect = modern(TransportKind::Http, move |server, message| {
             server.reply(message, page.clone());
         });
         let listed = client(connect).await.list_tools().await.unwrap();
@@ -253,7 +255,7 @@ async fn a_schema_that_nests_too_deep_costs_its_own_tool_only() {
                 );
                 server.say_bytes(answer.as_bytes(), None);
             };
-            for connect in [legacy(answer), modern(Shape::Http, answer)] {
+            for connect in [legacy(answer), modern(TransportKind::Http, answer)] {
                 let listed = client(connect).await.list_tools().await.unwrap();
                 assert_eq!(names(&listed), ["good"], "{levels} {spaced}");
                 assert_eq!(listed.skipped[0].name.as_deref(), Some("deep"));

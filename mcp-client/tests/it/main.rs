@@ -8,7 +8,6 @@
 //! What the client promises, against servers that keep and break their own promises.
 
 mod abandoned_task;
-mod cache;
 mod cancel;
 mod era;
 mod fake;
@@ -20,11 +19,11 @@ mod kit;
 mod list;
 mod message;
 mod method_table;
+mod mrtr;
 mod origin;
 mod outcome;
-mod question;
 mod received;
-mod rounds;
+mod server_request;
 mod simulation;
 #[cfg(feature = "skills")]
 mod skill;

@@ -4,11 +4,11 @@ use std::error::Error;
 use std::fmt::Write;
 
 use mcp_client::{CallError, Client, ConnectError, EraMode, HostCapabilities};
-use mcp_transport::{Closed, Delivery, Shape, TransportError};
+use mcp_transport::{Closed, Delivery, TransportError, TransportKind};
 use serde_json::{Value, json};
 
 use crate::fake::{Fake, FakeConnect, discover_result, initialize_result, legacy, modern};
-use crate::question::{Kind, all};
+use crate::server_request::{Kind, all};
 
 fn told(error: &(dyn Error + 'static)) -> String {
     let causes = std::iter::successors(Some(error), |&error| error.source());
@@ -39,13 +39,14 @@ fn lost() -> TransportError {
 #[tokio::test(start_paused = true)]
 async fn calls_that_fail_say_why() {
     let asks = |result: Value| {
-        modern(Shape::Http, move |server: &Fake, message: &Value| {
-            server.reply(message, result.clone())
-        })
+        modern(
+            TransportKind::Http,
+            move |server: &Fake, message: &Value| server.reply(message, result.clone()),
+        )
     };
     let form = |message: &str| {
         let question =
-            json!({"method": "elicitation/create", "params": crate::question::form(message)});
+            json!({"method": "elicitation/create", "params": crate::server_request::form(message)});
         asks(json!({"resultType": "input_required", "inputRequests": {"age": question}}))
     };
     let closed = {
@@ -58,7 +59,7 @@ async fn calls_that_fail_say_why() {
         client.call_tool("forecast", json!({})).await.unwrap_err()
     };
     let unsupported = {
-        let connect = FakeConnect::new(Shape::Http, |server: &Fake, message: &Value| {
+        let connect = FakeConnect::new(TransportKind::Http, |server: &Fake, message: &Value| {
             let mut result = discover_result(&["2026-07-28"]);
             result["capabilities"] = json!({});
             server.reply(message, result);
@@ -94,7 +95,7 @@ async fn calls_that_fail_say_why() {
         ),
         (
             "lost under way",
-            called(legacy(|server, _| server.end(Closed::because(lost())))).await,
+            called(legacy(|server, _| server.end(Closed::with_error(lost())))).await,
         ),
         ("a list lost under way", listed),
         ("closed before", closed),
@@ -150,14 +151,19 @@ async fn connected(connect: FakeConnect, mode: EraMode) -> ConnectError {
 #[tokio::test(start_paused = true)]
 async fn connections_that_fail_say_why() {
     let answers = |result: Value| {
-        FakeConnect::new(Shape::Pipe, move |server: &Fake, message: &Value| {
-            server.reply(message, result.clone())
-        })
+        FakeConnect::new(
+            TransportKind::Pipe,
+            move |server: &Fake, message: &Value| server.reply(message, result.clone()),
+        )
     };
     let errors = [
         (
             "silence",
-            connected(FakeConnect::new(Shape::Pipe, |_, _| {}), EraMode::Auto).await,
+            connected(
+                FakeConnect::new(TransportKind::Pipe, |_, _| {}),
+                EraMode::Auto,
+            )
+            .await,
         ),
         (
             "no common version",
@@ -170,7 +176,7 @@ async fn connections_that_fail_say_why() {
         (
             "refused",
             connected(
-                FakeConnect::new(Shape::Pipe, |server: &Fake, message: &Value| {
+                FakeConnect::new(TransportKind::Pipe, |server: &Fake, message: &Value| {
                     server.error(message, -32000, "go away")
                 }),
                 EraMode::Auto,
@@ -184,7 +190,7 @@ async fn connections_that_fail_say_why() {
         (
             "not authorized",
             connected(
-                FakeConnect::new(Shape::Http, |server: &Fake, _: &Value| {
+                FakeConnect::new(TransportKind::Http, |server: &Fake, _: &Value| {
                     let source = Some("the browser was closed".into());
                     server.refuse(
                         TransportError::Unauthorized {
@@ -201,8 +207,8 @@ async fn connections_that_fail_say_why() {
         (
             "lost",
             connected(
-                FakeConnect::new(Shape::Pipe, |server: &Fake, _: &Value| {
-                    server.end(Closed::because(lost()))
+                FakeConnect::new(TransportKind::Pipe, |server: &Fake, _: &Value| {
+                    server.end(Closed::with_error(lost()))
                 }),
                 EraMode::Auto,
             )

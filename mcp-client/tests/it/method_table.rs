@@ -12,27 +12,27 @@ mod server;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_transport::Shape;
+use mcp_transport::TransportKind;
 use proptest::prelude::*;
 
 use self::row::{Bench, End, Era, Row, limits, rows};
 use self::server::{ACTS, Act, Record, Scripted};
 
-const SHAPES: [Shape; 2] = [Shape::Pipe, Shape::Http];
+const SHAPES: [TransportKind; 2] = [TransportKind::Pipe, TransportKind::Http];
 const ERAS: [Era; 2] = [Era::Legacy, Era::Modern];
 
 /// The time any one method may take, by the limits that are set: a second try at most of a call
 /// that becomes a task, each with its rounds of questions, and the connecting in between.
 fn most() -> Duration {
     let limits = limits();
-    let questions = limits.question_time() * limits.rounds() * 2;
+    let questions = limits.input_timeout() * limits.rounds() * 2;
     let call =
-        limits.call_deadline() + limits.call_idle_timeout() + limits.connect_time() + questions;
-    (call * 2 + limits.task_time() + limits.list_time() + limits.connect_time()) * 2
+        limits.call_deadline() + limits.call_idle_timeout() + limits.connect_timeout() + questions;
+    (call * 2 + limits.task_timeout() + limits.list_timeout() + limits.connect_timeout()) * 2
 }
 
 /// Runs one method, and tells how it broke the law, if it did.
-fn breach(row: &Row, era: Era, shape: Shape, acts: &[Act], last: Act) -> Option<String> {
+fn breach(row: &Row, era: Era, shape: TransportKind, acts: &[Act], last: Act) -> Option<String> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
@@ -86,7 +86,7 @@ fn marks(value: &str) -> impl Iterator<Item = &str> {
 }
 
 /// All of one act from the first, the second or the third request on.
-fn each_act(shape: Shape, era: Era) {
+fn each_act(shape: TransportKind, era: Era) {
     let mut breaches = Vec::new();
     for row in rows() {
         for act in ACTS {
@@ -100,22 +100,22 @@ fn each_act(shape: Shape, era: Era) {
 
 #[test]
 fn every_method_ends_within_its_limits_on_a_legacy_pipe() {
-    each_act(Shape::Pipe, Era::Legacy);
+    each_act(TransportKind::Pipe, Era::Legacy);
 }
 
 #[test]
 fn every_method_ends_within_its_limits_on_a_modern_pipe() {
-    each_act(Shape::Pipe, Era::Modern);
+    each_act(TransportKind::Pipe, Era::Modern);
 }
 
 #[test]
 fn every_method_ends_within_its_limits_over_legacy_http() {
-    each_act(Shape::Http, Era::Legacy);
+    each_act(TransportKind::Http, Era::Legacy);
 }
 
 #[test]
 fn every_method_ends_within_its_limits_over_modern_http() {
-    each_act(Shape::Http, Era::Modern);
+    each_act(TransportKind::Http, Era::Modern);
 }
 
 fn act() -> impl Strategy<Value = Act> {

@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mcp_client::{
-    CallOptions, Caller, Client, Host, HostCapabilities, HostError, Origin, Question, TaskTicket,
+    CallOptions, Caller, Client, Host, HostCapabilities, HostError, Origin, ServerRequest,
+    TaskTicket,
 };
 use mcp_jsonrpc::model::{ElicitFormParams, ElicitResult};
-use mcp_transport::Shape;
+use mcp_transport::TransportKind;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::fake::{FakeConnect, legacy, modern, text};
-use crate::question::form;
+use crate::server_request::form;
 
 /// Notes what is asked, and because of which call.
 #[derive(Clone, Default)]
@@ -22,7 +23,7 @@ struct Witness(Arc<Mutex<Vec<(String, Origin)>>>);
 impl Host for Witness {
     async fn elicit_form(
         &self,
-        question: Question<ElicitFormParams>,
+        question: ServerRequest<ElicitFormParams>,
     ) -> Result<ElicitResult, HostError> {
         let seen = (question.params.message, question.origin);
         self.0.lock().push(seen);
@@ -114,7 +115,7 @@ async fn a_question_on_a_shared_channel_is_no_calls_and_its_progress_token_names
 
 #[tokio::test]
 async fn a_question_in_a_calls_result_belongs_to_that_call() {
-    for shape in [Shape::Pipe, Shape::Http] {
+    for shape in [TransportKind::Pipe, TransportKind::Http] {
         let server = modern(shape, |server, request| {
             let name = request["params"]["name"].as_str().unwrap();
             match request["params"].get("inputResponses") {

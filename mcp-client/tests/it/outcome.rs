@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use mcp_client::{CallError, Client, Limits};
+use mcp_client::{CallError, Client, ClientLimits};
 use mcp_jsonrpc::RequestId;
 use mcp_jsonrpc::model::CallToolResult;
-use mcp_transport::{Closed, Delivery, Incoming, Shape, TransportError};
+use mcp_transport::{Closed, Delivery, Incoming, TransportError, TransportKind};
 use serde_json::{Value, json};
 
 use crate::fake::{Fake, FakeConnect, echo, legacy, legacy_script, text};
@@ -142,7 +142,7 @@ async fn an_error_without_an_id_does_not_end_the_session() {
 #[tokio::test]
 async fn a_lost_connection_says_what_is_known_of_delivery() {
     let client = Client::builder(legacy(|server, message| {
-        let mut closed = Closed::because(TransportError::Closed);
+        let mut closed = Closed::with_error(TransportError::Closed);
         if message["params"]["name"] == "unsent" {
             closed
                 .unsent
@@ -172,7 +172,7 @@ async fn a_safe_call_is_issued_again_only_when_asked_to() {
             server.reply(message, json!({"tools": []}))
         }
         Some("tools/list") => server.refuse(TransportError::Closed, Delivery::NotSent),
-        _ => server.end(Closed::because(TransportError::Closed)),
+        _ => server.end(Closed::with_error(TransportError::Closed)),
     });
     let client = Client::builder(connect.clone()).connect().await.unwrap();
     client
@@ -256,7 +256,7 @@ async fn an_answer_that_could_be_anybodys_ends_the_connection() {
 /// Over HTTP the exchange tells which call a bad answer belongs to.
 async fn exchange(script: impl Fn(&Fake, &Value) + Send + Sync + 'static) -> CallError {
     let connect = FakeConnect::new(
-        Shape::Http,
+        TransportKind::Http,
         legacy_script(move |server, message| {
             if message["method"] != "tools/call" {
                 return server.error(message, -32601, "no");
@@ -264,7 +264,7 @@ async fn exchange(script: impl Fn(&Fake, &Value) + Send + Sync + 'static) -> Cal
             script(server, message);
             server.push(Incoming::Ended {
                 request: RequestId::from(message["id"].as_i64().unwrap()),
-                error: TransportError::NoAnswer {
+                error: TransportError::NoResponse {
                     detail: "the reply is over".to_owned(),
                 }
                 .into(),
@@ -308,7 +308,7 @@ async fn a_reply_without_the_answer_fails_its_call_at_once() {
 #[tokio::test(start_paused = true)]
 async fn calls_beyond_the_window_wait_their_turn() {
     let connect = legacy(|_, _| {});
-    let limits = Limits::default()
+    let limits = ClientLimits::default()
         .with_calls_in_flight(2)
         .with_call_idle_timeout(Duration::from_secs(10));
     let client = Client::builder(connect.clone())

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use mcp_client::{CallError, CallOptions, Client, Interests, TimeoutKind};
-use mcp_transport::Shape;
+use mcp_transport::TransportKind;
 use serde_json::{Value, json};
 
 use crate::fake::{Fake, FakeConnect, modern, text};
 
-const SHAPES: [Shape; 2] = [Shape::Pipe, Shape::Http];
+const SHAPES: [TransportKind; 2] = [TransportKind::Pipe, TransportKind::Http];
 
 async fn connect(connect: FakeConnect) -> Client {
     let client = Client::builder(connect).tasks().connect().await;
@@ -65,7 +65,7 @@ async fn a_call_that_is_cancelled_and_never_answered_times_out() {
 
 #[tokio::test(start_paused = true)]
 async fn only_a_subscription_is_freed_of_its_time_limit_by_an_acknowledgement() {
-    let client = connect(modern(Shape::Pipe, |server, message| {
+    let client = connect(modern(TransportKind::Pipe, |server, message| {
         acknowledge(server, &message["id"]);
     }))
     .await;
@@ -120,15 +120,17 @@ async fn a_task_is_no_success_unless_its_result_is_complete() {
     ];
     for (status, more) in cases {
         let held = more.clone();
-        let client = connect(modern(Shape::Http, move |server, message| {
-            match message["method"].as_str() {
-                Some("tools/call") => {
-                    server.reply(message, task("working", json!({"resultType": "task"})));
-                }
-                _ => server.reply(message, task(status, more.clone())),
-            }
-        }))
-        .await;
+        let client =
+            connect(modern(
+                TransportKind::Http,
+                move |server, message| match message["method"].as_str() {
+                    Some("tools/call") => {
+                        server.reply(message, task("working", json!({"resultType": "task"})));
+                    }
+                    _ => server.reply(message, task(status, more.clone())),
+                },
+            ))
+            .await;
         let error = client.call_tool("x", json!({})).await.unwrap_err();
         assert!(
             matches!(error, CallError::InvalidReply { .. }),
@@ -140,7 +142,7 @@ async fn a_task_is_no_success_unless_its_result_is_complete() {
 #[tokio::test(start_paused = true)]
 async fn a_task_that_failed_may_hold_the_tools_own_words() {
     let client = connect(modern(
-        Shape::Http,
+        TransportKind::Http,
         |server, message| match message["method"].as_str() {
             Some("tools/call") => {
                 server.reply(message, task("working", json!({"resultType": "task"})));
@@ -164,7 +166,7 @@ async fn another_kind_of_object_is_no_tool_result() {
         json!({"resultType": "complete"}),
     ] {
         let answer = result.clone();
-        let client = connect(modern(Shape::Pipe, move |server, message| {
+        let client = connect(modern(TransportKind::Pipe, move |server, message| {
             server.reply(message, answer.clone());
         }))
         .await;

@@ -15,7 +15,8 @@ use async_trait::async_trait;
 use mcp_client::{CallError, CallOptions, Client};
 use mcp_jsonrpc::RequestId;
 use mcp_transport::{
-    Closed, Connect, Delivery, Incoming, Outgoing, SendError, Shape, Transport, TransportError,
+    Closed, Connect, Delivery, Incoming, Outgoing, SendError, Transport, TransportError,
+    TransportKind,
 };
 use parking_lot::Mutex;
 use serde_json::{Value, json};
@@ -292,7 +293,7 @@ impl Transport for Simulated {
             let due = self.queue.lock().peek().map(|Reverse((due, ..))| *due);
             let over = self.over();
             if over.is_some_and(|over| over <= Instant::now()) {
-                return Incoming::Closed(Closed::because(broken()));
+                return Incoming::Closed(Closed::with_error(broken()));
             }
             if due.is_some_and(|due| due <= Instant::now()) {
                 let Some(Reverse((_, _, body))) = self.queue.lock().pop() else {
@@ -316,8 +317,8 @@ impl Transport for Simulated {
         self.bell.notify_one();
     }
 
-    fn shape(&self) -> Shape {
-        Shape::Pipe
+    fn kind(&self) -> TransportKind {
+        TransportKind::Pipe
     }
 }
 
@@ -334,8 +335,8 @@ impl Connect for SimulatedConnect {
         "simulated".to_owned()
     }
 
-    fn shape(&self) -> Shape {
-        Shape::Pipe
+    fn kind(&self) -> TransportKind {
+        TransportKind::Pipe
     }
 }
 

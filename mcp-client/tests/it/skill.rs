@@ -1,7 +1,7 @@
 //! Skills: listed freely, read only when used, and believed only as far as they check out.
 
 use mcp_client::{CallError, Client, SkillError};
-use mcp_transport::Shape;
+use mcp_transport::TransportKind;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -12,30 +12,33 @@ const SCRIPT: &[u8] = b"\x00\x01binary";
 
 /// A server with one skill of two files. `served` is what it says `SKILL.md` is.
 fn server(served: &'static str) -> FakeConnect {
-    FakeConnect::new(Shape::Http, move |server: &Fake, message: &Value| {
-        let params = &message["params"];
-        let result = match message["method"].as_str() {
-            Some("server/discover") => {
-                let mut result = discover_result(&["2026-07-28"]);
-                result["capabilities"]["extensions"] =
-                    json!({"io.modelcontextprotocol/skills": {}});
-                result
-            }
-            Some("skills/list") => json!({"resultType": "complete", "skills": [skill()]}),
-            Some("skills/get") => json!({"resultType": "complete", "skill": skill()}),
-            Some("resources/read") => {
-                let uri = params["uri"].as_str().unwrap();
-                let mut contents = json!({"uri": uri});
-                match uri {
-                    "skill://pdf/SKILL.md" => contents["text"] = json!(served),
-                    _ => contents["blob"] = json!("AAFiaW5hcnk="),
+    FakeConnect::new(
+        TransportKind::Http,
+        move |server: &Fake, message: &Value| {
+            let params = &message["params"];
+            let result = match message["method"].as_str() {
+                Some("server/discover") => {
+                    let mut result = discover_result(&["2026-07-28"]);
+                    result["capabilities"]["extensions"] =
+                        json!({"io.modelcontextprotocol/skills": {}});
+                    result
                 }
-                json!({"resultType": "complete", "contents": [contents]})
-            }
-            _ => return,
-        };
-        server.reply(message, result);
-    })
+                Some("skills/list") => json!({"resultType": "complete", "skills": [skill()]}),
+                Some("skills/get") => json!({"resultType": "complete", "skill": skill()}),
+                Some("resources/read") => {
+                    let uri = params["uri"].as_str().unwrap();
+                    let mut contents = json!({"uri": uri});
+                    match uri {
+                        "skill://pdf/SKILL.md" => contents["text"] = json!(served),
+                        _ => contents["blob"] = json!("AAFiaW5hcnk="),
+                    }
+                    json!({"resultType": "complete", "contents": [contents]})
+                }
+                _ => return,
+            };
+            server.reply(message, result);
+        },
+    )
 }
 
 fn skill() -> Value {
@@ -94,7 +97,7 @@ async fn a_skill_that_is_not_what_was_promised_is_not_loaded() {
 #[tokio::test]
 async fn a_server_without_skills_is_not_asked_for_any() {
     fn silent(_: &Fake, _: &Value) {}
-    for connect in [legacy(silent), modern(Shape::Http, silent)] {
+    for connect in [legacy(silent), modern(TransportKind::Http, silent)] {
         let client = Client::builder(connect.clone()).connect().await.unwrap();
         let refused = client.list_skills().await.unwrap_err();
         assert!(

@@ -2,7 +2,7 @@
 
 use mcp_client::Client;
 use mcp_jsonrpc::Revision;
-use mcp_transport::Shape;
+use mcp_transport::TransportKind;
 use serde_json::json;
 
 use crate::fake::{echo, legacy, modern};
@@ -32,7 +32,7 @@ async fn a_legacy_server_is_initialised_and_called() {
 
 #[tokio::test]
 async fn a_modern_server_is_found_out_and_called() {
-    for shape in [Shape::Pipe, Shape::Http] {
+    for shape in [TransportKind::Pipe, TransportKind::Http] {
         let connect = modern(shape, echo);
         let client = Client::builder(connect.clone()).connect().await.unwrap();
         assert_eq!(client.revision(), Revision::V2026_07_28);

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use mcp_client::{CallError, CallOptions, Client, Event, Interests, Limits};
+use mcp_client::{CallError, CallOptions, Client, ClientEvent, ClientLimits, Interests};
 use mcp_testkit::{Era, Fault, Script, Server};
-use mcp_transport::{Delivery, HttpFailure, Incoming, Shape, TransportError};
+use mcp_transport::{Delivery, HttpFailure, Incoming, TransportError, TransportKind};
 use serde_json::{Value, json};
 
 use crate::fake::{Fake, modern};
@@ -22,12 +22,16 @@ async fn the_same_changes_come_in_both_eras() {
         let interests = Interests::default().with_tools().with_resource(NOTE);
         let mut changes = client.subscribe(interests).await.unwrap();
         server.list_changed("tools");
-        assert_eq!(changes.next().await, Some(Event::ToolsChanged), "{era}");
+        assert_eq!(
+            changes.next().await,
+            Some(ClientEvent::ToolsChanged),
+            "{era}"
+        );
         server.resource_updated(NOTE);
         let uri = NOTE.to_owned();
         assert_eq!(
             changes.next().await,
-            Some(Event::ResourceUpdated { uri }),
+            Some(ClientEvent::ResourceUpdated { uri }),
             "{era}"
         );
         client.close().await;
@@ -63,7 +67,7 @@ async fn a_lost_subscription_is_renewed_and_tells_of_the_gap() {
         .await
         .unwrap();
     server.drop_connections();
-    assert_eq!(changes.next().await, Some(Event::Gap));
+    assert_eq!(changes.next().await, Some(ClientEvent::Gap));
     let listens = |event: &mcp_testkit::Event| {
         let _ = event;
         server.log().of_method("subscriptions/listen").len() > 1
@@ -84,7 +88,7 @@ async fn the_connections_end_ends_the_stream() {
             .unwrap();
         client.close().await;
         while let Some(event) = changes.next().await {
-            assert_eq!(event, Event::Gap, "{era}");
+            assert_eq!(event, ClientEvent::Gap, "{era}");
         }
         server.shutdown().await;
     }
@@ -138,7 +142,7 @@ fn acknowledge(server: &Fake, request: &Value) {
 fn lose(server: &Fake) {
     let listen = server.seen().pop().unwrap();
     let id = listen["id"].as_i64().unwrap();
-    let error = TransportError::NoAnswer {
+    let error = TransportError::NoResponse {
         detail: "the stream broke".to_owned(),
     };
     let (request, error) = (id.into(), Arc::new(error));
@@ -154,14 +158,14 @@ async fn a_subscription_that_cannot_be_re_established_ends_with_the_reason() {
     ] {
         let up = Arc::new(AtomicBool::new(true));
         let is_up = Arc::clone(&up);
-        let fake = modern(Shape::Http, move |server, message| {
+        let fake = modern(TransportKind::Http, move |server, message| {
             if is_up.load(Ordering::SeqCst) {
                 return acknowledge(server, message);
             }
             let failure = HttpFailure::new(error, "http://fake");
             server.refuse(TransportError::Http(failure), Delivery::NotSent);
         });
-        let limits = Limits::default().with_resubscribe_attempts(5);
+        let limits = ClientLimits::default().with_resubscribe_attempts(5);
         let client = Client::builder(fake.clone()).limits(limits);
         let client = client.connect().await.unwrap();
         let mut changes = client.subscribe(Interests::default()).await.unwrap();
@@ -169,7 +173,7 @@ async fn a_subscription_that_cannot_be_re_established_ends_with_the_reason() {
         let server = fake.last();
         up.store(false, Ordering::SeqCst);
         lose(&server);
-        assert_eq!(changes.next().await, Some(Event::Gap));
+        assert_eq!(changes.next().await, Some(ClientEvent::Gap));
         assert_eq!(changes.next().await, None);
         let told = changes.error().unwrap();
         let unauthorized = matches!(told, CallError::Unauthorized { .. });
@@ -183,15 +187,15 @@ async fn a_subscription_that_cannot_be_re_established_ends_with_the_reason() {
 /// What changes between the loss and the new acknowledgement is not announced.
 #[tokio::test(start_paused = true)]
 async fn a_re_established_subscription_tells_of_the_gap_once_more() {
-    let fake = modern(Shape::Http, acknowledge);
+    let fake = modern(TransportKind::Http, acknowledge);
     let client = Client::builder(fake.clone()).connect().await.unwrap();
     let mut changes = client.subscribe(Interests::default()).await.unwrap();
     let server = fake.last();
     lose(&server);
-    assert_eq!(changes.next().await, Some(Event::Gap));
+    assert_eq!(changes.next().await, Some(ClientEvent::Gap));
     assert_eq!(server.methods().last().unwrap(), "subscriptions/listen");
     let lost = server.methods().len();
-    assert_eq!(changes.next().await, Some(Event::Gap));
+    assert_eq!(changes.next().await, Some(ClientEvent::Gap));
     assert_eq!(server.methods().len(), lost + 1);
     assert!(changes.error().is_none());
 }
@@ -199,7 +203,7 @@ async fn a_re_established_subscription_tells_of_the_gap_once_more() {
 /// Progress is no acknowledgement: the cap on the whole call holds until there is one.
 #[tokio::test(start_paused = true)]
 async fn a_subscription_is_acknowledged_within_a_calls_time_limit() {
-    let fake = modern(Shape::Pipe, |_, _| {});
+    let fake = modern(TransportKind::Pipe, |_, _| {});
     let client = Client::builder(fake.clone()).connect().await.unwrap();
     let client = client.with(CallOptions::default().with_idle_timeout(Duration::from_secs(7)));
     let subscribing = client.subscribe(Interests::default());
@@ -239,7 +243,7 @@ fn change(server: &Fake, what: &str, subscription: &Value, mut params: Value) {
 
 #[tokio::test(start_paused = true)]
 async fn a_change_goes_to_the_subscription_it_names_and_to_no_other() {
-    for shape in [Shape::Pipe, Shape::Http] {
+    for shape in [TransportKind::Pipe, TransportKind::Http] {
         let fake = modern(shape, acknowledge);
         let (heard, mut events) = tokio::sync::mpsc::channel(64);
         let client = Client::builder(fake.clone()).on_event(move |event| {
@@ -261,14 +265,14 @@ async fn a_change_goes_to_the_subscription_it_names_and_to_no_other() {
             &json!(ids[1].to_string()),
             json!({}),
         );
-        assert_eq!(second.next().await, Some(Event::ToolsChanged));
+        assert_eq!(second.next().await, Some(ClientEvent::ToolsChanged));
         change(&server, "tools/list_changed", &ids[0], json!({}));
-        assert_eq!(first.next().await, Some(Event::ToolsChanged));
+        assert_eq!(first.next().await, Some(ClientEvent::ToolsChanged));
         // The foreign ones reached nobody.
         client.close().await;
-        assert_eq!(first.next().await, Some(Event::Gap));
-        assert_eq!(second.next().await, Some(Event::Gap));
-        assert_eq!(events.recv().await, Some(Event::ToolsChanged));
+        assert_eq!(first.next().await, Some(ClientEvent::Gap));
+        assert_eq!(second.next().await, Some(ClientEvent::Gap));
+        assert_eq!(events.recv().await, Some(ClientEvent::ToolsChanged));
         let more = std::iter::from_fn(|| events.try_recv().ok());
         assert!(more.count() <= 1);
     }
@@ -276,7 +280,7 @@ async fn a_change_goes_to_the_subscription_it_names_and_to_no_other() {
 
 #[tokio::test(start_paused = true)]
 async fn an_update_goes_to_whoever_asked_for_that_resource() {
-    let fake = modern(Shape::Pipe, acknowledge);
+    let fake = modern(TransportKind::Pipe, acknowledge);
     let client = Client::builder(fake.clone()).connect().await.unwrap();
     let about = |uri: &str| Interests::default().with_resource(uri);
     let mut a = client.subscribe(about("test://a")).await.unwrap();
@@ -295,12 +299,12 @@ async fn an_update_goes_to_whoever_asked_for_that_resource() {
         json!({"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": params}),
     );
     let uri = "test://a/part".to_owned();
-    assert_eq!(a.next().await, Some(Event::ResourceUpdated { uri }));
+    assert_eq!(a.next().await, Some(ClientEvent::ResourceUpdated { uri }));
     let uri = "test://b".to_owned();
-    assert_eq!(b.next().await, Some(Event::ResourceUpdated { uri }));
+    assert_eq!(b.next().await, Some(ClientEvent::ResourceUpdated { uri }));
     client.close().await;
-    assert_eq!(a.next().await, Some(Event::Gap));
-    assert_eq!(b.next().await, Some(Event::Gap));
+    assert_eq!(a.next().await, Some(ClientEvent::Gap));
+    assert_eq!(b.next().await, Some(ClientEvent::Gap));
 }
 
 #[tokio::test(start_paused = true)]
@@ -309,12 +313,12 @@ async fn a_subscription_that_ends_with_the_connection_says_what_ended_that() {
         let mut exit = mcp_transport::ProcessExit::new("server");
         exit.code = Some(3);
         exit.stderr = "out of memory".to_owned();
-        mcp_transport::Closed::because(TransportError::Exited(exit))
+        mcp_transport::Closed::with_error(TransportError::Exited(exit))
     };
     let old = crate::fake::legacy(|_, _| {});
     for (fake, is_lost_before) in [
-        (modern(Shape::Pipe, acknowledge), false),
-        (modern(Shape::Http, acknowledge), true),
+        (modern(TransportKind::Pipe, acknowledge), false),
+        (modern(TransportKind::Http, acknowledge), true),
         (old, false),
     ] {
         let client = Client::builder(fake.clone()).connect().await.unwrap();
@@ -322,7 +326,7 @@ async fn a_subscription_that_ends_with_the_connection_says_what_ended_that() {
         let server = fake.last();
         let want = if is_lost_before {
             lose(&server);
-            assert_eq!(changes.next().await, Some(Event::Gap));
+            assert_eq!(changes.next().await, Some(ClientEvent::Gap));
             "the stream broke"
         } else {
             "out of memory"

@@ -1,7 +1,7 @@
 //! What many messages share: empty params and results, pages, caching, roles.
 
 use super::meta::Meta;
-use crate::result_body::{ResultType, results};
+use crate::message::result_body::{ResultType, results};
 use crate::wire::object::object;
 use crate::wire::string_enum::string_enum;
 

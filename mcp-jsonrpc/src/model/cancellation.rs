@@ -1,8 +1,8 @@
 //! Giving up on a request.
 
 use super::meta::Meta;
-use crate::id::RequestId;
-use crate::method::notifications;
+use crate::message::id::RequestId;
+use crate::message::method::notifications;
 use crate::wire::object::object;
 
 object! {

@@ -1,7 +1,7 @@
 //! What client and server can do. Open sets: entries nobody declared here are kept.
 
-use crate::ordered_map::{OrderedMap, RawMap};
-use crate::raw::RawObject;
+use crate::json::ordered_map::{OrderedMap, RawMap};
+use crate::json::raw::RawObject;
 use crate::wire::object::object;
 
 object! {

@@ -1,9 +1,9 @@
 //! Completing arguments while the user types.
 
 use super::meta::Meta;
-use crate::method::methods;
-use crate::ordered_map::OrderedMap;
-use crate::result_body::{ResultType, results};
+use crate::json::ordered_map::OrderedMap;
+use crate::message::method::methods;
+use crate::message::result_body::{ResultType, results};
 use crate::wire::object::object;
 use crate::wire::tagged::tagged;
 

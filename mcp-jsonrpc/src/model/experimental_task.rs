@@ -3,9 +3,9 @@
 use super::base::PageParams;
 use super::meta::Meta;
 pub use super::task::{TaskIdParams, TaskStatus, Ttl};
-use crate::method::{methods, notifications};
-use crate::raw::RawJson;
-use crate::result_body::{ResultBody, ResultType, results};
+use crate::json::raw::RawJson;
+use crate::message::method::{methods, notifications};
+use crate::message::result_body::{ResultBody, ResultType, results};
 use crate::wire::object::object;
 use crate::wire::string_enum::string_enum;
 

@@ -1,6 +1,6 @@
 //! The forms of elicitation: flat objects of simple fields.
 
-use crate::ordered_map::OrderedMap;
+use crate::json::ordered_map::OrderedMap;
 use crate::wire::object::object;
 use crate::wire::string_enum::string_enum;
 use crate::wire::tagged::tagged;

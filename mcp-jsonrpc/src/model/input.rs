@@ -4,8 +4,8 @@ use super::base::EmptyParams;
 use super::elicitation::ElicitParams;
 use super::meta::Meta;
 use super::sampling::CreateMessageParams;
-use crate::ordered_map::{OrderedMap, RawMap};
-use crate::result_body::{ResultType, results};
+use crate::json::ordered_map::{OrderedMap, RawMap};
+use crate::message::result_body::{ResultType, results};
 use crate::wire::object::object;
 use crate::wire::tagged::tagged;
 

@@ -4,8 +4,8 @@ use super::base::{CacheScope, EmptyParams, EmptyResult};
 use super::capability::{ClientCapabilities, ServerCapabilities};
 use super::icon::Icon;
 use super::meta::Meta;
-use crate::method::{methods, notifications};
-use crate::result_body::{ResultType, results};
+use crate::message::method::{methods, notifications};
+use crate::message::result_body::{ResultType, results};
 use crate::wire::object::object;
 
 object! {

@@ -2,8 +2,8 @@
 
 use super::base::EmptyResult;
 use super::meta::Meta;
-use crate::method::{methods, notifications};
-use crate::raw::RawJson;
+use crate::json::raw::RawJson;
+use crate::message::method::{methods, notifications};
 use crate::wire::object::object;
 use crate::wire::string_enum::string_enum;
 

@@ -8,10 +8,10 @@ use super::capability::ClientCapabilities;
 use super::experimental_task::RelatedTask;
 use super::lifecycle::Implementation;
 use super::logging::LoggingLevel;
-use crate::id::{ProgressToken, RequestId};
-use crate::ordered_map::RawMap;
-use crate::read_error::ReadError;
-use crate::reader::Reader;
+use crate::json::ordered_map::RawMap;
+use crate::json::read_error::ReadError;
+use crate::json::reader::Reader;
+use crate::message::id::{ProgressToken, RequestId};
 use crate::wire::field::{Field, serialize_plainly};
 
 /// The members of a `_meta` object, raw, with accessors for the keys the protocol reserves.

@@ -1,8 +1,8 @@
 //! How far a request has come.
 
 use super::meta::Meta;
-use crate::id::ProgressToken;
-use crate::method::notifications;
+use crate::message::id::ProgressToken;
+use crate::message::method::notifications;
 use crate::wire::object::object;
 
 object! {

@@ -5,9 +5,9 @@ use super::content::ContentBlock;
 use super::icon::Icon;
 use super::input::InputResponses;
 use super::meta::Meta;
-use crate::method::{methods, notifications};
-use crate::ordered_map::OrderedMap;
-use crate::result_body::{ResultType, results};
+use crate::json::ordered_map::OrderedMap;
+use crate::message::method::{methods, notifications};
+use crate::message::result_body::{ResultType, results};
 use crate::wire::object::object;
 
 object! {

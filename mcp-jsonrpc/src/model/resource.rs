@@ -5,8 +5,8 @@ use super::content::Annotations;
 use super::icon::Icon;
 use super::input::InputResponses;
 use super::meta::Meta;
-use crate::method::{methods, notifications};
-use crate::result_body::{ResultType, results};
+use crate::message::method::{methods, notifications};
+use crate::message::result_body::{ResultType, results};
 use crate::wire::object::object;
 
 object! {

@@ -2,8 +2,8 @@
 
 use super::base::EmptyParams;
 use super::meta::Meta;
-use crate::method::{methods, notifications};
-use crate::result_body::{ResultType, results};
+use crate::message::method::{methods, notifications};
+use crate::message::result_body::{ResultType, results};
 use crate::wire::object::object;
 
 object! {

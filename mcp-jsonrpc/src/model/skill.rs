@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 use super::base::{CacheScope, PageParams};
 use super::meta::Meta;
 use super::resource::ListResourcesResult;
-use crate::method::methods;
-use crate::read_error::ReadError;
-use crate::reader::Reader;
-use crate::result_body::{ResultType, results};
+use crate::json::read_error::ReadError;
+use crate::json::reader::Reader;
+use crate::message::method::methods;
+use crate::message::result_body::{ResultType, results};
 use crate::wire::field::{Field, deserialize_fields, serialize_plainly};
 use crate::wire::object::{check_tag, object};
 

@@ -2,7 +2,7 @@
 
 use super::base::EmptyResult;
 use super::meta::Meta;
-use crate::method::{methods, notifications};
+use crate::message::method::{methods, notifications};
 use crate::wire::object::object;
 
 object! {

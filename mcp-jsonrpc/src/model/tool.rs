@@ -6,9 +6,9 @@ use super::experimental_task::{TaskMetadata, ToolExecution};
 use super::icon::Icon;
 use super::input::InputResponses;
 use super::meta::Meta;
-use crate::method::{methods, notifications};
-use crate::raw::{RawJson, RawObject};
-use crate::result_body::{ResultType, results};
+use crate::json::raw::{RawJson, RawObject};
+use crate::message::method::{methods, notifications};
+use crate::message::result_body::{ResultType, results};
 use crate::wire::object::object;
 
 object! {

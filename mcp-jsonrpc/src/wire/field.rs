@@ -1,13 +1,15 @@
 //! What can stand in a member of a wire object, and how it is read and written there.
 
+use std::borrow::Cow;
+
 use serde::ser::{self, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use crate::id::{ProgressToken, RequestId, whole};
-use crate::ordered_map::OrderedMap;
-use crate::raw::{RawJson, RawObject, RawRef};
-use crate::read_error::ReadError;
-use crate::reader::{MAX_DEPTH, Reader};
+use crate::json::ordered_map::OrderedMap;
+use crate::json::raw::{RawJson, RawObject, RawRef};
+use crate::json::read_error::ReadError;
+use crate::json::reader::{MAX_DEPTH, Reader};
+use crate::message::id::{ProgressToken, RequestId, whole};
 
 /// A value of a member. Numbers follow the protocol's habits: `60000.0` is read where an integer is
 /// due, and `50.0` is written as `50`.
@@ -40,8 +42,8 @@ macro_rules! deserialize_fields {
             fn deserialize<D: ::serde::Deserializer<'de>>(
                 deserializer: D,
             ) -> Result<Self, D::Error> {
-                let raw = $crate::raw::RawJson::deserialize(deserializer)?;
-                let mut reader = $crate::reader::Reader::new(raw.get());
+                let raw = $crate::json::raw::RawJson::deserialize(deserializer)?;
+                let mut reader = $crate::json::reader::Reader::new(raw.get());
                 <Self as $crate::wire::field::Field>::read(&mut reader)
                     .map_err(::serde::de::Error::custom)
             }
@@ -62,7 +64,7 @@ pub(crate) use serialize_plainly;
 
 impl Field for String {
     fn read(reader: &mut Reader<'_>) -> Result<Self, ReadError> {
-        reader.owned_string()
+        reader.string().map(Cow::into_owned)
     }
 
     serialize_plainly!();

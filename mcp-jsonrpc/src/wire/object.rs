@@ -57,7 +57,7 @@ macro_rules! object {
                     $($l: $l.into(), rejected: Vec::new(),)?
                     $($($d: $d.into(),)*)?
                     $($($o: None,)*)?
-                    extra: $crate::ordered_map::RawMap::new(),
+                    extra: $crate::json::ordered_map::RawMap::new(),
                 }
             }
         }
@@ -79,18 +79,18 @@ macro_rules! object {
             $(
                 $(#[$lmeta])* pub $l: Vec<$lty>,
                 /// Items of the list that could not be read. Not on the wire.
-                pub $rejected: Vec<$crate::rejected::Rejected>,
+                pub $rejected: Vec<$crate::wire::rejected::Rejected>,
             )?
             $( $(#[$dmeta])* pub $d: $dty, )*
             $( $(#[$ometa])* pub $o: Option<$oty>, )*
             /// Members this version of the crate does not know, as they came.
-            pub extra: $crate::ordered_map::RawMap,
+            pub extra: $crate::json::ordered_map::RawMap,
         }
 
         const _: () = {
-            use $crate::ordered_map::RawMap;
-            use $crate::read_error::ReadError;
-            use $crate::reader::Reader;
+            use $crate::json::ordered_map::RawMap;
+            use $crate::json::read_error::ReadError;
+            use $crate::json::reader::Reader;
             use $crate::wire::field::Field;
 
             impl Field for $Name {
@@ -108,7 +108,7 @@ macro_rules! object {
                         let name = name.decode()?;
                         let read = match &*name {
                             $($rkey => Field::read(reader).map(|value| $r = Some(value)),)*
-                            $($lkey => $crate::rejected::read_list(reader).map(|(good, bad)| {
+                            $($lkey => $crate::wire::rejected::read_list(reader).map(|(good, bad)| {
                                 ($l, $rejected) = (Some(good), bad);
                             }),)?
                             $($dkey => Field::read(reader).map(|value| $d = Some(value)),)*
@@ -164,15 +164,15 @@ macro_rules! object {
             }
 
             $crate::wire::field::deserialize_fields!($Name);
-            $crate::body::bodies!($Name);
+            $crate::message::body::bodies!($Name);
         };
     };
 }
 pub(crate) use object;
 
-use crate::ordered_map::RawMap;
-use crate::read_error::ReadError;
-use crate::reader::Reader;
+use crate::json::ordered_map::RawMap;
+use crate::json::read_error::ReadError;
+use crate::json::reader::Reader;
 use crate::wire::field::Field;
 
 /// Members that only advise: without them everything works, so a bad one must not fail the rest.

@@ -18,10 +18,10 @@ macro_rules! string_enum {
                 match self { $(Self::$Variant => $text,)* }
             }
 
-            fn of(text: &str) -> Result<Self, $crate::read_error::ReadError> {
+            fn of(text: &str) -> Result<Self, $crate::json::read_error::ReadError> {
                 match text {
                     $($text => Ok(Self::$Variant),)*
-                    _ => Err($crate::read_error::ReadError::shape(format!(
+                    _ => Err($crate::json::read_error::ReadError::shape(format!(
                         concat!("{:?} is none of", $(" ", $text,)*), text,
                     ))),
                 }
@@ -53,7 +53,7 @@ macro_rules! string_enum {
             }
 
             #[allow(clippy::unnecessary_wraps, reason = "same shape as a closed enum's")]
-            fn of(text: &str) -> Result<Self, $crate::read_error::ReadError> {
+            fn of(text: &str) -> Result<Self, $crate::json::read_error::ReadError> {
                 Ok(Self::from(text))
             }
         }
@@ -84,8 +84,8 @@ macro_rules! string_enum {
 
         impl $crate::wire::field::Field for $Name {
             fn read(
-                reader: &mut $crate::reader::Reader<'_>,
-            ) -> Result<Self, $crate::read_error::ReadError> {
+                reader: &mut $crate::json::reader::Reader<'_>,
+            ) -> Result<Self, $crate::json::read_error::ReadError> {
                 Self::of(&reader.string()?)
             }
 

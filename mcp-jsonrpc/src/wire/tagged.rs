@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::read_error::ReadError;
-use crate::reader::{MAX_DEPTH, Reader};
+use crate::json::read_error::ReadError;
+use crate::json::reader::{MAX_DEPTH, Reader};
 
 /// Declares an enum of objects told apart by a tag: `ContentBlock by "type" { Text(TextContent) = "text" }`.
 ///
@@ -27,12 +27,12 @@ macro_rules! tagged {
             $(
                 #[doc = concat!("Or one it ", stringify!($keeps), " because it could not be read.")]
             )?
-            Unknown($crate::raw::RawJson),
+            Unknown($crate::json::raw::RawJson),
         }
 
         const _: () = {
-            use $crate::read_error::ReadError;
-            use $crate::reader::Reader;
+            use $crate::json::read_error::ReadError;
+            use $crate::json::reader::Reader;
             use $crate::wire::field::Field;
 
             impl $Name {
@@ -74,7 +74,7 @@ macro_rules! tagged {
             }
 
             $crate::wire::field::deserialize_fields!($Name);
-            $crate::body::bodies!($Name);
+            $crate::message::body::bodies!($Name);
         };
 
         $(impl From<$Type> for $Name {

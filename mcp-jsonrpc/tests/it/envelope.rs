@@ -1,13 +1,13 @@
 //! Messages are told apart by their members, whatever their order and surroundings.
 
 use mcp_jsonrpc::{
-    ErrorCode, Incoming, Limits, Message, MessageRef, Notification, Request, RequestId, Response,
-    decode,
+    DecodeLimits, ErrorCode, Incoming, Message, MessageRef, Notification, Request, RequestId,
+    Response, decode,
 };
 
 #[track_caller]
 fn single(text: &str) -> Message {
-    match decode(text.as_bytes(), &Limits::default()).unwrap() {
+    match decode(text.as_bytes(), &DecodeLimits::default()).unwrap() {
         Incoming::Single(message) => message.to_message(),
         Incoming::Batch(_) => panic!("a batch: {text}"),
     }
@@ -241,7 +241,7 @@ fn a_result_may_be_any_json() {
 fn a_batch_is_read_and_one_bad_message_does_not_spoil_it() {
     let text = r#" [ {"jsonrpc":"2.0","id":1,"result":{}}, {"id":2}, 7,
         {"jsonrpc":"2.0","method":"m"} ] "#;
-    let Incoming::Batch(batch) = decode(text.as_bytes(), &Limits::default()).unwrap() else {
+    let Incoming::Batch(batch) = decode(text.as_bytes(), &DecodeLimits::default()).unwrap() else {
         panic!()
     };
     assert_eq!(batch.len(), 4);

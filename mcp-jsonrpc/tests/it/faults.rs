@@ -4,12 +4,12 @@ use std::error::Error as _;
 
 use mcp_jsonrpc::model::CallToolResult;
 use mcp_jsonrpc::{
-    Body, DecodeError, Fault, Incoming, Limits, MessageRef, RequestId, Side, decode,
+    Body, DecodeError, DecodeLimits, Fault, Incoming, MessageRef, RequestId, Side, decode,
 };
 
 #[track_caller]
 fn fails(bytes: &[u8]) -> DecodeError {
-    decode(bytes, &Limits::default()).unwrap_err()
+    decode(bytes, &DecodeLimits::default()).unwrap_err()
 }
 
 #[track_caller]
@@ -229,17 +229,23 @@ fn depth_is_counted_from_the_message_itself() {
         let (open, close) = ("[".repeat(levels), "]".repeat(levels));
         format!(r#"{{"jsonrpc":"2.0","id":7,"result":{open}{close}}}"#)
     };
-    let limits = Limits::default().with_depth(4);
+    let limits = DecodeLimits::default().with_depth(4);
     assert!(decode(nested(3).as_bytes(), &limits).is_ok());
     assert!(decode(nested(4).as_bytes(), &limits).is_err());
-    assert!(decode(nested(127).as_bytes(), &Limits::default()).is_ok());
-    assert!(decode(nested(128).as_bytes(), &Limits::default().with_depth(1000)).is_err());
+    assert!(decode(nested(127).as_bytes(), &DecodeLimits::default()).is_ok());
+    assert!(
+        decode(
+            nested(128).as_bytes(),
+            &DecodeLimits::default().with_depth(1000)
+        )
+        .is_err()
+    );
 }
 
 #[test]
 fn a_message_over_the_size_limit_is_not_read() {
     let text = br#"{"jsonrpc":"2.0","method":"m"}"#;
-    let limits = Limits::default().with_message_bytes(text.len());
+    let limits = DecodeLimits::default().with_message_bytes(text.len());
     assert!(decode(text, &limits).is_ok());
     let error = decode(text, &limits.with_message_bytes(text.len() - 1)).unwrap_err();
     assert_eq!(
@@ -250,7 +256,7 @@ fn a_message_over_the_size_limit_is_not_read() {
 
 #[test]
 fn a_batch_is_neither_empty_nor_endless() {
-    let limits = Limits::default().with_batch_len(2);
+    let limits = DecodeLimits::default().with_batch_len(2);
     let batch = |n: usize| {
         format!(
             "[{}]",
@@ -270,7 +276,7 @@ fn half_of_a_surrogate_pair_fails_the_body_and_not_the_envelope() {
     let Incoming::Single(MessageRef::Response {
         id,
         outcome: Ok(result),
-    }) = decode(text, &Limits::default()).unwrap()
+    }) = decode(text, &DecodeLimits::default()).unwrap()
     else {
         panic!()
     };

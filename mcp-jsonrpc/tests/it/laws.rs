@@ -1,7 +1,7 @@
 //! What holds for every message and for all bytes.
 
 use mcp_jsonrpc::model::{CallToolResult, ContentBlock, ListToolsResult, SkillsGet, SkillsList};
-use mcp_jsonrpc::{Body, Incoming, Limits, Message, RawRef, Revision, decode};
+use mcp_jsonrpc::{Body, DecodeLimits, Incoming, Message, RawRef, Revision, decode};
 use proptest::prelude::*;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -95,7 +95,7 @@ proptest! {
         let message = message(&mut Gen::new(seed, revision));
         let bytes = encoded(&message);
         prop_assert!(!bytes.iter().any(|byte| matches!(byte, b'\n' | b'\r')));
-        match decode(&bytes, &Limits::default()) {
+        match decode(&bytes, &DecodeLimits::default()) {
             Ok(Incoming::Single(read)) => prop_assert_eq!(read.to_message(), message),
             other => prop_assert!(false, "{other:?}"),
         }
@@ -105,7 +105,7 @@ proptest! {
     fn every_strict_prefix_of_a_message_is_an_error(seed: u64) {
         let bytes = encoded(&message(&mut Gen::new(seed, Revision::LATEST)));
         for end in 0..bytes.len() {
-            prop_assert!(decode(&bytes[..end], &Limits::default()).is_err(), "{end}");
+            prop_assert!(decode(&bytes[..end], &DecodeLimits::default()).is_err(), "{end}");
         }
     }
 
@@ -124,7 +124,7 @@ proptest! {
                 _ => drop(bytes.remove(at)),
             }
         }
-        if let Ok(Incoming::Single(read)) = decode(&bytes, &Limits::default()) {
+        if let Ok(Incoming::Single(read)) = decode(&bytes, &DecodeLimits::default()) {
             // A plain reading may refuse what nobody has read yet: half a pair, a huge number.
             if let Some(plain) = plainly(&bytes) {
                 agrees(&read.to_message(), &plain)?;
@@ -134,7 +134,7 @@ proptest! {
 
     #[test]
     fn arbitrary_bytes_never_panic(bytes: Vec<u8>) {
-        let _ = decode(&bytes, &Limits::default());
+        let _ = decode(&bytes, &DecodeLimits::default());
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! One bad item never hides the rest.
 
 use mcp_jsonrpc::model::*;
-use mcp_jsonrpc::{Body, DecodeError, Incoming, Limits, MessageRef, RawRef, Rejected, decode};
+use mcp_jsonrpc::{
+    Body, DecodeError, DecodeLimits, Incoming, MessageRef, RawRef, Rejected, decode,
+};
 
 #[track_caller]
 fn read<T: Body>(text: &str) -> T {
@@ -116,7 +118,7 @@ fn a_tool_that_nests_too_deep_is_set_aside_alone_and_by_name() {
         let good = r#"{"name":"good","inputSchema":{}}"#;
         let deep = deep_tool(levels);
         let text = format!(r#"{{"jsonrpc":"2.0","id":7,"result":{{"tools":[{deep},{good}]}}}}"#);
-        let limits = Limits::default().with_result_depth(200_000);
+        let limits = DecodeLimits::default().with_result_depth(200_000);
         let Ok(Incoming::Single(MessageRef::Response {
             outcome: Ok(result),
             ..
@@ -137,7 +139,7 @@ fn a_tool_that_nests_too_deep_is_set_aside_alone_and_by_name() {
 
 #[test]
 fn a_deep_result_is_checked_to_be_json_and_bounded() {
-    let limits = Limits::default().with_result_depth(1000);
+    let limits = DecodeLimits::default().with_result_depth(1000);
     let nested = |levels: usize, core: &str| {
         let (open, close) = (r#"[{"a":"#.repeat(levels / 2), "}]".repeat(levels / 2));
         format!(r#"{{"jsonrpc":"2.0","id":7,"result":{open}{core}{close}}}"#)
@@ -152,7 +154,7 @@ fn a_deep_result_is_checked_to_be_json_and_bounded() {
     }
     for (text, limits) in [
         (nested(1002, "1"), limits),
-        (nested(400, "1"), Limits::default()),
+        (nested(400, "1"), DecodeLimits::default()),
         (nested(400, "1").replace("result", "params"), limits),
     ] {
         let error = decode(text.as_bytes(), &limits).unwrap_err();

@@ -20,4 +20,5 @@ mod replies;
 mod revision;
 mod round_trip;
 mod samples;
+mod sse;
 mod writing;

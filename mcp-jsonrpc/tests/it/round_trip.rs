@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use mcp_jsonrpc::{
-    Body, Incoming, Limits, Message, MessageRef, Method, NotificationMethod, RawRef, decode,
+    Body, DecodeLimits, Incoming, Message, MessageRef, Method, NotificationMethod, RawRef, decode,
     encode_error, encode_notification, encode_request, encode_result, parse_params,
 };
 use serde_json::Value;
@@ -121,5 +121,5 @@ pub(crate) fn any_message(g: &mut Gen) -> Value {
 }
 
 fn read(bytes: &[u8]) -> Incoming<'_> {
-    decode(bytes, &Limits::default()).unwrap()
+    decode(bytes, &DecodeLimits::default()).unwrap()
 }

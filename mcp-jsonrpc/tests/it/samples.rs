@@ -2,7 +2,7 @@
 
 use mcp_jsonrpc::model::*;
 use mcp_jsonrpc::{
-    Body, ErrorObject, Incoming, Limits, MessageRef, Method, NotificationMethod, decode,
+    Body, DecodeLimits, ErrorObject, Incoming, MessageRef, Method, NotificationMethod, decode,
     encode_error, encode_notification, encode_request, encode_result, parse_params,
 };
 use serde::Serialize;
@@ -139,7 +139,7 @@ where
 fn request<M: Method>(sample: &Value) -> Value {
     let text = sample.to_string();
     let Incoming::Single(MessageRef::Request { id, method, params }) =
-        decode(text.as_bytes(), &Limits::default()).unwrap()
+        decode(text.as_bytes(), &DecodeLimits::default()).unwrap()
     else {
         panic!("not a request: {text}")
     };
@@ -153,7 +153,7 @@ fn request<M: Method>(sample: &Value) -> Value {
 fn notification<N: NotificationMethod>(sample: &Value) -> Value {
     let text = sample.to_string();
     let Incoming::Single(MessageRef::Notification { method, params }) =
-        decode(text.as_bytes(), &Limits::default()).unwrap()
+        decode(text.as_bytes(), &DecodeLimits::default()).unwrap()
     else {
         panic!("not a notification: {text}")
     };
@@ -169,7 +169,7 @@ fn response<M: Method>(sample: &Value) -> Value {
     let Incoming::Single(MessageRef::Response {
         id: Some(id),
         outcome: Ok(result),
-    }) = decode(text.as_bytes(), &Limits::default()).unwrap()
+    }) = decode(text.as_bytes(), &DecodeLimits::default()).unwrap()
     else {
         panic!("not a result: {text}")
     };
@@ -184,7 +184,7 @@ fn failure(sample: &Value) -> Value {
     let Incoming::Single(MessageRef::Response {
         id,
         outcome: Err(error),
-    }) = decode(text.as_bytes(), &Limits::default()).unwrap()
+    }) = decode(text.as_bytes(), &DecodeLimits::default()).unwrap()
     else {
         panic!("not an error: {text}")
     };

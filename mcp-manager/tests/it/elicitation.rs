@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mcp_client::{Host, HostCapabilities, HostError, Question};
+use mcp_client::{Host, HostCapabilities, HostError, ServerRequest};
 use mcp_jsonrpc::model::{ElicitResult, Root};
 use mcp_manager::{
     Elicitation, ElicitationHandler, Event, Limits, Manager, ManagerBuilder, NoopElicitation, Wait,
@@ -158,7 +158,7 @@ struct Home;
 
 #[async_trait]
 impl Host for Home {
-    async fn list_roots(&self, question: Question<()>) -> Result<Vec<Root>, HostError> {
+    async fn list_roots(&self, question: ServerRequest<()>) -> Result<Vec<Root>, HostError> {
         Ok(vec![Root::new(format!("file:///home/{}", question.server))])
     }
 }

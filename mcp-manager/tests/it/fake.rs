@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mcp_client::Builder;
+use mcp_client::ClientBuilder;
 use mcp_jsonrpc::RequestId;
 use mcp_manager::{Connector, RemoteEndpoint, ServerConfig, ServerName, StdioEndpoint};
 use mcp_transport::{
-    BoxError, Closed, Connect, Delivery, Incoming, Outgoing, SendError, Shape, Transport,
-    TransportError,
+    BoxError, Closed, Connect, Delivery, Incoming, Outgoing, SendError, Transport, TransportError,
+    TransportKind,
 };
 use parking_lot::Mutex;
 use serde_json::{Value, json};
@@ -304,8 +304,8 @@ impl Transport for End {
         self.0.end(Closed::clean());
     }
 
-    fn shape(&self) -> Shape {
-        Shape::Pipe
+    fn kind(&self) -> TransportKind {
+        TransportKind::Pipe
     }
 
     fn is_alive(&self) -> bool {
@@ -379,8 +379,8 @@ impl Connect for Way {
         "fake".to_owned()
     }
 
-    fn shape(&self) -> Shape {
-        Shape::Pipe
+    fn kind(&self) -> TransportKind {
+        TransportKind::Pipe
     }
 }
 
@@ -414,13 +414,13 @@ impl Fakes {
 
 #[async_trait]
 impl Connector for Fakes {
-    fn builder(&self, config: &ServerConfig) -> Result<Builder, BoxError> {
+    fn builder(&self, config: &ServerConfig) -> Result<ClientBuilder, BoxError> {
         let fake = self.servers.lock().get(config.name().as_str()).cloned();
         let connecting = match config.endpoint() {
             mcp_manager::Endpoint::Stdio(_) => &self.stdio,
             _ => &self.remote,
         };
-        Ok(Builder::new(Arc::new(Way {
+        Ok(ClientBuilder::new(Arc::new(Way {
             fake: fake.ok_or("there is no such fake")?,
             connecting: Arc::clone(connecting),
             answers: Arc::clone(&self.answers),

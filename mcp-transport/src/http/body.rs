@@ -9,12 +9,12 @@ use reqwest::Response;
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::http::HttpLimits;
+use crate::http::body_budget::Reservation;
 use crate::http::redirect::shown;
-use crate::http::turns::Turn;
-use crate::{Patience, TransportError};
+use crate::{ReplyTimeout, TransportError};
 
-/// Room is made at once for so much of the length that a reply announces.
-pub(crate) const TRUSTED: usize = 4 << 20;
+/// How much is allocated up front for a reply that announces its length.
+pub(crate) const MAX_PREALLOCATION: usize = 4 << 20;
 
 /// The bytes of a reply as they come.
 #[derive(Debug)]
@@ -31,16 +31,16 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// The limits that `patience` leaves in force, counted from now.
-    pub(crate) fn new(limits: &HttpLimits, patience: Patience) -> Self {
-        match patience {
-            Patience::Normal => Self {
-                idle: Some(limits.idle_time),
+    /// The limits that apply to a reply of this kind, counted from now.
+    pub(crate) fn new(limits: &HttpLimits, timeout: ReplyTimeout) -> Self {
+        match timeout {
+            ReplyTimeout::Normal => Self {
+                idle: Some(limits.idle_timeout),
                 total: Instant::now()
-                    .checked_add(limits.total_time)
-                    .map(|until| (limits.total_time, until)),
+                    .checked_add(limits.total_timeout)
+                    .map(|until| (limits.total_timeout, until)),
             },
-            Patience::Stream => Self {
+            ReplyTimeout::Stream => Self {
                 idle: None,
                 total: None,
             },
@@ -136,17 +136,17 @@ impl Body {
             .await
     }
 
-    /// How many bytes it will have, if that was said; else 0.
+    /// The announced length; 0 if there is none.
     pub(crate) fn announced(&self) -> usize {
         let length = self.response.content_length().unwrap_or(0);
         usize::try_from(length).unwrap_or(usize::MAX)
     }
 
-    /// The whole body, if it has at most `limit` bytes; a large one when it is its turn.
+    /// The whole body, if it has at most `limit` bytes. A large one waits for its reservation.
     pub(crate) async fn whole(
         mut self,
         limit: usize,
-        turn: &mut Turn,
+        mut reservation: Reservation,
     ) -> Result<Vec<u8>, TransportError> {
         let too_large = || TransportError::TooLarge {
             what: "the reply",
@@ -156,8 +156,7 @@ impl Body {
         if length > limit {
             return Err(too_large());
         }
-        // Nothing of it is read before.
-        turn.wait(length).await;
+        reservation.reserve(length).await;
         let mut whole = Vec::new();
         while let Some(chunk) = self.chunk().await? {
             if whole.len().saturating_add(chunk.len()) > limit {
@@ -167,9 +166,9 @@ impl Body {
                 whole = Vec::from(chunk);
                 continue;
             }
-            turn.wait(whole.len() + chunk.len()).await;
+            reservation.reserve(whole.len() + chunk.len()).await;
             if whole.is_empty() {
-                whole.reserve_exact(length.min(TRUSTED));
+                whole.reserve_exact(length.min(MAX_PREALLOCATION));
             }
             whole.extend_from_slice(&chunk);
         }
@@ -199,8 +198,8 @@ mod tests {
 
     fn limits() -> HttpLimits {
         HttpLimits::default()
-            .with_idle_time(10 * SECOND)
-            .with_total_time(60 * SECOND)
+            .with_idle_timeout(10 * SECOND)
+            .with_total_timeout(60 * SECOND)
     }
 
     async fn pause(watch: &mut Watch, time: Duration) -> Result<(), String> {
@@ -213,7 +212,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_pause_is_limited_anew_each_time_and_the_whole_once() {
-        let mut watch = Watch::new(Pace::new(&limits(), Patience::Normal));
+        let mut watch = Watch::new(Pace::new(&limits(), ReplyTimeout::Normal));
         for _ in 0..6 {
             assert_eq!(pause(&mut watch, 9 * SECOND).await, Ok(()));
         }
@@ -223,7 +222,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_long_pause_ends_the_reply() {
-        let mut watch = Watch::new(Pace::new(&limits(), Patience::Normal));
+        let mut watch = Watch::new(Pace::new(&limits(), ReplyTimeout::Normal));
         // The timer of an earlier pause does not count for a later one.
         assert_eq!(pause(&mut watch, SECOND).await, Ok(()));
         let began = Instant::now();
@@ -234,16 +233,16 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_stream_may_pause_for_a_year() {
-        let mut watch = Watch::new(Pace::new(&limits(), Patience::Stream));
+        let mut watch = Watch::new(Pace::new(&limits(), ReplyTimeout::Stream));
         assert_eq!(pause(&mut watch, 365 * 86_400 * SECOND).await, Ok(()));
     }
 
     #[tokio::test(start_paused = true)]
     async fn limits_beyond_all_clocks_are_no_limits() {
         let limits = limits()
-            .with_idle_time(Duration::MAX)
-            .with_total_time(Duration::MAX);
-        let mut watch = Watch::new(Pace::new(&limits, Patience::Normal));
+            .with_idle_timeout(Duration::MAX)
+            .with_total_timeout(Duration::MAX);
+        let mut watch = Watch::new(Pace::new(&limits, ReplyTimeout::Normal));
         assert_eq!(pause(&mut watch, 365 * 86_400 * SECOND).await, Ok(()));
     }
 }

@@ -200,7 +200,7 @@ impl HttpConfig {
             _ => client_builder(),
         };
         let builder = builder.map_err(|source| HttpConfigError::Client { source })?;
-        build(tame(builder).connect_timeout(self.limits.connect_time))
+        build(tame(builder).connect_timeout(self.limits.connect_timeout))
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::http::{Exchange, HttpConfig, HttpConfigError, HttpTransport};
-use crate::{Connect, Shape, Transport, TransportError};
+use crate::{Connect, Transport, TransportError, TransportKind};
 
 /// Opens connections to one server over Streamable HTTP.
 ///
@@ -51,8 +51,8 @@ impl Connect for HttpConnect {
         self.exchange.target()
     }
 
-    fn shape(&self) -> Shape {
-        Shape::Http
+    fn kind(&self) -> TransportKind {
+        TransportKind::Http
     }
 
     fn fallback(&self) -> Option<Arc<dyn Connect>> {

@@ -5,38 +5,37 @@ use reqwest::header::CONTENT_TYPE;
 
 use crate::TransportError;
 use crate::http::HttpLimits;
-use crate::http::body::{Body, Pace, TRUSTED};
+use crate::http::body::{Body, MAX_PREALLOCATION, Pace};
+use crate::http::body_budget::{BodyBudget, Reservation};
 use crate::http::refusal::refusal;
-use crate::http::turns::{LARGE, Turn, Turns};
-use crate::sse::{SseFrame, SseParser};
+use mcp_jsonrpc::sse::{SseFrame, SseParser};
 
 /// An open event stream.
 #[derive(Debug)]
 pub(crate) struct EventStream {
     body: Body,
     parser: SseParser,
-    /// How long all of it will be, until it has begun.
-    announced: Option<usize>,
     /// Bytes since the last frame.
-    in_hand: usize,
-    turn: Option<Turn>,
+    pending: usize,
+    reservation: Option<Reservation>,
 }
 
 impl EventStream {
     pub(crate) fn new(response: Response, pace: Pace, event_bytes: usize) -> Self {
         let body = Body::new(response, pace);
+        let mut parser = SseParser::new(event_bytes);
+        parser.reserve(body.announced().min(MAX_PREALLOCATION));
         Self {
-            announced: Some(body.announced()),
             body,
-            parser: SseParser::new(event_bytes),
-            in_hand: 0,
-            turn: None,
+            parser,
+            pending: 0,
+            reservation: None,
         }
     }
 
-    /// Reads large events in turns with other streams.
-    pub(crate) fn in_turns(mut self, turns: &Turns) -> Self {
-        self.turn = Some(turns.reader());
+    /// Counts large events against this budget.
+    pub(crate) fn with_budget(mut self, budget: &BodyBudget) -> Self {
+        self.reservation = Some(budget.reservation());
         self
     }
 
@@ -57,46 +56,34 @@ impl EventStream {
         }
     }
 
-    /// The next frame; `None` at the end. An event that the end cuts short is none.
+    /// The next frame; `None` at the end. An event that the end cuts short is dropped.
     pub(crate) async fn next(&mut self) -> Result<Option<SseFrame>, TransportError> {
-        let before = std::mem::take(&mut self.in_hand);
-        if let Some(turn) = &mut self.turn {
-            turn.end(before);
+        self.pending = 0;
+        if let Some(reservation) = &mut self.reservation {
+            reservation.release();
         }
         loop {
             if let Some(frame) = self.parser.next_frame() {
                 return Ok(Some(frame));
             }
-            if let Some(turn) = &mut self.turn {
-                turn.wait(self.in_hand.max(self.body.announced())).await;
+            if let Some(reservation) = &mut self.reservation {
+                let expected = self.pending.max(self.body.announced());
+                reservation.reserve(expected).await;
             }
             let Some(bytes) = self.body.chunk().await? else {
                 return Ok(None);
             };
-            self.make_room(bytes.len());
-            self.in_hand += bytes.len();
+            self.pending += bytes.len();
             self.parser.push(&bytes);
         }
     }
 
-    /// Makes room for what these bytes are the start of: what the reply has announced, or as much
-    /// as the last large event had once this one is large too.
-    fn make_room(&mut self, bytes: usize) {
-        let announced = self.announced.take().filter(|length| *length > bytes);
-        let becomes_large = self.in_hand < LARGE && self.in_hand + bytes >= LARGE;
-        let turn = self.turn.as_ref().filter(|_| becomes_large);
-        let expected = turn.map(|turn| turn.expected().saturating_sub(self.in_hand));
-        if let Some(room) = announced.or(expected) {
-            self.parser.expect(room.min(TRUSTED));
-        }
-    }
-
-    /// Sets new time limits for what is still to come.
+    /// Sets new time limits for the rest of the stream.
     pub(crate) fn set_pace(&mut self, pace: Pace) {
         self.body.set_pace(pace);
     }
 
-    /// What the stream said about itself so far.
+    /// The parser, with the stream's last event id and retry delay.
     pub(crate) fn parser(&self) -> &SseParser {
         &self.parser
     }

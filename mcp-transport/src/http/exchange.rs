@@ -1,4 +1,4 @@
-//! One HTTP exchange, up to the head of the answer: with credentials, within the origin.
+//! One HTTP exchange, up to the head of the response: with credentials, within the origin.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -16,23 +16,23 @@ use crate::{
     AuthRequest, AuthVerdict, BoxError, Challenge, Delivery, Secret, SendError, TransportError,
 };
 
-/// The way to one server.
+/// The HTTP client for one server.
 #[derive(Debug)]
 pub(crate) struct Exchange {
     config: HttpConfig,
     client: Client,
 }
 
-/// One request, to be sent as often as redirects and challenges make it necessary.
+/// One request, sent again as redirects and challenges require.
 #[derive(Debug)]
-pub(crate) struct Ask<'a> {
+pub(crate) struct HttpRequest<'a> {
     pub(crate) method: Method,
     pub(crate) url: &'a Url,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
-    /// Until the head of the answer is there.
-    pub(crate) time: Duration,
-    /// How many refusals the provider may answer with another try.
+    /// Until the head of the response.
+    pub(crate) timeout: Duration,
+    /// How many challenges the provider may answer with another attempt.
     pub(crate) challenges: u32,
 }
 
@@ -53,20 +53,20 @@ impl Exchange {
         &self.config.limits
     }
 
-    /// The server's address for people.
+    /// The server's address for display.
     pub(crate) fn target(&self) -> String {
         shown(&self.config.url)
     }
 
-    /// Sends `ask` and returns with the head of the answer, whatever its status, as long as it is
-    /// neither a redirect nor a refusal of our credentials.
-    pub(crate) async fn send(&self, ask: &Ask<'_>) -> Result<Response, SendError> {
-        let mut url = Cow::Borrowed(ask.url);
+    /// Sends `request` and returns the head of the response, whatever its status, unless it is a
+    /// redirect or a refusal of our credentials.
+    pub(crate) async fn send(&self, request: &HttpRequest<'_>) -> Result<Response, SendError> {
+        let mut url = Cow::Borrowed(request.url);
         let (mut hops, mut refusals) = (0, 0);
         loop {
-            let credentials = self.credentials(&ask.method, &url).await?;
-            let response = self.send_once(ask, &url, &credentials).await?;
-            self.observe(&ask.method, &response);
+            let credentials = self.credentials(&request.method, &url).await?;
+            let response = self.send_once(request, &url, &credentials).await?;
+            self.observe(&request.method, &response);
             let status = response.status().as_u16();
             if matches!(status, 301 | 302 | 303 | 307 | 308) {
                 hops += 1;
@@ -74,7 +74,7 @@ impl Exchange {
                 Box::pin(discard(response, self.limits())).await;
             } else if is_challenge(&response) {
                 refusals += 1;
-                Box::pin(self.challenged(ask, response, &credentials, refusals)).await?;
+                Box::pin(self.challenged(request, response, &credentials, refusals)).await?;
             } else {
                 return Ok(response);
             }
@@ -83,27 +83,27 @@ impl Exchange {
 
     async fn send_once(
         &self,
-        ask: &Ask<'_>,
+        request: &HttpRequest<'_>,
         url: &Url,
         credentials: &Credentials,
     ) -> Result<Response, SendError> {
-        let mut request = Request::new(ask.method.clone(), url.clone());
-        let headers = request.headers_mut();
-        // Nobody else may set what we set.
-        headers.clone_from(&ask.headers);
+        let mut http = Request::new(request.method.clone(), url.clone());
+        let headers = http.headers_mut();
+        // Configured headers and credentials cannot replace ours: `custom_header` refuses those.
+        headers.clone_from(&request.headers);
         headers.extend(self.config.headers.clone());
         for (name, value) in credentials {
             let (name, value) = custom_header(name, value.expose())
                 .map_err(|error| self.no_credentials(error.into()))?;
             headers.insert(name, value);
         }
-        if !ask.body.is_empty() {
-            *request.body_mut() = Some(ask.body.clone().into());
+        if !request.body.is_empty() {
+            *http.body_mut() = Some(request.body.clone().into());
         }
-        let limit = ask.time;
-        match timeout(limit, self.client.execute(request)).await {
+        let limit = request.timeout;
+        match timeout(limit, self.client.execute(http)).await {
             Ok(Ok(response)) => Ok(response),
-            Ok(Err(error)) => Err(self.unsent(&ask.method, url, error)),
+            Ok(Err(error)) => Err(self.unsent(&request.method, url, error)),
             Err(_) => Err(SendError::new(
                 TransportError::Timeout {
                     phase: "the reply's first byte",
@@ -114,12 +114,12 @@ impl Exchange {
         }
     }
 
-    /// No answer came. Only before a connection stood is it certain that nothing was sent.
+    /// There was no response. It is certain that nothing was sent only if there was no connection.
     fn unsent(&self, method: &Method, url: &Url, error: reqwest::Error) -> SendError {
         let error = error.without_url();
         let (delivery, action) = if error.is_connect() {
             if error.is_timeout() {
-                let limit = self.limits().connect_time;
+                let limit = self.limits().connect_timeout;
                 let error = TransportError::Timeout {
                     phase: "connecting",
                     limit,
@@ -188,10 +188,10 @@ impl Exchange {
         }
     }
 
-    /// Tells the provider of a refusal. `Ok` means: try again.
+    /// Reports a refusal to the provider. `Ok` means: try again.
     async fn challenged(
         &self,
-        ask: &Ask<'_>,
+        request: &HttpRequest<'_>,
         response: Response,
         credentials: &Credentials,
         refusals: u32,
@@ -201,14 +201,14 @@ impl Exchange {
         let www_authenticate = challenges(&response);
         discard(response, self.limits()).await;
         let source = match &self.config.auth {
-            Some(auth) if refusals <= ask.challenges => {
-                let challenge = Challenge::new(self.auth_request(&ask.method, &url), status)
+            Some(auth) if refusals <= request.challenges => {
+                let challenge = Challenge::new(self.auth_request(&request.method, &url), status)
                     .with_www_authenticate(&www_authenticate)
                     .with_sent(credentials)
                     .with_attempt(refusals);
                 match auth.challenged(&challenge).await {
                     Ok(AuthVerdict::Retry) => return Ok(()),
-                    Ok(AuthVerdict::GiveUp) => None,
+                    Ok(AuthVerdict::Fail) => None,
                     Err(source) => Some(source),
                 }
             }
@@ -223,7 +223,7 @@ impl Exchange {
     }
 }
 
-/// A 401, or a 403 that says what is missing.
+/// A 401, or a 403 with a `WWW-Authenticate` header.
 fn is_challenge(response: &Response) -> bool {
     match response.status().as_u16() {
         401 => true,

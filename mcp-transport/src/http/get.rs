@@ -1,4 +1,4 @@
-//! Opens event streams by GET: the rest of a reply, or what the server says unasked.
+//! Opens event streams by GET: the rest of a reply, or the stream of unsolicited messages.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
@@ -10,20 +10,20 @@ use reqwest::Method;
 use crate::TransportError;
 use crate::http::EventStream;
 use crate::http::body::Pace;
+use crate::http::connection::Connection;
 use crate::http::headers;
-use crate::http::link::Link;
-use crate::http::resume::Open;
+use crate::http::reply_stream::Open;
 use crate::http::session::SessionId;
 
 #[derive(Debug)]
 pub(crate) struct Get {
-    link: Arc<Link>,
+    connection: Arc<Connection>,
     purpose: Purpose,
     revision: Option<Revision>,
     session: Option<SessionId>,
     pace: Pace,
-    /// Refusals that may still lead to an authorization: one for the whole stream, for nobody
-    /// asked for it.
+    /// Challenges that may still lead to an authorization: one for the whole stream, since no
+    /// caller asked for it.
     challenges: AtomicU32,
 }
 
@@ -31,20 +31,20 @@ pub(crate) struct Get {
 pub(crate) enum Purpose {
     /// The rest of a reply.
     Reply,
-    /// What the server says unasked.
+    /// Unsolicited messages.
     Listen,
 }
 
 impl Get {
     pub(crate) fn new(
-        link: Arc<Link>,
+        connection: Arc<Connection>,
         purpose: Purpose,
         revision: Option<Revision>,
         session: Option<SessionId>,
         pace: Pace,
     ) -> Self {
         Self {
-            link,
+            connection,
             purpose,
             revision,
             session,
@@ -56,21 +56,21 @@ impl Get {
 
 impl Open for Get {
     async fn open(&self, last_event_id: Option<&str>) -> Result<EventStream, TransportError> {
-        let limits = self.link.limits();
+        let limits = self.connection.limits();
         let headers = headers::of_stream(self.revision, self.session.as_ref(), last_event_id);
         let challenges = self.challenges.swap(0, Relaxed);
-        let ask = self.link.ask(Method::GET, headers, challenges);
+        let request = self.connection.bodiless(Method::GET, headers, challenges);
         let response = self
-            .link
+            .connection
             .exchange()
-            .send(&ask)
+            .send(&request)
             .await
             .map_err(|failed| failed.error)?;
-        // A server without a stream of its own may well say 404 to everybody.
+        // A server without a GET stream may answer 404 to every GET.
         if let (404, Purpose::Reply, Some(session)) =
             (response.status().as_u16(), self.purpose, &self.session)
         {
-            self.link.expire(session);
+            self.connection.expire(session);
             return Err(TransportError::SessionExpired);
         }
         EventStream::of(response, self.pace, limits).await

@@ -13,7 +13,7 @@ use std::time::Duration;
 ///
 /// let limits = HttpLimits::default()
 ///     .with_requests_in_flight(8)
-///     .with_connect_time(Duration::from_secs(3));
+///     .with_connect_timeout(Duration::from_secs(3));
 /// # let _ = limits;
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -21,22 +21,23 @@ pub struct HttpLimits {
     pub(crate) requests_in_flight: usize,
     pub(crate) message_bytes: usize,
     pub(crate) error_body_bytes: usize,
+    pub(crate) buffered_bytes: usize,
     pub(crate) queued_messages: usize,
     pub(crate) queued_bytes: usize,
     pub(crate) redirects: u32,
     pub(crate) challenges: u32,
     pub(crate) resumptions: u32,
     pub(crate) reconnects: u32,
-    pub(crate) connect_time: Duration,
-    pub(crate) first_byte_time: Duration,
-    pub(crate) acknowledge_time: Duration,
-    pub(crate) idle_time: Duration,
-    pub(crate) total_time: Duration,
-    pub(crate) listen_time: Duration,
-    pub(crate) endpoint_time: Duration,
-    pub(crate) close_time: Duration,
-    pub(crate) retry_floor: Duration,
-    pub(crate) retry_ceiling: Duration,
+    pub(crate) connect_timeout: Duration,
+    pub(crate) first_byte_timeout: Duration,
+    pub(crate) acknowledge_timeout: Duration,
+    pub(crate) idle_timeout: Duration,
+    pub(crate) total_timeout: Duration,
+    pub(crate) listen_timeout: Duration,
+    pub(crate) endpoint_timeout: Duration,
+    pub(crate) close_timeout: Duration,
+    pub(crate) min_retry_delay: Duration,
+    pub(crate) max_retry_delay: Duration,
 }
 
 impl Default for HttpLimits {
@@ -45,22 +46,23 @@ impl Default for HttpLimits {
             requests_in_flight: 64,
             message_bytes: 32 << 20,
             error_body_bytes: 64 << 10,
+            buffered_bytes: 4 << 20,
             queued_messages: 1024,
             queued_bytes: 4 << 20,
             redirects: 5,
             challenges: 3,
             resumptions: 4,
             reconnects: 8,
-            connect_time: Duration::from_secs(10),
-            first_byte_time: Duration::from_secs(20 * 60),
-            acknowledge_time: Duration::from_secs(30),
-            idle_time: Duration::from_secs(20 * 60),
-            total_time: Duration::from_secs(60 * 60),
-            listen_time: Duration::from_secs(1),
-            endpoint_time: Duration::from_secs(30),
-            close_time: Duration::from_secs(2),
-            retry_floor: Duration::from_millis(100),
-            retry_ceiling: Duration::from_secs(5 * 60),
+            connect_timeout: Duration::from_secs(10),
+            first_byte_timeout: Duration::from_secs(20 * 60),
+            acknowledge_timeout: Duration::from_secs(30),
+            idle_timeout: Duration::from_secs(20 * 60),
+            total_timeout: Duration::from_secs(60 * 60),
+            listen_timeout: Duration::from_secs(1),
+            endpoint_timeout: Duration::from_secs(30),
+            close_timeout: Duration::from_secs(2),
+            min_retry_delay: Duration::from_millis(100),
+            max_retry_delay: Duration::from_secs(5 * 60),
         }
     }
 }
@@ -86,6 +88,9 @@ with! {
     with_message_bytes => message_bytes: usize;
     /// What is read of the body of an error answer. Default: 64 KiB.
     with_error_body_bytes => error_body_bytes: usize;
+    /// Bytes of large replies (64 KiB or more) that are read at the same time; further ones wait,
+    /// and one that is larger is read alone. Default: 4 MiB.
+    with_buffered_bytes => buffered_bytes: usize;
     /// Messages that wait for `recv`. Default: 1024.
     with_queued_messages => queued_messages: usize;
     /// Bytes that wait for `recv`; one larger message waits alone. Default: 4 MiB.
@@ -101,29 +106,29 @@ with! {
     /// given up until the server is heard of again. Default: 8.
     with_reconnects => reconnects: u32;
     /// Name look-up, TCP and TLS together. Default: 10 s.
-    with_connect_time => connect_time: Duration;
+    with_connect_timeout => connect_timeout: Duration;
     /// From the request to the head of its reply. Default: 20 min.
-    with_first_byte_time => first_byte_time: Duration;
+    with_first_byte_timeout => first_byte_timeout: Duration;
     /// From a notification or an answer to the server's word that it has got it. Default: 30 s.
-    with_acknowledge_time => acknowledge_time: Duration;
+    with_acknowledge_timeout => acknowledge_timeout: Duration;
     /// A pause within a reply. Default: 20 min.
-    with_idle_time => idle_time: Duration;
+    with_idle_timeout => idle_timeout: Duration;
     /// A whole reply, resumptions included. Default: 1 h.
-    with_total_time => total_time: Duration;
+    with_total_timeout => total_timeout: Duration;
     /// How long sending `notifications/initialized` waits for the server's own stream to open
     /// before it goes on in the background. Default: 1 s.
-    with_listen_time => listen_time: Duration;
+    with_listen_timeout => listen_timeout: Duration;
     /// HTTP+SSE: until the event stream answers, and from there to its `endpoint` event.
     /// Default: 30 s.
-    with_endpoint_time => endpoint_time: Duration;
+    with_endpoint_timeout => endpoint_timeout: Duration;
     /// Saying goodbye. Default: 2 s.
-    with_close_time => close_time: Duration;
+    with_close_timeout => close_timeout: Duration;
     /// The shortest wait before a reconnection, whatever the server says; it grows while nothing
     /// comes of it. Default: 100 ms.
-    with_retry_floor => retry_floor: Duration;
+    with_min_retry_delay => min_retry_delay: Duration;
     /// The longest wait a server may ask for before a reconnection; if it asks for more, the
     /// stream is given up. Default: 5 min.
-    with_retry_ceiling => retry_ceiling: Duration;
+    with_max_retry_delay => max_retry_delay: Duration;
 }
 
 #[cfg(test)]
@@ -132,6 +137,9 @@ mod tests {
 
     #[test]
     fn the_endpoint_event_is_waited_for_30_seconds_by_default() {
-        assert_eq!(HttpLimits::default().endpoint_time, Duration::from_secs(30));
+        assert_eq!(
+            HttpLimits::default().endpoint_timeout,
+            Duration::from_secs(30)
+        );
     }
 }

@@ -1,34 +1,34 @@
-//! The stream on which a server of the legacy era speaks unasked.
+//! The GET stream on which a server of the legacy era sends unsolicited messages.
 
 use tokio::sync::{Notify, oneshot};
 use tokio::time::sleep;
 
 use crate::http::EventStream;
+use crate::http::inbox::Inbox;
 use crate::http::reconnect::{Next, Reconnect};
-use crate::http::resume::Open;
-use crate::inbox::Inbox;
-use crate::sse::SseFrame;
+use crate::http::reply_stream::Open;
 use crate::{Incoming, TransportError};
+use mcp_jsonrpc::sse::SseFrame;
 
-/// Why nobody listens any more.
+/// Why listening ended.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Over {
-    /// The server has no such stream.
+    /// The server offers no such stream.
     Refused,
-    /// The server had one, and has forgotten the session.
+    /// The server no longer knows the session.
     SessionGone,
 }
 
-/// Listens until the server refuses. A stream that breaks is opened again; one that cannot be
-/// opened again rests until `poke` tells that the server is reachable.
+/// Listens until the server refuses. A stream that breaks is reopened; if that fails, the next
+/// attempt waits until `reachable` is notified.
 pub(crate) async fn listen<O: Open>(
     open: O,
     mut plan: Reconnect,
     inbox: &Inbox,
-    poke: &Notify,
+    reachable: &Notify,
     ready: oneshot::Sender<()>,
 ) -> Over {
-    // Dropped on the first word of the server, whatever it is: nobody waits longer.
+    // Dropped on the server's first response, whatever it is.
     let mut ready = Some(ready);
     let mut was_open = false;
     let mut lost = false;
@@ -44,8 +44,8 @@ pub(crate) async fn listen<O: Open>(
                 was_open = true;
                 let end = read(&mut stream, &mut plan, inbox).await;
                 let next = plan.ended(stream.parser());
-                // A clean end after an event with an id is how a server lets us poll; what it has
-                // to say meanwhile it keeps. Any other end may cost messages.
+                // A clean end after an event with an id is how a server makes us poll: it keeps the
+                // messages in between. Any other end may lose some.
                 lost = end.is_err() || plan.last_event_id().is_none();
                 next
             }
@@ -59,7 +59,7 @@ pub(crate) async fn listen<O: Open>(
         match next {
             Next::After(wait) => sleep(wait).await,
             Next::Exhausted | Next::TooLong(_) if was_open => {
-                poke.notified().await;
+                reachable.notified().await;
                 plan.forgive();
                 lost = true;
             }

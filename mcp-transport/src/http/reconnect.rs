@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::http::HttpLimits;
-use crate::sse::SseParser;
+use mcp_jsonrpc::sse::SseParser;
 
 /// The first wait when the server did not name one; it doubles from there.
 const FIRST: Duration = Duration::from_secs(1);
@@ -39,8 +39,8 @@ impl Reconnect {
     /// Gives up after `budget` attempts in a row that failed.
     pub(crate) fn new(limits: &HttpLimits, budget: u32) -> Self {
         Self {
-            floor: limits.retry_floor,
-            ceiling: limits.retry_ceiling,
+            floor: limits.min_retry_delay,
+            ceiling: limits.max_retry_delay,
             budget,
             retry: None,
             last_event_id: None,
@@ -197,11 +197,11 @@ mod tests {
                 };
                 match next {
                     Next::After(wait) => {
-                        prop_assert!(wait >= limits.retry_floor);
-                        prop_assert!(wait <= limits.retry_ceiling);
+                        prop_assert!(wait >= limits.min_retry_delay);
+                        prop_assert!(wait <= limits.max_retry_delay);
                         prop_assert!(asked.is_none_or(|asked| wait >= asked));
                     }
-                    Next::TooLong(wait) => prop_assert!(wait > limits.retry_ceiling),
+                    Next::TooLong(wait) => prop_assert!(wait > limits.max_retry_delay),
                     Next::Exhausted => prop_assert!(plan.failures >= 8),
                 }
             }

@@ -1,7 +1,7 @@
 //! What a successful answer to a request carries.
 
 use mcp_jsonrpc::{
-    DecodeError, Incoming, Limits, MessageRef, RequestId, Side, decode, likely_answer,
+    DecodeError, DecodeLimits, Incoming, MessageRef, RequestId, Side, decode, peek_response,
 };
 use reqwest::Response;
 use reqwest::header::CONTENT_ENCODING;
@@ -28,7 +28,7 @@ impl Reply {
     pub(crate) async fn of(response: Response) -> Result<Self, TransportError> {
         let status = response.status().as_u16();
         if matches!(status, 202 | 204 | 205) {
-            return Err(TransportError::NoAnswer {
+            return Err(TransportError::NoResponse {
                 detail: format!("HTTP {status} takes note of a request without answering it"),
             });
         }
@@ -66,7 +66,7 @@ pub(crate) fn check_json(body: &[u8]) -> Result<(), TransportError> {
         .trim_ascii_start();
     match text.first() {
         Some(b'{' | b'[') => Ok(()),
-        None => Err(TransportError::NoAnswer {
+        None => Err(TransportError::NoResponse {
             detail: "the reply is empty".to_owned(),
         }),
         Some(_) => Err(malformed(format!(
@@ -77,8 +77,8 @@ pub(crate) fn check_json(body: &[u8]) -> Result<(), TransportError> {
 }
 
 /// The requests that these bytes answer, be it badly.
-pub(crate) fn answered(body: &[u8], limits: &Limits) -> Vec<RequestId> {
-    if let Some((id, _)) = likely_answer(body) {
+pub(crate) fn answered(body: &[u8], limits: &DecodeLimits) -> Vec<RequestId> {
+    if let Some((id, _)) = peek_response(body) {
         return vec![id.into()];
     }
     let answer = |message: Result<MessageRef<'_>, DecodeError>| match message {
@@ -103,7 +103,7 @@ pub(crate) fn blames_session(body: &[u8]) -> bool {
     let Ok(Incoming::Single(MessageRef::Response {
         id: None,
         outcome: Err(error),
-    })) = decode(body, &Limits::default())
+    })) = decode(body, &DecodeLimits::default())
     else {
         return false;
     };

@@ -8,21 +8,21 @@ use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
 
-/// The most tasks one connection runs.
-const MOST: u32 = 1 << 16;
+/// The maximum number of tasks of one connection.
+const MAX_TASKS: u32 = 1 << 16;
 
-/// Tasks that read replies, and the one that listens.
+/// The tasks that read replies, and the one that listens.
 #[derive(Debug)]
 pub(crate) struct Tasks {
     running: Mutex<Running>,
-    /// Each task holds a permit; whoever gets all of them knows that no task is left.
-    places: Arc<Semaphore>,
+    /// Each task holds a permit: whoever acquires all of them knows that no task is left.
+    permits: Arc<Semaphore>,
 }
 
 #[derive(Debug, Default)]
 struct Running {
     replies: HashMap<RequestId, AbortHandle>,
-    /// Streams whose answer has come: nobody asks for them by name any more.
+    /// Streams whose response has come, and which are drained.
     answered: HashMap<RequestId, AbortHandle>,
     listener: Option<AbortHandle>,
     closed: bool,
@@ -32,11 +32,11 @@ impl Tasks {
     pub(crate) fn new() -> Self {
         Self {
             running: Mutex::default(),
-            places: Arc::new(Semaphore::new(MOST as usize)),
+            permits: Arc::new(Semaphore::new(MAX_TASKS as usize)),
         }
     }
 
-    /// Starts reading the reply to `request`; says whether it did.
+    /// Spawns the task that reads the reply to `request`; returns whether it could.
     #[must_use]
     pub(crate) fn read_reply(
         self: &Arc<Self>,
@@ -44,27 +44,48 @@ impl Tasks {
         work: impl Future<Output = ()> + Send + 'static,
     ) -> bool {
         let mut running = self.running.lock();
-        let Ok(place) = self.places.clone().try_acquire_owned() else {
-            return false;
-        };
-        if running.closed {
-            return false;
-        }
-        let (tasks, id) = (self.clone(), request.clone());
-        // The task cannot forget itself before it is known: that takes the lock we hold.
-        let task = tokio::spawn(async move {
-            work.await;
-            tasks.forget(&id);
-            drop(place);
-        });
-        running.replies.insert(request, task.abort_handle());
-        true
+        let task = self.spawn(&running, request.clone(), work);
+        task.map(|task| running.replies.insert(request, task))
+            .is_some()
     }
 
-    /// Starts listening, in place of whoever listened before.
+    /// Spawns the task that reads what follows the response to `request`.
+    pub(crate) fn drain(
+        self: &Arc<Self>,
+        request: RequestId,
+        work: impl Future<Output = ()> + Send + 'static,
+    ) {
+        let mut running = self.running.lock();
+        if let Some(task) = self.spawn(&running, request.clone(), work) {
+            running.answered.insert(request, task);
+        }
+    }
+
+    /// Spawns a task that belongs to `request`. It cannot finish before it is in the table: that
+    /// takes the lock that the caller holds.
+    fn spawn(
+        self: &Arc<Self>,
+        running: &Running,
+        request: RequestId,
+        work: impl Future<Output = ()> + Send + 'static,
+    ) -> Option<AbortHandle> {
+        let permit = self.permits.clone().try_acquire_owned().ok()?;
+        if running.closed {
+            return None;
+        }
+        let tasks = self.clone();
+        let task = tokio::spawn(async move {
+            work.await;
+            tasks.forget(&request);
+            drop(permit);
+        });
+        Some(task.abort_handle())
+    }
+
+    /// Spawns the task that listens, in place of an earlier one.
     pub(crate) fn listen(&self, work: impl Future<Output = ()> + Send + 'static) {
         let mut running = self.running.lock();
-        let Ok(place) = self.places.clone().try_acquire_owned() else {
+        let Ok(permit) = self.permits.clone().try_acquire_owned() else {
             return;
         };
         if running.closed {
@@ -72,21 +93,21 @@ impl Tasks {
         }
         let task = tokio::spawn(async move {
             work.await;
-            drop(place);
+            drop(permit);
         });
         if let Some(before) = running.listener.replace(task.abort_handle()) {
             before.abort();
         }
     }
 
-    /// Nobody listens any more.
+    /// Stops listening.
     pub(crate) fn stop_listening(&self) {
         if let Some(listener) = self.running.lock().listener.take() {
             listener.abort();
         }
     }
 
-    /// The answer has come: what is left of the stream is nobody's to release.
+    /// Notes that the response has come: [`release`](Self::release) leaves the rest alone.
     pub(crate) fn answered(&self, request: &RequestId) {
         let mut running = self.running.lock();
         if let Some((id, task)) = running.replies.remove_entry(request) {
@@ -94,7 +115,7 @@ impl Tasks {
         }
     }
 
-    /// Ends the reading of the reply to `request`, unless its answer has come.
+    /// Stops reading the reply to `request`, unless its response has come.
     pub(crate) fn release(&self, request: &RequestId) {
         if let Some(task) = self.running.lock().replies.remove(request) {
             task.abort();
@@ -107,7 +128,7 @@ impl Tasks {
         running.answered.remove(request);
     }
 
-    /// Ends every task. None can be started afterwards.
+    /// Aborts every task and spawns no more.
     pub(crate) fn abort_all(&self) {
         let mut running = self.running.lock();
         running.closed = true;
@@ -128,7 +149,7 @@ impl Tasks {
 
     /// Waits until every task is gone.
     pub(crate) async fn gone(&self) {
-        // An error would mean that the semaphore was closed, which nobody does.
-        let _ = self.places.acquire_many(MOST).await;
+        // An error would mean that the semaphore was closed, which never happens.
+        let _ = self.permits.acquire_many(MAX_TASKS).await;
     }
 }

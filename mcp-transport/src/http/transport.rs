@@ -8,17 +8,15 @@ use mcp_jsonrpc::RequestId;
 use tokio::sync::{OnceCell, Semaphore, watch};
 
 use crate::http::Exchange;
-use crate::http::lanes::Lanes;
-use crate::http::link::Link;
-use crate::{Delivery, Incoming, Outgoing, SendError, Shape, Transport, TransportError};
+use crate::http::connection::Connection;
+use crate::{Delivery, Incoming, Outgoing, SendError, Transport, TransportError, TransportKind};
 
 /// One connection over Streamable HTTP. Opened by [`HttpConnect`](crate::HttpConnect).
 #[derive(Debug)]
 pub struct HttpTransport {
-    link: Arc<Link>,
-    /// Has a permit for every request that may be under way.
+    connection: Arc<Connection>,
+    /// Has a permit for every request that may be in flight.
     window: Arc<Semaphore>,
-    lanes: Arc<Lanes>,
     closing: watch::Sender<bool>,
     closed: OnceCell<()>,
 }
@@ -27,27 +25,25 @@ impl HttpTransport {
     pub(crate) fn new(exchange: Arc<Exchange>) -> Self {
         Self {
             window: Arc::new(Semaphore::new(exchange.limits().requests_in_flight)),
-            lanes: Arc::default(),
-            link: Arc::new(Link::new(exchange)),
+            connection: Arc::new(Connection::new(exchange)),
             closing: watch::Sender::new(false),
             closed: OnceCell::new(),
         }
     }
 
-    /// Sends a request; may return its answer, of an event stream only if it `is_awaited` here.
+    /// Sends a request; may return its response, that of an event stream only if `wants_response`.
     async fn request(
         &self,
         request: Outgoing,
-        is_awaited: bool,
+        wants_response: bool,
     ) -> Result<Option<Vec<u8>>, SendError> {
         if *self.closing.borrow() {
             return Err(closed());
         }
         let permit = self.window.clone().acquire_owned().await;
         let permit = permit.map_err(|_| closed())?;
-        let lane = self.lanes.enter().await.map_err(|_| closed())?;
-        self.while_open(pin!(self.link.request(request, is_awaited, permit, lane)))
-            .await
+        let work = self.connection.request(request, wants_response, permit);
+        self.while_open(pin!(work)).await
     }
 
     /// Does `work` unless the connection is closed first.
@@ -71,38 +67,37 @@ impl Transport for HttpTransport {
     async fn send(&self, message: Outgoing) -> Result<(), SendError> {
         if let Some(request) = message.request_id().cloned() {
             if let Some(body) = self.request(message, false).await? {
-                self.link.deliver(request, body).await;
+                self.connection.deliver(request, body).await;
             }
             return Ok(());
         }
         if *self.closing.borrow() {
             return Err(closed());
         }
-        self.while_open(pin!(self.link.tell(message))).await
+        self.while_open(pin!(self.connection.notify(message))).await
     }
 
-    async fn ask(&self, request: Outgoing) -> Result<Option<Vec<u8>>, SendError> {
+    async fn send_request(&self, request: Outgoing) -> Result<Option<Vec<u8>>, SendError> {
         self.request(request, true).await
     }
 
     async fn recv(&self) -> Incoming {
-        self.link.recv().await
+        self.connection.recv().await
     }
 
     fn release(&self, request: &RequestId) {
-        self.link.release(request);
+        self.connection.release(request);
     }
 
     async fn close(&self) {
         self.closing.send_replace(true);
         self.window.close();
-        self.lanes.close();
-        self.link.abort();
-        self.closed.get_or_init(|| self.link.say_goodbye()).await;
+        self.connection.abort();
+        self.closed.get_or_init(|| self.connection.close()).await;
     }
 
-    fn shape(&self) -> Shape {
-        Shape::Http
+    fn kind(&self) -> TransportKind {
+        TransportKind::Http
     }
 
     fn is_alive(&self) -> bool {
@@ -116,6 +111,6 @@ fn closed() -> SendError {
 
 impl Drop for HttpTransport {
     fn drop(&mut self) {
-        self.link.abort();
+        self.connection.abort();
     }
 }

@@ -7,11 +7,13 @@ use bytes::Bytes;
 use reqwest::{Method, Url};
 use tokio::time::timeout;
 
-use crate::http::{Ask, EventStream, Exchange, HttpConfig, HttpConfigError, Pace, of_stream};
+use crate::http::{
+    EventStream, Exchange, HttpConfig, HttpConfigError, HttpRequest, Pace, of_stream,
+};
 use crate::legacy_sse::SseTransport;
 use crate::legacy_sse::endpoint::endpoint;
-use crate::sse::SseFrame;
-use crate::{Connect, Patience, Shape, Transport, TransportError};
+use crate::{Connect, ReplyTimeout, Transport, TransportError, TransportKind};
+use mcp_jsonrpc::sse::SseFrame;
 
 /// Opens connections to one server over HTTP+SSE, the transport of 2024-11-05.
 ///
@@ -48,23 +50,23 @@ impl SseConnect {
 
     async fn open(&self) -> Result<(EventStream, Url), TransportError> {
         let limits = self.exchange.limits();
-        let ask = Ask {
+        let request = HttpRequest {
             method: Method::GET,
             url: &self.exchange.config().url,
             headers: of_stream(None, None, None),
             body: Bytes::new(),
-            time: limits.endpoint_time,
+            timeout: limits.endpoint_timeout,
             challenges: limits.challenges,
         };
         let response = self
             .exchange
-            .send(&ask)
+            .send(&request)
             .await
             .map_err(|failed| failed.error)?;
         let url = response.url().clone();
-        let pace = Pace::new(limits, Patience::Stream);
+        let pace = Pace::new(limits, ReplyTimeout::Stream);
         let mut stream = EventStream::of(response, pace, limits).await?;
-        let limit = limits.endpoint_time;
+        let limit = limits.endpoint_timeout;
         let data = timeout(limit, first_endpoint(&mut stream))
             .await
             .map_err(|_| TransportError::Timeout {
@@ -106,8 +108,8 @@ impl Connect for SseConnect {
         self.exchange.target()
     }
 
-    fn shape(&self) -> Shape {
-        Shape::LegacySse
+    fn kind(&self) -> TransportKind {
+        TransportKind::LegacySse
     }
 
     fn fallback(&self) -> Option<Arc<dyn Connect>> {

@@ -6,16 +6,18 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use mcp_jsonrpc::{Limits, RequestId};
+use mcp_jsonrpc::{DecodeLimits, RequestId};
 use parking_lot::Mutex;
 use reqwest::{Method, Url};
 use tokio::sync::{Semaphore, oneshot, watch};
 use tokio::task::JoinHandle;
 
-use crate::http::{Ask, EventStream, Exchange, answered, discard, of_message, refusal};
-use crate::inbox::Inbox;
-use crate::sse::SseFrame;
-use crate::{Closed, Delivery, Incoming, Outgoing, SendError, Shape, Transport, TransportError};
+use crate::http::inbox::Inbox;
+use crate::http::{EventStream, Exchange, HttpRequest, answered, discard, of_message, refusal};
+use crate::{
+    Closed, Delivery, Incoming, Outgoing, SendError, Transport, TransportError, TransportKind,
+};
+use mcp_jsonrpc::sse::SseFrame;
 
 /// One connection over HTTP+SSE. Opened by [`SseConnect`](crate::SseConnect).
 #[derive(Debug)]
@@ -60,15 +62,15 @@ impl SseTransport {
         let headers =
             of_message(&message, None).map_err(|error| SendError::new(error, Delivery::NotSent))?;
         let limits = self.exchange.limits();
-        let ask = Ask {
+        let request = HttpRequest {
             method: Method::POST,
             url: &self.endpoint,
             headers,
             body: Bytes::from(message.body),
-            time: limits.acknowledge_time,
+            timeout: limits.acknowledge_timeout,
             challenges: limits.challenges,
         };
-        let response = self.exchange.send(&ask).await?;
+        let response = self.exchange.send(&request).await?;
         if !response.status().is_success() {
             return Err(refusal(response, limits).await);
         }
@@ -157,8 +159,8 @@ impl Transport for SseTransport {
         }
     }
 
-    fn shape(&self) -> Shape {
-        Shape::LegacySse
+    fn kind(&self) -> TransportKind {
+        TransportKind::LegacySse
     }
 
     fn is_alive(&self) -> bool {
@@ -185,7 +187,7 @@ impl Line {
         if self.posting.lock().is_empty() {
             return;
         }
-        for id in answered(body, &Limits::default()) {
+        for id in answered(body, &DecodeLimits::default()) {
             if let Some(posting) = self.posting.lock().remove(&id) {
                 let _ = posting.send(());
             }
@@ -224,7 +226,7 @@ async fn read(mut stream: EventStream, line: Arc<Line>, target: String) {
             Err(error) => break error,
         }
     };
-    line.end(Closed::because(error));
+    line.end(Closed::with_error(error));
 }
 
 fn lost() -> io::Error {

@@ -10,7 +10,8 @@ pub struct StdioLimits {
     pub(super) control_bytes: usize,
     pub(super) stderr_bytes: usize,
     pub(super) stray_lines: usize,
-    pub(super) shutdown: Duration,
+    pub(super) shutdown_timeout: Duration,
+    pub(super) busy_poll: Duration,
 }
 
 impl Default for StdioLimits {
@@ -21,7 +22,8 @@ impl Default for StdioLimits {
             control_bytes: 1 << 20,
             stderr_bytes: 8 << 10,
             stray_lines: 1000,
-            shutdown: Duration::from_secs(3),
+            shutdown_timeout: Duration::from_secs(3),
+            busy_poll: Duration::ZERO,
         }
     }
 }
@@ -65,8 +67,18 @@ impl StdioLimits {
     /// How long a shutdown may take: half of it the server has to end by itself once its stdin is
     /// closed, a third after SIGTERM, the rest after SIGKILL. 3 s.
     #[must_use]
-    pub fn with_shutdown(mut self, time: Duration) -> Self {
-        self.shutdown = time;
+    pub fn with_shutdown_timeout(mut self, time: Duration) -> Self {
+        self.shutdown_timeout = time;
+        self
+    }
+
+    /// Busy-polls for the response to a lone request for up to this long, if the server's last
+    /// response was that quick, before it falls back to normal wake-ups. Lowers the latency of
+    /// servers that respond within microseconds; keeps a core busy meanwhile, and is ignored on
+    /// machines with one core. 150 µs is a good value. Default: zero, which means off.
+    #[must_use]
+    pub fn with_busy_poll(mut self, limit: Duration) -> Self {
+        self.busy_poll = limit;
         self
     }
 }
@@ -77,6 +89,9 @@ mod tests {
 
     #[test]
     fn a_shutdown_takes_three_seconds_in_total_by_default() {
-        assert_eq!(StdioLimits::default().shutdown, Duration::from_secs(3));
+        assert_eq!(
+            StdioLimits::default().shutdown_timeout,
+            Duration::from_secs(3)
+        );
     }
 }

@@ -12,8 +12,9 @@ use tokio::time::timeout;
 use super::StdioLimits;
 use super::pipe::WritePipe;
 use super::queue::{Offer, Queue, make_line};
+use super::requeue::requeue;
+use crate::Outgoing;
 use crate::process::stranded_bytes;
-use crate::{Outgoing, stand_back};
 
 /// How long a writer that is told to stop may take: it never waits for the server then.
 const FINISH: Duration = Duration::from_secs(1);
@@ -186,7 +187,7 @@ impl Outbox {
                 (Phase::Open | Phase::Closing, false) => {}
             }
             // Every sender that is ready gets its line in: one write for all of them.
-            stand_back().await;
+            requeue().await;
             let batch = self.state.lock().queue.take();
             self.room.notify_waiters();
             if batch.is_some() {

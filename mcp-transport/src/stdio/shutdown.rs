@@ -6,13 +6,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use tokio::time::{Instant, sleep_until};
 
-use super::link::Link;
+use super::connection::Connection;
 use crate::process::{Stop, Tracked};
 
 /// How much is read at once of what nobody wants any more.
 const SCRATCH: usize = 64 * 1024;
 
-impl Link {
+impl Connection {
     /// Ends the server, and returns when it is gone. The first caller starts the work, which then
     /// goes on by itself; all wait for it.
     pub(super) async fn close(self: &Arc<Self>) {
@@ -25,7 +25,7 @@ impl Link {
 
     async fn shut_down(self: Arc<Self>) {
         let start = Instant::now();
-        let whole = self.shutdown;
+        let whole = self.shutdown_timeout;
         for (until, then) in [
             (whole / 2, Stop::Terminate),
             (whole * 5 / 6, Stop::Kill),
@@ -60,7 +60,7 @@ impl Link {
 }
 
 #[async_trait]
-impl Tracked for Link {
+impl Tracked for Connection {
     async fn close_connection(self: Arc<Self>) {
         self.close().await;
     }

@@ -8,9 +8,9 @@ use mcp_jsonrpc::RequestId;
 use tokio::task::JoinHandle;
 
 use super::StdioLimits;
-use super::link::{Link, Pipes};
+use super::connection::{Connection, Pipes};
 use crate::process::{ProcessTracker, SpawnedProcess, Stop, Tracked};
-use crate::{Incoming, Outgoing, ProcessExit, SendError, Shape, Transport};
+use crate::{Incoming, Outgoing, ProcessExit, SendError, Transport, TransportKind};
 
 /// A connection to a server that runs as a child process.
 ///
@@ -26,10 +26,10 @@ use crate::{Incoming, Outgoing, ProcessExit, SendError, Shape, Transport};
 /// but a script that opens `/dev/stdout` anew fails there. (`>&1` is fine.)
 ///
 /// [`close`](Transport::close) closes stdin, then sends SIGTERM, then SIGKILL, to the whole process
-/// group and within [the limit](StdioLimits::with_shutdown). Dropping the transport kills the group
+/// group and within [the limit](StdioLimits::with_shutdown_timeout). Dropping the transport kills the group
 /// at once.
 pub struct StdioTransport {
-    link: Arc<Link>,
+    connection: Arc<Connection>,
     tasks: [JoinHandle<()>; 3],
 }
 
@@ -37,7 +37,7 @@ pub struct StdioTransport {
 impl fmt::Debug for StdioTransport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StdioTransport")
-            .field("command", &self.link.name)
+            .field("command", &self.connection.name)
             .field("process", &self.process_id())
             .field("is_alive", &self.is_alive())
             .finish_non_exhaustive()
@@ -57,70 +57,71 @@ impl StdioTransport {
             stdout,
             stderr,
         } = pipes;
-        let link = Link::new(name.clone(), Arc::clone(&process), stdout, stderr, limits);
-        let link = Arc::new(link);
-        let weak: Weak<dyn Tracked> = Arc::downgrade(&link) as Weak<dyn Tracked>;
-        *link.tracking.lock() = Some(tracker.track(name, process, weak));
+        let connection =
+            Connection::new(name.clone(), Arc::clone(&process), stdout, stderr, limits);
+        let connection = Arc::new(connection);
+        let weak: Weak<dyn Tracked> = Arc::downgrade(&connection) as Weak<dyn Tracked>;
+        *connection.tracking.lock() = Some(tracker.track(name, process, weak));
         let tasks = [
-            tokio::spawn(Arc::clone(&link).write(stdin)),
-            tokio::spawn(Arc::clone(&link).watch()),
-            tokio::spawn(Arc::clone(&link).drain_stderr()),
+            tokio::spawn(Arc::clone(&connection).write(stdin)),
+            tokio::spawn(Arc::clone(&connection).watch()),
+            tokio::spawn(Arc::clone(&connection).drain_stderr()),
         ];
-        Self { link, tasks }
+        Self { connection, tasks }
     }
 
     /// The id of the server's process on this machine, if it runs here.
     pub fn process_id(&self) -> Option<u32> {
-        self.link.process.id()
+        self.connection.process.id()
     }
 
     /// The end of what the server has written to stderr so far.
     pub fn stderr_tail(&self) -> String {
-        self.link.stderr_tail()
+        self.connection.stderr_tail()
     }
 }
 
 #[async_trait]
 impl Transport for StdioTransport {
     async fn send(&self, message: Outgoing) -> Result<(), SendError> {
-        self.link.send(message).await
+        self.connection.send(message).await
     }
 
     fn try_send(&self, message: &mut Outgoing) -> bool {
-        self.link.try_send(message)
+        self.connection.try_send(message)
     }
 
     async fn recv(&self) -> Incoming {
-        self.link.recv().await
+        self.connection.recv().await
     }
 
     fn release(&self, _: &RequestId) {}
 
     async fn close(&self) {
-        self.link.close().await;
+        self.connection.close().await;
         for task in &self.tasks {
             task.abort();
         }
     }
 
-    fn shape(&self) -> Shape {
-        Shape::Pipe
+    fn kind(&self) -> TransportKind {
+        TransportKind::Pipe
     }
 
     fn is_alive(&self) -> bool {
-        self.link.is_alive()
+        self.connection.is_alive()
     }
 
     fn exit(&self) -> Option<ProcessExit> {
-        self.link.exit()
+        self.connection.exit()
     }
 }
 
 impl Drop for StdioTransport {
     fn drop(&mut self) {
-        self.link.begin_closing();
-        self.link.process.stop(Stop::Kill);
-        self.link.finish_closing();
+        self.connection.begin_closing();
+        self.connection.process.stop(Stop::Kill);
+        self.connection.finish_closing();
         for task in &self.tasks {
             task.abort();
         }

@@ -76,7 +76,7 @@ fn every_error() -> Vec<TransportError> {
             server: "https://mcp.example/mcp".into(),
             source: source("the token endpoint did not answer"),
         },
-        TransportError::NoAnswer {
+        TransportError::NoResponse {
             detail: "the stream ended".into(),
         },
     ]

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use mcp_jsonrpc::RequestId;
 use mcp_transport::{
-    Connect, Delivery, HttpConfig, HttpLimits, Shape, SseConnect, StaticTokenAuth, Transport,
-    TransportError,
+    Connect, Delivery, HttpConfig, HttpLimits, SseConnect, StaticTokenAuth, Transport,
+    TransportError, TransportKind,
 };
 
 use crate::http::{BOUND, call, event, next, notification, request, result, send, told};
@@ -52,7 +52,7 @@ async fn connecting_waits_for_the_endpoint_and_messages_are_posted_to_it() {
     .await;
     let auth = Arc::new(StaticTokenAuth::new("t"));
     let transport = connect(config(&server).with_auth(auth)).await.unwrap();
-    assert_eq!(transport.shape(), Shape::LegacySse);
+    assert_eq!(transport.kind(), TransportKind::LegacySse);
     send(&transport, request(1, "initialize")).await.unwrap();
     gate.open();
     assert_eq!(next(&transport).await, format!("- {}", result(1)));
@@ -150,7 +150,7 @@ async fn the_wait_for_the_endpoint_is_bounded() {
         Answer::default().hold(),
     ] {
         let server = Server::start(move |_| answer.clone()).await;
-        let limits = HttpLimits::default().with_endpoint_time(Duration::from_millis(50));
+        let limits = HttpLimits::default().with_endpoint_timeout(Duration::from_millis(50));
         let error = connect(config(&server).with_limits(limits))
             .await
             .unwrap_err();

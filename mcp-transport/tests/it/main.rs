@@ -16,6 +16,5 @@ mod line;
 mod memory;
 #[cfg(feature = "http")]
 mod server;
-mod sse;
 #[cfg(all(unix, feature = "stdio"))]
 mod stdio;

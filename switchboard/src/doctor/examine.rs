@@ -59,7 +59,7 @@ pub(crate) fn examine(
             .info
             .map(|info| format!("{} {}", info.name, info.version)),
         revision: facts.revision.map(|revision| revision.as_str()),
-        transport: client.map(|client| transport(client.shape())),
+        transport: client.map(|client| transport(client.transport_kind())),
         took,
         tools: listing.tools().len(),
         tokens: listing.tools().iter().map(|tool| tool.tokens()).sum(),

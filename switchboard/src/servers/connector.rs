@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mcp_auth::{Authorizer, OAuth};
-use mcp_client::Builder;
+use mcp_client::ClientBuilder;
 use mcp_manager::{Connector, DefaultConnector, Endpoint, ServerConfig, ServerName};
 use mcp_transport::{AuthProvider, BoxError, LocalSpawner};
 
@@ -33,7 +33,7 @@ struct Reach {
 
 #[async_trait]
 impl Connector for Reach {
-    fn builder(&self, config: &ServerConfig) -> Result<Builder, BoxError> {
+    fn builder(&self, config: &ServerConfig) -> Result<ClientBuilder, BoxError> {
         let spawner = Logged {
             log: ServerLog::of(&self.user, config.name().as_str()),
             inner: Arc::new(LocalSpawner::new()),

@@ -335,13 +335,13 @@ mod tests {
             let mcp_manager::Endpoint::Remote(remote) = config.endpoint() else {
                 panic!("{config:?}");
             };
-            remote.to_http().unwrap().into_connect().unwrap().shape()
+            remote.to_http().unwrap().into_connect().unwrap().kind()
         };
-        assert_eq!(first(&row), mcp_transport::Shape::Http);
+        assert_eq!(first(&row), mcp_transport::TransportKind::Http);
         row.transport_seen = Some("sse".to_owned());
-        assert_eq!(first(&row), mcp_transport::Shape::LegacySse);
+        assert_eq!(first(&row), mcp_transport::TransportKind::LegacySse);
         row.transport_seen = Some("streamableHttp".to_owned());
-        assert_eq!(first(&row), mcp_transport::Shape::Http);
+        assert_eq!(first(&row), mcp_transport::TransportKind::Http);
     }
 
     #[test]

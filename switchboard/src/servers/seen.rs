@@ -1,7 +1,7 @@
 //! What is kept of a server for when it is not there.
 
 use mcp_manager::Manager;
-use mcp_transport::Shape;
+use mcp_transport::TransportKind;
 
 use crate::doctor::Finding;
 use crate::servers::tool_policy::identity;
@@ -10,7 +10,9 @@ use crate::store::{ApprovedDefinition, Change, DefinitionKind, Server, ServerToo
 /// The changes that keep in mind how a server is seen now: what is wrong with it, or else what it
 /// offers and how it is spoken to.
 pub(crate) fn seen(row: &Server, manager: &Manager, finding: Option<&Finding>) -> Vec<Change> {
-    let transport = manager.client(&row.name).map(|client| client.shape());
+    let transport = manager
+        .client(&row.name)
+        .map(|client| client.transport_kind());
     let mut changes = vec![Change::SawServer {
         id: row.id.clone(),
         transport: transport.map(|shape| self::transport(shape).to_owned()),
@@ -33,10 +35,10 @@ pub(crate) fn seen(row: &Server, manager: &Manager, finding: Option<&Finding>) -
 }
 
 /// A kind of connection, as rows name it.
-pub(crate) fn transport(shape: Shape) -> &'static str {
+pub(crate) fn transport(shape: TransportKind) -> &'static str {
     match shape {
-        Shape::Http => "streamableHttp",
-        Shape::LegacySse => "sse",
+        TransportKind::Http => "streamableHttp",
+        TransportKind::LegacySse => "sse",
         _ => "stdio",
     }
 }

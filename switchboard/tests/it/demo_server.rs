@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mcp_client::{
-    Builder, CallOptions, Client, EraMode, Event, Host, HostCapabilities, HostError, Question,
+    CallOptions, Client, ClientBuilder, ClientEvent, EraMode, Host, HostCapabilities, HostError,
+    ServerRequest,
 };
 use mcp_jsonrpc::Revision;
 use mcp_jsonrpc::model::{ElicitFormParams, ElicitResult};
@@ -28,7 +29,7 @@ struct Ada;
 impl Host for Ada {
     async fn elicit_form(
         &self,
-        _question: Question<ElicitFormParams>,
+        _question: ServerRequest<ElicitFormParams>,
     ) -> Result<ElicitResult, HostError> {
         let content = serde_json::from_value(json!({"name": "Ada"})).unwrap();
         Ok(ElicitResult::accept(content))
@@ -46,7 +47,7 @@ enum Way {
 /// A server that runs, and a client of it.
 struct Session {
     client: Client,
-    events: mpsc::Receiver<Event>,
+    events: mpsc::Receiver<ClientEvent>,
     child: Option<Child>,
     tracker: ProcessTracker,
 }
@@ -80,7 +81,7 @@ impl Session {
             }
         };
         let (tell, events) = mpsc::channel(64);
-        let client = Builder::new(connect)
+        let client = ClientBuilder::new(connect)
             .name("demo")
             .era(mode)
             .host(Ada, HostCapabilities::default().with_forms())
@@ -241,7 +242,10 @@ async fn grow_tells_that_the_list_of_tools_changed() {
     let mut session = Session::open(Way::Stdio, EraMode::Legacy).await;
     let before = session.client.list_tools().await.unwrap().items.len();
     session.client.call_tool("grow", json!({})).await.unwrap();
-    while !matches!(session.events.recv().await.unwrap(), Event::ToolsChanged) {}
+    while !matches!(
+        session.events.recv().await.unwrap(),
+        ClientEvent::ToolsChanged
+    ) {}
     let after = session.client.list_tools().await.unwrap().items.len();
     assert_eq!(after, before + 1);
     session.close().await;

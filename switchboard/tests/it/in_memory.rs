@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agent_loop::testing::ScriptedModel;
 use agent_loop::{Agent, Event, Limits, ManagedTools, Mode, Policy};
 use async_trait::async_trait;
-use mcp_client::Builder;
+use mcp_client::ClientBuilder;
 use mcp_manager::{Connector, Manager, ServerConfig, StdioEndpoint, Wait};
 use mcp_transport::memory::{self, MemoryConnect, MemoryTransport};
 use mcp_transport::{BoxError, Incoming, Outgoing, Transport as _};
@@ -22,8 +22,8 @@ struct InMemory(MemoryConnect);
 
 #[async_trait]
 impl Connector for InMemory {
-    fn builder(&self, _: &ServerConfig) -> Result<Builder, BoxError> {
-        Ok(Builder::new(Arc::new(self.0.clone())))
+    fn builder(&self, _: &ServerConfig) -> Result<ClientBuilder, BoxError> {
+        Ok(ClientBuilder::new(Arc::new(self.0.clone())))
     }
 }
 

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use mcp_jsonrpc::model::{CallToolResult, ElicitParams, InputRequiredResult, ListToolsResult};
-use mcp_jsonrpc::{Body, Incoming, Limits, Message, RawJson, RawRef, decode};
+use mcp_jsonrpc::{Body, Incoming, DecodeLimits, Message, RawJson, RawRef, decode};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -12,7 +12,7 @@ fuzz_target!(|bytes: &[u8]| {
     if let Ok(text) = std::str::from_utf8(bytes) {
         same_json(text);
     }
-    match decode(bytes, &Limits::default()) {
+    match decode(bytes, &DecodeLimits::default()) {
         Ok(Incoming::Single(message)) => check(&message.to_message(), plainly(bytes)),
         Ok(Incoming::Batch(batch)) => {
             for message in batch.into_iter().flatten() {
@@ -69,7 +69,7 @@ fn check(message: &Message, plain: Option<Value>) {
     let mut out = Vec::new();
     message.encode(&mut out).unwrap();
     assert!(!out.contains(&b'\n'));
-    match decode(&out, &Limits::default()) {
+    match decode(&out, &DecodeLimits::default()) {
         Ok(Incoming::Single(again)) => assert_same(&again.to_message(), message),
         other => panic!("{other:?}"),
     }

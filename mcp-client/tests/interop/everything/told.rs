@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_client::{CallOptions, Event};
+use mcp_client::{CallOptions, ClientEvent};
 use mcp_jsonrpc::model::{LoggingLevel, Subscribe, SubscribeParams, Unsubscribe};
 use parking_lot::Mutex;
 use serde_json::json;
@@ -25,7 +25,7 @@ pub(super) async fn changed_lists_are_told(session: &mut Session) {
     let link = serde_json::to_value(&result.content[0]).unwrap();
     assert_eq!(link["uri"], "demo://resource/session/hi.gz");
     session
-        .event(|event| (event == Event::ResourcesChanged).then_some(()))
+        .event(|event| (event == ClientEvent::ResourcesChanged).then_some(()))
         .await;
     let listed = session.client.list_resources().await.unwrap();
     assert!(listed.items.iter().any(|one| one.name == "hi.gz"));
@@ -128,16 +128,16 @@ async fn subscribe(session: &Session, uri: &str) {
     session.client.request::<Subscribe>(&params).await.unwrap();
 }
 
-fn updated(event: Event) -> Option<String> {
+fn updated(event: ClientEvent) -> Option<String> {
     match event {
-        Event::ResourceUpdated { uri } => Some(uri),
+        ClientEvent::ResourceUpdated { uri } => Some(uri),
         _ => None,
     }
 }
 
 /// The text of a log message that has `part` in it.
-pub(super) fn logged(event: Event, part: &str) -> Option<String> {
-    let Event::Log(message) = event else {
+pub(super) fn logged(event: ClientEvent, part: &str) -> Option<String> {
+    let ClientEvent::Log(message) = event else {
         return None;
     };
     let text: String = message.data.parse().ok()?;

@@ -5,8 +5,8 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use mcp_client::{
-    Client, EraMode, Host, HostCapabilities, HostError, Interests, Limits, Parked, Question,
-    Started, TaskHandle,
+    Client, ClientLimits, EraMode, Host, HostCapabilities, HostError, Interests, Parked,
+    ServerRequest, Started, TaskHandle,
 };
 use mcp_jsonrpc::Revision;
 use mcp_jsonrpc::model::{
@@ -49,14 +49,14 @@ pub(crate) struct Bench {
 }
 
 /// The limits of all clients here.
-pub(crate) fn limits() -> Limits {
-    Limits::default()
-        .with_connect_time(Duration::from_secs(30))
+pub(crate) fn limits() -> ClientLimits {
+    ClientLimits::default()
+        .with_connect_timeout(Duration::from_secs(30))
         .with_call_idle_timeout(Duration::from_secs(10))
-        .with_question_time(Duration::from_secs(60))
+        .with_input_timeout(Duration::from_secs(60))
         .with_rounds(3)
-        .with_list_time(Duration::from_secs(30))
-        .with_task_time(Duration::from_secs(300))
+        .with_list_timeout(Duration::from_secs(30))
+        .with_task_timeout(Duration::from_secs(300))
         .with_resubscribe_attempts(3)
 }
 
@@ -65,17 +65,23 @@ struct Absent;
 
 #[async_trait::async_trait]
 impl Host for Absent {
-    async fn elicit_form(&self, _: Question<ElicitFormParams>) -> Result<ElicitResult, HostError> {
+    async fn elicit_form(
+        &self,
+        _: ServerRequest<ElicitFormParams>,
+    ) -> Result<ElicitResult, HostError> {
         std::future::pending().await
     }
 
-    async fn elicit_url(&self, _: Question<ElicitUrlParams>) -> Result<ElicitAction, HostError> {
+    async fn elicit_url(
+        &self,
+        _: ServerRequest<ElicitUrlParams>,
+    ) -> Result<ElicitAction, HostError> {
         Ok(ElicitAction::Accept)
     }
 }
 
 impl Bench {
-    fn builder(&self, mode: EraMode) -> mcp_client::Builder {
+    fn builder(&self, mode: EraMode) -> mcp_client::ClientBuilder {
         let can = HostCapabilities::default()
             .with_forms()
             .with_urls()
@@ -143,7 +149,7 @@ macro_rules! rows {
 /// The table. A test holds it against the crate's public API.
 pub(crate) fn rows() -> Vec<Row> {
     let mut rows = Vec::from(rows! {
-        "Builder::connect" => |bench| {
+        "ClientBuilder::connect" => |bench| {
             let builder = bench.builder(EraMode::Auto);
             (bench.misbehave)();
             value(builder.connect().await.map(|client| client.server()))

@@ -9,8 +9,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use mcp_jsonrpc::RequestId;
 use mcp_transport::{
-    Closed, Connect, Delivery, HttpFailure, Incoming, Outgoing, SendError, Shape, Transport,
-    TransportError,
+    Closed, Connect, Delivery, HttpFailure, Incoming, Outgoing, SendError, Transport,
+    TransportError, TransportKind,
 };
 use parking_lot::Mutex;
 use serde_json::{Value, json};
@@ -139,7 +139,7 @@ impl Record {
 /// Connects to one such server.
 #[derive(Clone, Debug)]
 pub(crate) struct Scripted {
-    pub(crate) shape: Shape,
+    pub(crate) shape: TransportKind,
     pub(crate) record: Arc<Record>,
 }
 
@@ -160,13 +160,13 @@ impl Connect for Scripted {
         "scripted".to_owned()
     }
 
-    fn shape(&self) -> Shape {
+    fn kind(&self) -> TransportKind {
         self.shape
     }
 }
 
 struct Connection {
-    shape: Shape,
+    shape: TransportKind,
     record: Arc<Record>,
     inbox: Mutex<VecDeque<Incoming>>,
     bell: Notify,
@@ -314,7 +314,7 @@ impl Connection {
             }
             Act::Status(202) => {
                 let detail = "HTTP 202".to_owned();
-                return failed(TransportError::NoAnswer { detail }, Delivery::Sent);
+                return failed(TransportError::NoResponse { detail }, Delivery::Sent);
             }
             Act::Status(status) => {
                 let failure = HttpFailure::new(status, "http://scripted");
@@ -322,11 +322,11 @@ impl Connection {
             }
             Act::SessionGone => return failed(TransportError::SessionExpired, Delivery::NotSent),
             Act::Reset => return failed(broken(), Delivery::Unknown),
-            Act::Drop if self.shape == Shape::Http => self.push(Incoming::Ended {
+            Act::Drop if self.shape == TransportKind::Http => self.push(Incoming::Ended {
                 request: RequestId::from(id.as_i64().unwrap()),
                 error: broken().into(),
             }),
-            Act::Drop => self.end(Closed::because(broken())),
+            Act::Drop => self.end(Closed::with_error(broken())),
             Act::WrongId => {
                 let result = good(request, "mark-of-another");
                 let id = id.as_i64().unwrap() + 1000;
@@ -412,7 +412,7 @@ impl Transport for Connection {
         self.end(Closed::clean());
     }
 
-    fn shape(&self) -> Shape {
+    fn kind(&self) -> TransportKind {
         self.shape
     }
 }

@@ -172,7 +172,7 @@ async fn a_refusal_the_provider_can_do_nothing_about_tells_why() {
         ("no provider", None, refuse(401)),
         (
             "provider gives up",
-            Some(Scripted::saying(Some(AuthVerdict::GiveUp))),
+            Some(Scripted::saying(Some(AuthVerdict::Fail))),
             refuse(401),
         ),
         ("provider fails", Some(Scripted::saying(None)), refuse(403)),
@@ -216,7 +216,7 @@ async fn the_servers_own_stream_starts_one_authorization_at_most() {
     }))
     .await;
     let auth = Scripted::saying(Some(AuthVerdict::Retry));
-    let limits = HttpLimits::default().with_retry_floor(Duration::from_millis(1));
+    let limits = HttpLimits::default().with_min_retry_delay(Duration::from_millis(1));
     let transport = open(config(&server).with_limits(limits).with_auth(auth.clone())).await;
     shake_hands(&transport).await;
     server

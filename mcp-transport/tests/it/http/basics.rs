@@ -128,10 +128,10 @@ async fn an_answer_comes_with_its_request_and_all_else_by_recv() {
     })
     .await;
     let transport = open(config(&server)).await;
-    let answer = transport.ask(call(1)).await.unwrap();
+    let answer = transport.send_request(call(1)).await.unwrap();
     assert_eq!(answer.as_deref(), Some(result(1).as_bytes()));
     for id in 2..=3 {
-        assert_eq!(transport.ask(call(id)).await.unwrap(), None);
+        assert_eq!(transport.send_request(call(id)).await.unwrap(), None);
     }
     let mut told = String::new();
     for _ in 0..4 {
@@ -154,7 +154,7 @@ async fn an_answer_in_an_event_stream_comes_with_its_request_or_by_recv_but_once
     .await;
     let transport = open(config(&server)).await;
     for id in 0..30 {
-        let direct = transport.ask(call(id)).await.unwrap();
+        let direct = transport.send_request(call(id)).await.unwrap();
         if let Some(body) = &direct {
             assert_eq!(body, result(id).as_bytes());
         }

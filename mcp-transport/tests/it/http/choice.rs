@@ -1,56 +1,56 @@
 //! What may be configured, and which transport a URL stands for.
 
-use mcp_transport::Shape;
+use mcp_transport::TransportKind;
 
 use super::*;
 
-fn shapes(config: HttpConfig) -> Vec<Shape> {
+fn kinds(config: HttpConfig) -> Vec<TransportKind> {
     let mut connect = Some(config.into_connect().unwrap());
-    let mut shapes = Vec::new();
+    let mut kinds = Vec::new();
     while let Some(this) = connect {
-        shapes.push(this.shape());
+        kinds.push(this.kind());
         connect = this.fallback();
     }
-    shapes
+    kinds
 }
 
 #[cfg(feature = "sse")]
 #[test]
 fn an_explicit_kind_wins_and_a_suffix_only_orders_the_tries() {
     let new = |url: &str| HttpConfig::new(url).unwrap();
-    let (http, sse) = (Shape::Http, Shape::LegacySse);
-    assert_eq!(shapes(new("https://h.example/mcp")), [http, sse]);
-    assert_eq!(shapes(new("https://h.example/")), [http, sse]);
-    assert_eq!(shapes(new("https://h.example/sse")), [sse, http]);
-    assert_eq!(shapes(new("https://h.example/a/sse/?x=1")), [sse, http]);
-    assert_eq!(shapes(new("https://h.example/parse")), [http, sse]);
+    let (http, sse) = (TransportKind::Http, TransportKind::LegacySse);
+    assert_eq!(kinds(new("https://h.example/mcp")), [http, sse]);
+    assert_eq!(kinds(new("https://h.example/")), [http, sse]);
+    assert_eq!(kinds(new("https://h.example/sse")), [sse, http]);
+    assert_eq!(kinds(new("https://h.example/a/sse/?x=1")), [sse, http]);
+    assert_eq!(kinds(new("https://h.example/parse")), [http, sse]);
     assert_eq!(
-        shapes(new("https://h.example/sse").streamable_only()),
+        kinds(new("https://h.example/sse").streamable_only()),
         [http]
     );
-    assert_eq!(shapes(new("https://h.example/mcp").sse_only()), [sse]);
+    assert_eq!(kinds(new("https://h.example/mcp").sse_only()), [sse]);
 }
 
 #[cfg(feature = "sse")]
 #[test]
 fn what_worked_last_is_tried_first_and_the_other_still_follows() {
     let new = |url: &str| HttpConfig::new(url).unwrap();
-    let (http, sse) = (Shape::Http, Shape::LegacySse);
+    let (http, sse) = (TransportKind::Http, TransportKind::LegacySse);
     let address = "https://h.example/mcp";
-    assert_eq!(shapes(new(address).sse_first(true)), [sse, http]);
-    assert_eq!(shapes(new(address).sse_first(false)), [http, sse]);
+    assert_eq!(kinds(new(address).sse_first(true)), [sse, http]);
+    assert_eq!(kinds(new(address).sse_first(false)), [http, sse]);
     let suffixed = new("https://h.example/sse").sse_first(false);
-    assert_eq!(shapes(suffixed), [http, sse]);
+    assert_eq!(kinds(suffixed), [http, sse]);
     let named = new(address).streamable_only().sse_first(true);
-    assert_eq!(shapes(named), [http]);
+    assert_eq!(kinds(named), [http]);
 }
 
 #[cfg(not(feature = "sse"))]
 #[test]
 fn without_the_feature_there_is_no_fallback() {
     assert_eq!(
-        shapes(HttpConfig::new("https://h.example/sse").unwrap()),
-        [Shape::Http]
+        kinds(HttpConfig::new("https://h.example/sse").unwrap()),
+        [TransportKind::Http]
     );
 }
 

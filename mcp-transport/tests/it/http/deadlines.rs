@@ -21,32 +21,32 @@ async fn each_phase_has_a_limit_of_its_own() {
         (
             "no head",
             Answer::default().hold(),
-            limits.clone().with_first_byte_time(tiny),
+            limits.clone().with_first_byte_timeout(tiny),
         ),
         (
             "half a head",
             Answer::raw("HTTP/1.1 200").hold(),
-            limits.clone().with_first_byte_time(tiny),
+            limits.clone().with_first_byte_timeout(tiny),
         ),
         (
             "json pauses",
             Answer::raw(json).hold(),
-            limits.clone().with_idle_time(tiny),
+            limits.clone().with_idle_timeout(tiny),
         ),
         (
             "events pause",
             Answer::events(": x\n").hold(),
-            limits.clone().with_idle_time(tiny),
+            limits.clone().with_idle_timeout(tiny),
         ),
         (
             "json takes long",
             Answer::raw(json).hold(),
-            limits.clone().with_total_time(tiny),
+            limits.clone().with_total_timeout(tiny),
         ),
         (
             "events take long",
             Answer::events(": x\n").hold(),
-            limits.clone().with_total_time(tiny),
+            limits.clone().with_total_timeout(tiny),
         ),
     ] {
         report += &format!("{case}: {}", timed_out(answer, limits).await);
@@ -57,7 +57,7 @@ async fn each_phase_has_a_limit_of_its_own() {
 #[tokio::test]
 async fn a_notification_is_acknowledged_in_time_or_not_at_all() {
     let server = Server::start(|_| Answer::default().hold()).await;
-    let limits = HttpLimits::default().with_acknowledge_time(Duration::from_millis(10));
+    let limits = HttpLimits::default().with_acknowledge_timeout(Duration::from_millis(10));
     let transport = open_with(&server, limits).await;
     let failed = send(&transport, notification("notifications/cancelled"))
         .await
@@ -70,7 +70,7 @@ async fn a_tls_handshake_that_never_ends_is_a_connection_that_never_stood() {
     // Nobody accepts, but the operating system does.
     let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("https://{}/mcp", silent.local_addr().unwrap());
-    let limits = HttpLimits::default().with_connect_time(Duration::from_millis(10));
+    let limits = HttpLimits::default().with_connect_timeout(Duration::from_millis(10));
     let transport = open(HttpConfig::new(&url).unwrap().with_limits(limits)).await;
     let failed = send(&transport, call(1)).await.unwrap_err();
     assert_eq!(

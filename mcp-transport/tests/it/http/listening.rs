@@ -4,9 +4,9 @@ use super::*;
 
 const CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
 
-/// Limits under which a reconnection takes no time to speak of.
+/// DecodeLimits under which a reconnection takes no time to speak of.
 fn quick() -> HttpLimits {
-    HttpLimits::default().with_retry_floor(Duration::from_millis(1))
+    HttpLimits::default().with_min_retry_delay(Duration::from_millis(1))
 }
 
 /// A legacy server that answers its `nth` GET so, and every call.
@@ -52,7 +52,7 @@ async fn a_server_without_the_stream_is_asked_once_and_works() {
 #[tokio::test]
 async fn a_stream_that_never_answers_holds_up_nothing() {
     let server = Server::start(gets(|_| Answer::default().hold())).await;
-    let limits = quick().with_listen_time(Duration::from_millis(20));
+    let limits = quick().with_listen_timeout(Duration::from_millis(20));
     let transport = open_with(&server, limits).await;
     shake_hands(&transport).await;
     send(&transport, call(1)).await.unwrap();

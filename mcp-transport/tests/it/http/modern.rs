@@ -1,6 +1,6 @@
 //! The modern era: every POST stands for itself.
 
-use mcp_transport::{OutgoingKind, Patience};
+use mcp_transport::{OutgoingKind, ReplyTimeout};
 
 use super::*;
 
@@ -122,12 +122,12 @@ async fn a_stream_that_stays_open_is_spared_the_limits_of_replies() {
     .await;
     let limits = HttpLimits::default()
         .with_requests_in_flight(1)
-        .with_idle_time(Duration::from_millis(20))
-        .with_total_time(Duration::from_millis(40));
+        .with_idle_timeout(Duration::from_millis(20))
+        .with_total_timeout(Duration::from_millis(40));
     let transport = open_with(&server, limits).await;
     let mut listen = request(1, "subscriptions/listen").with_revision(Revision::V2026_07_28);
-    if let OutgoingKind::Request { patience, .. } = &mut listen.kind {
-        *patience = Patience::Stream;
+    if let OutgoingKind::Request { reply_timeout, .. } = &mut listen.kind {
+        *reply_timeout = ReplyTimeout::Stream;
     }
     send(&transport, listen).await.unwrap();
     // Requests that run into their limits show both: time has passed, and the window was free.

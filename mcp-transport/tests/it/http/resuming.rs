@@ -5,7 +5,7 @@ use super::*;
 
 fn quick() -> HttpLimits {
     HttpLimits::default()
-        .with_retry_floor(Duration::from_millis(1))
+        .with_min_retry_delay(Duration::from_millis(1))
         .with_resumptions(1)
 }
 

@@ -175,8 +175,8 @@ async fn closing_ends_the_session_at_the_server() {
 async fn a_goodbye_that_is_never_answered_does_not_hold_up_the_close() {
     let server = Server::start(legacy(|_| Answer::default().hold())).await;
     let limits = HttpLimits::default()
-        .with_close_time(Duration::from_millis(20))
-        .with_listen_time(Duration::from_millis(20));
+        .with_close_timeout(Duration::from_millis(20))
+        .with_listen_timeout(Duration::from_millis(20));
     let transport = open_with(&server, limits).await;
     shake_hands(&transport).await;
     tokio::time::timeout(BOUND, transport.close())

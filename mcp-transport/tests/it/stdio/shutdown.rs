@@ -38,7 +38,7 @@ async fn a_stubborn_server_gets_sigterm_and_then_sigkill() {
     let dir = tempfile::tempdir().unwrap();
     let script = "trap 'note term' TERM; cat >/dev/null; note eof; while :; do sleep 0.05; done";
     let (connect, diary) = diary(dir.path(), script);
-    let limits = StdioLimits::default().with_shutdown(Duration::from_millis(1500));
+    let limits = StdioLimits::default().with_shutdown_timeout(Duration::from_millis(1500));
     let transport = started(connect.with_limits(limits)).await;
     let start = Instant::now();
     transport.close().await;
@@ -57,7 +57,7 @@ async fn the_whole_group_ends_also_behind_a_launcher() {
         dir.path(),
         &format!("{}; sh -c '{server}' & wait", line.hold()),
     );
-    let limits = StdioLimits::default().with_shutdown(Duration::from_millis(600));
+    let limits = StdioLimits::default().with_shutdown_timeout(Duration::from_millis(600));
     let transport = started(connect.with_limits(limits)).await;
     transport.close().await;
     gone.await;

@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use mcp_transport::{
-    Connect, LineFramer, ServerCommand, Shape, SpawnRequest, SpawnedProcess, Spawner, Transport,
-    TransportError, memory,
+    Connect, LineFramer, ServerCommand, SpawnRequest, SpawnedProcess, Spawner, Transport,
+    TransportError, TransportKind, memory,
 };
 
 use super::*;
@@ -12,7 +12,7 @@ use super::*;
 async fn messages_go_out_and_come_back_as_whole_lines() {
     let transport = connect(ServerCommand::new("cat")).start().await.unwrap();
     assert!(transport.is_alive() && transport.process_id().is_some());
-    assert_eq!(transport.shape(), Shape::Pipe);
+    assert_eq!(transport.kind(), TransportKind::Pipe);
     for id in 0..1000 {
         transport.send(request(id, "hé\\n")).await.unwrap();
     }

@@ -185,6 +185,6 @@ impl Crew {
 
 /// What is remembered of a list ends where the list of a connected server does.
 fn kept_in_part(tools: usize) -> Option<String> {
-    let limit = mcp_client::Limits::default().list_items();
+    let limit = mcp_client::ClientLimits::default().list_items();
     (tools >= limit).then(|| format!("only {limit} tools of a server are kept"))
 }

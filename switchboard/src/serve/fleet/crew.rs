@@ -118,7 +118,7 @@ impl Crew {
         let sight = Sight {
             status,
             finding: finding.filter(|_| status.is_trouble()),
-            transport: client.map(|client| transport(client.shape())),
+            transport: client.map(|client| transport(client.transport_kind())),
             tools: tools.len(),
             tokens: enabled.map(|(_, tokens)| tokens).sum(),
         };

@@ -1,0 +1,96 @@
+//! Name resolution that refuses forbidden addresses, at the very moment of connecting.
+
+use std::error::Error;
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+
+use crate::http::guard::Guard;
+
+/// Resolves names by the operating system and passes on only what the guard admits. The
+/// connection is made to those very addresses: a name cannot change its mind in between.
+#[derive(Clone, Debug)]
+pub(crate) struct Resolver {
+    guard: Arc<Guard>,
+}
+
+impl Resolver {
+    pub(crate) fn new(guard: Arc<Guard>) -> Self {
+        Self { guard }
+    }
+}
+
+impl Resolve for Resolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        let guard = self.guard.clone();
+        Box::pin(async move {
+            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
+            let admitted = admitted(&guard, name.as_str(), found)?;
+            Ok(Box::new(admitted.into_iter()) as Addrs)
+        })
+    }
+}
+
+fn admitted(
+    guard: &Guard,
+    name: &str,
+    found: impl Iterator<Item = SocketAddr>,
+) -> Result<Vec<SocketAddr>, Forbidden> {
+    let admitted: Vec<_> = found
+        .filter(|address| guard.admits(name, address.ip()))
+        .collect();
+    if admitted.is_empty() {
+        Err(Forbidden)
+    } else {
+        Ok(admitted)
+    }
+}
+
+/// A name that leads nowhere we may go.
+#[derive(Debug)]
+pub(crate) struct Forbidden;
+
+impl Forbidden {
+    /// Whether this is what made a request fail.
+    pub(crate) fn caused(error: &(dyn Error + 'static)) -> bool {
+        let mut cause = Some(error);
+        while let Some(error) = cause {
+            if error.is::<Self>() {
+                return true;
+            }
+            cause = error.source();
+        }
+        false
+    }
+}
+
+impl fmt::Display for Forbidden {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name leads only into private networks")
+    }
+}
+
+impl Error for Forbidden {}
+
+#[cfg(test)]
+mod tests {
+    use url::Url;
+
+    use super::*;
+
+    #[test]
+    fn only_admitted_addresses_are_passed_on() {
+        let guard = Guard::of(&Url::parse("https://mcp.example.com/").unwrap());
+        let found = ["10.0.0.1:0", "9.9.9.9:0", "[::1]:0"].map(|address| address.parse().unwrap());
+        let passed = admitted(&guard, "as.example.com", found.into_iter()).unwrap();
+        assert_eq!(passed, ["9.9.9.9:0".parse().unwrap()]);
+        let none = admitted(
+            &guard,
+            "as.example.com",
+            ["169.254.169.254:0".parse().unwrap()].into_iter(),
+        );
+        assert!(Forbidden::caused(&none.unwrap_err()));
+    }
+}

@@ -1,0 +1,128 @@
+//! How a person is asked to log in: by whoever can show them a web page.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use mcp_transport::BoxError;
+
+use crate::http::guard::shown;
+
+/// Asks a person to log in at an authorization server's web page.
+///
+/// [`LoopbackAuthorizer`](crate::LoopbackAuthorizer) opens a browser and waits on this machine;
+/// [`HostAuthorizer`] leaves everything to a function of yours.
+#[async_trait]
+pub trait Authorizer: fmt::Debug + Send + Sync {
+    /// Gets ready for one login. `registered` is the redirect URI of an earlier one, if the
+    /// authorization server remembers it: worth using again, because with another one we would
+    /// have to register anew.
+    async fn begin(&self, registered: Option<&str>) -> Result<Box<dyn PendingLogin>, BoxError>;
+}
+
+/// One login, ready to start.
+#[async_trait]
+pub trait PendingLogin: Send {
+    /// Where the authorization server is to send the browser afterwards.
+    fn redirect_uri(&self) -> &str;
+
+    /// Shows the page and waits. Returns the whole URL that the browser was sent to in the end,
+    /// with its query. Dropped when the time for a login is over.
+    async fn finish(self: Box<Self>, prompt: LoginPrompt) -> Result<String, BoxError>;
+}
+
+/// What a person is asked for.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct LoginPrompt {
+    /// The page to show: `https`, or `http` on this machine. Hand it to a browser, never to a
+    /// shell.
+    pub url: String,
+    /// Where the browser will be sent.
+    pub redirect_uri: String,
+    /// The MCP server the login is for.
+    pub server: String,
+    /// The authorization server that asks.
+    pub issuer: String,
+    /// The scopes asked for, separated by spaces; may be empty.
+    pub scope: String,
+}
+
+/// Leaves the login to a function: for hosts that open browsers themselves, that have a redirect
+/// URI of their own, or that let people paste the URL they ended up at.
+///
+/// ```
+/// use mcp_auth::HostAuthorizer;
+///
+/// let authorizer = HostAuthorizer::new("http://localhost:8976/callback", |login| async move {
+///     println!("Log in at {}, then paste the address you end up at.", login.url);
+///     let mut pasted = String::new();
+///     std::io::stdin().read_line(&mut pasted)?;
+///     Ok(pasted)
+/// });
+/// ```
+#[derive(Clone)]
+pub struct HostAuthorizer {
+    redirect_uri: String,
+    visit: Visit,
+}
+
+type Answer = Pin<Box<dyn Future<Output = Result<String, BoxError>> + Send>>;
+type Visit = Arc<dyn Fn(LoginPrompt) -> Answer + Send + Sync>;
+
+impl HostAuthorizer {
+    /// `visit` shows the page and returns the URL, or just the query, that the browser was sent
+    /// to, which begins with `redirect_uri`.
+    pub fn new<F, R>(redirect_uri: impl Into<String>, visit: F) -> Self
+    where
+        F: Fn(LoginPrompt) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<String, BoxError>> + Send + 'static,
+    {
+        let visit: Visit = Arc::new(move |prompt| Box::pin(visit(prompt)));
+        Self {
+            redirect_uri: redirect_uri.into(),
+            visit,
+        }
+    }
+}
+
+#[async_trait]
+impl Authorizer for HostAuthorizer {
+    async fn begin(&self, _: Option<&str>) -> Result<Box<dyn PendingLogin>, BoxError> {
+        Ok(Box::new(self.clone()))
+    }
+}
+
+#[async_trait]
+impl PendingLogin for HostAuthorizer {
+    fn redirect_uri(&self) -> &str {
+        &self.redirect_uri
+    }
+
+    async fn finish(self: Box<Self>, prompt: LoginPrompt) -> Result<String, BoxError> {
+        (self.visit)(prompt).await
+    }
+}
+
+impl fmt::Debug for HostAuthorizer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HostAuthorizer")
+            .field("redirect_uri", &self.redirect_uri)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for LoginPrompt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The query holds the state, which is a secret until the login is over.
+        let url = shown(&self.url);
+        f.debug_struct("LoginPrompt")
+            .field("url", &url)
+            .field("redirect_uri", &self.redirect_uri)
+            .field("server", &self.server)
+            .field("issuer", &self.issuer)
+            .field("scope", &self.scope)
+            .finish()
+    }
+}

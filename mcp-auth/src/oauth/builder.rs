@@ -1,0 +1,225 @@
+//! Describing an authorization, piece by piece.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use url::Url;
+
+use crate::http::Http;
+use crate::http::guard::Guard;
+use crate::identity::assertion::Assertion;
+use crate::identity::client::RegisteredClient;
+use crate::login::authorizer::Authorizer;
+use crate::oauth::config::{Config, Dpop, Grant, Pkce, ResourceParameter};
+use crate::oauth::engine::{Engine, Server, State};
+use crate::oauth::single_flight::Flight;
+use crate::store::TokenStore;
+use crate::store::memory::MemoryStore;
+use crate::token::dpop::Nonces;
+use crate::token::id_jag::EnterpriseLogin;
+use crate::{AuthError, AuthLimits, OAuth};
+
+/// Describes the authorization for one server; see [`OAuth::builder`].
+///
+/// Without further words a person is asked to log in, by the [`authorizer`](Self::authorizer), and
+/// tokens are kept in memory.
+#[derive(Debug)]
+pub struct OAuthBuilder {
+    server: String,
+    config: Config,
+    store: Option<Arc<dyn TokenStore>>,
+    loopback: bool,
+    trusted_hosts: Vec<String>,
+    proxy: Option<String>,
+}
+
+impl OAuthBuilder {
+    pub(crate) fn new(server: String) -> Self {
+        let config = Config {
+            client_name: "Switchboard".to_owned(),
+            registered: None,
+            document: None,
+            authorizer: None,
+            grant: Grant::Login,
+            dpop: Dpop::WhenAsked,
+            resource: ResourceParameter::FromServer,
+            pkce: Pkce::MustBeAdvertised,
+            limits: AuthLimits::default(),
+        };
+        Self {
+            server,
+            config,
+            store: None,
+            loopback: false,
+            trusted_hosts: Vec::new(),
+            proxy: None,
+        }
+    }
+
+    /// The name people see when they are asked to agree.
+    #[must_use]
+    pub fn client_name(mut self, name: impl Into<String>) -> Self {
+        self.config.client_name = name.into();
+        self
+    }
+
+    /// Who asks people to log in; may serve many providers. Without one, a needed login is the error
+    /// [`AuthError::LoginRequired`].
+    #[must_use]
+    pub fn authorizer(mut self, authorizer: Arc<dyn Authorizer>) -> Self {
+        self.config.authorizer = Some(authorizer);
+        self
+    }
+
+    /// Where tokens and registrations are kept.
+    #[must_use]
+    pub fn store(mut self, store: Arc<dyn TokenStore>) -> Self {
+        self.store = Some(store);
+        self
+    }
+
+    /// The client that was registered by hand. Then no other identity is tried.
+    #[must_use]
+    pub fn registered_client(mut self, client: RegisteredClient) -> Self {
+        self.config.registered = Some(client);
+        self
+    }
+
+    /// The `https` URL of a document that describes this client; used as client id by
+    /// authorization servers that take such. The others are asked to register us.
+    #[must_use]
+    pub fn client_document(mut self, url: impl Into<String>) -> Self {
+        self.config.document = Some(url.into());
+        self
+    }
+
+    /// No person: the [registered client](Self::registered_client) is itself entitled.
+    #[must_use]
+    pub fn client_credentials(mut self) -> Self {
+        self.config.grant = Grant::ClientCredentials;
+        self
+    }
+
+    /// No person, or rather one that has logged in to their company already.
+    #[must_use]
+    pub fn enterprise(mut self, login: EnterpriseLogin) -> Self {
+        self.config.grant = Grant::Enterprise(login);
+        self
+    }
+
+    /// No person: the platform this program runs on vouches for it with a signed token.
+    #[must_use]
+    pub fn workload_identity(mut self, token: Assertion) -> Self {
+        self.config.grant = Grant::Workload(token);
+        self
+    }
+
+    /// Insists on tokens that are bound to a key (DPoP). Servers that ask for such get them
+    /// anyway.
+    #[must_use]
+    pub fn require_dpop(mut self) -> Self {
+        self.config.dpop = Dpop::Always;
+        self
+    }
+
+    /// What is sent as `resource`.
+    #[must_use]
+    pub fn resource(mut self, resource: ResourceParameter) -> Self {
+        self.config.resource = resource;
+        self
+    }
+
+    /// Goes on where an authorization server does not say that it knows PKCE. The protocol
+    /// forbids that by default; some large identity providers know it and do not say so.
+    #[must_use]
+    pub fn presume_pkce(mut self) -> Self {
+        self.config.pkce = Pkce::Presumed;
+        self
+    }
+
+    /// Lets the server's metadata lead to this machine. Not needed where the server itself is on
+    /// it.
+    #[must_use]
+    pub fn allow_loopback(mut self) -> Self {
+        self.loopback = true;
+        self
+    }
+
+    /// Lets the server's metadata lead to this host even if it is in a private network: a
+    /// company's own authorization server.
+    #[must_use]
+    pub fn trust_host(mut self, host: impl Into<String>) -> Self {
+        self.trusted_hosts.push(host.into());
+        self
+    }
+
+    /// Reaches authorization servers through a proxy. The proxy then resolves names, so that
+    /// names which lead into private networks are its concern; addresses are still refused.
+    #[must_use]
+    pub fn proxy(mut self, url: impl Into<String>) -> Self {
+        self.proxy = Some(url.into());
+        self
+    }
+
+    /// Bounds on time, size and tries.
+    #[must_use]
+    pub fn limits(mut self, limits: AuthLimits) -> Self {
+        self.config.limits = limits;
+        self
+    }
+
+    /// Checks what can be checked without asking anybody.
+    pub fn build(self) -> Result<OAuth, AuthError> {
+        let parse = |what: &str, url: &str| {
+            Url::parse(url)
+                .ok()
+                .filter(Url::has_host)
+                .ok_or_else(|| AuthError::config(format!("{what} is not a URL")))
+        };
+        let url = parse("the server's address", &self.server)?;
+        if let Some(document) = &self.config.document {
+            let document = parse("the client document's address", document)?;
+            if document.scheme() != "https" || document.path() == "/" {
+                return Err(AuthError::config(
+                    "a client document needs an https URL with a path",
+                ));
+            }
+        }
+        if self.config.registered.is_none() && matches!(self.config.grant, Grant::ClientCredentials)
+        {
+            return Err(AuthError::config(
+                "client credentials need a registered client",
+            ));
+        }
+        let mut guard = Guard::of(&url);
+        if self.loopback {
+            guard.allow_loopback();
+        }
+        for host in &self.trusted_hosts {
+            guard.trust_host(host);
+        }
+        if let Grant::Enterprise(login) = &self.config.grant {
+            guard.trust(&parse(
+                "the identity provider's token endpoint",
+                &login.token_endpoint,
+            )?);
+        }
+        if let Some(proxy) = &self.proxy {
+            guard.trust(&parse("the proxy's address", proxy)?);
+        }
+        let shown = crate::http::guard::without_query(&url);
+        let engine = Engine {
+            http: Http::new(&shown, guard, self.config.limits.clone(), self.proxy),
+            server: Server {
+                text: self.server,
+                url,
+            },
+            config: self.config,
+            nonces: Nonces::default(),
+            store: self.store.unwrap_or_else(|| Arc::new(MemoryStore::new())),
+            flight: Flight::default(),
+            state: Mutex::new(State::default()),
+        };
+        Ok(OAuth::new(engine))
+    }
+}

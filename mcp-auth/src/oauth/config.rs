@@ -1,0 +1,66 @@
+//! What the builder collects.
+
+use std::sync::Arc;
+
+use crate::AuthLimits;
+use crate::identity::assertion::Assertion;
+use crate::identity::client::RegisteredClient;
+use crate::login::authorizer::Authorizer;
+use crate::token::id_jag::EnterpriseLogin;
+
+/// Everything a provider was told at the start.
+#[derive(Debug)]
+pub(crate) struct Config {
+    pub(crate) client_name: String,
+    pub(crate) registered: Option<RegisteredClient>,
+    /// The URL of our metadata document.
+    pub(crate) document: Option<String>,
+    pub(crate) authorizer: Option<Arc<dyn Authorizer>>,
+    pub(crate) grant: Grant,
+    pub(crate) dpop: Dpop,
+    pub(crate) resource: ResourceParameter,
+    pub(crate) pkce: Pkce,
+    pub(crate) limits: AuthLimits,
+}
+
+/// How tokens are come by.
+#[derive(Debug)]
+pub(crate) enum Grant {
+    /// A person logs in.
+    Login,
+    /// The client itself is entitled.
+    ClientCredentials,
+    /// The user's company vouches.
+    Enterprise(EnterpriseLogin),
+    /// The platform we run on vouches.
+    Workload(Assertion),
+}
+
+/// When tokens are bound to a key.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Dpop {
+    /// When the server asks for it.
+    WhenAsked,
+    /// Always; a token that is not bound is refused.
+    Always,
+}
+
+/// What is sent as `resource` (RFC 8707).
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum ResourceParameter {
+    /// What the server's metadata says, byte for byte; else the server's URL.
+    #[default]
+    FromServer,
+    /// Nothing: for authorization servers that choke on it.
+    Omit,
+    /// This text.
+    Exactly(String),
+}
+
+/// Whether an authorization server must say that it knows PKCE.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Pkce {
+    MustBeAdvertised,
+    Presumed,
+}

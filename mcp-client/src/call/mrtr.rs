@@ -1,0 +1,454 @@
+//! Calls that the server may answer with a question: fulfil it, ask again, until there is a result.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_jsonrpc::model::{
+    CallTool, ElicitAction, ElicitResult, GetPrompt, InputRequests, InputRequiredResult,
+    InputResponses, ReadResource, UrlElicitationData, extension, task::CreateTaskResult,
+};
+use mcp_jsonrpc::{
+    ErrorCode, ErrorObject, Method, RawJson, RawMap, RawObject, Reply, ResultBody, ResultType,
+};
+use tokio::time::Instant;
+
+use crate::call::caller::Origin;
+use crate::call::error::{CallError, CallName};
+use crate::call::exchange::RequestFailure;
+use crate::call::parked::Parked;
+use crate::call::request::{Call, Recoveries};
+use crate::call::response::ResponseBody;
+use crate::client::Client;
+use crate::connection::session::Session;
+use crate::connection::snapshot::Snapshot;
+use crate::features::task::CancelOnDrop;
+use crate::host::HostError;
+use crate::host::input::{HostRequest, Unanswered};
+
+/// Methods whose results may ask for input.
+const MRTR_METHODS: [&str; 3] = [CallTool::NAME, GetPrompt::NAME, ReadResource::NAME];
+
+/// Where a call stands between two rounds.
+#[derive(Debug, Default)]
+pub(crate) struct MrtrState {
+    pub(crate) rounds: u32,
+    pub(crate) responses: Option<InputResponses>,
+    pub(crate) request_state: Option<String>,
+    recoveries: Recoveries,
+    /// URLs the user agreed to visit for this call (2025-11-25).
+    visited: Vec<String>,
+}
+
+/// What an answer is.
+#[derive(Debug)]
+pub(crate) enum Answer<T> {
+    /// The result, and how many bytes it has.
+    Result(T, usize),
+    /// A task that will have it.
+    Task(Box<CreateTaskResult>),
+}
+
+/// What a round brought instead of the result.
+enum Incomplete {
+    Missed(RequestFailure),
+    Asked(InputRequiredResult),
+    Task(Box<CreateTaskResult>),
+    Invalid(String),
+}
+
+impl Client {
+    /// Makes a call and reads its result.
+    pub(crate) async fn call<T: ResultBody>(&self, call: &Call<'_>) -> Result<T, CallError> {
+        Ok(self.call_from(call, &mut MrtrState::default()).await?.0)
+    }
+
+    /// As [`call`](Self::call), from some round on. Also tells how many bytes the result has.
+    /// Should the server make a task of the call, that is waited for.
+    pub(crate) async fn call_from<T: ResultBody>(
+        &self,
+        call: &Call<'_>,
+        state: &mut MrtrState,
+    ) -> Result<(T, usize), CallError> {
+        let began = Instant::now();
+        match self
+            .answer(self.connection().snapshot(), call, state)
+            .await?
+        {
+            Answer::Result(result, bytes) => Ok((result, bytes)),
+            Answer::Task(task) => {
+                let task = self.finish_task(self.named(call), task.task_id, began);
+                Ok((Box::pin(task).await?, 0))
+            }
+        }
+    }
+
+    /// Waits for a task in the place of `call`'s caller, which began at `began`. Should the caller
+    /// go away, or the wait fail while the task is running, the task is cancelled: nobody else
+    /// will fetch its result.
+    pub(crate) async fn finish_task<T: ResultBody>(
+        &self,
+        call: CallName,
+        id: String,
+        began: Instant,
+    ) -> Result<T, CallError> {
+        let task = self.handle(id.clone());
+        let mut guard = CancelOnDrop(Some(task.clone()));
+        let mut is_over = false;
+        let result = task.finish(began, &mut is_over).await;
+        if is_over || matches!(result, Err(CallError::Parked(_))) {
+            guard.0 = None;
+        }
+        let task_id = Some(id.into());
+        result.map_err(|error| error.of_task(CallName { task_id, ..call }))
+    }
+
+    /// As [`call_from`](Self::call_from), but returns the task if the call becomes one.
+    pub(crate) async fn answer<T: ResultBody>(
+        &self,
+        mut snapshot: Arc<Snapshot>,
+        call: &Call<'_>,
+        state: &mut MrtrState,
+    ) -> Result<Answer<T>, CallError> {
+        let mut began = None;
+        loop {
+            let session = &snapshot.session;
+            let attempt = self.attempt(call, &snapshot, state);
+            let exchange = self
+                .connection()
+                .exchange(&session.dialect, &attempt, &mut began);
+            let instead = match exchange.await {
+                Ok(body) => match read::<T>(&body, session) {
+                    Ok(result) => return Ok(Answer::Result(result, body.len())),
+                    Err(Incomplete::Task(task)) if self.declares(extension::TASKS) => {
+                        return Ok(Answer::Task(task));
+                    }
+                    Err(instead) => instead,
+                },
+                Err(failure) => Incomplete::Missed(failure),
+            };
+            // Apart, so that the usual call stays small.
+            Box::pin(self.next_round(call, session, instead, state)).await?;
+            snapshot = self.connection().snapshot();
+        }
+    }
+
+    /// Whether the client was built with this extension.
+    fn declares(&self, id: &str) -> bool {
+        self.connection().settings.extensions.contains_key(id)
+    }
+
+    /// Does what it takes for the next round, if there is to be one.
+    async fn next_round(
+        &self,
+        call: &Call<'_>,
+        session: &Session,
+        instead: Incomplete,
+        state: &mut MrtrState,
+    ) -> Result<(), CallError> {
+        match instead {
+            Incomplete::Missed(RequestFailure::Peer(error)) if requires_urls(&error, session) => {
+                self.visit_urls(call, error, state).await
+            }
+            Incomplete::Missed(failure) => {
+                self.recover(call, session, failure, &mut state.recoveries)
+                    .await
+            }
+            Incomplete::Asked(wanted) if MRTR_METHODS.contains(&call.method.as_ref()) => {
+                self.answer_input(call, wanted, state).await
+            }
+            Incomplete::Asked(_) => {
+                Err(self.invalid(call, "it asks for input, which it may not do here"))
+            }
+            Incomplete::Task(_) => Err(self.invalid(call, "it made a task of a call, unasked")),
+            Incomplete::Invalid(detail) => Err(self.invalid(call, detail)),
+        }
+    }
+
+    pub(crate) fn invalid(&self, call: &Call<'_>, detail: impl Into<String>) -> CallError {
+        CallError::InvalidReply {
+            call: self.named(call),
+            detail: detail.into(),
+        }
+    }
+
+    /// Gets the server what it wants, for the next round.
+    async fn answer_input(
+        &self,
+        call: &Call<'_>,
+        wanted: InputRequiredResult,
+        state: &mut MrtrState,
+    ) -> Result<(), CallError> {
+        self.count_round(call, state)?;
+        let InputRequiredResult {
+            input_requests,
+            request_state,
+            ..
+        } = wanted;
+        if input_requests.is_none() && request_state.is_none() {
+            return Err(self.invalid(call, "it asks for input but does not say for which"));
+        }
+        let questions = input_requests.unwrap_or_default();
+        if questions.is_empty() {
+            // Nothing to do but to come again; not at once.
+            tokio::time::sleep(pause(state.rounds)).await;
+        }
+        let answers = self
+            .answers(call, &questions, request_state.as_deref(), state.rounds)
+            .await?;
+        state.responses = (!questions.is_empty()).then_some(answers);
+        state.request_state = request_state;
+        Ok(())
+    }
+
+    fn count_round(&self, call: &Call<'_>, state: &mut MrtrState) -> Result<(), CallError> {
+        let limit = self.connection().settings.limits.rounds();
+        if state.rounds >= limit {
+            let call = self.named(call);
+            return Err(CallError::TooManyRounds {
+                call,
+                rounds: limit,
+            });
+        }
+        state.rounds += 1;
+        Ok(())
+    }
+
+    /// Asks the host everything the server wants to know, one thing after the other.
+    pub(crate) async fn answers(
+        &self,
+        call: &Call<'_>,
+        questions: &InputRequests,
+        state: Option<&str>,
+        rounds: u32,
+    ) -> Result<InputResponses, CallError> {
+        let most = self.connection().settings.limits.questions();
+        if questions.len() > most {
+            let detail = format!(
+                "it asks {} things at once; the limit is {most}",
+                questions.len()
+            );
+            return Err(self.invalid(call, detail));
+        }
+        let (mut answers, mut later) = (InputResponses::new(), false);
+        for (key, question) in questions.iter() {
+            let Some(ask) = HostRequest::of(question) else {
+                return Err(self.invalid(call, "it asks for something unknown"));
+            };
+            let kind = ask.kind();
+            match self.connection().ask_host(ask, self.origin()).await {
+                Ok(answer) => drop(answers.insert(key, answer)),
+                Err(Unanswered::Host(HostError::Later)) => later = true,
+                Err(why) => return Err(self.unanswered(call, kind, why)),
+            }
+        }
+        if !later {
+            return Ok(answers);
+        }
+        Err(CallError::Parked(Box::new(Parked {
+            server: self.connection().settings.name.to_string(),
+            method: call.method.to_string(),
+            params: self.bare_params(call)?,
+            questions: questions.clone(),
+            answers,
+            state: state.map(str::to_owned),
+            rounds,
+        })))
+    }
+
+    /// Where questions come from that are asked in answer to a call of this handle.
+    fn origin(&self) -> Origin {
+        Origin::of(self.options().and_then(|options| options.caller.clone()))
+    }
+
+    /// The call's params as they were given, without what we add.
+    fn bare_params(&self, call: &Call<'_>) -> Result<RawObject, CallError> {
+        #[derive(serde::Deserialize)]
+        struct Message {
+            params: RawObject,
+        }
+        let mut body = Vec::new();
+        call.params
+            .encode(&mut body, &0.into(), &call.method)
+            .map_err(mcp_transport::BoxError::from)
+            .and_then(|()| Ok(serde_json::from_slice::<Message>(&body)?.params))
+            .map_err(|source| CallError::InvalidRequest {
+                call: self.named(call),
+                source,
+            })
+    }
+
+    fn unanswered(&self, call: &Call<'_>, kind: &str, why: Unanswered) -> CallError {
+        let (detail, source) = match why {
+            Unanswered::Undeclared => {
+                return self.invalid(call, format!("it asks for {kind}, which we did not offer"));
+            }
+            Unanswered::Host(HostError::Failed(source)) => (
+                format!("the server asked for {kind}, and the host failed"),
+                Some(source),
+            ),
+            Unanswered::Host(error) => (format!("the server asked for {kind}: {error}"), None),
+            Unanswered::Unfit(problems) => (
+                format!("the answer to {kind} does not fit: {problems}"),
+                None,
+            ),
+            Unanswered::TooSlow => (
+                format!("the server asked for {kind}: nobody answered"),
+                None,
+            ),
+        };
+        CallError::InputRefused {
+            call: self.named(call),
+            detail,
+            source,
+        }
+    }
+
+    /// Has the user go where the server wants them to go first, once each, so that the call can be
+    /// made again.
+    async fn visit_urls(
+        &self,
+        call: &Call<'_>,
+        refusal: ErrorObject,
+        state: &mut MrtrState,
+    ) -> Result<(), CallError> {
+        // Each refusal is a round: a server could name another URL for ever.
+        self.count_round(call, state)?;
+        let UrlElicitationData { elicitations, .. } = match refusal.data_as() {
+            Some(data) => data,
+            None => UrlElicitationData::new(Vec::new()),
+        };
+        let fresh = elicitations
+            .iter()
+            .all(|one| !state.visited.contains(&one.url));
+        let able =
+            fresh && !elicitations.is_empty() && self.connection().settings.capabilities.urls();
+        for one in elicitations.into_iter().filter(|_| able) {
+            let url = one.url.clone();
+            match self
+                .connection()
+                .ask_host(HostRequest::Url(one), self.origin())
+                .await
+            {
+                Ok(answer) if is_accepted(&answer) => state.visited.push(url),
+                _ => return Err(RequestFailure::Peer(refusal).into_error(self.named(call))),
+            }
+        }
+        match able {
+            true => Ok(()),
+            false => Err(RequestFailure::Peer(refusal).into_error(self.named(call))),
+        }
+    }
+
+    /// Takes up a parked call with the answers to its open questions, each the bare result of its
+    /// kind: an [`ElicitResult`](mcp_jsonrpc::model::ElicitResult), a
+    /// [`CreateMessageResult`](mcp_jsonrpc::model::CreateMessageResult), a
+    /// [`ListRootsResult`](mcp_jsonrpc::model::ListRootsResult).
+    ///
+    /// `M` is the method that was parked. Filled-in forms are completed and checked as if the
+    /// host had given them. Should the server ask more, the host is asked as ever.
+    ///
+    /// # Errors
+    ///
+    /// As for the call itself; [`CallError::InputRefused`] if the answers do not fit the questions.
+    pub async fn resume<M: Method>(
+        &self,
+        parked: Parked,
+        answers: InputResponses,
+    ) -> Result<M::Output, CallError> {
+        let Parked {
+            method,
+            params,
+            questions,
+            answers: mut all,
+            state,
+            rounds,
+            ..
+        } = parked;
+        let call = Call::new(M::NAME, &params);
+        if method != M::NAME {
+            let detail = format!("the parked call is {method}");
+            let call = self.call_name(M::NAME);
+            return Err(CallError::InputRefused {
+                call,
+                detail,
+                source: None,
+            });
+        }
+        for (key, answer) in answers {
+            all.insert(key, answer);
+        }
+        crate::host::input::check_answers(&questions, &mut all).map_err(|detail| {
+            CallError::InputRefused {
+                call: self.call_name(M::NAME),
+                detail,
+                source: None,
+            }
+        })?;
+        let name: Option<String> = params
+            .parse::<RawMap>()
+            .ok()
+            .and_then(|params| params.read_as("name").or_else(|| params.read_as("uri")));
+        let call = Call {
+            name: name.as_deref(),
+            ..call
+        };
+        let mut state = MrtrState {
+            rounds,
+            responses: Some(all),
+            request_state: state,
+            ..MrtrState::default()
+        };
+        Ok(self.call_from(&call, &mut state).await?.0)
+    }
+}
+
+/// Reads a result; the usual case takes one pass.
+fn read<T: ResultBody>(body: &ResponseBody, session: &Session) -> Result<T, Incomplete> {
+    let Some(result) = body.read::<T>() else {
+        return read_checked(body, session);
+    };
+    match result.result_type() {
+        _ if !session.dialect.is_modern() => Ok(result),
+        Some(ResultType::Complete) => Ok(result),
+        _ => read_checked(body, session),
+    }
+}
+
+/// Reads a result that is not what was hoped for: checks the whole message, and what kind it is.
+fn read_checked<T: ResultBody>(body: &ResponseBody, session: &Session) -> Result<T, Incomplete> {
+    let raw = body.result().map_err(Incomplete::Missed)?;
+    if !session.dialect.is_modern() {
+        return T::read(raw).map_err(|error| Incomplete::Invalid(error.to_string()));
+    }
+    match Reply::read(raw) {
+        Ok(Reply::Complete(result)) => Ok(result),
+        Ok(Reply::InputRequired(wanted)) => Err(Incomplete::Asked(wanted)),
+        Ok(Reply::Task(task)) => Err(Incomplete::Task(Box::new(task))),
+        Ok(Reply::Unknown { result_type, .. }) => Err(Incomplete::Invalid(format!(
+            "a result of the unknown type {result_type:?}"
+        ))),
+        Ok(_) => Err(Incomplete::Invalid(
+            "a result of an unknown type".to_owned(),
+        )),
+        Err(error) => Err(Incomplete::Invalid(error.to_string())),
+    }
+}
+
+/// A server of 2025-11-25 may refuse a call until the user has been to some URLs.
+fn requires_urls(error: &ErrorObject, session: &Session) -> bool {
+    error.code == ErrorCode::URL_ELICITATION_REQUIRED && !session.dialect.is_modern()
+}
+
+fn is_accepted(answer: &RawJson) -> bool {
+    let answer = answer.parse::<ElicitResult>();
+    answer.is_ok_and(|answer| answer.action == ElicitAction::Accept)
+}
+
+/// How long to wait before coming again unasked: 50 ms, doubling up to 250 ms.
+fn pause(round: u32) -> Duration {
+    Duration::from_millis(
+        50u64
+            .saturating_mul(1 << round.saturating_sub(1).min(8))
+            .min(250),
+    )
+}

@@ -1,0 +1,126 @@
+//! An answer, still in the bytes it came in.
+//!
+//! Most answers are written in one of a few ways, so that their id can be told without looking
+//! through them. The reader does no more than that; whoever waits for the answer reads it, once.
+
+use mcp_jsonrpc::{
+    DecodeLimits, Incoming, MessageRef, RawRef, RequestId, ResultBody, decode, peek_response,
+};
+
+use crate::call::exchange::RequestFailure;
+use crate::connection::reader::chain;
+
+/// A result, still in the bytes it came in.
+#[derive(Debug)]
+pub(crate) struct ResponseBody {
+    bytes: Vec<u8>,
+    start: usize,
+    end: usize,
+    seen: Seen,
+}
+
+/// What the bytes of a [`ResponseBody`] are.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Seen {
+    /// A result, and nothing else.
+    Result,
+    /// A message that is, or looks like, the answer to this request.
+    Message(i64),
+}
+
+impl ResponseBody {
+    /// A result out of a batch.
+    pub(crate) fn result_of_batch(result: RawRef<'_>) -> Self {
+        let bytes = result.get().as_bytes().to_vec();
+        Self {
+            start: 0,
+            end: bytes.len(),
+            bytes,
+            seen: Seen::Result,
+        }
+    }
+
+    /// The part of `bytes`, the answer to request `id`, that is the result, as the decoder says.
+    pub(crate) fn new(bytes: Vec<u8>, start: usize, end: usize, id: i64) -> Self {
+        Self {
+            bytes,
+            start,
+            end,
+            seen: Seen::Message(id),
+        }
+    }
+
+    /// What looks like an answer, and which request it answers.
+    pub(crate) fn peek(bytes: Vec<u8>) -> Result<(i64, Self), Vec<u8>> {
+        let Some((id, result)) = peek_response(&bytes) else {
+            return Err(bytes);
+        };
+        let body = Self {
+            bytes,
+            start: result.start,
+            end: result.end,
+            seen: Seen::Message(id),
+        };
+        Ok((id, body))
+    }
+
+    /// How many bytes the result has.
+    pub(crate) fn len(&self) -> usize {
+        self.end - self.start
+    }
+
+    /// The result's text. If it reads as one JSON value to its end, then it is the result; if it
+    /// does not, [`result`](Self::result) tells why.
+    pub(crate) fn text(&self) -> &str {
+        let text = self
+            .bytes
+            .get(self.start..self.end)
+            .map(std::str::from_utf8);
+        text.and_then(Result::ok).unwrap_or_default()
+    }
+
+    /// Reads the result.
+    pub(crate) fn read<T: ResultBody>(&self) -> Option<T> {
+        T::read_text(self.text()).ok()
+    }
+
+    /// The result, by a careful look at the whole message.
+    pub(crate) fn result(&self) -> Result<RawRef<'_>, RequestFailure> {
+        let Seen::Message(asked) = self.seen else {
+            return RawRef::from_text(self.text())
+                .map_err(|error| RequestFailure::Invalid(chain(&error)));
+        };
+        match decode(&self.bytes, &limits()) {
+            Ok(Incoming::Single(MessageRef::Response {
+                id: Some(id),
+                outcome,
+            })) => match outcome {
+                _ if own_id(&id) != Some(asked) => Err(RequestFailure::Invalid(format!(
+                    "an answer to a request with the id {id}"
+                ))),
+                Ok(result) => Ok(result),
+                Err(error) => Err(RequestFailure::Peer(error)),
+            },
+            Ok(_) => Err(RequestFailure::Invalid(
+                "a message that is no answer".to_owned(),
+            )),
+            Err(error) => Err(RequestFailure::Invalid(chain(&error))),
+        }
+    }
+}
+
+/// How deep a result may nest as a whole. What is read of it is bounded by itself, so that one
+/// item of a list that nests too deep does not hide the others.
+const MAX_RESULT_DEPTH: usize = 1 << 20;
+
+/// The transport bounds how large a message may be.
+pub(crate) fn limits() -> DecodeLimits {
+    DecodeLimits::default()
+        .with_message_bytes(usize::MAX)
+        .with_result_depth(MAX_RESULT_DEPTH)
+}
+
+/// The id as one of our requests has it: a number. Some servers return it as a string.
+pub(crate) fn own_id(id: &RequestId) -> Option<i64> {
+    id.as_i64().or_else(|| id.as_str()?.parse().ok())
+}

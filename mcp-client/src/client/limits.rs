@@ -1,0 +1,158 @@
+//! Every bound of a client in one place.
+
+use std::time::Duration;
+
+/// How much of everything one client allows. All of it is bounded, always.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// let limits = mcp_client::ClientLimits::default()
+///     .with_call_idle_timeout(Duration::from_secs(30))
+///     .with_list_pages(10);
+/// assert_eq!(limits.list_pages(), 10);
+/// ```
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ClientLimits {
+    connect_timeout: Duration,
+    probe_timeout: Duration,
+    call_idle_timeout: Duration,
+    call_deadline: Option<Duration>,
+    input_timeout: Duration,
+    calls_in_flight: usize,
+    questions: usize,
+    queued_events: usize,
+    queued_responses: usize,
+    rounds: u32,
+    list_pages: usize,
+    list_items: usize,
+    list_bytes: usize,
+    list_timeout: Duration,
+    task_timeout: Duration,
+    resubscribe_attempts: u32,
+}
+
+/// Declares each limit once: how it is read and how it is set.
+macro_rules! limits {
+    ($($(#[$meta:meta])* $name:ident / $with:ident: $Type:ty;)*) => {
+        impl ClientLimits {$(
+            $(#[$meta])*
+            pub fn $name(&self) -> $Type {
+                self.$name
+            }
+
+            #[doc = concat!("Sets [`", stringify!($name), "`](Self::", stringify!($name), ").")]
+            #[must_use]
+            pub fn $with(mut self, $name: $Type) -> Self {
+                self.$name = $name;
+                self
+            }
+        )*}
+    };
+}
+
+limits! {
+    /// Time to connect, in all: start or dial, find out the era, shake hands. Default: 30 s.
+    connect_timeout / with_connect_timeout: Duration;
+    /// How long a pipe may leave a first `server/discover` unanswered before the server is started
+    /// anew and asked to `initialize`; at most half of [`connect_timeout`](Self::connect_timeout). Only
+    /// used where modern is preferred: nowhere else does anything but `connect_timeout` limit a
+    /// handshake. Default: 5 s.
+    probe_timeout / with_probe_timeout: Duration;
+    /// The idle timeout of a call: how long it may go without a response and without progress.
+    /// Default: 120 s.
+    call_idle_timeout / with_call_idle_timeout: Duration;
+    /// How long a person may take to answer one question; then it counts as cancelled. The calls'
+    /// clocks stand still meanwhile. Default: 15 min.
+    input_timeout / with_input_timeout: Duration;
+    /// Calls under way at once; further ones wait for their turn. Default: 4096.
+    calls_in_flight / with_calls_in_flight: usize;
+    /// Questions of the server's open at once, or asked in one round of a call; further ones are
+    /// refused. Default: 16.
+    questions / with_questions: usize;
+    /// Events that wait for the event handler; beyond that they are merged or dropped with a
+    /// count. Default: 1024.
+    queued_events / with_queued_events: usize;
+    /// Answers to the server that wait to be sent; beyond that they are dropped. Default: 1024.
+    queued_responses / with_queued_responses: usize;
+    /// How often a server may ask for input before it answers one call. Default: 10.
+    rounds / with_rounds: u32;
+    /// Pages of one list. Default: 100.
+    list_pages / with_list_pages: usize;
+    /// Items of one list. Default: 2048.
+    list_items / with_list_items: usize;
+    /// Bytes of one list, all pages together. Default: 5 MiB.
+    list_bytes / with_list_bytes: usize;
+    /// Time for the further pages of one list. Default: 30 s.
+    list_timeout / with_list_timeout: Duration;
+    /// How long one wait for a task may take. Default: 1 h.
+    task_timeout / with_task_timeout: Duration;
+    /// Attempts in a row to establish a lost subscription again, before it ends with the last
+    /// one's error. Default: 8, in about two minutes.
+    resubscribe_attempts / with_resubscribe_attempts: u32;
+}
+
+impl ClientLimits {
+    /// The deadline of a call: how long it may take in total, whatever progress it reports. Default:
+    /// ten times [`call_idle_timeout`](Self::call_idle_timeout).
+    pub fn call_deadline(&self) -> Duration {
+        self.call_deadline
+            .unwrap_or(self.call_idle_timeout.saturating_mul(10))
+    }
+
+    /// Sets [`call_deadline`](Self::call_deadline).
+    #[must_use]
+    pub fn with_call_deadline(mut self, deadline: Duration) -> Self {
+        self.call_deadline = Some(deadline);
+        self
+    }
+}
+
+impl Default for ClientLimits {
+    fn default() -> Self {
+        Self {
+            connect_timeout: Duration::from_secs(30),
+            probe_timeout: Duration::from_secs(5),
+            call_idle_timeout: Duration::from_secs(120),
+            call_deadline: None,
+            input_timeout: Duration::from_secs(15 * 60),
+            calls_in_flight: 4096,
+            questions: 16,
+            queued_events: 1024,
+            queued_responses: 1024,
+            rounds: 10,
+            list_pages: 100,
+            list_items: 2048,
+            list_bytes: 5 << 20,
+            list_timeout: Duration::from_secs(30),
+            task_timeout: Duration::from_secs(60 * 60),
+            resubscribe_attempts: 8,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_are_what_is_documented() {
+        let limits = ClientLimits::default();
+        assert_eq!(limits.connect_timeout(), Duration::from_secs(30));
+        assert_eq!(limits.call_idle_timeout(), Duration::from_secs(120));
+        assert_eq!(limits.call_deadline(), Duration::from_secs(1200));
+        assert_eq!(limits.list_pages(), 100);
+        assert_eq!(limits.list_items(), 2048);
+        assert_eq!(limits.list_bytes(), 5 * 1024 * 1024);
+        assert_eq!(limits.list_timeout(), Duration::from_secs(30));
+    }
+
+    #[test]
+    fn a_deadline_is_ten_times_the_idle_timeout_unless_it_is_set() {
+        let second = Duration::from_secs(1);
+        let limits = ClientLimits::default().with_call_idle_timeout(second);
+        assert_eq!(limits.call_deadline(), 10 * second);
+        let limits = limits.with_call_deadline(3 * second);
+        assert_eq!(limits.call_deadline(), 3 * second);
+    }
+}

@@ -1,0 +1,99 @@
+//! What can be chosen for a single call.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_jsonrpc::model::{LoggingLevel, Meta, ProgressParams};
+
+use crate::call::caller::Caller;
+
+/// Called with each progress report of a call, in order, on the caller's task.
+pub(crate) type ProgressHandler = Arc<dyn Fn(ProgressParams) + Send + Sync>;
+
+/// What calls through a handle made by [`Client::with`](crate::Client::with) do differently.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// let options = mcp_client::CallOptions::default()
+///     .with_idle_timeout(Duration::from_secs(5))
+///     .with_progress(|report| println!("{} done", report.progress));
+/// ```
+#[derive(Clone, Default)]
+pub struct CallOptions {
+    pub(crate) idle_timeout: Option<Duration>,
+    pub(crate) deadline: Option<Duration>,
+    pub(crate) progress: Option<ProgressHandler>,
+    pub(crate) meta: Option<Meta>,
+    pub(crate) log_level: Option<LoggingLevel>,
+    pub(crate) caller: Option<Arc<Caller>>,
+}
+
+impl CallOptions {
+    /// Sets the idle timeout: how long a call may go without a response and without progress.
+    /// Every progress report starts it anew, so that a call may take longer: see
+    /// [`with_deadline`](Self::with_deadline).
+    #[must_use]
+    pub fn with_idle_timeout(mut self, timeout: Duration) -> Self {
+        self.idle_timeout = Some(timeout);
+        self
+    }
+
+    /// Sets the deadline: how long a call may take in total, whatever progress it reports, and the
+    /// task included that it may become. By default ten times its idle timeout. The time people
+    /// take to answer what the server asks does not count.
+    #[must_use]
+    pub fn with_deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = Some(deadline);
+        self
+    }
+
+    /// Hears of a call's progress, in order, before its answer. When reports come faster than
+    /// they are taken, the newest replaces the last.
+    #[must_use]
+    pub fn with_progress(
+        mut self,
+        on_progress: impl Fn(ProgressParams) + Send + Sync + 'static,
+    ) -> Self {
+        self.progress = Some(Arc::new(on_progress));
+        self
+    }
+
+    /// Adds to the `_meta` of each request, a trace context for instance. What the protocol
+    /// itself puts there cannot be replaced.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Meta) -> Self {
+        self.meta = Some(meta);
+        self
+    }
+
+    /// From which level on the server shall log while it works on a call. Only modern servers can
+    /// be asked this per call.
+    #[must_use]
+    pub fn with_log_level(mut self, level: LoggingLevel) -> Self {
+        self.log_level = Some(level);
+        self
+    }
+
+    /// Who makes the call: what its server asks because of it comes with this
+    /// ([`ServerRequest::origin`](crate::ServerRequest)).
+    #[must_use]
+    pub fn with_caller(mut self, caller: impl Into<Arc<Caller>>) -> Self {
+        self.caller = Some(caller.into());
+        self
+    }
+}
+
+impl fmt::Debug for CallOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallOptions")
+            .field("idle_timeout", &self.idle_timeout)
+            .field("deadline", &self.deadline)
+            .field("progress", &self.progress.is_some())
+            .field("meta", &self.meta)
+            .field("log_level", &self.log_level)
+            .field("caller", &self.caller)
+            .finish()
+    }
+}

@@ -1,0 +1,276 @@
+//! How a connection begins: `initialize`, or `server/discover`.
+
+use std::time::Duration;
+
+use mcp_jsonrpc::model::{
+    Discover, DiscoverResult, EmptyParams, Implementation, Initialize, InitializeParams,
+    InitializeResult, Initialized, ServerCapabilities, UnsupportedVersionData,
+};
+use mcp_jsonrpc::{
+    Body, Method, NotificationMethod, RawMap, RawRef, Reply, Revision, encode_notification,
+};
+use mcp_transport::{Outgoing, TransportError};
+
+use crate::call::exchange::{Attempt, RequestFailure};
+use crate::connection::Connection;
+use crate::connection::clock::{Deadlines, TimeoutKind};
+use crate::connection::session::{ServerDetails, Session};
+use crate::dialect::verdict::Finding;
+use crate::dialect::{Dialect, Extras};
+
+/// Why a handshake failed.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// The request brought no result.
+    RequestFailure(RequestFailure),
+    /// The server speaks something else.
+    Version(Vec<String>),
+}
+
+/// Which revision is offered to a legacy server.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Offer {
+    /// This one, or whatever older or newer legacy one the server would rather speak.
+    AtBest(Revision),
+    /// This one and no other.
+    Only(Revision),
+}
+
+impl Connection {
+    /// Shakes hands the old way.
+    pub(crate) async fn initialize(&self, offer: Offer) -> Result<(), Refusal> {
+        let settings = &self.settings;
+        let (Offer::AtBest(revision) | Offer::Only(revision)) = offer;
+        let params = InitializeParams::new(
+            revision.as_str(),
+            settings.legacy_capabilities(),
+            settings.info.clone(),
+        );
+        let limit = settings.limits.connect_timeout();
+        let attempt = self.handshake_attempt(Initialize::NAME, &params, limit);
+        let exchanged = self
+            .exchange(&Dialect::handshake(), &attempt, &mut None)
+            .await;
+        let body = exchanged.map_err(|failure| Refusal::RequestFailure(self.explain(failure)))?;
+        let result = read_initialize(body.result().map_err(Refusal::RequestFailure)?)
+            .map_err(|detail| Refusal::RequestFailure(RequestFailure::Invalid(detail)))?;
+        let agreed = result.protocol_version.parse::<Revision>().ok();
+        let fits = |agreed: &Revision| match offer {
+            Offer::AtBest(_) => !agreed.is_modern(),
+            Offer::Only(revision) => *agreed == revision,
+        };
+        let Some(agreed) = agreed.filter(fits) else {
+            return Err(Refusal::Version(vec![result.protocol_version]));
+        };
+        let session = Session {
+            dialect: Dialect::legacy(agreed),
+            facts: ServerDetails {
+                info: Some(result.server_info),
+                capabilities: result.capabilities,
+                instructions: result.instructions,
+                revision: Some(agreed),
+            },
+            number: self.session().number + 1,
+        };
+        self.set_session(session);
+        self.initialized(agreed)
+            .await
+            .map_err(Refusal::RequestFailure)
+    }
+
+    /// Tells the server that the session is open.
+    async fn initialized(&self, revision: Revision) -> Result<(), RequestFailure> {
+        let mut body = Vec::new();
+        encode_notification(&mut body, Initialized::NAME, &()).map_err(RequestFailure::Encode)?;
+        let message = Outgoing::notification(Initialized::NAME, body).with_revision(revision);
+        let limit = self.settings.limits.connect_timeout();
+        match self.send_within(limit, message).await {
+            Ok(()) => Ok(()),
+            // Nobody answers a notification; a server that tries to has still got it.
+            Err(failure) if matches!(failure.error, TransportError::Http(_)) => {
+                tracing::debug!(server = %self.settings.name, error = %failure, "initialized");
+                Ok(())
+            }
+            Err(failure) => Err(RequestFailure::Lost {
+                error: failure.error.into(),
+                delivery: failure.delivery,
+            }),
+        }
+    }
+
+    /// Shakes hands once more after the server forgot us, unless somebody else just did.
+    /// Takes no longer than connecting may, the wait for that somebody included.
+    pub(crate) async fn initialize_again(&self, session: &Session) -> Result<(), Refusal> {
+        let limit = self.settings.limits.connect_timeout();
+        let again = self.initialize_in_turn(session);
+        tokio::time::timeout(limit, again)
+            .await
+            .unwrap_or_else(|_| {
+                Err(Refusal::RequestFailure(RequestFailure::Timeout {
+                    limit,
+                    kind: TimeoutKind::Deadline,
+                    trouble: None,
+                }))
+            })
+    }
+
+    async fn initialize_in_turn(&self, session: &Session) -> Result<(), Refusal> {
+        let Ok(_turn) = self.gate.acquire().await else {
+            return Err(Refusal::RequestFailure(RequestFailure::Closed));
+        };
+        if self.session().number != session.number {
+            return Ok(());
+        }
+        let revision = session
+            .dialect
+            .revision()
+            .unwrap_or(Revision::LATEST_LEGACY);
+        self.initialize(Offer::AtBest(revision)).await
+    }
+
+    /// Asks a modern server about itself, in the words of `revision`.
+    pub(crate) async fn discover(
+        &self,
+        revision: Revision,
+        limit: Duration,
+    ) -> Result<DiscoverResult, RequestFailure> {
+        let dialect = self.modern_dialect(revision)?;
+        let params = EmptyParams::default();
+        let attempt = self.handshake_attempt(Discover::NAME, &params, limit);
+        let exchanged = self.exchange(&dialect, &attempt, &mut None).await;
+        let body = exchanged.map_err(|failure| self.explain(failure))?;
+        match Reply::read(body.result()?) {
+            Ok(Reply::Complete(result)) => Ok(result),
+            Ok(_) => Err(RequestFailure::Invalid(
+                "a result that is not complete".to_owned(),
+            )),
+            Err(error) => Err(RequestFailure::Invalid(error.to_string())),
+        }
+    }
+
+    /// Speaks `revision` from now on, with a server that told this about itself.
+    pub(crate) fn adopt(
+        &self,
+        revision: Revision,
+        result: DiscoverResult,
+    ) -> Result<(), RequestFailure> {
+        let dialect = self.modern_dialect(revision)?;
+        // Where it belongs, and where earlier drafts had it.
+        let info = result.meta.as_ref().and_then(|meta| meta.server_info());
+        let info = info.or_else(|| result.extra.read_as::<Implementation>("serverInfo"));
+        let facts = ServerDetails {
+            info,
+            capabilities: result.capabilities,
+            instructions: result.instructions,
+            revision: Some(revision),
+        };
+        self.set_session(Session {
+            dialect,
+            facts,
+            number: self.session().number + 1,
+        });
+        Ok(())
+    }
+
+    fn modern_dialect(&self, revision: Revision) -> Result<Dialect, RequestFailure> {
+        let settings = &self.settings;
+        Dialect::modern(revision, &settings.info, &settings.modern_capabilities())
+            .map_err(|error| RequestFailure::Invalid(error.to_string()))
+    }
+
+    fn handshake_attempt<'a>(
+        &self,
+        method: &'a str,
+        params: &'a dyn crate::dialect::Params,
+        limit: Duration,
+    ) -> Attempt<'a> {
+        Attempt {
+            method,
+            params,
+            extras: Extras::default(),
+            name: None,
+            headers: Vec::new(),
+            deadlines: Deadlines {
+                idle: limit,
+                total: limit,
+            },
+            on_progress: None,
+            on_acknowledged: None,
+            noted_id: None,
+        }
+    }
+}
+
+/// What a probe's failure says about the server's era.
+pub(crate) fn finding(failure: &RequestFailure) -> Finding {
+    match failure {
+        RequestFailure::Peer(error) => Finding::Refused {
+            code: error.code,
+            supported: error
+                .data_as::<UnsupportedVersionData>()
+                .map(|data| data.supported),
+        },
+        RequestFailure::Timeout { .. } => Finding::Silence,
+        RequestFailure::Invalid(_) | RequestFailure::Cancelled => Finding::Nonsense,
+        RequestFailure::Closed => Finding::Gone,
+        RequestFailure::Encode(_) | RequestFailure::NotAnObject => Finding::Unreachable,
+        RequestFailure::Lost { error, .. } => match error.as_ref() {
+            TransportError::Http(failure) => Finding::Status(failure.status),
+            TransportError::Unauthorized { .. } | TransportError::Credentials { .. } => {
+                Finding::Unauthorized
+            }
+            TransportError::Exited(_) | TransportError::Closed => Finding::Gone,
+            TransportError::Timeout { .. } => Finding::Silence,
+            TransportError::NoResponse { .. } | TransportError::Malformed { .. } => {
+                Finding::Nonsense
+            }
+            _ => Finding::Unreachable,
+        },
+    }
+}
+
+/// Reads the server's half of the handshake. Only the version must be right; a server that says
+/// nonsense about itself or its capabilities can still be worked with.
+fn read_initialize(raw: RawRef<'_>) -> Result<InitializeResult, String> {
+    let strict = match InitializeResult::read(raw) {
+        Ok(result) => return Ok(result),
+        Err(strict) => strict,
+    };
+    let members = RawMap::read(raw).map_err(|error| error.to_string())?;
+    let Some(version) = members.read_as::<String>("protocolVersion") else {
+        return Err(strict.to_string());
+    };
+    let info = members
+        .read_as("serverInfo")
+        .unwrap_or_else(|| Implementation::new("unknown", "unknown"));
+    let mut result = InitializeResult::new(version, read_capabilities(&members), info);
+    result.instructions = members.read_as("instructions");
+    Ok(result)
+}
+
+/// Reads each capability by itself, so that one that makes no sense does not hide the others. One
+/// that is there but is no object still says that it is there, unless it says no.
+fn read_capabilities(members: &RawMap) -> ServerCapabilities {
+    let declared: RawMap = members.read_as("capabilities").unwrap_or_default();
+    let mut good = RawMap::new();
+    for (name, value) in declared.iter() {
+        let value = match value.get() {
+            object if object.starts_with('{') => value.clone(),
+            "false" | "null" => continue,
+            _ => match mcp_jsonrpc::RawJson::from_text("{}".to_owned()) {
+                Ok(empty) => empty,
+                Err(_) => continue,
+            },
+        };
+        let mut alone = RawMap::new();
+        alone.insert(name, value.clone());
+        let readable = mcp_jsonrpc::RawJson::from_serialize(&alone)
+            .is_ok_and(|alone| alone.parse::<ServerCapabilities>().is_ok());
+        if readable {
+            good.insert(name, value);
+        }
+    }
+    mcp_jsonrpc::RawJson::from_serialize(&good)
+        .and_then(|good| good.parse())
+        .unwrap_or_default()
+}

@@ -1,0 +1,452 @@
+//! One connection: what the callers, the reader, the send task and the event task share.
+
+pub(crate) mod clock;
+pub(crate) mod event_queue;
+mod event_task;
+pub(crate) mod pending;
+pub(crate) mod reader;
+mod send_task;
+pub(crate) mod session;
+pub(crate) mod snapshot;
+pub(crate) mod state;
+mod truncated;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
+use std::task::Waker;
+use std::time::Duration;
+
+use mcp_jsonrpc::RequestId;
+use mcp_transport::{
+    Connect, Delivery, Outgoing, SendError, Transport, TransportError, TransportKind,
+};
+use parking_lot::Mutex;
+use tokio::sync::{Notify, Semaphore, watch};
+use tokio::task::AbortHandle;
+use tokio::time::Instant;
+
+use crate::call::caller::Caller;
+use crate::call::exchange::RequestFailure;
+use crate::client::settings::{CloseHandler, Settings};
+use crate::connection::event_queue::EventQueue;
+use crate::connection::session::Session;
+use crate::connection::snapshot::Snapshot;
+use crate::connection::state::{Outcome, State};
+use crate::features::subscription::Subscriber;
+
+/// One connection to one server.
+///
+/// Lives until its transport is closed: the reader, the send task and the event task hold it, and
+/// end with the transport. Locks are held for moments, never over an await.
+pub(crate) struct Connection {
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) transport: Arc<dyn Transport>,
+    pub(crate) shape: TransportKind,
+    pub(crate) state: Box<Mutex<State>>,
+    /// Rings when a call that waits for its turn may have it.
+    pub(crate) room: Notify,
+    /// How many wait for their turn.
+    waiting: AtomicUsize,
+    /// Lets one handshake at a time through.
+    pub(crate) gate: Semaphore,
+    /// Rings when the send task has something to do.
+    pub(crate) control: Notify,
+    pub(crate) events: Mutex<EventQueue>,
+    /// Rings when there is mail.
+    pub(crate) event_ready: Notify,
+    /// Counts the announced changes of the tool list.
+    pub(crate) tool_changes: AtomicU64,
+    /// Questions of the server's that somebody is answering.
+    pub(crate) questions: Mutex<BTreeMap<RequestId, AbortHandle>>,
+    /// Who waits for which task.
+    pub(crate) tasks: Mutex<BTreeMap<String, Arc<Caller>>>,
+    /// Who is told of changes.
+    pub(crate) subscribers: Mutex<Vec<Weak<Subscriber>>>,
+    /// Rings when there was another handshake.
+    pub(crate) renewed: Notify,
+    snapshot: Mutex<Arc<Snapshot>>,
+    ending: Mutex<Ending>,
+    phase: watch::Sender<Phase>,
+    began: Instant,
+}
+
+/// How far a connection has come.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+enum Phase {
+    Open,
+    /// Last words may be said.
+    Closing,
+    /// They have been.
+    Silent,
+    /// Nothing more will come.
+    Over,
+}
+
+impl Phase {
+    /// Goes on to `next`, never back.
+    fn advance(&mut self, next: Self) -> bool {
+        let forward = *self < next;
+        *self = (*self).max(next);
+        forward
+    }
+}
+
+/// How long a connection that is being closed may take to say its last words.
+const FLUSH_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// One that waits for its turn.
+pub(crate) struct Waiting<'a>(&'a AtomicUsize);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// How the connection ended, and who wants to know.
+#[derive(Default)]
+struct Ending {
+    over: bool,
+    error: Option<Arc<TransportError>>,
+    listeners: Vec<CloseHandler>,
+}
+
+impl Connection {
+    /// Connects and begins to read.
+    pub(crate) async fn open(
+        settings: &Arc<Settings>,
+        connect: &dyn Connect,
+    ) -> Result<Arc<Self>, TransportError> {
+        let transport = connect.connect().await?;
+        let limits = &settings.limits;
+        let connection = Arc::new(Self {
+            settings: Arc::clone(settings),
+            shape: transport.kind(),
+            transport,
+            state: Box::new(Mutex::new(State::new(limits))),
+            room: Notify::new(),
+            waiting: AtomicUsize::new(0),
+            gate: Semaphore::new(1),
+            control: Notify::new(),
+            events: Mutex::new(EventQueue::new(limits.queued_events())),
+            event_ready: Notify::new(),
+            tool_changes: AtomicU64::new(0),
+            questions: Mutex::default(),
+            tasks: Mutex::default(),
+            subscribers: Mutex::default(),
+            renewed: Notify::new(),
+            snapshot: Mutex::new(Arc::new(Snapshot::new(limits))),
+            ending: Mutex::default(),
+            phase: watch::Sender::new(Phase::Open),
+            began: Instant::now(),
+        });
+        tokio::spawn(reader::run(Arc::clone(&connection)));
+        tokio::spawn(send_task::run(Arc::clone(&connection)));
+        if settings.on_event.is_some() {
+            tokio::spawn(event_task::run(Arc::clone(&connection)));
+        }
+        Ok(connection)
+    }
+
+    /// The time since the connection began.
+    pub(crate) fn now(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// A call is over: another may begin.
+    pub(crate) fn slot_freed(&self) {
+        // Whoever waits has said so before it last looked for room, under the table's lock.
+        if self.waiting.load(Ordering::Relaxed) > 0 {
+            self.room.notify_one();
+        }
+    }
+
+    /// Counts as waiting for room as long as the result lives.
+    pub(crate) fn waiting(&self) -> Waiting<'_> {
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        Waiting(&self.waiting)
+    }
+
+    /// How long it has been since the last call began; zero while one is under way.
+    pub(crate) fn idle(&self) -> Duration {
+        let now = self.now();
+        let state = self.state.lock();
+        match state.pending.is_empty() {
+            true => now.saturating_sub(state.last_call),
+            false => Duration::ZERO,
+        }
+    }
+
+    /// What is snapshot at present.
+    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
+        Arc::clone(&self.snapshot.lock())
+    }
+
+    /// Changes what is snapshot.
+    pub(crate) fn update(&self, change: impl FnOnce(&mut Snapshot)) {
+        change(Arc::make_mut(&mut self.snapshot.lock()));
+    }
+
+    /// What is snapshot of the server.
+    pub(crate) fn session(&self) -> Arc<Session> {
+        Arc::clone(&self.snapshot.lock().session)
+    }
+
+    pub(crate) fn set_session(&self, session: Session) {
+        self.update(|snapshot| snapshot.session = Arc::new(session));
+        self.renewed.notify_waiters();
+    }
+
+    /// Settles a request, if it is still open.
+    pub(crate) fn settle(&self, id: i64, outcome: Outcome) -> Result<(), Outcome> {
+        let waker = self.state.lock().pending.settle(id, outcome)?;
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+        Ok(())
+    }
+
+    /// Ends a subscription that the server cancelled; `Err` if the request is none.
+    pub(crate) fn cancelled(&self, id: i64) -> Result<(), Outcome> {
+        let cancelled = Outcome::Cancelled;
+        let waker = self.state.lock().pending.cancelled(id, cancelled)?;
+        waker.into_iter().for_each(Waker::wake);
+        Ok(())
+    }
+
+    /// A question is answered: time may go on.
+    pub(crate) fn resume_clock(&self, now: Duration) {
+        self.state.lock().resume_clock(now);
+        self.control.notify_one();
+    }
+
+    /// Wakes the callers whose time may be up.
+    pub(crate) fn sweep(&self) {
+        let wakers = self.state.lock().sweep(self.now());
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    /// Waits until somebody's time may be up.
+    pub(crate) async fn sweep_due(&self) {
+        let next_sweep = self.state.lock().next_sweep();
+        match next_sweep.and_then(|next_sweep| self.began.checked_add(next_sweep)) {
+            Some(next_sweep) => tokio::time::sleep_until(next_sweep).await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Hands an answer to the send task; drops it when too many wait already.
+    pub(crate) fn answer(&self, answer: Outgoing) {
+        let mut state = self.state.lock();
+        if state.answers.len() >= self.settings.limits.queued_responses() {
+            tracing::warn!(server = %self.settings.name, "dropped an answer: too many wait");
+            return;
+        }
+        state.answers.push_back(answer);
+        drop(state);
+        self.control.notify_one();
+    }
+
+    /// Sends a message that has no answer, within `limit`: a server that does not read must not
+    /// hold up its sender for longer.
+    pub(crate) async fn send_within(
+        &self,
+        limit: Duration,
+        message: Outgoing,
+    ) -> Result<(), SendError> {
+        let sending = self.transport.send(message);
+        tokio::time::timeout(limit, sending)
+            .await
+            .unwrap_or_else(|_| {
+                let phase = "sending a notification";
+                let error = TransportError::Timeout { phase, limit };
+                Err(SendError::new(error, Delivery::Unknown))
+            })
+    }
+
+    /// Ends the connection, and returns when all it held is gone.
+    pub(crate) async fn close(&self) {
+        // What is left to be said comes first: calls that were just given up, for instance.
+        self.phase
+            .send_if_modified(|phase| phase.advance(Phase::Closing));
+        self.control.notify_one();
+        let mut phase = self.phase.subscribe();
+        let silent = phase.wait_for(|phase| *phase >= Phase::Silent);
+        let _ = tokio::time::timeout(FLUSH_TIMEOUT, silent).await;
+        self.transport.close().await;
+        // The reader sees the end and settles everything; it cannot fail to.
+        let _ = self
+            .phase
+            .subscribe()
+            .wait_for(|phase| *phase == Phase::Over)
+            .await;
+    }
+
+    /// Whether the connection is over.
+    pub(crate) fn is_over(&self) -> bool {
+        *self.phase.borrow() == Phase::Over
+    }
+
+    /// Waits until the connection is over.
+    pub(crate) async fn over(&self) {
+        let mut phase = self.phase.subscribe();
+        let _ = phase.wait_for(|phase| *phase == Phase::Over).await;
+    }
+
+    /// Whether the connection is being closed.
+    pub(crate) fn is_closing(&self) -> bool {
+        *self.phase.borrow() >= Phase::Closing
+    }
+
+    /// The send task has said all there was to say.
+    pub(crate) fn set_silent(&self) {
+        self.phase
+            .send_if_modified(|phase| phase.advance(Phase::Silent));
+    }
+
+    /// Tells `listener` of the end; at once, should it have come already.
+    pub(crate) fn on_close(&self, listener: CloseHandler) {
+        let mut ending = self.ending.lock();
+        if ending.over {
+            let error = ending.error.clone();
+            drop(ending);
+            tokio::spawn(async move { listener(error) });
+        } else {
+            ending.listeners.push(listener);
+        }
+    }
+
+    /// What ended the connection, once it is over.
+    pub(crate) fn end_error(&self) -> Option<Arc<TransportError>> {
+        self.ending.lock().error.clone()
+    }
+
+    /// Says what ended the connection to one who came too late to be told.
+    pub(crate) fn explain(&self, failure: RequestFailure) -> RequestFailure {
+        match (failure, &self.ending.lock().error) {
+            (RequestFailure::Closed, Some(error)) => RequestFailure::Lost {
+                error: Arc::clone(error),
+                delivery: Delivery::NotSent,
+            },
+            (failure, _) => failure,
+        }
+    }
+
+    /// The connection is over: settles what is open, stops what runs, tells who wants to know.
+    pub(crate) fn end(&self, error: Option<Arc<TransportError>>, unsent: &[RequestId]) {
+        // First, so that whoever finds the table closed can be told why.
+        let listeners = {
+            let mut ending = self.ending.lock();
+            ending.over = true;
+            ending.error.clone_from(&error);
+            std::mem::take(&mut ending.listeners)
+        };
+        let why = error
+            .clone()
+            .unwrap_or_else(|| Arc::new(TransportError::Closed));
+        let wakers = self
+            .state
+            .lock()
+            .pending
+            .close(|id, trouble| match trouble {
+                Some(trouble) if error.is_none() => Outcome::Invalid(trouble),
+                _ if unsent.contains(&RequestId::from(id)) => Outcome::Lost {
+                    error: Arc::clone(&why),
+                    delivery: Delivery::NotSent,
+                },
+                _ => Outcome::Lost {
+                    error: Arc::clone(&why),
+                    delivery: Delivery::Unknown,
+                },
+            });
+        wakers.into_iter().for_each(Waker::wake);
+        let questions = std::mem::take(&mut *self.questions.lock());
+        questions.values().for_each(AbortHandle::abort);
+        self.phase.send_replace(Phase::Over);
+        self.room.notify_waiters();
+        self.control.notify_one();
+        self.event_ready.notify_one();
+        let on_close = self.settings.on_close.clone();
+        for listener in on_close.into_iter().chain(listeners) {
+            let error = error.clone();
+            tokio::spawn(async move { listener(error) });
+        }
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection")
+            .field("settings", &self.settings)
+            .field("transport", &self.transport)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use async_trait::async_trait;
+    use mcp_jsonrpc::Revision;
+    use mcp_transport::{Closed, Incoming};
+
+    use super::*;
+    use crate::client::builder::ClientBuilder;
+    use crate::connect::handshake::{Offer, Refusal};
+
+    /// A server that is gone as soon as it is there.
+    #[derive(Debug)]
+    struct Gone;
+
+    #[async_trait]
+    impl Transport for Gone {
+        async fn send(&self, _: Outgoing) -> Result<(), SendError> {
+            Ok(())
+        }
+
+        async fn recv(&self) -> Incoming {
+            Incoming::Closed(Closed::with_error(TransportError::NoResponse {
+                detail: "it is gone".to_owned(),
+            }))
+        }
+
+        fn release(&self, _: &RequestId) {}
+
+        async fn close(&self) {}
+
+        fn kind(&self) -> TransportKind {
+            TransportKind::Pipe
+        }
+    }
+
+    #[async_trait]
+    impl Connect for Gone {
+        async fn connect(&self) -> Result<Arc<dyn Transport>, TransportError> {
+            Ok(Arc::new(Self))
+        }
+
+        fn target(&self) -> String {
+            "gone".to_owned()
+        }
+
+        fn kind(&self) -> TransportKind {
+            TransportKind::Pipe
+        }
+    }
+
+    #[tokio::test]
+    async fn a_handshake_that_comes_too_late_is_told_why() {
+        let settings = Arc::new(ClientBuilder::new(Arc::new(Gone)).settings);
+        let connection = Connection::open(&settings, &Gone).await.unwrap();
+        connection.over().await;
+        let refusal = connection
+            .initialize(Offer::AtBest(Revision::LATEST_LEGACY))
+            .await;
+        let Err(Refusal::RequestFailure(RequestFailure::Lost { error, delivery })) = refusal else {
+            panic!("no reason");
+        };
+        assert_eq!(delivery, Delivery::NotSent);
+        assert!(error.to_string().contains("it is gone"), "{error}");
+    }
+}

@@ -1,0 +1,21 @@
+//! The task that hands events to their handler, one at a time and in order.
+
+use std::sync::Arc;
+
+use crate::connection::Connection;
+
+/// Hands events out until the connection is over and its events is empty.
+pub(super) async fn run(connection: Arc<Connection>) {
+    let Some(on_event) = connection.settings.on_event.clone() else {
+        return;
+    };
+    loop {
+        let over = connection.is_over();
+        let next = connection.events.lock().pop();
+        match next {
+            Some(event) => on_event(event).await,
+            None if over => return,
+            None => connection.event_ready.notified().await,
+        }
+    }
+}

@@ -1,0 +1,376 @@
+//! The table of open requests: who waits for what, and how each ends exactly once.
+//!
+//! Pure: no clock, no IO. Times are readings of the connection's [`Clock`](crate::connection::clock::Clock).
+
+use std::collections::{HashMap, VecDeque};
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::Arc;
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+use mcp_jsonrpc::model::ProgressParams;
+
+use crate::call::caller::Caller;
+
+/// The requests that are under way.
+///
+/// Every request that [`begin`](Self::begin)s leaves the table exactly once: by
+/// [`poll`](Self::poll) with its one outcome, or by [`abandon`](Self::abandon). What comes for a
+/// request that is not (or no longer) open is refused, so nothing is answered twice and no late
+/// reply finds a wrong owner: ids are never used again.
+#[derive(Debug)]
+pub(crate) struct Pending<O> {
+    last: i64,
+    open: HashMap<i64, Entry<O>, BuildHasherDefault<Spread>>,
+    /// Given up, but the server has not been told yet.
+    abandoned: VecDeque<Abandoned>,
+    /// How many may be open, those included that the server has not been told of.
+    limit: usize,
+    closed: bool,
+}
+
+/// What became of a request that was to be opened.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Begun {
+    /// It has this id.
+    Open(i64),
+    /// Too many are open.
+    Full,
+    /// The table is closed.
+    Closed,
+}
+
+#[derive(Debug)]
+struct Entry<O> {
+    outcome: Option<O>,
+    waker: Option<Waker>,
+    moved: Duration,
+    /// When to look whether its time is up.
+    due: Duration,
+    /// That time has come, and the caller does not know yet.
+    is_due: bool,
+    wants: Wants,
+    /// The server said that it listens, and the caller does not know yet.
+    acknowledged: bool,
+    /// Few requests come by any: they cost the others no room.
+    asides: Option<Box<Asides>>,
+    caller: Option<Arc<Caller>>,
+}
+
+/// What came for a request that is not its answer.
+#[derive(Debug, Default)]
+struct Asides {
+    reports: VecDeque<ProgressParams>,
+    /// What has gone wrong on the way to the answer, should none come.
+    trouble: Option<String>,
+}
+
+/// Hashes ids, which we assign and which count up: no peer can make them collide.
+#[derive(Debug, Default)]
+struct Spread(u64);
+
+impl Hasher for Spread {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_i64((*byte).into()));
+    }
+
+    fn write_i64(&mut self, id: i64) {
+        // By the golden ratio, so that neighbours differ in the high bits as well.
+        self.0 = (self.0 ^ id.cast_unsigned()).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+/// Whether a caller listens to progress reports.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Wants {
+    /// Only the answer.
+    Answer,
+    /// The reports on the way there as well.
+    Progress,
+    /// Changes, for as long as the server lets it: only such a request is acknowledged, and only
+    /// such a one can be cancelled by the server.
+    Changes,
+}
+
+/// A request nobody waits for any more.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Abandoned {
+    /// Its id.
+    pub(crate) id: i64,
+    /// Why, in words for the server's log.
+    pub(crate) reason: &'static str,
+}
+
+/// Progress reports kept for one caller; when there are more, the newest replaces the last.
+const MAX_REPORTS: usize = 32;
+
+impl<O> Pending<O> {
+    pub(crate) fn new(limit: usize) -> Self {
+        Self {
+            last: 0,
+            open: HashMap::default(),
+            abandoned: VecDeque::new(),
+            limit,
+            closed: false,
+        }
+    }
+
+    /// Opens a request under a new id. Who waits for it is woken at its outcome, and when it is
+    /// `due`.
+    pub(crate) fn begin(
+        &mut self,
+        wants: Wants,
+        reading: Duration,
+        due: Duration,
+        waker: &Waker,
+    ) -> Begun {
+        if self.closed {
+            return Begun::Closed;
+        }
+        if self.open.len() + self.abandoned.len() >= self.limit {
+            return Begun::Full;
+        }
+        self.last += 1;
+        let entry = Entry {
+            outcome: None,
+            waker: Some(waker.clone()),
+            moved: reading,
+            due,
+            is_due: false,
+            wants,
+            acknowledged: false,
+            asides: None,
+            caller: None,
+        };
+        self.open.insert(self.last, entry);
+        Begun::Open(self.last)
+    }
+
+    /// The outcome, if it is there; else remembers whom to wake. An outcome is taken only once:
+    /// the request is over then.
+    pub(crate) fn poll(&mut self, id: i64, waker: &Waker) -> Poll<Option<O>> {
+        let Some(entry) = self.open.get_mut(&id) else {
+            return Poll::Ready(None);
+        };
+        if entry.outcome.is_some() {
+            return Poll::Ready(self.open.remove(&id).and_then(|entry| entry.outcome));
+        }
+        if !entry.waker.as_ref().is_some_and(|old| old.will_wake(waker)) {
+            entry.waker = Some(waker.clone());
+        }
+        Poll::Pending
+    }
+
+    /// Settles an open request. The first outcome counts.
+    ///
+    /// Returns whom to wake, outside the lock; `Err` gives an outcome back that nobody waits for.
+    pub(crate) fn settle(&mut self, id: i64, outcome: O) -> Result<Option<Waker>, O> {
+        match self.open.get_mut(&id) {
+            Some(entry) if entry.outcome.is_none() => {
+                entry.outcome = Some(outcome);
+                Ok(entry.waker.take())
+            }
+            _ => Err(outcome),
+        }
+    }
+
+    /// Settles all open requests and opens no more.
+    pub(crate) fn close(
+        &mut self,
+        mut outcome: impl FnMut(i64, Option<String>) -> O,
+    ) -> Vec<Waker> {
+        self.closed = true;
+        self.abandoned.clear();
+        let unsettled = self
+            .open
+            .iter_mut()
+            .filter(|(_, entry)| entry.outcome.is_none());
+        unsettled
+            .filter_map(|(id, entry)| {
+                let trouble = entry.asides.take().and_then(|asides| asides.trouble);
+                entry.outcome = Some(outcome(*id, trouble));
+                entry.waker.take()
+            })
+            .collect()
+    }
+
+    /// The caller went away. `true` if the request was still unanswered; then the server is to be
+    /// told, unless the table is closed.
+    pub(crate) fn abandon(&mut self, id: i64, reason: Option<&'static str>) -> bool {
+        let unanswered = self
+            .open
+            .remove(&id)
+            .is_some_and(|entry| entry.outcome.is_none());
+        match reason {
+            Some(reason) if unanswered && !self.closed => {
+                self.abandoned.push_back(Abandoned { id, reason });
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The next abandoned request the server is to be told of.
+    pub(crate) fn next_abandoned(&mut self) -> Option<Abandoned> {
+        self.abandoned.pop_front()
+    }
+
+    /// A sign of life for a request: its idle time begins anew.
+    pub(crate) fn progress(
+        &mut self,
+        id: i64,
+        reading: Duration,
+        report: ProgressParams,
+    ) -> Option<Waker> {
+        let entry = self
+            .open
+            .get_mut(&id)
+            .filter(|entry| entry.outcome.is_none())?;
+        entry.moved = reading;
+        if entry.wants != Wants::Progress {
+            return None;
+        }
+        let reports = &mut entry.asides.get_or_insert_default().reports;
+        if reports.len() >= MAX_REPORTS {
+            reports.pop_back();
+        }
+        reports.push_back(report);
+        entry.waker.take()
+    }
+
+    /// The server acknowledges a subscription. Ignored for any other request.
+    pub(crate) fn acknowledge(&mut self, id: i64) -> Option<Waker> {
+        let entry = self.subscription(id)?;
+        entry.acknowledged = true;
+        entry.waker.take()
+    }
+
+    /// The server cancels a subscription. `Err` gives the outcome back: any other request is none
+    /// of the server's to cancel, and goes on.
+    pub(crate) fn cancelled(&mut self, id: i64, outcome: O) -> Result<Option<Waker>, O> {
+        match self.subscription(id) {
+            Some(_) => self.settle(id, outcome),
+            None => Err(outcome),
+        }
+    }
+
+    /// Whether this is an open subscription.
+    pub(crate) fn is_subscription(&mut self, id: i64) -> bool {
+        self.subscription(id).is_some()
+    }
+
+    fn subscription(&mut self, id: i64) -> Option<&mut Entry<O>> {
+        let entry = self.open.get_mut(&id);
+        entry.filter(|entry| entry.wants == Wants::Changes && entry.outcome.is_none())
+    }
+
+    /// Whether the server said so since the last time.
+    pub(crate) fn take_acknowledged(&mut self, id: i64) -> bool {
+        let entry = self.open.get_mut(&id);
+        entry.is_some_and(|entry| std::mem::take(&mut entry.acknowledged))
+    }
+
+    /// Wakes the callers of all requests that are due by now. Also tells when the next one is.
+    pub(crate) fn sweep(&mut self, reading: Duration) -> (Vec<Waker>, Option<Duration>) {
+        let (mut wakers, mut next) = (Vec::new(), None);
+        let unanswered = self.open.values_mut().filter(|e| e.outcome.is_none());
+        for entry in unanswered.filter(|entry| !entry.is_due) {
+            if entry.due <= reading {
+                entry.is_due = true;
+                wakers.extend(entry.waker.take());
+            } else {
+                next = Some(next.map_or(entry.due, |next: Duration| next.min(entry.due)));
+            }
+        }
+        (wakers, next)
+    }
+
+    /// Has the callers of all requests look at the time they have left.
+    pub(crate) fn sweep_all(&mut self) -> Vec<Waker> {
+        let unanswered = self.open.values_mut().filter(|e| e.outcome.is_none());
+        unanswered
+            .filter_map(|entry| {
+                entry.is_due = true;
+                entry.waker.take()
+            })
+            .collect()
+    }
+
+    /// Whether it became due since the last time.
+    pub(crate) fn take_due(&mut self, id: i64) -> bool {
+        let entry = self.open.get_mut(&id);
+        entry.is_some_and(|entry| std::mem::take(&mut entry.is_due))
+    }
+
+    /// A request that was due may take longer.
+    pub(crate) fn extend(&mut self, id: i64, due: Duration) {
+        if let Some(entry) = self.open.get_mut(&id) {
+            entry.due = due;
+        }
+    }
+
+    /// The oldest progress report the caller has not seen.
+    pub(crate) fn next_report(&mut self, id: i64) -> Option<ProgressParams> {
+        let asides = self.open.get_mut(&id)?.asides.as_mut()?;
+        asides.reports.pop_front()
+    }
+
+    /// When the request last moved.
+    pub(crate) fn moved(&self, id: i64) -> Option<Duration> {
+        self.open.get(&id).map(|entry| entry.moved)
+    }
+
+    /// Remembers what came instead of an answer; told if none comes.
+    pub(crate) fn note_trouble(&mut self, id: i64, trouble: impl FnOnce() -> String) {
+        if let Some(entry) = self.open.get_mut(&id) {
+            let asides = entry.asides.get_or_insert_default();
+            asides.trouble.get_or_insert_with(trouble);
+        }
+    }
+
+    /// What came instead of an answer.
+    pub(crate) fn trouble(&mut self, id: i64) -> Option<String> {
+        self.open.get_mut(&id)?.asides.as_mut()?.trouble.take()
+    }
+
+    /// Says who makes a request.
+    pub(crate) fn set_caller(&mut self, id: i64, caller: &Arc<Caller>) {
+        if let Some(entry) = self.open.get_mut(&id) {
+            entry.caller = Some(Arc::clone(caller));
+        }
+    }
+
+    /// Who makes a request, if it is under way and anybody said so.
+    pub(crate) fn caller(&self, id: i64) -> Option<Arc<Caller>> {
+        self.open.get(&id)?.caller.clone()
+    }
+
+    /// Whether at most one request is under way.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.open.len() <= 1
+    }
+
+    /// Whether no request is under way.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// The one unanswered request, if there is exactly one.
+    pub(crate) fn only(&self) -> Option<i64> {
+        let mut unanswered = self
+            .open
+            .iter()
+            .filter(|(_, entry)| entry.outcome.is_none());
+        match (unanswered.next(), unanswered.next()) {
+            (Some((id, _)), None) => Some(*id),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

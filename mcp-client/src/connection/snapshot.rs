@@ -1,0 +1,46 @@
+//! What every call reads of its connection, and few change: replaced whole when they do.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_jsonrpc::model::LoggingLevel;
+
+use crate::client::limits::ClientLimits;
+use crate::connection::session::Session;
+use crate::dialect::param_header::ParamHeader;
+
+/// What is snapshot of a server and how calls to it are made.
+#[derive(Clone, Debug)]
+pub(crate) struct Snapshot {
+    pub(crate) session: Arc<Session>,
+    pub(crate) tuning: Tuning,
+    /// Tools that run as tasks only (2025-11-25), from the last list of tools.
+    pub(crate) task_tools: Arc<BTreeSet<String>>,
+    /// The `Mcp-Param-*` headers of each tool, from the last list of tools.
+    pub(crate) param_headers: Arc<BTreeMap<String, Arc<[ParamHeader]>>>,
+}
+
+/// What the user can change while the connection is up.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tuning {
+    pub(crate) idle_timeout: Duration,
+    pub(crate) deadline: Duration,
+    pub(crate) log_level: Option<LoggingLevel>,
+}
+
+impl Snapshot {
+    /// Before the first handshake.
+    pub(crate) fn new(limits: &ClientLimits) -> Self {
+        Self {
+            session: Arc::new(Session::unknown()),
+            tuning: Tuning {
+                idle_timeout: limits.call_idle_timeout(),
+                deadline: limits.call_deadline(),
+                log_level: None,
+            },
+            task_tools: Arc::default(),
+            param_headers: Arc::default(),
+        }
+    }
+}

@@ -1,0 +1,411 @@
+//! Tool calls that go on as tasks: both forms of them behind one handle.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use mcp_jsonrpc::model::task::{
+    Task, TaskCancel, TaskGet, TaskIdParams, TaskStatus, TaskUpdate, TaskUpdateParams,
+};
+use mcp_jsonrpc::model::{
+    CallTool, CallToolResult, EmptyResult, InputRequests, InputResponses,
+    experimental_task as legacy,
+};
+use mcp_jsonrpc::{Method, RawMap, RawObject, RawRef, Reply, ResultBody, TaskForm};
+use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
+
+use crate::call::error::{CallError, CallName};
+use crate::call::mrtr::{Answer, MrtrState};
+use crate::call::request::Call;
+use crate::client::Client;
+use crate::connection::Connection;
+use crate::connection::clock::TimeoutKind;
+use crate::features::listing::Listed;
+
+/// How often to ask where a task stands, unless the server says otherwise.
+const DEFAULT_POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// A server's wishes are honoured within these bounds.
+const MIN_POLL_INTERVAL: Duration = Duration::from_millis(50);
+const MAX_POLL_INTERVAL: Duration = Duration::from_secs(60);
+/// How long before the end of a wait a task is looked at for the last time.
+const LAST_POLL_MARGIN: Duration = Duration::from_secs(1);
+const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
+/// Names a task: all that has to be stored to take it up again, in another process if need be.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct TaskTicket {
+    /// The server's name with us.
+    pub server: String,
+    /// The server's name for the task.
+    pub task_id: String,
+}
+
+/// A tool call that goes on at the server.
+///
+/// Dropping it changes nothing there: the task goes on, and can be taken up again by its
+/// [`ticket`](Self::ticket) with [`Client::task`].
+#[derive(Clone, Debug)]
+pub struct TaskHandle {
+    client: Client,
+    ticket: TaskTicket,
+}
+
+/// What became of a tool call that was allowed to become a task.
+#[derive(Debug)]
+#[allow(clippy::exhaustive_enums, reason = "it is done or it is not")]
+pub enum Started {
+    /// It is done already.
+    Done(CallToolResult),
+    /// It goes on.
+    Task(TaskHandle),
+}
+
+/// Where a task stands.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct TaskState {
+    /// What it is doing.
+    pub status: TaskStatus,
+    /// The same for people, if the server has words for it.
+    pub message: Option<String>,
+    /// When to ask again.
+    pub interval: Duration,
+}
+
+/// A task of either form, as far as both have it.
+enum View {
+    Legacy(legacy::Task),
+    Modern(Box<Task>),
+}
+
+/// The params that ask for a task (2025-11-25).
+#[derive(Serialize)]
+struct CallAsTask<'a, A> {
+    name: &'a str,
+    arguments: &'a A,
+    task: legacy::TaskMetadata,
+}
+
+impl Client {
+    /// Calls a tool and returns as soon as the server has either answered or made a task of it.
+    ///
+    /// Servers of 2025-11-25 are asked for a task; later ones decide themselves, if the client was
+    /// built with [`tasks`](crate::ClientBuilder::tasks). `keep` is how long the server should keep the
+    /// result, where it can be told.
+    ///
+    /// # Errors
+    ///
+    /// As [`call_tool`](Self::call_tool).
+    pub async fn start_tool(
+        &self,
+        name: &str,
+        arguments: impl Serialize + Sync,
+        keep: Option<Duration>,
+    ) -> Result<Started, CallError> {
+        if !self.asks_for_tasks() {
+            let snapshot = self.connection().snapshot();
+            let answer = self.answer_tool(snapshot, name, &arguments).await?;
+            return Ok(match answer {
+                Answer::Result(result, _) => Started::Done(result),
+                Answer::Task(task) => Started::Task(self.handle(task.task_id)),
+            });
+        }
+        let mut task = legacy::TaskMetadata::default();
+        task.ttl = keep.map(|keep| keep.as_millis().try_into().unwrap_or(i64::MAX));
+        let arguments = &arguments;
+        let params = CallAsTask {
+            name,
+            arguments,
+            task,
+        };
+        let call = Call::new(CallTool::NAME, &params).about(name);
+        let created: legacy::CreateTaskResult = self.call(&call).await?;
+        Ok(Started::Task(self.handle(created.task.task_id)))
+    }
+
+    /// Takes up a task again, by what was stored of it.
+    pub fn task(&self, ticket: TaskTicket) -> TaskHandle {
+        TaskHandle {
+            client: self.clone(),
+            ticket,
+        }
+    }
+
+    /// The tasks that the server knows of. Only servers of 2025-11-25 tell.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Unsupported`] if the server does not; else as for any call.
+    pub async fn list_tasks(&self) -> Result<Listed<TaskHandle>, CallError> {
+        let form = self.revision().has_tasks();
+        self.require(legacy::TaskList::NAME, "tasks.list", |capabilities| {
+            let tasks = capabilities.tasks.as_ref();
+            form == TaskForm::Experimental && tasks.is_some_and(|tasks| tasks.list.is_some())
+        })?;
+        let listed = self
+            .list::<legacy::ListTasksResult>(legacy::TaskList::NAME)
+            .await?;
+        Ok(listed.map(|task| self.handle(task.task_id)))
+    }
+
+    /// Whether a task has to be asked for, and can be.
+    fn asks_for_tasks(&self) -> bool {
+        let tasks = self.server().capabilities.tasks;
+        let requests = tasks.and_then(|tasks| tasks.requests);
+        let tools = requests.and_then(|requests| requests.tools);
+        self.revision().has_tasks() == TaskForm::Experimental
+            && tools.is_some_and(|tools| tools.call.is_some())
+    }
+
+    pub(crate) fn handle(&self, task_id: String) -> TaskHandle {
+        self.task(TaskTicket {
+            server: self.name().to_owned(),
+            task_id,
+        })
+    }
+}
+
+impl TaskHandle {
+    /// What to store of it.
+    pub fn ticket(&self) -> &TaskTicket {
+        &self.ticket
+    }
+
+    /// Asks where the task stands.
+    ///
+    /// # Errors
+    ///
+    /// As for any call; a task the server no longer knows is a [`CallError::Peer`].
+    pub async fn state(&self) -> Result<TaskState, CallError> {
+        Ok(self.look().await?.state())
+    }
+
+    /// Waits for the result, asking at the server's interval and answering what the task asks.
+    ///
+    /// Dropping the future leaves the task as it is; wait again whenever you like. Waits for at
+    /// most [`ClientLimits::task_timeout`](crate::ClientLimits::task_timeout).
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::TaskCancelled`] if somebody cancelled it; else as for any call.
+    pub async fn wait(&self) -> Result<CallToolResult, CallError> {
+        self.finish(Instant::now(), &mut false).await
+    }
+
+    /// Asks the server to cancel the task. It may still end otherwise: see
+    /// [`state`](Self::state).
+    ///
+    /// # Errors
+    ///
+    /// As for any call; a task that is over is a [`CallError::Peer`].
+    pub async fn cancel(&self) -> Result<(), CallError> {
+        let params = self.params();
+        let call = Call::new(TaskCancel::NAME, &params).about(&self.ticket.task_id);
+        match self.client.revision().has_tasks() {
+            TaskForm::Experimental => self.client.call::<legacy::Task>(&call).await.map(drop),
+            _ => self.client.call::<EmptyResult>(&call).await.map(drop),
+        }
+    }
+
+    /// Waits for whatever the task's request would have answered, which began at `began`. Says
+    /// whether the task is over, whatever this returns.
+    pub(crate) async fn finish<T: ResultBody>(
+        &self,
+        began: Instant,
+        is_over: &mut bool,
+    ) -> Result<T, CallError> {
+        let _awaited = self.awaited();
+        let options = self.client.options();
+        let own = options.and_then(|options| options.deadline);
+        let limit = own.unwrap_or_else(|| self.client.connection().settings.limits.task_timeout());
+        // As good as never, where adding would overflow.
+        let deadline = began.checked_add(limit).unwrap_or(began + YEAR);
+        let late = || CallError::Timeout {
+            call: self.call_name(),
+            limit,
+            kind: TimeoutKind::Deadline,
+            trouble: None,
+        };
+        let mut answered = BTreeSet::new();
+        loop {
+            let looked = tokio::time::timeout_at(deadline, self.look()).await;
+            let view = looked.map_err(|_| late())??;
+            let TaskState {
+                status, interval, ..
+            } = view.state();
+            *is_over = matches!(
+                status,
+                TaskStatus::Cancelled | TaskStatus::Completed | TaskStatus::Failed
+            );
+            if status == TaskStatus::Cancelled {
+                let call = self.call_name();
+                return Err(CallError::TaskCancelled { call });
+            }
+            match view {
+                View::Legacy(_) if status != TaskStatus::Working => return self.result().await,
+                View::Modern(task) => match status {
+                    TaskStatus::Completed | TaskStatus::Failed => return self.read(*task),
+                    TaskStatus::InputRequired => self.give_input(&task, &mut answered).await?,
+                    _ => {}
+                },
+                View::Legacy(_) => {}
+            }
+            let now = Instant::now();
+            // Once more before it is too late, though the server would rather be asked later.
+            let last = deadline.checked_sub(LAST_POLL_MARGIN).unwrap_or(now);
+            let next = match now + interval {
+                next if next > last && now < last => last,
+                next => next,
+            };
+            tokio::time::sleep_until(next.min(deadline)).await;
+            if next >= deadline {
+                return Err(late());
+            }
+        }
+    }
+
+    /// Says who waits for the task, for as long as the result lives.
+    fn awaited(&self) -> Option<Awaited<'_>> {
+        let caller = self.client.options()?.caller.clone()?;
+        let (connection, id) = (self.client.connection(), &self.ticket.task_id);
+        connection.tasks.lock().insert(id.clone(), caller);
+        Some(Awaited { connection, id })
+    }
+
+    async fn look(&self) -> Result<View, CallError> {
+        let params = self.params();
+        let call = Call::new(TaskGet::NAME, &params).about(&self.ticket.task_id);
+        if self.client.revision().has_tasks() == TaskForm::Experimental {
+            return self.client.call(&call).await.map(View::Legacy);
+        }
+        let mut progress = MrtrState::default();
+        // Servers tag this answer as a task or as complete.
+        let answer =
+            self.client
+                .answer::<Task>(self.client.connection().snapshot(), &call, &mut progress);
+        match Box::pin(answer).await? {
+            Answer::Result(task, _) => Ok(View::Modern(Box::new(task))),
+            Answer::Task(task) => Ok(View::Modern(task)),
+        }
+    }
+
+    /// The result of a legacy task; waits for it, should the task still want input: the server
+    /// then asks by requests of its own.
+    async fn result<T: ResultBody>(&self) -> Result<T, CallError> {
+        let params = self.params();
+        let call = Call::new(legacy::TaskResult::NAME, &params).about(&self.ticket.task_id);
+        Box::pin(self.client.call(&call)).await
+    }
+
+    /// Reads what a finished modern task holds.
+    fn read<T: ResultBody>(&self, task: Task) -> Result<T, CallError> {
+        let call = self.call_name();
+        if let Some(error) = task.error {
+            let error = Box::new(error);
+            return Err(CallError::Peer { call, error });
+        }
+        let Some(result) = task.result else {
+            return Err(CallError::InvalidReply {
+                call,
+                detail: "the task is over but has no result".to_owned(),
+            });
+        };
+        let detail = match RawRef::from_text(result.get()).and_then(Reply::read) {
+            Ok(Reply::Complete(_)) if task.status == TaskStatus::Failed && !is_failure(&result) => {
+                "the task failed but has a result instead of an error".to_owned()
+            }
+            Ok(Reply::Complete(result)) => return Ok(result),
+            Ok(_) => "the task is over but its result is not complete".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        Err(CallError::InvalidReply { call, detail })
+    }
+
+    /// Answers what the task asks; each question once.
+    async fn give_input(
+        &self,
+        task: &Task,
+        answered: &mut BTreeSet<String>,
+    ) -> Result<(), CallError> {
+        let asked = task.input_requests.clone().unwrap_or_default();
+        let open: InputRequests = asked
+            .into_iter()
+            .filter(|(key, _)| !answered.contains(key))
+            .collect();
+        if open.is_empty() {
+            return Ok(());
+        }
+        let params = self.params();
+        let call = Call::new(TaskGet::NAME, &params).about(&self.ticket.task_id);
+        let answers: InputResponses = self.client.answers(&call, &open, None, 0).await?;
+        let update = TaskUpdateParams::new(self.ticket.task_id.clone(), answers);
+        let call = Call::new(TaskUpdate::NAME, &update).about(&self.ticket.task_id);
+        Box::pin(self.client.call::<EmptyResult>(&call)).await?;
+        answered.extend(open.iter().map(|(key, _)| key.to_owned()));
+        Ok(())
+    }
+
+    fn call_name(&self) -> CallName {
+        CallName {
+            task_id: Some(self.ticket.task_id.as_str().into()),
+            ..self.client.call_name(TaskGet::NAME)
+        }
+    }
+
+    fn params(&self) -> TaskIdParams {
+        TaskIdParams::new(self.ticket.task_id.clone())
+    }
+}
+
+impl View {
+    fn state(&self) -> TaskState {
+        let (status, message, interval) = match self {
+            Self::Legacy(task) => (task.status, &task.status_message, task.poll_interval),
+            Self::Modern(task) => (task.status, &task.status_message, task.poll_interval_ms),
+        };
+        let interval = interval.and_then(|ms| u64::try_from(ms).ok());
+        TaskState {
+            status,
+            message: message.clone(),
+            interval: interval.map_or(DEFAULT_POLL_INTERVAL, |ms| {
+                Duration::from_millis(ms).clamp(MIN_POLL_INTERVAL, MAX_POLL_INTERVAL)
+            }),
+        }
+    }
+}
+
+/// Whether a result says that its tool failed.
+fn is_failure(result: &RawObject) -> bool {
+    let result = result.parse::<RawMap>();
+    result.is_ok_and(|result| result.read_as("isError") == Some(true))
+}
+
+/// Somebody waits for a task.
+struct Awaited<'a> {
+    connection: &'a Connection,
+    id: &'a str,
+}
+
+impl Drop for Awaited<'_> {
+    fn drop(&mut self) {
+        self.connection.tasks.lock().remove(self.id);
+    }
+}
+
+/// Cancels a task whose caller went away before it was over.
+pub(crate) struct CancelOnDrop(pub(crate) Option<TaskHandle>);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        if let Some(task) = self.0.take()
+            && let Ok(runtime) = tokio::runtime::Handle::try_current()
+        {
+            runtime.spawn(async move {
+                if let Err(error) = task.cancel().await {
+                    tracing::debug!(%error, "a task nobody waits for");
+                }
+            });
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Bytes to messages and back.
+
+pub(crate) mod decode;
+pub(crate) mod decode_error;
+pub(crate) mod encode;
+pub(crate) mod limits;
+pub(crate) mod peek_response;

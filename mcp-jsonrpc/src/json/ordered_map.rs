@@ -1,0 +1,189 @@
+//! A JSON object that keeps the order it was written in.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{Deserialize, DeserializeOwned, Deserializer, MapAccess, Visitor};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use crate::json::raw::RawJson;
+
+/// A JSON object whose members stay in the order they were written or inserted in.
+///
+/// Meant for the small objects of the protocol: a look-up walks the members. Two are equal when
+/// they hold equal members in the same order. Of members with the same name the last one counts.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct OrderedMap<V>(Vec<(String, V)>);
+
+/// Members this crate does not know, kept byte for byte.
+pub type RawMap = OrderedMap<RawJson>;
+
+impl<V> OrderedMap<V> {
+    /// An object without members.
+    pub const fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    /// How many members there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The value of the member called `key`.
+    pub fn get(&self, key: &str) -> Option<&V> {
+        self.iter()
+            .find_map(|(name, value)| (name == key).then_some(value))
+    }
+
+    /// Whether there is a member called `key`.
+    pub fn contains_key(&self, key: &str) -> bool {
+        self.get(key).is_some()
+    }
+
+    /// Sets a member: in its old place if there was one, else last. Returns the old value.
+    pub fn insert(&mut self, key: impl Into<String>, value: V) -> Option<V> {
+        let key = key.into();
+        match self.0.iter_mut().find(|(name, _)| *name == key) {
+            Some((_, old)) => Some(std::mem::replace(old, value)),
+            None => {
+                self.0.push((key, value));
+                None
+            }
+        }
+    }
+
+    /// Takes a member out.
+    pub fn remove(&mut self, key: &str) -> Option<V> {
+        let at = self.0.iter().position(|(name, _)| name == key)?;
+        Some(self.0.remove(at).1)
+    }
+
+    /// The members, in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &V)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// The names, in order.
+    pub fn keys(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.0.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// The values, in order.
+    pub fn values(&self) -> impl ExactSizeIterator<Item = &V> {
+        self.0.iter().map(|(_, value)| value)
+    }
+
+    /// Appends without looking for a namesake; [`settle`](Self::settle) must follow.
+    pub(crate) fn push(&mut self, key: String, value: V) {
+        self.0.push((key, value));
+    }
+
+    /// Keeps of each name the first place and the last value, in `n log n` at worst.
+    pub(crate) fn settle(&mut self) {
+        const FEW: usize = 16;
+        let twice =
+            match self.0.len() {
+                0 | 1 => return,
+                2..=FEW => self.0.iter().enumerate().any(|(at, (name, _))| {
+                    self.0.iter().take(at).any(|(earlier, _)| earlier == name)
+                }),
+                _ => true,
+            };
+        if !twice {
+            return;
+        }
+        let mut first: BTreeMap<String, usize> = BTreeMap::new();
+        let mut kept: Vec<(String, V)> = Vec::with_capacity(self.0.len());
+        for (name, value) in self.0.drain(..) {
+            match first.get(&name).and_then(|at| kept.get_mut(*at)) {
+                Some(slot) => slot.1 = value,
+                None => {
+                    first.insert(name.clone(), kept.len());
+                    kept.push((name, value));
+                }
+            }
+        }
+        self.0 = kept;
+    }
+}
+
+impl RawMap {
+    /// Sets a member to `value` written as JSON.
+    pub fn set<T: Serialize + ?Sized>(
+        &mut self,
+        key: impl Into<String>,
+        value: &T,
+    ) -> Result<(), serde_json::Error> {
+        self.insert(key, RawJson::from_serialize(value)?);
+        Ok(())
+    }
+
+    /// Reads a member as a `T`: `None` if it is absent or something else.
+    pub fn read_as<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
+        self.get(key)?.parse().ok()
+    }
+}
+
+impl<V> Default for OrderedMap<V> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<K: Into<String>, V> FromIterator<(K, V)> for OrderedMap<V> {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(members: I) -> Self {
+        let mut map = Self(members.into_iter().map(|(k, v)| (k.into(), v)).collect());
+        map.settle();
+        map
+    }
+}
+
+impl<V> IntoIterator for OrderedMap<V> {
+    type Item = (String, V);
+    type IntoIter = std::vec::IntoIter<(String, V)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+impl<V: Serialize> Serialize for OrderedMap<V> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.len()))?;
+        for (name, value) in self.iter() {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+impl<'de, V: Deserialize<'de>> Deserialize<'de> for OrderedMap<V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(MapVisitor(PhantomData))
+    }
+}
+
+struct MapVisitor<V>(PhantomData<V>);
+
+impl<'de, V: Deserialize<'de>> Visitor<'de> for MapVisitor<V> {
+    type Value = OrderedMap<V>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<OrderedMap<V>, A::Error> {
+        let mut map = OrderedMap::new();
+        while let Some((key, value)) = access.next_entry()? {
+            map.push(key, value);
+        }
+        map.settle();
+        Ok(map)
+    }
+}

@@ -1,0 +1,344 @@
+//! One running server and its pipes, shared by the connection's handle and its tasks.
+
+use std::future::{pending, poll_fn};
+use std::io;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use tokio::io::AsyncReadExt;
+use tokio::sync::{Notify, watch};
+use tokio::task::yield_now;
+use tokio::time::{sleep, timeout};
+
+use super::StdioLimits;
+use super::busy_poll::BusyPoll;
+use super::inbox::Inbox;
+use super::outbox::{Outbox, Refusal};
+use super::pipe::{MessagePipe, ReadPipe, WritePipe};
+use super::stderr::Stderr;
+use crate::process::{ProcessStatus, SpawnedProcess, Tracking};
+use crate::{Closed, Delivery, Incoming, Outgoing, ProcessExit, SendError, TransportError};
+
+/// How long replies are still read once the server has ended, or has closed its stdin: something
+/// it has started may hold its stdout open for ever.
+const DRAIN: Duration = Duration::from_millis(500);
+/// How long after the end of stdout or stdin the exit status is waited for.
+const STATUS: Duration = Duration::from_millis(500);
+/// How long after the exit the end of stderr is waited for.
+const LAST_WORDS: Duration = Duration::from_millis(100);
+
+/// Our ends of a server's pipes.
+pub(super) struct Pipes {
+    pub(super) stdin: WritePipe,
+    pub(super) stdout: MessagePipe,
+    pub(super) stderr: ReadPipe,
+}
+
+pub(super) struct Connection {
+    /// The command line, for people.
+    pub(super) name: String,
+    pub(super) process: Arc<dyn SpawnedProcess>,
+    stdout: Mutex<Stdout>,
+    stderr: Stderr,
+    pub(super) outbox: Outbox,
+    pub(super) shutdown_timeout: Duration,
+    state: Mutex<State>,
+    status: watch::Sender<Option<ProcessStatus>>,
+    /// Wakes the receiver: `state` has changed.
+    changed: Notify,
+    /// Whether a shutdown has been completed.
+    pub(super) is_closed: watch::Sender<bool>,
+    pub(super) tracking: Mutex<Option<Tracking>>,
+}
+
+/// The server's stdout, and what has been read of it. One task reads at a time.
+struct Stdout {
+    pipe: MessagePipe,
+    inbox: Inbox,
+    busy_poll: BusyPoll,
+}
+
+#[derive(Default)]
+struct State {
+    /// We are closing the connection ourselves.
+    is_closing: bool,
+    /// Stdout is not read any more, though it has not ended.
+    is_cut: bool,
+    /// How writing has failed.
+    stdin_error: Option<io::ErrorKind>,
+    /// How it all ended, once the receiver has been told.
+    closed: Option<Closed>,
+}
+
+/// What a look at stdout gave.
+enum Look {
+    Found(Incoming),
+    /// Something was read, but no message yet.
+    Again,
+    /// Nothing more will come, for this reason if it is known.
+    End(Option<TransportError>),
+}
+
+impl Connection {
+    pub(super) fn new(
+        name: String,
+        process: Arc<dyn SpawnedProcess>,
+        stdout: MessagePipe,
+        stderr: ReadPipe,
+        limits: &StdioLimits,
+    ) -> Self {
+        Self {
+            name,
+            process,
+            stdout: Mutex::new(Stdout {
+                pipe: stdout,
+                inbox: Inbox::new(limits),
+                busy_poll: BusyPoll::new(limits.busy_poll),
+            }),
+            stderr: Stderr::new(stderr, limits.stderr_bytes),
+            outbox: Outbox::new(limits),
+            shutdown_timeout: limits.shutdown_timeout,
+            state: Mutex::default(),
+            status: watch::Sender::new(None),
+            changed: Notify::new(),
+            is_closed: watch::Sender::new(false),
+            tracking: Mutex::new(None),
+        }
+    }
+
+    pub(super) fn try_send(&self, message: &mut Outgoing) -> bool {
+        if message.alone {
+            let busy_poll = &mut self.stdout.lock().busy_poll;
+            if busy_poll.is_enabled() {
+                let now = Instant::now();
+                busy_poll.sent(now);
+                if busy_poll.is_on(now) {
+                    self.changed.notify_one();
+                }
+            }
+        }
+        matches!(self.outbox.try_send(message), Ok(true))
+    }
+
+    pub(super) async fn send(&self, message: Outgoing) -> Result<(), SendError> {
+        let error = match self.outbox.send(message).await {
+            Ok(()) => return Ok(()),
+            Err(Refusal::Over) => {
+                self.last_words().await;
+                self.failure()
+            }
+            Err(Refusal::Full) => TransportError::Io {
+                action: format!(
+                    "queueing a message for '{}', which does not read,",
+                    self.name
+                ),
+                source: Box::new(io::Error::from(io::ErrorKind::WouldBlock)),
+            },
+        };
+        Err(SendError::new(error, Delivery::NotSent))
+    }
+
+    pub(super) async fn recv(&self) -> Incoming {
+        loop {
+            let look = tokio::select! {
+                biased;
+                look = poll_fn(|cx| self.look(cx)) => look,
+                () = self.changed.notified() => continue,
+                () = self.poll_again() => continue,
+            };
+            match look {
+                Look::Found(incoming) => return incoming,
+                // Apart, so that waiting for a message stays small.
+                Look::End(reason) => {
+                    return Incoming::Closed(Box::pin(self.conclude(reason)).await);
+                }
+                // A flood of noise must not starve the other tasks.
+                Look::Again => tokio::task::consume_budget().await,
+            }
+        }
+    }
+
+    /// Returns after other tasks have run while busy-polling; otherwise never.
+    async fn poll_again(&self) {
+        if self.stdout.lock().busy_poll.is_on(Instant::now()) {
+            yield_now().await
+        } else {
+            pending().await
+        }
+    }
+
+    fn look(&self, cx: &mut Context<'_>) -> Poll<Look> {
+        if self.is_over() {
+            return Poll::Ready(Look::End(None));
+        }
+        let is_cut = self.state.lock().is_cut;
+        let Stdout {
+            pipe,
+            inbox,
+            busy_poll,
+        } = &mut *self.stdout.lock();
+        match inbox.next() {
+            Some(Ok(incoming)) => return Poll::Ready(Look::Found(incoming)),
+            Some(Err(error)) => return Poll::Ready(Look::End(Some(error))),
+            None if is_cut || inbox.framer.is_finished() => return Poll::Ready(Look::End(None)),
+            None => {}
+        }
+        // A read holds nothing between polls, so that it may be begun anew each time.
+        match ready!(pin!(pipe.read_buf(inbox.framer.room())).poll(cx)) {
+            Ok(1..) => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Ok(0) | Err(_) => inbox.framer.finish(),
+        }
+        let next = inbox.next();
+        if busy_poll.is_enabled() {
+            busy_poll.received(next.is_some(), Instant::now());
+        }
+        Poll::Ready(match next {
+            Some(Ok(incoming)) => Look::Found(incoming),
+            Some(Err(error)) => Look::End(Some(error)),
+            None => Look::Again,
+        })
+    }
+
+    /// Reads into `scratch` what nobody wants any more.
+    pub(super) async fn skip_stdout(&self, scratch: &mut [u8]) -> io::Result<usize> {
+        poll_fn(|cx| pin!(self.stdout.lock().pipe.read(scratch)).poll(cx)).await
+    }
+
+    /// Says how it ended, now and ever after.
+    async fn conclude(&self, reason: Option<TransportError>) -> Closed {
+        let mut unsent = Vec::new();
+        if !self.is_over() {
+            if reason.is_none() {
+                self.last_words().await;
+            }
+            unsent = self.outbox.unsent().await;
+        }
+        let mut state = self.state.lock();
+        if let Some(closed) = &state.closed {
+            return closed.clone();
+        }
+        let closed = if state.is_closing {
+            Closed::clean()
+        } else {
+            let error = reason.unwrap_or_else(|| self.loss(&state));
+            Closed {
+                unsent,
+                ..Closed::with_error(error)
+            }
+        };
+        state.closed = Some(closed.clone());
+        closed
+    }
+
+    /// Waits, not for long, until it is known how the server ended and what it wrote to stderr
+    /// before: whoever makes an error of its end comes here first, or the error may lack the reason.
+    async fn last_words(&self) {
+        if self.is_over() {
+            return;
+        }
+        let mut status = self.status.subscribe();
+        let _ = timeout(STATUS, status.wait_for(Option::is_some)).await;
+        self.stderr.drained(LAST_WORDS).await;
+    }
+
+    /// Why a message cannot be sent any more.
+    fn failure(&self) -> TransportError {
+        let state = self.state.lock();
+        let told = state
+            .closed
+            .as_ref()
+            .and_then(|closed| closed.error.as_deref());
+        match told {
+            _ if state.is_closing => TransportError::Closed,
+            None | Some(TransportError::Exited(_)) => self.loss(&state),
+            Some(error) => TransportError::Io {
+                action: format!("sending to '{}'", self.name),
+                source: error.to_string().into(),
+            },
+        }
+    }
+
+    /// How the server was lost.
+    fn loss(&self, state: &State) -> TransportError {
+        match state.stdin_error {
+            Some(kind) if self.status.borrow().is_none() => TransportError::Io {
+                action: format!("writing to the stdin of '{}'", self.name),
+                source: Box::new(io::Error::from(kind)),
+            },
+            _ => TransportError::Exited(self.describe(self.status.borrow().unwrap_or_default())),
+        }
+    }
+
+    /// How the process ended, if it has.
+    pub(super) fn exit(&self) -> Option<ProcessExit> {
+        let status = *self.status.borrow();
+        status.map(|status| self.describe(status))
+    }
+
+    pub(super) fn stderr_tail(&self) -> String {
+        self.stderr.tail()
+    }
+
+    pub(super) fn is_alive(&self) -> bool {
+        !self.is_over() && self.status.borrow().is_none()
+    }
+
+    /// Whether we are closing the connection, or have told how it ended.
+    fn is_over(&self) -> bool {
+        let state = self.state.lock();
+        state.is_closing || state.closed.is_some()
+    }
+
+    fn describe(&self, status: ProcessStatus) -> ProcessExit {
+        ProcessExit {
+            program: self.name.clone(),
+            code: status.code,
+            signal: status.signal,
+            stderr: self.stderr.tail(),
+            stray: self.stdout.lock().inbox.sample.clone(),
+        }
+    }
+
+    /// From now on the receiver hears only that the connection is closed. `false` if that is not
+    /// news.
+    pub(super) fn begin_closing(&self) -> bool {
+        let was_closing = std::mem::replace(&mut self.state.lock().is_closing, true);
+        self.changed.notify_one();
+        !was_closing
+    }
+
+    /// Task: writes to the server until there is nothing more to write.
+    pub(super) async fn write(self: Arc<Self>, stdin: WritePipe) {
+        if let Err(error) = self.outbox.write_to(stdin).await {
+            self.outbox.end();
+            self.state.lock().stdin_error = Some(error.kind());
+            self.cut_later().await;
+        }
+    }
+
+    /// Task: watches for the server's end.
+    pub(super) async fn watch(self: Arc<Self>) {
+        self.note_exit(self.process.exited().await);
+        self.cut_later().await;
+    }
+
+    pub(super) fn note_exit(&self, status: ProcessStatus) {
+        self.status.send_replace(Some(status));
+        self.outbox.end();
+    }
+
+    /// Task: keeps stderr flowing.
+    pub(super) async fn drain_stderr(self: Arc<Self>) {
+        self.stderr.drain().await;
+    }
+
+    async fn cut_later(&self) {
+        sleep(DRAIN).await;
+        self.state.lock().is_cut = true;
+        self.changed.notify_one();
+    }
+}

@@ -1,0 +1,294 @@
+//! What can go wrong between us and a server, one variant per decision a caller can take.
+
+use std::error::Error;
+use std::fmt;
+use std::time::Duration;
+
+/// A foreign cause, boxed so that no dependency's version enters our API.
+pub type BoxError = Box<dyn Error + Send + Sync>;
+
+/// Why a connection, or one exchange on it, failed.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum TransportError {
+    /// We closed the connection ourselves.
+    Closed,
+    /// The program to start was not found.
+    NotFound {
+        /// What was asked for.
+        program: String,
+        /// The places that were searched, in order.
+        searched: Vec<String>,
+    },
+    /// The program was found but could not be started.
+    Spawn {
+        /// What was to be started.
+        program: String,
+        /// Why not.
+        source: BoxError,
+    },
+    /// The server's process is gone, or has closed its output.
+    Exited(ProcessExit),
+    /// The operating system or the HTTP stack failed; a new connection may help.
+    Io {
+        /// What was being done, with the address it was done to.
+        action: String,
+        /// The failure.
+        source: BoxError,
+    },
+    /// The peer does not speak the protocol; a new connection will not help.
+    Malformed {
+        /// What was found, and what was expected.
+        detail: String,
+    },
+    /// Something was larger than its limit.
+    TooLarge {
+        /// What it was.
+        what: &'static str,
+        /// The limit in bytes.
+        limit: usize,
+    },
+    /// Something took longer than its limit.
+    Timeout {
+        /// What was waited for.
+        phase: &'static str,
+        /// The limit.
+        limit: Duration,
+    },
+    /// The server answered with an HTTP status that is not a success.
+    Http(HttpFailure),
+    /// The server no longer knows our session: initialise anew, then repeat what was refused.
+    SessionExpired,
+    /// The server wants authorization that the provider could not give.
+    Unauthorized {
+        /// The refused request's status: 401 or 403.
+        status: u16,
+        /// What the provider said; `None` when it gave up without a word of its own.
+        source: Option<BoxError>,
+    },
+    /// The provider could not supply the credentials of a request; nothing was sent.
+    Credentials {
+        /// The server they were for.
+        server: String,
+        /// What the provider said.
+        source: BoxError,
+    },
+    /// The reply ended before the answer was there.
+    NoResponse {
+        /// How it ended.
+        detail: String,
+    },
+}
+
+/// An HTTP answer that is not a success.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct HttpFailure {
+    /// The status code.
+    pub status: u16,
+    /// The URL, without query and credentials.
+    pub url: String,
+    /// The start of the body: a JSON-RPC error, a proxy's page, or nothing.
+    pub body: Vec<u8>,
+    /// How long the server asks us to wait.
+    pub retry_after: Option<Duration>,
+}
+
+/// How a server's process ended, with the last words it wrote on stderr.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct ProcessExit {
+    /// The command that was run, without its environment.
+    pub program: String,
+    /// Exit code, if it exited by itself.
+    pub code: Option<i32>,
+    /// Signal number, if a signal ended it.
+    pub signal: Option<i32>,
+    /// The tail of stderr.
+    pub stderr: String,
+    /// The first stray line on stdout, if there were any: often the real error message.
+    pub stray: Option<String>,
+}
+
+/// A message that was not delivered for certain.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct SendError {
+    /// Why.
+    pub error: TransportError,
+    /// What is known about its delivery.
+    pub delivery: Delivery,
+}
+
+/// What a transport knows about a message that failed. Decides whether it may be sent again.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum Delivery {
+    /// No byte left, or the server refused it before acting: sending again is safe.
+    NotSent,
+    /// It left completely: the server may have acted on it.
+    Sent,
+    /// It may have left in part or in whole.
+    Unknown,
+}
+
+impl HttpFailure {
+    /// A status without a body.
+    pub fn new(status: u16, url: impl Into<String>) -> Self {
+        Self {
+            status,
+            url: url.into(),
+            body: Vec::new(),
+            retry_after: None,
+        }
+    }
+}
+
+impl ProcessExit {
+    /// The end of this program, of which nothing else is known.
+    pub fn new(program: impl Into<String>) -> Self {
+        Self {
+            program: program.into(),
+            code: None,
+            signal: None,
+            stderr: String::new(),
+            stray: None,
+        }
+    }
+}
+
+impl SendError {
+    /// Pairs a failure with what is known about delivery.
+    pub fn new(error: TransportError, delivery: Delivery) -> Self {
+        Self { error, delivery }
+    }
+}
+
+impl TransportError {
+    /// Whether a new connection could succeed where this one failed.
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            Self::Closed
+            | Self::Exited(_)
+            | Self::Io { .. }
+            | Self::Timeout { .. }
+            | Self::SessionExpired
+            | Self::NoResponse { .. } => true,
+            Self::Http(failure) => matches!(failure.status, 408 | 429 | 500..),
+            Self::NotFound { .. }
+            | Self::Spawn { .. }
+            | Self::Malformed { .. }
+            | Self::TooLarge { .. }
+            | Self::Unauthorized { .. }
+            | Self::Credentials { .. } => false,
+        }
+    }
+}
+
+impl fmt::Display for TransportError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Closed => write!(f, "the connection is closed"),
+            Self::NotFound { program, searched } => {
+                write!(
+                    f,
+                    "program '{program}' was not found; searched: {}",
+                    searched.join(", ")
+                )
+            }
+            Self::Spawn { program, .. } => write!(f, "could not start '{program}'"),
+            Self::Exited(exit) => exit.fmt(f),
+            Self::Io { action, .. } => write!(f, "{action} failed"),
+            Self::Malformed { detail } => write!(f, "the server broke the protocol: {detail}"),
+            Self::TooLarge { what, limit } => {
+                write!(f, "{what} is larger than the limit of {limit} bytes")
+            }
+            Self::Timeout { phase, limit } => write!(f, "{phase} took longer than {limit:?}"),
+            Self::Http(failure) => failure.fmt(f),
+            Self::SessionExpired => write!(f, "the server no longer knows this session"),
+            Self::Unauthorized { status, .. } => {
+                write!(f, "the server wants authorization (HTTP {status})")
+            }
+            Self::Credentials { server, .. } => {
+                write!(f, "the credentials for {server} could not be prepared")
+            }
+            Self::NoResponse { detail } => {
+                write!(f, "the reply ended without a response: {detail}")
+            }
+        }
+    }
+}
+
+impl Error for TransportError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Spawn { source, .. }
+            | Self::Io { source, .. }
+            | Self::Credentials { source, .. }
+            | Self::Unauthorized {
+                source: Some(source),
+                ..
+            } => Some(source.as_ref()),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for HttpFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} answered HTTP {}", self.url, self.status)?;
+        let mut body = String::from_utf8_lossy(&self.body).into_owned();
+        if body.trim_start().starts_with('<') {
+            body = without_tags(&body);
+        }
+        let line = body.trim().lines().next().unwrap_or_default();
+        match line.char_indices().nth(200) {
+            _ if line.is_empty() => Ok(()),
+            Some((cut, _)) => write!(f, ": {}…", line.get(..cut).unwrap_or_default()),
+            None => write!(f, ": {line}"),
+        }
+    }
+}
+
+/// What a proxy's error page says, without its markup.
+fn without_tags(page: &str) -> String {
+    let texts = page
+        .split('<')
+        .map(|part| part.split_once('>').map_or(part, |(_, text)| text));
+    texts.collect()
+}
+
+impl fmt::Display for ProcessExit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "server process '{}' ", self.program)?;
+        match (self.code, self.signal) {
+            (Some(code), _) => write!(f, "exited with code {code}")?,
+            (None, Some(signal)) => write!(f, "was ended by signal {signal}")?,
+            (None, None) => write!(f, "closed its output")?,
+        }
+        if let Some(stray) = &self.stray {
+            write!(f, "; it wrote to stdout: {stray}")?;
+        }
+        match self.stderr.trim() {
+            "" => write!(f, "; it wrote nothing to stderr"),
+            tail => write!(f, "; the end of its stderr:\n{tail}"),
+        }
+    }
+}
+
+impl fmt::Display for SendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let delivery = match self.delivery {
+            Delivery::NotSent => "the message was not sent",
+            Delivery::Sent => "the message was sent",
+            Delivery::Unknown => "the message may have been sent",
+        };
+        write!(f, "{} ({delivery})", self.error)
+    }
+}
+
+impl Error for SendError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.error.source()
+    }
+}

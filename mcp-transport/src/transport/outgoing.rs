@@ -1,0 +1,125 @@
+//! One message on its way out, with what HTTP needs beside the bytes.
+
+use mcp_jsonrpc::{RequestId, Revision};
+
+/// One JSON-RPC message to send, and the facts about it a transport must not have to parse for.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Outgoing {
+    /// The message: one JSON object without raw newlines.
+    pub body: Vec<u8>,
+    /// Which kind of message it is.
+    pub kind: OutgoingKind,
+    /// The revision in force, once there is one. HTTP names it in a header from 2025-06-18 on.
+    pub revision: Option<Revision>,
+    /// The value of the `Mcp-Name` header (a tool's or prompt's name, a resource's URI, a task's
+    /// id), before any escaping. Only modern HTTP sends it.
+    pub name: Option<String>,
+    /// `Mcp-Param-*` headers: the suffix a schema asked for and the value, before any escaping.
+    /// Only modern HTTP sends them.
+    pub params: Vec<(String, String)>,
+    /// Whether no other request is under way: nothing is gained then by waiting for others to go
+    /// out with it.
+    pub alone: bool,
+}
+
+/// The kinds of message, as far as a transport treats them differently.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum OutgoingKind {
+    /// Wants one answer.
+    Request {
+        /// The request's id.
+        id: RequestId,
+        /// The method, also the value of the `Mcp-Method` header.
+        method: String,
+        /// How long the reply may take to begin and to pause.
+        reply_timeout: ReplyTimeout,
+    },
+    /// Wants none.
+    Notification {
+        /// The method, also the value of the `Mcp-Method` header.
+        method: String,
+    },
+    /// Answers a request of the server's.
+    Response {
+        /// The id the server gave its request.
+        id: RequestId,
+    },
+}
+
+/// Which of the transport's time limits hold for a request's reply.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum ReplyTimeout {
+    /// All of them.
+    #[default]
+    Normal,
+    /// None but the one until the reply begins: the reply is a stream that stays open.
+    Stream,
+}
+
+impl Outgoing {
+    /// A request.
+    pub fn request(id: RequestId, method: impl Into<String>, body: Vec<u8>) -> Self {
+        Self::new(
+            OutgoingKind::Request {
+                id,
+                method: method.into(),
+                reply_timeout: ReplyTimeout::Normal,
+            },
+            body,
+        )
+    }
+
+    /// A notification.
+    pub fn notification(method: impl Into<String>, body: Vec<u8>) -> Self {
+        Self::new(
+            OutgoingKind::Notification {
+                method: method.into(),
+            },
+            body,
+        )
+    }
+
+    /// An answer to a request of the server's.
+    pub fn response(id: RequestId, body: Vec<u8>) -> Self {
+        Self::new(OutgoingKind::Response { id }, body)
+    }
+
+    fn new(kind: OutgoingKind, body: Vec<u8>) -> Self {
+        Self {
+            body,
+            kind,
+            revision: None,
+            name: None,
+            params: Vec::new(),
+            alone: false,
+        }
+    }
+
+    /// Says which revision is in force.
+    #[must_use]
+    pub fn with_revision(mut self, revision: Revision) -> Self {
+        self.revision = Some(revision);
+        self
+    }
+
+    /// The request's id, for requests.
+    pub fn request_id(&self) -> Option<&RequestId> {
+        match &self.kind {
+            OutgoingKind::Request { id, .. } => Some(id),
+            _ => None,
+        }
+    }
+
+    /// The method, for requests and notifications.
+    pub fn method(&self) -> Option<&str> {
+        match &self.kind {
+            OutgoingKind::Request { method, .. } | OutgoingKind::Notification { method } => {
+                Some(method)
+            }
+            OutgoingKind::Response { .. } => None,
+        }
+    }
+}
