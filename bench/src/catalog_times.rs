@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mcp_jsonrpc::model::Tool;
 use mcp_jsonrpc::{RawJson, RawObject};
-use mcp_manager::{Catalog, Listing, SearchIndex, ToolPolicy};
+use mcp_manager::{Catalog, Listing, SearchIndex, ToolSettings};
 
 use crate::contest::{Contest, Plan};
 
@@ -30,7 +30,7 @@ pub fn run() {
     Contest::new(title("one server's list of 200, fingerprints and all"))
         .entrant("Listing::with_tools", || {
             let listing = Listing::new("server-00".parse().unwrap());
-            listing.with_tools(tools.clone(), &ToolPolicy::default())
+            listing.with_tools(tools.clone(), &ToolSettings::default())
         })
         .run(plan);
     Contest::new(title("snapshot"))
@@ -68,7 +68,7 @@ pub fn run() {
 
 fn listing(server: usize, revision: usize) -> Arc<Listing> {
     let listing = Listing::new(format!("server-{server:02}").parse().unwrap());
-    Arc::new(listing.with_tools(tools(server, revision), &ToolPolicy::default()))
+    Arc::new(listing.with_tools(tools(server, revision), &ToolSettings::default()))
 }
 
 /// Definitions of the size that is usual among real servers: 440 bytes of schema, 160 of prose.

@@ -17,9 +17,9 @@ use crate::elicitation::{Answers, ElicitationHandler, Queue};
 use crate::hub::Hub;
 use crate::limits::Limits;
 use crate::manager::Manager;
-use crate::name::ServerName;
 use crate::pin::Pins;
 use crate::resource_cache::{ResourceCache, ResourceCacheLimits};
+use mcp_config::ServerName;
 
 /// Builds a [`Manager`]. Who answers and who connects is said before any server is, so that
 /// nothing is missed.

@@ -3,7 +3,7 @@
 mod diff;
 mod entry;
 mod listing;
-mod policy;
+pub(crate) mod name;
 mod problem;
 
 use std::collections::{BTreeMap, HashMap};
@@ -16,9 +16,10 @@ use serde::ser::{Serialize, Serializer};
 pub use self::diff::{CatalogDiff, ChangedEntry};
 pub use self::entry::Entry;
 pub use self::listing::Listing;
-pub use self::policy::ToolPolicy;
+pub use self::name::{ExposedName, MAX_EXPOSED_NAME};
 pub use self::problem::{ItemKind, ListProblem};
-use crate::name::{ExposedName, ServerName};
+use crate::catalog::name::ExposedName;
+use mcp_config::ServerName;
 
 /// What all servers offer at one moment: tools, prompts, resources.
 ///
@@ -30,10 +31,10 @@ use crate::name::{ExposedName, ServerName};
 /// ```
 /// use std::sync::Arc;
 /// use mcp_jsonrpc::{RawObject, model::Tool};
-/// use mcp_manager::{Catalog, Listing, ToolPolicy};
+/// use mcp_manager::{Catalog, Listing, ToolSettings};
 ///
 /// let listing = Listing::new("files".parse()?)
-///     .with_tools([Tool::new("read", RawObject::empty())], &ToolPolicy::default());
+///     .with_tools([Tool::new("read", RawObject::empty())], &ToolSettings::default());
 /// let catalog = Catalog::empty().with(Arc::new(listing));
 /// let read = catalog.tool("mcp__files__read").ok_or("not there")?;
 /// assert_eq!((read.server().as_str(), read.name()), ("files", "read"));

@@ -7,7 +7,6 @@ use mcp_transport::{TransportError, TransportKind};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::AbortHandle;
 
-use crate::config::{RemoteKind, ServerConfig};
 use crate::elicitation::ServerHost;
 use crate::error::{Trouble, told};
 use crate::freshness::{Kind, Offer};
@@ -16,6 +15,7 @@ use crate::lists::{self, Outcomes};
 use crate::server::Refusal;
 use crate::signal::Signals;
 use crate::slot::Slot;
+use mcp_config::{RemoteKind, ServerConfig};
 
 /// A connection that has just been made.
 pub(crate) struct Fresh {

@@ -13,8 +13,8 @@ use mcp_transport::{
 };
 use parking_lot::Mutex;
 
-use crate::config::{Endpoint, ServerConfig};
-use crate::name::ServerName;
+use mcp_config::ServerName;
+use mcp_config::{Endpoint, ServerConfig};
 
 /// Turns configurations into clients to be: where credentials, sandboxes and transports of the
 /// host's own come in.

@@ -18,7 +18,7 @@ pub(crate) use self::queue::Queue;
 use self::secret::secret_fields;
 use crate::event::Event;
 use crate::lane::{Asked, Lane, Open};
-use crate::name::ServerName;
+use mcp_config::ServerName;
 
 /// Asks the user on behalf of servers.
 ///

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use mcp_client::CallError;
 
-use crate::name::ServerName;
 use crate::server::ServerState;
+use mcp_config::ServerName;
 
 /// Why a server is in trouble; shared, since everybody who asks is told.
 pub(crate) type Trouble = Arc<dyn Error + Send + Sync>;

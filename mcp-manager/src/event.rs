@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use tokio::sync::broadcast;
 
 use crate::catalog::{CatalogDiff, Entry};
-use crate::name::ServerName;
 use crate::server::ServerState;
+use mcp_config::ServerName;
 
 /// Something that happened.
 #[derive(Clone, Debug)]

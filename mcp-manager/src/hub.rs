@@ -10,16 +10,16 @@ use tokio::sync::{Notify, Semaphore, broadcast};
 use tokio::time::Instant;
 
 use crate::catalog::{Catalog, Listing};
-use crate::config::Endpoint;
 use crate::connector::Connector;
 use crate::elicitation::Answers;
 use crate::error::ManagerError;
 use crate::event::Event;
 use crate::limits::Limits;
-use crate::name::ServerName;
 use crate::pin::{PinState, Pins};
 use crate::resource_cache::ResourceCache;
 use crate::slot::Slot;
+use mcp_config::Endpoint;
+use mcp_config::ServerName;
 
 /// The middle of it all.
 #[derive(Debug)]

@@ -9,9 +9,9 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::admission::{Admission, Left, Manner, Owner, QuestionId, Ticket};
-use crate::name::ServerName;
 use crate::options::QueueHandler;
 use crate::queued::Queued;
+use mcp_config::ServerName;
 
 /// Who is called with a server's calls: all of them pass here.
 #[derive(Debug)]

@@ -4,7 +4,6 @@ mod admission;
 mod builder;
 mod call;
 mod catalog;
-mod config;
 mod connect;
 mod connector;
 mod elicitation;
@@ -19,7 +18,6 @@ mod lifecycle;
 mod limits;
 mod lists;
 mod manager;
-mod name;
 mod options;
 mod pin;
 mod pool;
@@ -35,12 +33,10 @@ mod supervise;
 
 pub use builder::ManagerBuilder;
 pub use catalog::{
-    Catalog, CatalogDiff, ChangedEntry, Entry, ItemKind, ListProblem, Listing, ToolPolicy,
+    Catalog, CatalogDiff, ChangedEntry, Entry, ExposedName, ItemKind, ListProblem, Listing,
+    MAX_EXPOSED_NAME,
 };
-pub use config::{
-    ConfigFile, ConfigProblem, Dialect, Endpoint, Input, Loss, Missing, Place, RemoteEndpoint,
-    RemoteKind, Resolved, ServerConfig, Start, StdioEndpoint, Unresolved, Variable, Variables,
-};
+// What a manager's API names of the configuration; files and dialects are in `mcp_config`.
 pub use connector::{Connector, DefaultConnector};
 pub use elicitation::{Ask, Elicitation, ElicitationHandler, NoopElicitation};
 pub use error::ManagerError;
@@ -49,7 +45,11 @@ pub use flatten::flatten;
 pub use lifecycle::{Applied, Startup, Wait};
 pub use limits::Limits;
 pub use manager::{Manager, ServerInfo, Shutdown};
-pub use name::{ExposedName, InvalidServerName, MAX_EXPOSED_NAME, ServerName};
+pub use mcp_config::{
+    Endpoint, InvalidServerName, RemoteEndpoint, RemoteKind, ServerConfig, ServerName, Start,
+    StdioEndpoint, ToolSettings,
+};
+
 pub use options::CallOptions;
 pub use pin::{Fingerprint, InvalidFingerprint, PinState, Pins};
 pub use pool::{Lease, Pool};

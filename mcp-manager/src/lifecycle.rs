@@ -12,15 +12,15 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use crate::catalog::Listing;
-use crate::config::{ServerConfig, Start};
 use crate::error::ManagerError;
 use crate::lane::Lane;
 use crate::manager::{Manager, quit};
-use crate::name::ServerName;
 use crate::server::{Input, Machine, ServerState};
 use crate::signal::Signals;
 use crate::slot::{Command, InUse, Live, Slot, Usage};
 use crate::supervise::Supervisor;
+use mcp_config::ServerName;
+use mcp_config::{ServerConfig, Start};
 
 /// How many commands wait for a supervisor that is busy closing a connection.
 const QUEUED_COMMANDS: usize = 16;

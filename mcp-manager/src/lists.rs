@@ -7,8 +7,9 @@ use mcp_jsonrpc::ErrorCode;
 use mcp_jsonrpc::model::ListCapability;
 use mcp_jsonrpc::model::{Prompt, Resource, ResourceTemplate, ServerCapabilities, Tool};
 
-use crate::catalog::{ItemKind, ListProblem, Listing, ToolPolicy};
+use crate::catalog::{ItemKind, ListProblem, Listing};
 use crate::freshness::{Kind, Offer};
+use mcp_config::ToolSettings;
 
 /// One list, as it came.
 pub(crate) struct Found {
@@ -118,7 +119,7 @@ fn is_unknown_method(error: &CallError) -> bool {
 
 impl Found {
     /// `listing`, with this list in place of the one it had.
-    pub(crate) fn put_into(self, listing: Listing, policy: &ToolPolicy) -> Listing {
+    pub(crate) fn put_into(self, listing: Listing, policy: &ToolSettings) -> Listing {
         let listing = match self.list {
             List::Tools(tools) => listing.with_tools(tools, policy),
             List::Prompts(prompts) => listing.with_prompts(prompts),

@@ -9,16 +9,16 @@ use tokio::task::{AbortHandle, JoinSet};
 
 use crate::builder::ManagerBuilder;
 use crate::catalog::{Catalog, Entry};
-use crate::config::ServerConfig;
 use crate::error::{ManagerError, told};
 use crate::event::Events;
 use crate::hub::Hub;
 use crate::limits::Limits;
-use crate::name::ServerName;
 use crate::pin::Pins;
 use crate::resource_cache::ResourceCache;
 use crate::server::ServerState;
 use crate::slot::{Command, Slot};
+use mcp_config::ServerConfig;
+use mcp_config::ServerName;
 
 /// Many servers behind one catalogue.
 ///

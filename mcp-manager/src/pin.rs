@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::catalog::{Catalog, Entry};
-use crate::name::ServerName;
+use mcp_config::ServerName;
 
 /// What a tool's definition comes down to: SHA-256 over its name, title, description, schemas and
 /// annotations as canonical JSON. The order in which a server writes an object's members makes no

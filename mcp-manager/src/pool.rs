@@ -11,13 +11,13 @@ use serde::Serialize;
 use tokio::time::Instant;
 
 use crate::builder::ManagerBuilder;
-use crate::config::ServerConfig;
 use crate::error::ManagerError;
 use crate::manager::{Manager, Shutdown};
-use crate::name::ServerName;
 use crate::options::CallOptions;
 use crate::server::ServerState;
 use crate::slot::InUse;
+use mcp_config::ServerConfig;
+use mcp_config::ServerName;
 
 /// How often the pool is looked through for servers that rest.
 const BETWEEN_SWEEPS: Duration = Duration::from_secs(60);

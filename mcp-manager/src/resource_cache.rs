@@ -18,7 +18,7 @@ use self::key::Key;
 pub use self::limits::ResourceCacheLimits;
 pub use self::miss::{ReadThroughError, Ticket};
 use self::shard::{Invalidated, Kept, Shard};
-use crate::name::ServerName;
+use mcp_config::ServerName;
 
 /// No server decides for longer than this.
 const MAX_TTL: Duration = Duration::from_secs(24 * 60 * 60);

@@ -10,8 +10,8 @@ use tokio::time::Instant;
 
 use crate::event::{Chatter, Event, Verdict};
 use crate::freshness::Kind;
-use crate::name::ServerName;
 use crate::resource_cache::ResourceCache;
+use mcp_config::ServerName;
 
 /// One server's signals. Holds no client: a connection's handlers hold it.
 #[derive(Debug)]

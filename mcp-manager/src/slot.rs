@@ -11,12 +11,12 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use crate::catalog::Listing;
-use crate::config::{RemoteKind, ServerConfig};
 use crate::error::{ManagerError, Trouble};
 use crate::lane::Lane;
-use crate::name::ServerName;
 use crate::server::ServerState;
 use crate::signal::Signals;
+use mcp_config::ServerName;
+use mcp_config::{RemoteKind, ServerConfig};
 
 /// One server.
 #[derive(Debug)]

@@ -10,7 +10,6 @@ use mcp_client::{CallError, Client};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 
 use crate::catalog::Listing;
-use crate::config::{ServerConfig, Start};
 use crate::connect::{Fresh, Listening, Refused, connect};
 use crate::error::{Trouble, told};
 use crate::event::Event;
@@ -20,6 +19,7 @@ use crate::lists::{self, Outcomes};
 use crate::server::{Action, Input, ListFailure, Machine, ServerState};
 use crate::signal::Pending;
 use crate::slot::{Command, Slot};
+use mcp_config::{ServerConfig, Start};
 
 /// How often at most it is looked whether a server is unused.
 const SHORTEST_WAIT: Duration = Duration::from_secs(1);

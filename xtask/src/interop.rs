@@ -7,7 +7,7 @@ use crate::install;
 use crate::shell::{self, Outcome, cargo_as_tested};
 
 /// Installs the servers and the programs by package name and runs the `interop` tests of `mcp-client`,
-/// `mcp-manager` and `agent-loop` on them.
+/// `mcp-config`, `mcp-manager` and `agent-loop` on them.
 pub(crate) fn run() -> Outcome {
     let Installed { node, python } = install()?;
     let pins = Path::new("xtask/interop/hosts");

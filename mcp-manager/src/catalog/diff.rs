@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{Catalog, Entry, Listing};
-use crate::name::ServerName;
+use mcp_config::ServerName;
 
 /// What changed from one [`Catalog`] to another, in catalogue order.
 #[derive(Clone, Debug, Default, PartialEq)]

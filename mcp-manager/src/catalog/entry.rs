@@ -6,9 +6,10 @@ use mcp_jsonrpc::RawObject;
 use mcp_jsonrpc::model::{Tool, ToolAnnotations};
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
-use super::policy::ToolPolicy;
-use crate::name::{ExposedName, ServerName};
+use crate::catalog::name::ExposedName;
 use crate::pin::Fingerprint;
+use mcp_config::ServerName;
+use mcp_config::ToolSettings;
 
 /// A tool with its server: what a host shows, what a model is given, where a call goes.
 #[derive(Clone, Debug)]
@@ -28,7 +29,7 @@ impl Entry {
         server: &ServerName,
         server_title: Option<&Arc<str>>,
         tool: Tool,
-        policy: &ToolPolicy,
+        policy: &ToolSettings,
     ) -> Self {
         let exposed = ExposedName::new(server, &tool.name);
         let texts = [
@@ -49,7 +50,7 @@ impl Entry {
     }
 
     /// The same tool under another policy; `None` if that makes no difference.
-    pub(super) fn under(&self, policy: &ToolPolicy) -> Option<Self> {
+    pub(super) fn under(&self, policy: &ToolSettings) -> Option<Self> {
         let enabled = policy.is_enabled(self.name());
         let auto_approve = policy.is_auto_approve(self.name());
         ((enabled, auto_approve) != (self.enabled, self.auto_approve)).then(|| Self {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use mcp_jsonrpc::model::{Prompt, Resource, ResourceTemplate, Tool};
 
 use super::entry::Entry;
-use super::policy::ToolPolicy;
 use super::problem::{ItemKind, ListProblem};
-use crate::name::ServerName;
+use mcp_config::ServerName;
+use mcp_config::ToolSettings;
 
 /// What one server offers: each list in the order of its names, each name once.
 #[derive(Clone, Debug)]
@@ -47,7 +47,7 @@ impl Listing {
     pub fn with_tools(
         mut self,
         tools: impl IntoIterator<Item = Tool>,
-        policy: &ToolPolicy,
+        policy: &ToolSettings,
     ) -> Self {
         let entry = |tool| Arc::new(Entry::new(&self.server, self.title.as_ref(), tool, policy));
         let (tools, problems) = settle(ItemKind::Tool, tools, |tool| &tool.name, entry);
@@ -57,7 +57,7 @@ impl Listing {
 
     /// The same tools under another policy.
     #[must_use]
-    pub fn with_policy(mut self, policy: &ToolPolicy) -> Self {
+    pub fn with_policy(mut self, policy: &ToolSettings) -> Self {
         for entry in &mut self.tools {
             if let Some(changed) = entry.under(policy) {
                 *entry = Arc::new(changed);

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::limits::Limits;
-use crate::name::ServerName;
+use mcp_config::ServerName;
 
 /// The questions that are open, of all servers.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher, RandomState};
 
-use crate::name::ServerName;
+use mcp_config::ServerName;
 
 /// A server and a URI, hashed once.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::ResourceCache;
 use super::key::Key;
 use super::shard::Flight;
-use crate::name::ServerName;
+use mcp_config::ServerName;
 
 /// The beginning of a read, to be handed in with what it brings.
 #[derive(Clone, Debug)]

@@ -9,7 +9,7 @@ use lru::LruCache;
 use mcp_jsonrpc::model::ReadResourceResult;
 
 use super::key::{Hashed, Key};
-use crate::name::ServerName;
+use mcp_config::ServerName;
 
 /// A part of the cache.
 pub(super) struct Shard {

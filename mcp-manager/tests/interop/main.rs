@@ -9,7 +9,6 @@
 //! and runs this.
 #![cfg(target_os = "linux")]
 
-mod hosts;
 mod installed;
 mod process;
 mod questions;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mcp_client::CallError;
 use mcp_manager::{
-    CallOptions, Manager, ManagerError, ServerConfig, ServerState, Start, ToolPolicy, Wait,
+    CallOptions, Manager, ManagerError, ServerConfig, ServerState, Start, ToolSettings, Wait,
 };
 use serde_json::{Value, json};
 
@@ -198,7 +198,7 @@ async fn a_dropped_call_is_cancelled_and_frees_its_lane() {
 async fn a_tool_that_is_switched_off_is_not_called() {
     let fakes = Fakes::default();
     let fake = fakes.add("a", &["on", "off"]);
-    let policy = ToolPolicy::default().with_disabled("off");
+    let policy = ToolSettings::default().with_disabled("off");
     let manager = manager(&fakes, [remote("a").with_tools(policy)]).await;
     manager.call_tool("a", "on", json!({})).await.unwrap();
     let error = manager

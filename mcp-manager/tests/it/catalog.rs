@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mcp_jsonrpc::model::{Prompt, Resource, ResourceTemplate, Tool};
 use mcp_jsonrpc::{RawJson, RawObject};
-use mcp_manager::{Catalog, ItemKind, ListProblem, Listing, ServerName, ToolPolicy};
+use mcp_manager::{Catalog, ItemKind, ListProblem, Listing, ServerName, ToolSettings};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -20,11 +20,11 @@ pub(crate) fn tool(name: &str, description: &str, schema: &str) -> Tool {
 }
 
 pub(crate) fn listing(server: &str, tools: impl IntoIterator<Item = Tool>) -> Arc<Listing> {
-    Arc::new(Listing::new(name(server)).with_tools(tools, &ToolPolicy::default()))
+    Arc::new(Listing::new(name(server)).with_tools(tools, &ToolSettings::default()))
 }
 
 fn two_servers() -> Vec<Arc<Listing>> {
-    let policy = ToolPolicy::default()
+    let policy = ToolSettings::default()
         .with_disabled("delete")
         .with_auto_approve("read");
     let files = Listing::new(name("files"))
@@ -123,7 +123,7 @@ fn switched_off_tools_stay_visible_but_are_not_offered() {
     assert!(catalog.tool("mcp__files__read").unwrap().is_auto_approve());
 
     let listing = Listing::clone(catalog.listing(&name("files")).unwrap());
-    let policy = ToolPolicy::default()
+    let policy = ToolSettings::default()
         .with_only(["delete"])
         .with_enabled("read");
     let flipped = catalog.with(Arc::new(listing.with_policy(&policy)));
@@ -141,7 +141,7 @@ fn duplicate_and_nameless_items_are_reported() {
     let mut first = tools;
     first[0].description = Some("the first".to_owned());
     let listing = Listing::new(name("s"))
-        .with_tools(first, &ToolPolicy::default())
+        .with_tools(first, &ToolSettings::default())
         .with_prompts([Prompt::new("p"), Prompt::new("p")])
         .with_resources([
             Resource::new("file:///x", "x"),
@@ -170,7 +170,7 @@ fn duplicate_and_nameless_items_are_reported() {
     assert_eq!(catalog.resources().next().unwrap().1.name, "x");
 
     let fixed = Listing::clone(catalog.listing(&name("s")).unwrap())
-        .with_tools([tool("b", "", "{}")], &ToolPolicy::default());
+        .with_tools([tool("b", "", "{}")], &ToolSettings::default());
     assert!(
         fixed
             .problems()

@@ -10,7 +10,6 @@
 mod belongs;
 mod call;
 mod catalog;
-mod config;
 mod content;
 mod elicitation;
 mod event;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mcp_jsonrpc::RawObject;
 use mcp_jsonrpc::model::Tool;
-use mcp_manager::{Catalog, Listing, MAX_EXPOSED_NAME, ServerName, ToolPolicy};
+use mcp_manager::{Catalog, Listing, MAX_EXPOSED_NAME, ServerName, ToolSettings};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -14,7 +14,7 @@ fn listing(server: &str, tools: &[&str]) -> Arc<Listing> {
         .iter()
         .map(|name| Tool::new(*name, RawObject::empty()));
     let listing = Listing::new(server.parse().unwrap());
-    Arc::new(listing.with_tools(tools, &ToolPolicy::default()))
+    Arc::new(listing.with_tools(tools, &ToolSettings::default()))
 }
 
 fn exposed(server: &str, tool: &str) -> String {
@@ -51,18 +51,6 @@ fn a_changed_name_gets_the_same_mark_on_every_machine() {
     .map(|(server, tool)| format!("{server} / {tool} → {}", exposed(server, tool)))
     .collect();
     insta::assert_snapshot!(names.join("\n"));
-}
-
-#[test]
-fn a_server_name_has_a_length_and_no_control_characters() {
-    for bad in ["", "a\nb", "\u{7f}", &"x".repeat(129)] {
-        let error = bad.parse::<ServerName>().unwrap_err();
-        assert_eq!(error.text, bad);
-        assert!(!error.to_string().contains('\n'));
-    }
-    for good in ["a", "天气 ☂", &"ü".repeat(128)] {
-        assert_eq!(good.parse::<ServerName>().unwrap().as_str(), good);
-    }
 }
 
 /// Names of servers and tools as published (npm, PyPI; November 2026), the longest of each.

@@ -2,7 +2,7 @@
 
 use mcp_jsonrpc::RawObject;
 use mcp_jsonrpc::model::Tool;
-use mcp_manager::{Catalog, Listing, SearchIndex, ToolPolicy};
+use mcp_manager::{Catalog, Listing, SearchIndex, ToolSettings};
 use proptest::prelude::*;
 
 use crate::catalog::{listing, name, tool};
@@ -83,7 +83,7 @@ fn a_server_is_found_by_its_name() {
 
 #[test]
 fn tools_switched_off_are_not_found() {
-    let policy = ToolPolicy::default().with_disabled("b");
+    let policy = ToolSettings::default().with_disabled("b");
     let tools = ["a", "b"].map(|name| Tool::new(name, RawObject::empty()));
     let listing = Listing::new(name("s")).with_tools(tools, &policy);
     let index = SearchIndex::new(&Catalog::new(0, [listing.into()]));

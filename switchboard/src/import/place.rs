@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use mcp_manager::Dialect;
+use mcp_config::Dialect;
 
 /// A file that may have servers.
 #[derive(Clone, Debug, Eq, PartialEq)]

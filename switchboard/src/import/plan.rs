@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use mcp_manager::{
-    ConfigFile, ConfigProblem, Dialect, Endpoint, Missing, RemoteEndpoint, RemoteKind,
-    ServerConfig, StdioEndpoint, Variable,
-};
+use mcp_config::{ConfigFile, ConfigProblem, Dialect, Missing, Variable};
+use mcp_manager::{Endpoint, RemoteEndpoint, RemoteKind, ServerConfig, StdioEndpoint};
 use serde_json::{Value, json};
 
 use super::place::{Place, Scope};

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use mcp_manager::{ConfigFile, Dialect, RemoteKind, ServerConfig};
+use mcp_config::{ConfigFile, Dialect};
+use mcp_manager::{RemoteKind, ServerConfig};
 use serde_json::{Map, Value, json};
 
 use crate::store::{EnvPolicy, Server, ServerKind, StoredValue, Trust, UserId};

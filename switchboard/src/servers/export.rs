@@ -1,7 +1,7 @@
 //! Servers as another program's file has them.
 
 use clap::ValueEnum;
-use mcp_manager::{ConfigFile, Dialect};
+use mcp_config::{ConfigFile, Dialect};
 use serde::Deserialize;
 
 use super::entry::to_config;

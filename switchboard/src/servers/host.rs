@@ -4,7 +4,8 @@
 //! variables and the keyring hold that person's keys. So users whom the owner serves use none of
 //! it unless the owner says so. Their servers are remote ones, with values of their own.
 
-use mcp_manager::{ConfigFile, Endpoint, Missing, Variable, Variables};
+use mcp_config::{ConfigFile, Missing, Variable, Variables};
+use mcp_manager::Endpoint;
 
 use super::entry::{answers, to_config};
 use crate::doctor::{Finding, Problem};

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use mcp_manager::{ConfigFile, Missing, ServerConfig, Variable, Variables};
+use mcp_config::{ConfigFile, Missing, Variable, Variables};
+use mcp_manager::ServerConfig;
 
 use super::entry::{answers, to_config};
 use super::host::Host;

@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use mcp_manager::{ConfigFile, Dialect, ServerConfig};
+use mcp_config::{ConfigFile, Dialect};
+use mcp_manager::ServerConfig;
 
 use super::ad_hoc::{AdHoc, is_url};
 use super::host::Host;

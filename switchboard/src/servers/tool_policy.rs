@@ -163,7 +163,7 @@ mod tests {
         let mut tool = Tool::new("write", RawObject::empty());
         tool.description = Some(description.to_owned());
         let listing = Listing::new("files".parse().unwrap());
-        let listing = listing.with_tools([tool], &mcp_manager::ToolPolicy::default());
+        let listing = listing.with_tools([tool], &mcp_manager::ToolSettings::default());
         Arc::clone(&listing.tools()[0])
     }
 
@@ -220,7 +220,7 @@ mod tests {
         row.auto_approve_tools = vec!["write".to_owned()];
         let listing = Listing::new("*".parse().unwrap());
         let definition = Tool::new("write", RawObject::empty());
-        let listing = listing.with_tools([definition], &mcp_manager::ToolPolicy::default());
+        let listing = listing.with_tools([definition], &mcp_manager::ToolSettings::default());
         let its = Arc::clone(&listing.tools()[0]);
         let mut decided = decided(Vec::new());
         decided.definitions.push(ApprovedDefinition::new(

@@ -26,7 +26,7 @@ pub(crate) const TARGETS: &[(&str, &[Seed])] = &[
     (
         "line",
         &[
-            Files("mcp-manager/tests/it/inputs/config"),
+            Files("mcp-config/tests/it/inputs"),
             Files("provider-adapters/tests/it/golden"),
         ],
     ),
@@ -70,7 +70,7 @@ pub(crate) const TARGETS: &[(&str, &[Seed])] = &[
         ],
     ),
     ("prompt", &[Files("xtask/fuzz/seeds/prompt")]),
-    ("config", &[Files("mcp-manager/tests/it/inputs/config")]),
+    ("config", &[Files("mcp-config/tests/it/inputs")]),
 ];
 
 /// Copies a target's seeds into its corpus, beside what earlier runs learned; tells how many.

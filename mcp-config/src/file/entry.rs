@@ -1,0 +1,233 @@
+//! One entry of a file, read in any dialect.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use mcp_transport::{EnvPolicy, Secret};
+
+use crate::dialect::{Dialect, Unit};
+use crate::file::document::{Kind, Node};
+use crate::file::field::{self, Fault, Fields};
+use crate::server::endpoint::{Endpoint, RemoteEndpoint, RemoteKind, StdioEndpoint};
+use crate::server::name::ServerName;
+use crate::server::tools::ToolSettings;
+use crate::server::{ServerConfig, Start};
+use crate::variable::reference::lift;
+
+const TYPE: [&str; 3] = ["type", "transport", "transportType"];
+const COMMAND: [&str; 1] = ["command"];
+const URL: [&str; 4] = ["url", "serverUrl", "httpUrl", "baseUrl"];
+
+/// What an entry says it is.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Said {
+    Stdio,
+    Remote(RemoteKind),
+}
+
+/// Whether a value is a map of entries: it holds one, or does not look like one itself.
+pub(crate) fn is_map(node: &Node) -> bool {
+    let mut members = node.members().unwrap_or_default().iter();
+    !is_entry(node) || members.any(|member| is_entry(&member.value))
+}
+
+/// Whether a value looks like an entry.
+pub(crate) fn is_entry(node: &Node) -> bool {
+    let text = |name: &str| {
+        node.get(name)
+            .is_some_and(|value| matches!(value.kind, Kind::Text(_)))
+    };
+    let list = |name: &str| {
+        node.get(name)
+            .is_some_and(|value| matches!(value.kind, Kind::List(_)))
+    };
+    list("command") || COMMAND.into_iter().chain(URL).chain(TYPE).any(text)
+}
+
+/// Whether an entry has, among the words it does not need, those of the other kind.
+pub(crate) fn looks_otherwise(server: &ServerConfig) -> bool {
+    let mut words = server.extra.keys().map(String::as_str);
+    match &server.endpoint {
+        Endpoint::Stdio(_) => words.any(|word| URL.contains(&word)),
+        Endpoint::Remote(_) => words.any(|word| COMMAND.contains(&word)),
+    }
+}
+
+/// Reads one entry. What it says in words we do not know is kept.
+pub(crate) fn read(name: &str, node: &Node, dialect: Dialect) -> Result<ServerConfig, Fault> {
+    let name = ServerName::new(name).map_err(|error| Fault::new(node.at, error.to_string()))?;
+    let mut fields = Fields::of(node)?;
+    let endpoint = match endpoint_kind(node, &mut fields)? {
+        Said::Stdio => Endpoint::Stdio(stdio(&mut fields, dialect)?),
+        Said::Remote(kind) => Endpoint::Remote(remote(&mut fields, kind, dialect)?),
+    };
+    let mut config = ServerConfig::new(name, endpoint);
+    config.enabled = enabled(&mut fields)?;
+    config.required = flag(&mut fields, &["required"])?;
+    config.parallel = flag(&mut fields, &["parallel", "supports_parallel_tool_calls"])?;
+    config.always_load = flag(&mut fields, &["alwaysLoad", "always_load"])?;
+    if flag(&mut fields, &["lazy"])? {
+        config.start = Start::Lazy;
+    }
+    times(&mut fields, &mut config, dialect)?;
+    config.tools = ToolSettings {
+        only: fields.take(
+            &["enabledTools", "enabled_tools", "includeTools"],
+            field::text_set,
+        )?,
+        disabled: set(
+            &mut fields,
+            &["disabledTools", "disabled_tools", "excludeTools"],
+        )?,
+        auto_approve: set(
+            &mut fields,
+            &["autoApprove", "alwaysAllow", "auto_approve_tools"],
+        )?,
+    };
+    config.extra = fields.rest();
+    Ok(config)
+}
+
+/// The word of `type`, else what follows from `command` or a URL.
+fn endpoint_kind(node: &Node, fields: &mut Fields<'_>) -> Result<Said, Fault> {
+    let said = fields.take(&TYPE, |node| {
+        let text = field::text(node)?;
+        let word: String = text.chars().filter(char::is_ascii_alphanumeric).collect();
+        match word.to_ascii_lowercase().as_str() {
+            "" => Ok(None),
+            "stdio" | "local" => Ok(Some(Said::Stdio)),
+            "remote" => Ok(Some(Said::Remote(RemoteKind::Auto))),
+            "http" | "streamablehttp" => Ok(Some(Said::Remote(RemoteKind::StreamableHttp))),
+            "sse" => Ok(Some(Said::Remote(RemoteKind::Sse))),
+            _ => Err(Fault::new(
+                node.at,
+                format!("unknown transport {text:?}: expected \"stdio\", \"http\" or \"sse\""),
+            )),
+        }
+    })?;
+    let fault = |message| Err(Fault::new(node.at, message));
+    match (said.flatten(), fields.has(&COMMAND), fields.has(&URL)) {
+        (Some(Said::Stdio), false, _) => fault("its \"type\" needs \"command\", which is missing"),
+        (Some(Said::Remote(_)), _, false) => fault("its \"type\" needs \"url\", which is missing"),
+        (Some(said), ..) => Ok(said),
+        (None, true, false) => Ok(Said::Stdio),
+        (None, false, true) => Ok(Said::Remote(RemoteKind::Auto)),
+        (None, true, true) => fault("has both \"command\" and a URL: say which by \"type\""),
+        (None, false, false) => fault("has neither \"command\" nor \"url\": nothing to connect to"),
+    }
+}
+
+fn stdio(fields: &mut Fields<'_>, dialect: Dialect) -> Result<StdioEndpoint, Fault> {
+    let (program, mut args) = fields.take(&COMMAND, field::command)?.unwrap_or_default();
+    args.extend(fields.take(&["args"], field::texts)?.unwrap_or_default());
+    let lifted = |text: String| lift(&text, dialect);
+    let args = args.into_iter().map(lifted);
+    let mut endpoint = StdioEndpoint::new(lifted(program)).with_args(args);
+    endpoint.env = secrets(fields, &["env", "environment"], dialect)?;
+    let names = |node: &Node| field::names(node).map(|names| names.into_iter().collect());
+    let inherited = fields.take(&["env_vars", "inheritEnv"], names)?;
+    endpoint.inherited = inherited.unwrap_or_default();
+    endpoint.env_file = fields.take(&["envFile"], field::text)?.map(lifted);
+    endpoint.cwd = fields.take(&["cwd"], field::text)?.map(lifted);
+    if let Some(policy) = fields.take(&["envPolicy"], env_policy)? {
+        endpoint.env_policy = policy;
+    }
+    Ok(endpoint)
+}
+
+fn env_policy(node: &Node) -> Result<EnvPolicy, Fault> {
+    match field::text(node)?.as_str() {
+        "inherit" => Ok(EnvPolicy::Inherit),
+        "safe" => Ok(EnvPolicy::Safe),
+        "none" => Ok(EnvPolicy::None),
+        _ => Err(Fault::new(
+            node.at,
+            "expected \"inherit\", \"safe\" or \"none\"",
+        )),
+    }
+}
+
+fn remote(
+    fields: &mut Fields<'_>,
+    kind: RemoteKind,
+    dialect: Dialect,
+) -> Result<RemoteEndpoint, Fault> {
+    let url = fields.take(&URL, |node| {
+        let url = lift(&field::text(node)?, dialect);
+        let scheme = url
+            .split_once("://")
+            .map(|(scheme, _)| scheme.to_ascii_lowercase());
+        match scheme.as_deref() {
+            Some("http" | "https") => Ok(url),
+            _ if url.contains("${") => Ok(url),
+            _ => Err(Fault::new(
+                node.at,
+                "the URL must begin with http:// or https://",
+            )),
+        }
+    })?;
+    let mut endpoint = RemoteEndpoint::new(url.unwrap_or_default()).with_kind(kind);
+    endpoint.headers = secrets(fields, &["headers", "http_headers"], dialect)?;
+    // Codex names the variable, the others write it out.
+    let from_env = fields.take(&["env_http_headers"], |node| field::map(node, field::text))?;
+    for (header, variable) in from_env.unwrap_or_default() {
+        endpoint = endpoint.with_header(header, format!("${{env:{variable}}}"));
+    }
+    if let Some(variable) = fields.take(&["bearer_token_env_var"], field::text)? {
+        endpoint = endpoint.with_header("Authorization", format!("Bearer ${{env:{variable}}}"));
+    }
+    Ok(endpoint)
+}
+
+fn enabled(fields: &mut Fields<'_>) -> Result<bool, Fault> {
+    let disabled = flag(fields, &["disabled"])?;
+    let enabled = fields.take(&["enabled", "isActive"], field::flag)?;
+    Ok(!disabled && enabled.unwrap_or(true))
+}
+
+fn times(
+    fields: &mut Fields<'_>,
+    config: &mut ServerConfig,
+    dialect: Dialect,
+) -> Result<(), Fault> {
+    // opencode may give two times by one word.
+    let both = fields.take_if(&["timeout"], |node| node.members().is_some());
+    let part = |name: &str| {
+        let time = both.and_then(|node| node.get(name));
+        time.map(|node| field::time(node, Unit::Milliseconds))
+            .transpose()
+            .map_err(|fault| fault.within(name).within("timeout"))
+    };
+    let (startup, request) = (part("startup")?, part("request")?);
+    let mut take = |names: &[&str], unit| fields.take(names, |node| field::time(node, unit));
+    let connect = take(&["startup_timeout_sec"], Unit::Seconds)?;
+    let connect_ms = &["connectTimeoutMs", "startup_timeout_ms", "initTimeout"];
+    config.connect_timeout = connect
+        .or(take(connect_ms, Unit::Milliseconds)?)
+        .or(startup);
+    let call = take(&["tool_timeout_sec"], Unit::Seconds)?;
+    config.call_idle_timeout = call.or(take(&["timeout"], dialect.unit())?).or(request);
+    let tools = fields.take(&["toolTimeoutsMs"], |node| {
+        field::map(node, |node| field::time(node, Unit::Milliseconds))
+    })?;
+    config.tool_idle_timeouts = tools.unwrap_or_default();
+    Ok(())
+}
+
+fn flag(fields: &mut Fields<'_>, names: &[&str]) -> Result<bool, Fault> {
+    Ok(fields.take(names, field::flag)?.unwrap_or(false))
+}
+
+fn set(fields: &mut Fields<'_>, names: &[&str]) -> Result<BTreeSet<String>, Fault> {
+    Ok(fields.take(names, field::text_set)?.unwrap_or_default())
+}
+
+fn secrets(
+    fields: &mut Fields<'_>,
+    names: &[&str],
+    dialect: Dialect,
+) -> Result<BTreeMap<String, Secret>, Fault> {
+    let secret = |node: &Node| field::text(node).map(|text| Secret::new(lift(&text, dialect)));
+    Ok(fields
+        .take(names, |node| field::map(node, secret))?
+        .unwrap_or_default())
+}

@@ -1,0 +1,364 @@
+//! A file of servers, written in a dialect.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use mcp_transport::{EnvPolicy, Secret};
+use serde_json::{Map, Value};
+
+use crate::dialect::keys::Keys;
+use crate::dialect::{Dialect, Unit};
+use crate::file::ConfigFile;
+use crate::file::input::Input;
+use crate::file::loss::Loss;
+use crate::server::endpoint::{Endpoint, RemoteEndpoint, RemoteKind, StdioEndpoint};
+use crate::server::{ServerConfig, Start};
+use crate::variable::reference::{lower, only_text, only_variable};
+
+/// The file, and what it does not say.
+pub(crate) fn write(file: &ConfigFile, dialect: Dialect) -> (String, Vec<Loss>) {
+    let mut servers = file.unread.clone();
+    let mut losses = Vec::new();
+    for server in &file.servers {
+        let (entry, lost) = entry(server, dialect);
+        servers.insert(server.name.to_string(), entry);
+        losses.extend(lost.into_iter().map(|message| Loss {
+            server: server.name.clone(),
+            message,
+        }));
+    }
+    let mut root = file.extra.clone();
+    if !file.inputs.is_empty() && matches!(dialect, Dialect::Plain | Dialect::VsCode) {
+        let inputs = file.inputs.iter().map(Input::to_value).collect();
+        root.insert("inputs".to_owned(), inputs);
+    }
+    root.insert(dialect.keys().container.to_owned(), Value::Object(servers));
+    #[cfg(feature = "toml")]
+    if dialect == Dialect::Codex {
+        return (crate::file::toml_document::write(root), losses);
+    }
+    (format!("{:#}\n", Value::Object(root)), losses)
+}
+
+/// One entry; what is as usual is left out.
+struct Entry {
+    dialect: Dialect,
+    keys: &'static Keys,
+    members: Map<String, Value>,
+    lost: Vec<String>,
+}
+
+fn entry(server: &ServerConfig, dialect: Dialect) -> (Value, Vec<String>) {
+    let keys = dialect.keys();
+    let mut entry = Entry {
+        dialect,
+        keys,
+        members: Map::new(),
+        lost: Vec::new(),
+    };
+    match &server.endpoint {
+        Endpoint::Stdio(stdio) => entry.stdio(stdio),
+        Endpoint::Remote(remote) => entry.remote(remote),
+    }
+    // With words of the other kind around, only `type` tells.
+    if crate::file::entry::looks_otherwise(server)
+        && keys.others.is_none()
+        && !entry.members.contains_key("type")
+    {
+        let kind = match &server.endpoint {
+            Endpoint::Stdio(_) => "stdio",
+            Endpoint::Remote(_) => "remote",
+        };
+        entry.set("type", kind.into());
+    }
+    match keys.off {
+        Some((word, value)) if !server.enabled => entry.set(word, value.into()),
+        None if !server.enabled => entry.lose("that it is switched off"),
+        _ => {}
+    }
+    entry.flag(keys.required, server.required, "that it is required");
+    let lazy = server.start == Start::Lazy;
+    entry.flag(keys.lazy, lazy, "that it starts when it is first needed");
+    let several = "that it takes several calls at once";
+    entry.flag(keys.parallel, server.parallel, several);
+    let always = "that its tools are always loaded";
+    entry.flag(keys.always_load, server.always_load, always);
+    entry.times(server);
+    let tools = &server.tools;
+    let only = tools.only.as_ref();
+    entry.texts(keys.only, only, "which of its tools are on");
+    let disabled = Some(&tools.disabled).filter(|tools| !tools.is_empty());
+    entry.texts(keys.disabled, disabled, "which of its tools are off");
+    let approved = Some(&tools.auto_approve).filter(|tools| !tools.is_empty());
+    let message = "which of its tools run without a question";
+    entry.texts(keys.auto_approve, approved, message);
+    entry.others(&server.extra);
+    (Value::Object(entry.members), entry.lost)
+}
+
+impl Entry {
+    fn stdio(&mut self, stdio: &StdioEndpoint) {
+        match self.dialect {
+            Dialect::VsCode | Dialect::ClaudeCode => self.set("type", "stdio".into()),
+            Dialect::OpenCode => self.set("type", "local".into()),
+            _ => {}
+        }
+        let command = self.spell("its command", &stdio.command);
+        let args = stdio.args.iter().enumerate();
+        let args = args.map(|(at, arg)| self.spell(&format!("args[{at}]"), arg.expose()));
+        let args: Vec<Value> = args.collect();
+        if self.dialect == Dialect::OpenCode {
+            let line = std::iter::once(command).chain(args);
+            self.set("command", line.collect());
+        } else {
+            self.set("command", command);
+            if !args.is_empty() {
+                self.set("args", args.into());
+            }
+        }
+        self.env(stdio);
+        let policy = match stdio.env_policy {
+            EnvPolicy::Inherit => Some("inherit"),
+            EnvPolicy::None => Some("none"),
+            _ => None,
+        };
+        match (self.keys.env_policy, policy) {
+            (Some(word), Some(policy)) => self.set(word, policy.into()),
+            (None, Some(policy)) => {
+                self.lose(&format!("that its environment is {policy:?}"));
+            }
+            _ => {}
+        }
+        for (word, path, message) in [
+            (self.keys.env_file, &stdio.env_file, "its file of variables"),
+            (self.keys.cwd, &stdio.cwd, "its working directory"),
+        ] {
+            match (word, path) {
+                (Some(word), Some(path)) => {
+                    let path = self.spell(word, path);
+                    self.set(word, path);
+                }
+                (None, Some(path)) => self.lose(&format!("{message}, {path:?}")),
+                _ => {}
+            }
+        }
+    }
+
+    /// The variables that are set, and those that are passed on by name.
+    fn env(&mut self, stdio: &StdioEndpoint) {
+        let mut set = stdio.env.clone();
+        let mut inherited = stdio.inherited.clone();
+        if self.is_codex() {
+            // Codex replaces no variables, but passes them on under their own name.
+            set.retain(|name, value| {
+                let same = only_variable(value.expose()) == Some(name);
+                if same {
+                    inherited.insert(name.clone());
+                }
+                !same
+            });
+        } else if self.keys.inherited.is_none() {
+            for name in std::mem::take(&mut inherited) {
+                let value = Secret::new(format!("${{env:{name}}}"));
+                set.entry(name).or_insert(value);
+            }
+        }
+        self.secrets(self.keys.env, &set);
+        if let Some(word) = self.keys.inherited.filter(|_| !inherited.is_empty()) {
+            self.set(word, inherited.into_iter().collect());
+        }
+    }
+
+    fn remote(&mut self, remote: &RemoteEndpoint) {
+        use Dialect::{ClaudeCode, ClaudeDesktop, Cline, OpenCode, VsCode};
+        let kind = match (self.dialect, remote.kind) {
+            (OpenCode, _) => Some("remote"),
+            (Cline, RemoteKind::Auto | RemoteKind::StreamableHttp) => Some("streamableHttp"),
+            // They know no URL without a type.
+            (ClaudeCode | VsCode, RemoteKind::Auto) => Some("http"),
+            (_, RemoteKind::Sse) if self.is_codex() => {
+                self.lose("that it speaks HTTP+SSE, which Codex does not");
+                None
+            }
+            _ if self.is_codex() => None,
+            (_, RemoteKind::Auto) => None,
+            (_, RemoteKind::StreamableHttp) => Some("http"),
+            (_, RemoteKind::Sse) => Some("sse"),
+        };
+        if let Some(kind) = kind {
+            self.set("type", kind.into());
+        }
+        if self.dialect == ClaudeDesktop {
+            self.lost.push(
+                "Claude Desktop's file has programs only: add its address as a connector in the \
+                 settings"
+                    .to_owned(),
+            );
+        }
+        let url = self.spell("its address", remote.url.expose());
+        self.set("url", url);
+        if !self.is_codex() {
+            return self.secrets("headers", &remote.headers);
+        }
+        // Codex replaces no variables, but takes their names.
+        let (mut plain, mut from_env) = (BTreeMap::new(), Map::new());
+        for (name, value) in &remote.headers {
+            let text = value.expose();
+            let bearer = text.strip_prefix("Bearer ").and_then(only_variable);
+            match (name.as_str(), bearer, only_variable(text)) {
+                ("Authorization", Some(variable), _) => {
+                    self.set("bearer_token_env_var", variable.into());
+                }
+                (name, _, Some(variable)) => {
+                    from_env.insert(name.to_owned(), variable.into());
+                }
+                (name, ..) => {
+                    plain.insert(name.to_owned(), value.clone());
+                }
+            }
+        }
+        self.secrets("http_headers", &plain);
+        if !from_env.is_empty() {
+            self.set("env_http_headers", Value::Object(from_env));
+        }
+    }
+
+    fn times(&mut self, server: &ServerConfig) {
+        let times = [
+            (
+                self.keys.connect_time,
+                server.connect_timeout,
+                "how long connecting may take",
+            ),
+            (
+                self.keys.call_idle_timeout,
+                server.call_idle_timeout,
+                "how long a call may take",
+            ),
+        ];
+        for (word, time, message) in times {
+            match (word, time) {
+                // Claude Code counts in whole milliseconds.
+                (Some((word, unit)), Some(time)) => self.set(word, amount(time, unit)),
+                (None, Some(time)) => self.lose(&format!("{message} ({time:?})")),
+                _ => {}
+            }
+        }
+        match self.keys.tool_times {
+            _ if server.tool_idle_timeouts.is_empty() => {}
+            Some(word) => {
+                let tools = server.tool_idle_timeouts.iter();
+                let times =
+                    tools.map(|(tool, time)| (tool.clone(), amount(*time, Unit::Milliseconds)));
+                self.set(word, Value::Object(times.collect()));
+            }
+            None => self.lose("how long calls of single tools may take"),
+        }
+    }
+
+    /// What nobody here understood.
+    fn others(&mut self, extra: &Map<String, Value>) {
+        let takes = |name: &str| self.keys.others.is_none_or(|known| known.contains(&name));
+        let (taken, left): (Vec<_>, Vec<_>) = extra.iter().partition(|(name, _)| takes(name));
+        for (name, value) in taken {
+            // Ours first: no unknown word may hide a known one.
+            let members = &mut self.members;
+            members.entry(name.clone()).or_insert_with(|| value.clone());
+        }
+        for (name, _) in left {
+            self.lose(&format!("{name:?}"));
+        }
+    }
+
+    fn is_codex(&self) -> bool {
+        self.dialect.is_toml()
+    }
+
+    /// A text that has to be there. What cannot be said is written as we do.
+    fn spell(&mut self, place: &str, text: &str) -> Value {
+        lower(text, self.dialect).map_or_else(
+            || {
+                self.lose_reference(place, text);
+                only_text(text).unwrap_or_else(|| text.to_owned()).into()
+            },
+            Value::from,
+        )
+    }
+
+    /// Texts by name. One that cannot be said is left out: the server would take it literally.
+    fn secrets(&mut self, name: &str, secrets: &BTreeMap<String, Secret>) {
+        let mut members = Map::new();
+        for (key, value) in secrets {
+            match lower(value.expose(), self.dialect) {
+                Some(text) => {
+                    members.insert(key.clone(), text.into());
+                }
+                None => self.lose_reference(&format!("{name}.{key}"), value.expose()),
+            }
+        }
+        if !members.is_empty() {
+            self.set(name, Value::Object(members));
+        }
+    }
+
+    /// Says which reference is lost, and nothing of what else is in the text.
+    fn lose_reference(&mut self, place: &str, text: &str) {
+        let program = self.keys.program;
+        let references = crate::variable::parts(text).into_iter();
+        let references: Vec<&str> = references
+            .filter_map(|part| match part {
+                crate::variable::Part::Variable { written, .. } => Some(written),
+                crate::variable::Part::Text(_) => None,
+            })
+            .collect();
+        self.lost.push(match references.as_slice() {
+            [] => format!("{place} has a text that {program} would take for a reference"),
+            some => format!(
+                "{place} needs {}, which {program} does not look up there: put the value in by hand",
+                some.join(", ")
+            ),
+        });
+    }
+
+    fn lose(&mut self, what: &str) {
+        let program = self.keys.program;
+        self.lost.push(format!("{program} is not told {what}"));
+    }
+
+    fn set(&mut self, name: &str, value: Value) {
+        self.members.insert(name.to_owned(), value);
+    }
+
+    fn flag(&mut self, word: Option<&str>, said: bool, message: &str) {
+        match word {
+            Some(word) if said => self.set(word, true.into()),
+            None if said => self.lose(message),
+            _ => {}
+        }
+    }
+
+    fn texts(&mut self, word: Option<&str>, texts: Option<&BTreeSet<String>>, message: &str) {
+        match (word, texts) {
+            (Some(word), Some(texts)) => self.set(word, texts.iter().cloned().collect()),
+            (None, Some(_)) => self.lose(message),
+            _ => {}
+        }
+    }
+}
+
+/// A time in a unit, without `.0` where it has none.
+fn amount(time: Duration, unit: Unit) -> Value {
+    let number = match unit {
+        Unit::Seconds => time.as_secs_f64(),
+        Unit::Guess | Unit::Milliseconds => match u64::try_from(time.as_millis()) {
+            Ok(whole) if Duration::from_millis(whole) == time => return Value::from(whole),
+            _ => time.as_secs_f64() * 1000.0,
+        },
+    };
+    let rounded = number.round();
+    if rounded == number && rounded < 9e15 {
+        Value::from(rounded as u64)
+    } else {
+        Value::from(number)
+    }
+}

@@ -1,0 +1,18 @@
+#![doc = include_str!("../README.md")]
+
+mod dialect;
+mod file;
+mod server;
+mod variable;
+
+pub use dialect::Dialect;
+pub use file::ConfigFile;
+pub use file::input::Input;
+pub use file::loss::Loss;
+pub use file::problem::{ConfigProblem, Place};
+pub use server::endpoint::{Endpoint, RemoteEndpoint, RemoteKind, StdioEndpoint};
+pub use server::name::{InvalidServerName, ServerName};
+pub use server::tools::ToolSettings;
+pub use server::{ServerConfig, Start};
+pub use variable::resolve::{Missing, Resolved, Unresolved};
+pub use variable::{Variable, Variables};

@@ -1,0 +1,269 @@
+//! One server: its name, its endpoint, the settings of its tools.
+
+pub(crate) mod endpoint;
+pub(crate) mod name;
+pub(crate) mod tools;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use crate::server::endpoint::{Endpoint, RemoteEndpoint, RemoteKind, StdioEndpoint};
+use crate::server::name::ServerName;
+use crate::server::tools::ToolSettings;
+
+/// One server, as configured.
+///
+/// ```
+/// use mcp_config::{ServerConfig, ServerName, StdioEndpoint};
+///
+/// let name: ServerName = "files".parse()?;
+/// let files = ServerConfig::stdio(name, StdioEndpoint::new("npx").with_args(["-y", "files-server"]))
+///     .required()
+///     .with_connect_timeout(std::time::Duration::from_secs(10));
+/// assert!(files.is_enabled() && files.is_required());
+/// # Ok::<(), mcp_config::InvalidServerName>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct ServerConfig {
+    pub(crate) name: ServerName,
+    /// What a program calls the server besides its name.
+    pub(crate) id: Option<String>,
+    pub(crate) endpoint: Endpoint,
+    /// That of the endpoint before its variables were replaced.
+    pub(crate) identity: Option<String>,
+    pub(crate) enabled: bool,
+    pub(crate) required: bool,
+    pub(crate) start: Start,
+    pub(crate) parallel: bool,
+    pub(crate) trusted: bool,
+    pub(crate) always_load: bool,
+    pub(crate) connect_timeout: Option<Duration>,
+    pub(crate) call_idle_timeout: Option<Duration>,
+    pub(crate) tool_idle_timeouts: BTreeMap<String, Duration>,
+    pub(crate) tools: ToolSettings,
+    pub(crate) extra: Map<String, Value>,
+}
+
+/// When a server is connected to.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Start {
+    /// At once.
+    #[default]
+    Eager,
+    /// When something of it is first asked for.
+    Lazy,
+}
+
+impl ServerConfig {
+    /// A server that is a program we start.
+    pub fn stdio(name: ServerName, endpoint: StdioEndpoint) -> Self {
+        Self::new(name, Endpoint::Stdio(endpoint))
+    }
+
+    /// A server at an address.
+    pub fn remote(name: ServerName, endpoint: RemoteEndpoint) -> Self {
+        Self::new(name, Endpoint::Remote(endpoint))
+    }
+
+    /// With an id of the program's own, which stays when the server gets another name.
+    #[must_use]
+    pub fn with_id(mut self, id: impl Into<String>) -> Self {
+        self.id = Some(id.into());
+        self
+    }
+
+    /// The program's own id for the server, if it was given one.
+    pub fn id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
+    /// A server, reached by `endpoint`.
+    pub fn new(name: ServerName, endpoint: Endpoint) -> Self {
+        Self {
+            name,
+            endpoint,
+            identity: None,
+            enabled: true,
+            required: false,
+            start: Start::default(),
+            parallel: false,
+            trusted: false,
+            id: None,
+            always_load: false,
+            connect_timeout: None,
+            call_idle_timeout: None,
+            tool_idle_timeouts: BTreeMap::new(),
+            tools: ToolSettings::default(),
+            extra: Map::new(),
+        }
+    }
+
+    /// Switches it on, as it is unless somebody said otherwise.
+    #[must_use]
+    pub fn enabled(mut self) -> Self {
+        self.enabled = true;
+        self
+    }
+
+    /// Switches it off.
+    #[must_use]
+    pub fn disabled(mut self) -> Self {
+        self.enabled = false;
+        self
+    }
+
+    /// Nothing should begin without it.
+    #[must_use]
+    pub fn required(mut self) -> Self {
+        self.required = true;
+        self
+    }
+
+    /// Says when it is connected to.
+    #[must_use]
+    pub fn with_start(mut self, start: Start) -> Self {
+        self.start = start;
+        self
+    }
+
+    /// Says which transport worked last ([`RemoteEndpoint::with_last_kind`]); nothing for programs.
+    #[must_use]
+    pub fn with_last_kind(mut self, kind: RemoteKind) -> Self {
+        if let Endpoint::Remote(remote) = self.endpoint {
+            self.endpoint = Endpoint::Remote(remote.with_last_kind(kind));
+        }
+        self
+    }
+
+    /// It takes several calls at once, whatever its tools do.
+    #[must_use]
+    pub fn parallel(mut self) -> Self {
+        self.parallel = true;
+        self
+    }
+
+    /// What it says about its tools is believed: those that only read may run beside each
+    /// other, and a host may go by it.
+    #[must_use]
+    pub fn trusted(mut self) -> Self {
+        self.trusted = true;
+        self
+    }
+
+    /// Its tools are always given to the model, never left to a search.
+    #[must_use]
+    pub fn always_load(mut self) -> Self {
+        self.always_load = true;
+        self
+    }
+
+    /// How long connecting may take.
+    #[must_use]
+    pub fn with_connect_timeout(mut self, timeout: Duration) -> Self {
+        self.connect_timeout = Some(timeout);
+        self
+    }
+
+    /// The idle timeout of a call: progress starts it anew, and ten times that is the deadline.
+    #[must_use]
+    pub fn with_call_idle_timeout(mut self, timeout: Duration) -> Self {
+        self.call_idle_timeout = Some(timeout);
+        self
+    }
+
+    /// The idle timeout of a call of `tool`.
+    #[must_use]
+    pub fn with_tool_idle_timeout(mut self, tool: impl Into<String>, timeout: Duration) -> Self {
+        self.tool_idle_timeouts.insert(tool.into(), timeout);
+        self
+    }
+
+    /// Says which tools are on, and which the file calls approved.
+    #[must_use]
+    pub fn with_tools(mut self, tools: ToolSettings) -> Self {
+        self.tools = tools;
+        self
+    }
+
+    /// Stands for its endpoint: another program, other arguments, another folder or another
+    /// address have another identity. The environment and the headers do not count, and what
+    /// variables stand for does not either: a rotated key does not make it another server. An
+    /// approval given for one identity says nothing about another.
+    pub fn identity(&self) -> String {
+        self.identity
+            .clone()
+            .unwrap_or_else(|| self.endpoint.identity())
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &ServerName {
+        &self.name
+    }
+
+    /// How it is reached.
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    /// Whether it is switched on.
+    pub fn is_enabled(&self) -> bool {
+        self.enabled
+    }
+
+    /// Whether nothing should begin without it.
+    pub fn is_required(&self) -> bool {
+        self.required
+    }
+
+    /// When it is connected to.
+    pub fn start(&self) -> Start {
+        self.start
+    }
+
+    /// Whether it takes several calls at once.
+    pub fn is_parallel(&self) -> bool {
+        self.parallel
+    }
+
+    /// Whether what it says about its tools is believed.
+    pub fn is_trusted(&self) -> bool {
+        self.trusted
+    }
+
+    /// Whether its tools are always given to the model.
+    pub fn is_always_loaded(&self) -> bool {
+        self.always_load
+    }
+
+    /// How long connecting may take, if this server is special.
+    pub fn connect_timeout(&self) -> Option<Duration> {
+        self.connect_timeout
+    }
+
+    /// The idle timeout of a call of `tool`: the tool's own, else the server's.
+    pub fn call_idle_timeout(&self, tool: &str) -> Option<Duration> {
+        self.tool_idle_timeouts
+            .get(tool)
+            .copied()
+            .or(self.call_idle_timeout)
+    }
+
+    /// Which tools are on, and which the file calls approved.
+    pub fn tools(&self) -> &ToolSettings {
+        &self.tools
+    }
+
+    /// What its entry said that we do not know, kept for writing it back.
+    pub fn extra(&self) -> &Map<String, Value> {
+        &self.extra
+    }
+
+    /// Whether a connection made for `other` serves this configuration as well: same name, same
+    /// endpoint. Everything else takes effect without a new connection.
+    pub fn connects_like(&self, other: &Self) -> bool {
+        self.name == other.name && self.endpoint == other.endpoint
+    }
+}

@@ -1,0 +1,175 @@
+//! Servers with their variables replaced.
+
+use std::fmt;
+
+use mcp_transport::Secret;
+
+use crate::file::ConfigFile;
+use crate::server::ServerConfig;
+use crate::server::endpoint::{Endpoint, RemoteEndpoint, StdioEndpoint};
+use crate::server::name::ServerName;
+use crate::variable::{Variable, Variables, env_lines, expand};
+
+/// The servers of a file with their variables replaced.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Resolved {
+    /// Those that are complete.
+    pub servers: Vec<ServerConfig>,
+    /// Those that want for something.
+    pub unresolved: Vec<Unresolved>,
+}
+
+/// A server that wants for something.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Unresolved {
+    /// The server.
+    pub server: ServerName,
+    /// What it wants for, each once.
+    pub missing: Vec<Missing>,
+}
+
+/// What a server wants for.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Missing {
+    /// The user's answer: see [`ConfigFile::inputs`] for what to ask.
+    Input {
+        /// What `${input:…}` names it by.
+        id: String,
+    },
+    /// A variable that has no value.
+    Variable {
+        /// What stands between `${` and `}`.
+        name: String,
+    },
+    /// A file whose text is a value, which could not be read.
+    File {
+        /// Its path.
+        path: String,
+    },
+    /// A file of environment variables that could not be read.
+    EnvFile {
+        /// Its path.
+        path: String,
+    },
+}
+
+pub(crate) fn resolve(file: &ConfigFile, variables: &dyn Variables) -> Resolved {
+    let mut resolved = Resolved::default();
+    for server in &file.servers {
+        let mut work = Work {
+            variables,
+            missing: Vec::new(),
+        };
+        let endpoint = match &server.endpoint {
+            Endpoint::Stdio(stdio) => Endpoint::Stdio(work.stdio(stdio)),
+            Endpoint::Remote(remote) => Endpoint::Remote(work.remote(remote)),
+        };
+        if work.missing.is_empty() {
+            let server = server.clone();
+            let identity = Some(server.identity());
+            resolved.servers.push(ServerConfig {
+                endpoint,
+                identity,
+                ..server
+            });
+        } else {
+            resolved.unresolved.push(Unresolved {
+                server: server.name.clone(),
+                missing: work.missing,
+            });
+        }
+    }
+    resolved
+}
+
+struct Work<'a> {
+    variables: &'a dyn Variables,
+    missing: Vec<Missing>,
+}
+
+impl Work<'_> {
+    fn stdio(&mut self, stdio: &StdioEndpoint) -> StdioEndpoint {
+        let mut done = stdio.clone();
+        done.command = self.text(&stdio.command);
+        done.args = stdio.args.iter().map(|arg| self.secret(arg)).collect();
+        done.cwd = stdio.cwd.as_deref().map(|cwd| self.text(cwd));
+        done.env
+            .values_mut()
+            .for_each(|value| *value = self.secret(value));
+        if let Some(path) = done.env_file.take() {
+            let path = self.text(&path);
+            match self.variables.env_file(&path) {
+                // What the entry itself says wins.
+                Some(text) => env_lines(&text).for_each(|(name, value)| {
+                    let entry = done.env.entry(name.to_owned());
+                    entry.or_insert_with(|| Secret::new(value));
+                }),
+                None => self.want(Missing::EnvFile { path }),
+            }
+        }
+        done
+    }
+
+    fn remote(&mut self, remote: &RemoteEndpoint) -> RemoteEndpoint {
+        let mut done = remote.clone();
+        done.url = self.secret(&remote.url);
+        done.headers
+            .values_mut()
+            .for_each(|value| *value = self.secret(value));
+        done
+    }
+
+    fn secret(&mut self, secret: &Secret) -> Secret {
+        Secret::new(self.text(secret.expose()))
+    }
+
+    fn text(&mut self, text: &str) -> String {
+        let mut wanted = Vec::new();
+        let done = expand(text, self.variables, |variable| {
+            wanted.push(match variable {
+                Variable::Input(id) => Missing::Input { id: id.to_owned() },
+                Variable::File(path) => Missing::File {
+                    path: path.to_owned(),
+                },
+                Variable::Env(name) | Variable::Host(name) | Variable::Other(name) => {
+                    let name = name.to_owned();
+                    Missing::Variable { name }
+                }
+            });
+        });
+        wanted.into_iter().for_each(|missing| self.want(missing));
+        done
+    }
+
+    fn want(&mut self, missing: Missing) {
+        if !self.missing.contains(&missing) {
+            self.missing.push(missing);
+        }
+    }
+}
+
+impl fmt::Display for Unresolved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "server {:?} needs ", self.server.as_str())?;
+        for (at, missing) in self.missing.iter().enumerate() {
+            let comma = if at == 0 { "" } else { ", " };
+            write!(f, "{comma}{missing}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Input { id } => write!(f, "an answer to the input {id:?}"),
+            Self::Variable { name } => write!(f, "the variable {name:?}, which is not set"),
+            Self::File { path } | Self::EnvFile { path } => {
+                write!(f, "the file {path:?}, which cannot be read")
+            }
+        }
+    }
+}
