@@ -6,9 +6,9 @@ use std::sync::Arc;
 use provider_adapters::{Model, Options};
 
 use crate::cost::Prices;
+use crate::deferral::Deferral;
 use crate::result::{MemoryStore, ResultStore};
 use crate::run::Run;
-use crate::search::Deferral;
 use crate::select::Selection;
 use crate::session::Session;
 use crate::step::Reason;

@@ -5,12 +5,12 @@ use std::fmt;
 
 use mcp_jsonrpc::RawObject;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 
-use crate::policy::Why;
+use crate::number::CallNumber;
 use crate::record::ToolCallRecord;
-use crate::search::BUILT_IN;
-use crate::tool::{CallNumber, Definition};
+use tool_policy::AskReason;
+use tool_policy::BUILT_IN;
+use tool_policy::Definition;
 
 /// A call that waits for a person's approval.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -19,7 +19,7 @@ pub struct Approval {
     /// The call, with its full arguments.
     pub record: ToolCallRecord,
     /// Why it is asked for.
-    pub why: Why,
+    pub why: AskReason,
     /// Whether the tool says that it changes nothing and its server is trusted.
     pub read_only: bool,
     /// What the server says the tool does.
@@ -70,19 +70,6 @@ impl Consent {
             digest: digest.into(),
         }
     }
-}
-
-/// The digest of a question: SHA-256 over the parts, each with its length.
-pub(crate) fn digest(parts: &[&str]) -> String {
-    let mut hash = Sha256::new();
-    for part in parts {
-        hash.update((part.len() as u64).to_le_bytes());
-        hash.update(part);
-    }
-    hash.finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
 }
 
 /// How far an answer goes.

@@ -9,15 +9,17 @@ use mcp_jsonrpc::model::{ContentBlock, InputResponses};
 use provider_adapters::{ToolCall, ToolResult};
 use serde::{Deserialize, Serialize};
 
-use crate::approval::{Approval, digest};
+use crate::approval::Approval;
 use crate::limits::Limits;
 use crate::log::Logged;
+use crate::number::CallNumber;
 use crate::offer::Offer;
-use crate::policy::{Policy, Verdict, Why};
 use crate::record::{Status, ToolCallRecord};
-use crate::tool::{CallNumber, Definition, ToolInfo};
 use crate::toolbox::{Invocation, Outcome, Start};
 use crate::words;
+use tool_policy::consent_digest;
+use tool_policy::{AskReason, DenyReason, Policy, Verdict};
+use tool_policy::{Definition, ToolInfo};
 
 /// A call of the round that is under way.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -76,12 +78,12 @@ impl Target {
 
     /// What an approval of it is bound to.
     pub(crate) fn definition(&self) -> Definition {
-        Definition {
-            server: self.server.clone(),
-            server_identity: self.server_identity.clone(),
-            tool: self.tool.clone(),
-            fingerprint: self.fingerprint.clone(),
-        }
+        Definition::new(
+            &self.server,
+            &self.server_identity,
+            &self.tool,
+            &self.fingerprint,
+        )
     }
 }
 
@@ -90,7 +92,7 @@ impl Target {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum CallState {
     /// Somebody's yes is needed.
-    Asked(Why),
+    Asked(AskReason),
     /// It may start as soon as there is room.
     Ready,
     /// It was started. Whoever finds it so in a stored run cannot know what became of it.
@@ -163,7 +165,7 @@ impl OpenCall {
             }
             self.target = Some(Target::new(info, target.arguments.clone()));
             let verdict = match policy.judge(info) {
-                Verdict::Ask(_) => Verdict::Ask(Why::Changed),
+                Verdict::Ask(_) => Verdict::Ask(AskReason::Changed),
                 verdict => verdict,
             };
             self.judge(verdict, offer);
@@ -175,8 +177,8 @@ impl OpenCall {
                 Verdict::Ask(_) => {}
                 verdict => self.judge(verdict, offer),
             }
-        } else if policy.forbids(info) {
-            self.judge(Verdict::Deny(words::forbidden()), offer);
+        } else if policy.denies(info) {
+            self.judge(Verdict::Deny(DenyReason::Rule), offer);
         }
         self.is_settled()
     }
@@ -191,7 +193,9 @@ impl OpenCall {
                     .map(|target| offer.read_only_of(&target.server))
                     .unwrap_or_default();
             }
-            Verdict::Deny(reason) => self.settle(Status::Denied, words::denied(&reason)),
+            Verdict::Deny(reason) => self.settle(Status::Denied, words::denied(reason)),
+            // A verdict of a later version: nothing runs that is not allowed.
+            _ => self.settle(Status::Denied, words::denied(DenyReason::Rule)),
         }
     }
 
@@ -213,15 +217,8 @@ impl OpenCall {
 
     /// Stands for exactly what a person is asked about it.
     fn digest(&self, target: &Target) -> String {
-        digest(&[
-            &self.number.to_string(),
-            self.call.id.as_ref(),
-            &target.server,
-            &target.server_identity,
-            &target.tool,
-            &target.fingerprint,
-            target.arguments.get(),
-        ])
+        let context = [&*self.number.to_string(), self.call.id.as_ref()];
+        consent_digest(&context, &target.definition(), target.arguments.get())
     }
 
     pub(crate) fn into_result(self) -> Option<ToolResult> {

@@ -16,9 +16,9 @@ use tokio::task::{AbortHandle, JoinSet};
 use tracing::Instrument as _;
 
 use crate::managed::{call_failed, info, makes_a_task};
-use crate::tool::ToolInfo;
 use crate::toolbox::{CallContext, CallProgress, FailureKind, Invocation, Outcome, Start, Toolbox};
 use crate::trace;
+use tool_policy::ToolInfo;
 
 /// The tools of servers that belong to one session: connected for it, closed with it.
 ///

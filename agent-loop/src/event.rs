@@ -8,11 +8,12 @@ use serde::Serialize;
 
 use crate::approval::Approval;
 use crate::limits::Spent;
-use crate::policy::{Grant, Rule};
+use crate::number::CallNumber;
 use crate::record::{Status, ToolCallRecord};
 use crate::step::Reason;
-use crate::tool::{CallNumber, Definition};
 use crate::toolbox::CallProgress;
+use tool_policy::Definition;
+use tool_policy::{Grant, Rule};
 
 /// One thing that happened in a run.
 ///

@@ -9,17 +9,17 @@ use crate::approval::{Answer, AnswerError, Consent, Decision};
 use crate::call::{CallState, OpenCall};
 use crate::event::Event;
 use crate::limits::LimitKind;
+use crate::number::CallNumber;
 use crate::offer::Offer;
-use crate::pattern::Pattern;
-use crate::policy::{Effect, Grant, Rule};
 use crate::record::Status;
 use crate::run::Run;
 use crate::settle::{name_apart, paired};
 use crate::state::{Phase, Round};
 use crate::step::Reason;
-use crate::tool::CallNumber;
 use crate::toolbox::Outcome;
 use crate::words;
+use tool_policy::Pattern;
+use tool_policy::{Effect, Grant, Rule};
 
 /// So many unreadable replies in a row end a run.
 const SPOILT: u32 = 2;
@@ -193,17 +193,17 @@ impl Run {
                     let server = Pattern::exact(&definition.server);
                     let tool = Pattern::exact(&definition.tool);
                     let rule = Rule::new(Effect::Deny, server, tool);
-                    self.state.policy.forbid(rule.clone());
+                    self.state.policy.add_rule(rule.clone());
                     self.events.push(Event::Forbidden(rule));
                 }
                 return Ok(());
             }
         };
         call.state = CallState::Ready;
-        self.state.policy.pin(definition.clone());
+        self.state.policy.add_pin(definition.clone());
         self.events.push(Event::Pinned(definition));
         if let Some(grant) = grant {
-            self.state.policy.remember(grant.clone());
+            self.state.policy.add_grant(grant.clone());
             if !grant.this_run {
                 self.events.push(Event::Granted(grant));
             }

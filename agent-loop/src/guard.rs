@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use provider_adapters::{ToolCall, ToolResult};
 use serde::{Deserialize, Serialize};
 
-use crate::pattern::Pattern;
+use tool_policy::Pattern;
 
 /// The longest circle that is noticed, in rounds.
 const LONGEST: usize = 3;

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use tokio::sync::{Notify, oneshot};
 
 use crate::approval::{AnswerError, Consent, Decision};
-use crate::tool::CallNumber;
+use crate::number::CallNumber;
 
 /// The most orders that wait to be heard.
 const MOST: usize = 256;

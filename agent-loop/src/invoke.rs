@@ -5,9 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_client::Caller;
-use mcp_jsonrpc::RawObject;
 use mcp_jsonrpc::model::Meta;
-use serde::de::DeserializeOwned;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::{Instant, sleep_until};
 use tracing::Span;
@@ -15,11 +13,11 @@ use tracing::Span;
 use crate::agent::Agent;
 use crate::limits::Limits;
 use crate::queue::Queues;
-use crate::result::{READ, Reading, Stored, fit};
-use crate::search::{Query, SEARCH, SHOWN, findings};
-use crate::tool::ToolInfo;
+use crate::result::{self, Stored, fit};
 use crate::toolbox::{CallContext, FailureKind, Invocation, Outcome, Report, Start};
 use crate::{trace, words};
+use tool_policy::ToolInfo;
+use tool_policy::{InvalidMetaCall, MAX_FOUND, MetaCall, search_results};
 
 /// How often at the most a call is looked at while people are asked.
 const LOOK: Duration = Duration::from_millis(100);
@@ -65,7 +63,7 @@ pub(crate) async fn invoke(
     span: Span,
 ) -> Invoked {
     let outcome = if invocation.is_built_in() {
-        own(&agent, &invocation, &listed).await
+        built_in(&agent, &invocation, &listed).await
     } else {
         in_time(&agent, invocation, context).await
     };
@@ -80,32 +78,27 @@ pub(crate) async fn invoke(
     invoked
 }
 
-/// The loop's own tools.
-async fn own(agent: &Agent, invocation: &Invocation, listed: &[ToolInfo]) -> Outcome {
-    match invocation.tool.as_str() {
-        SEARCH => match read::<Query>(&invocation.arguments) {
-            Ok(Query { query }) => {
-                let tools = agent.selection.choose(listed);
-                let found = agent.toolbox.search(&tools, &query, SHOWN);
-                Outcome::text(findings(&tools, &found))
-            }
-            Err(outcome) => outcome,
-        },
-        READ => match read::<Reading>(&invocation.arguments) {
-            Ok(reading) => match reading.perform(&*agent.store).await {
+/// Executes a built-in tool.
+async fn built_in(agent: &Agent, invocation: &Invocation, listed: &[ToolInfo]) -> Outcome {
+    match MetaCall::parse(&invocation.tool, &invocation.arguments) {
+        Ok(MetaCall::Search { query }) => {
+            let tools = agent.selection.choose(listed);
+            let found = agent.toolbox.search(&tools, &query, MAX_FOUND);
+            Outcome::text(search_results(found.iter().filter_map(|at| tools.get(*at))))
+        }
+        Ok(MetaCall::Read { id, offset, length }) => {
+            match result::read(&*agent.store, &id, offset, length).await {
                 Ok(text) => Outcome::text(text),
                 Err(problem) => Outcome::error(problem),
-            },
-            Err(outcome) => outcome,
-        },
-        other => Outcome::failed(FailureKind::NoTool, words::unknown_tool(other, &[])),
+            }
+        }
+        Err(InvalidMetaCall::Arguments(problem)) => Outcome::error(problem),
+        // `tool_call` became a call of the tool it names.
+        _ => {
+            let message = words::unknown_tool(&invocation.tool, &[]);
+            Outcome::failed(FailureKind::NoTool, message)
+        }
     }
-}
-
-fn read<T: DeserializeOwned>(arguments: &RawObject) -> Result<T, Outcome> {
-    arguments
-        .parse()
-        .map_err(|error| Outcome::error(error.to_string()))
 }
 
 /// A call of the toolbox, given up when it takes too long without progress, or too long in all.

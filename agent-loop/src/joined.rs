@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use tokio::task::JoinSet;
 
-use crate::tool::ToolInfo;
 use crate::toolbox::{CallContext, FailureKind, Invocation, Outcome, Toolbox};
+use tool_policy::ToolInfo;
 
 /// Several toolboxes as one: servers' tools and functions of the program, for instance.
 ///

@@ -4,6 +4,7 @@ mod agent;
 mod approval;
 mod call;
 mod cost;
+mod deferral;
 #[cfg(feature = "manager")]
 mod direct;
 mod event;
@@ -18,16 +19,14 @@ mod local;
 mod log;
 #[cfg(feature = "manager")]
 mod managed;
+mod number;
 mod offer;
-mod pattern;
 mod pause;
-mod policy;
 mod queue;
 mod record;
 mod reply;
 mod result;
 mod run;
-mod search;
 mod select;
 mod session;
 mod settle;
@@ -35,7 +34,6 @@ mod state;
 mod step;
 #[cfg(feature = "testing")]
 pub mod testing;
-mod tool;
 mod toolbox;
 mod trace;
 mod words;
@@ -43,6 +41,7 @@ mod words;
 pub use agent::Agent;
 pub use approval::{Answer, AnswerError, Approval, Consent, Decision};
 pub use cost::Prices;
+pub use deferral::Deferral;
 #[cfg(feature = "manager")]
 pub use direct::DirectTools;
 pub use event::{Chunk, ChunkResponse, ChunkTool, Event};
@@ -52,17 +51,18 @@ pub use limits::{LimitKind, Limits, Spent};
 pub use local::LocalTools;
 #[cfg(feature = "manager")]
 pub use managed::ManagedTools;
+pub use number::CallNumber;
 pub use offer::Offer;
-pub use pattern::Pattern;
-pub use policy::{Effect, Grant, GrantScope, Mode, Policy, Rule, Verdict, Why};
 pub use record::{Status, ToolCallRecord};
 pub use result::{MemoryStore, ResultStore};
 pub use run::Run;
-pub use search::Deferral;
 pub use select::{SelectMode, Selection, setup_tools};
 pub use session::Session;
 pub use step::{Reason, Step};
-pub use tool::{CallNumber, Definition, ToolInfo};
+pub use tool_policy::{
+    AskReason, Definition, DenyReason, Effect, Grant, GrantScope, Mode, Pattern, Policy, Rule,
+    ToolInfo, Verdict,
+};
 pub use toolbox::{
     CallContext, CallFailure, CallProgress, FailureKind, Invocation, Outcome, Start, Toolbox,
 };

@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use mcp_jsonrpc::RawObject;
 use mcp_jsonrpc::model::CallToolResult;
 
-use crate::tool::ToolInfo;
 use crate::toolbox::{CallContext, FailureKind, Invocation, Outcome, Toolbox};
+use tool_policy::ToolInfo;
 
 type Function = Arc<
     dyn Fn(RawObject, CallContext) -> Pin<Box<dyn Future<Output = Outcome> + Send>> + Send + Sync,

@@ -5,8 +5,8 @@ use provider_adapters::{Arguments, ToolCall};
 use serde::{Deserialize, Serialize};
 
 use crate::call::{OpenCall, Target};
+use crate::number::CallNumber;
 use crate::record::{Status, ToolCallRecord};
-use crate::tool::CallNumber;
 
 /// What is kept of a call besides the conversation once it is over.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]

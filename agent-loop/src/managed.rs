@@ -10,17 +10,16 @@ use mcp_client::{CallError, Client, Started};
 use mcp_jsonrpc::TaskForm;
 use mcp_jsonrpc::model::experimental_task::TaskSupport;
 use mcp_jsonrpc::model::{CallTool, CallToolResult, Tool};
-use mcp_manager::{
-    CallOptions, Catalog, Entry, Manager, ManagerError, PinState, Pins, SearchIndex, ServerConfig,
-};
+use mcp_manager::{CallOptions, Catalog, Entry, Manager, ManagerError, ServerConfig};
 use parking_lot::Mutex;
+use tool_policy::SearchIndex;
 use tracing::Instrument as _;
 
-use crate::policy::{Effect, Rule};
 use crate::reply::chain;
-use crate::tool::ToolInfo;
 use crate::toolbox::{CallContext, CallProgress, FailureKind, Invocation, Outcome, Start, Toolbox};
 use crate::trace;
+use tool_policy::ToolInfo;
+use tool_policy::{Effect, Rule};
 
 /// The tools of a manager's servers, as its catalogue has them.
 ///
@@ -35,7 +34,6 @@ pub struct ManagedTools {
 #[derive(Clone)]
 struct Snapshot {
     catalog: Arc<Catalog>,
-    pins: Arc<Pins>,
     /// How the servers were configured: what is trusted, for instance.
     configs: Vec<Arc<ServerConfig>>,
     tools: Arc<[ToolInfo]>,
@@ -64,13 +62,12 @@ impl ManagedTools {
     }
 
     fn snapshot(&self) -> Snapshot {
-        let (catalog, pins) = (self.manager.catalog(), self.manager.pins());
+        let catalog = self.manager.catalog();
         let servers = self.manager.servers().into_iter();
         let configs: Vec<Arc<ServerConfig>> = servers.map(|server| server.config).collect();
         let mut last = self.last.lock();
         if let Some(last) = &*last
             && Arc::ptr_eq(&last.catalog, &catalog)
-            && Arc::ptr_eq(&last.pins, &pins)
             && last.configs.len() == configs.len()
             && last
                 .configs
@@ -84,14 +81,11 @@ impl ManagedTools {
             .enabled_tools()
             .map(|entry| {
                 let server = self.manager.server(entry.server().as_str());
-                let mut info = info(entry, server.as_ref().map(|server| server.config.as_ref()));
-                info.changed = matches!(pins.check(entry), PinState::Changed { .. });
-                info
+                info(entry, server.as_ref().map(|server| server.config.as_ref()))
             })
             .collect();
         let snapshot = Snapshot {
             catalog,
-            pins,
             configs,
             tools,
             index: None,
@@ -186,7 +180,8 @@ impl Toolbox for ManagedTools {
     fn search(&self, tools: &[ToolInfo], query: &str, limit: usize) -> Vec<usize> {
         let snapshot = self.snapshot();
         let index = snapshot.index.unwrap_or_else(|| {
-            let index = Arc::new(SearchIndex::new(&snapshot.catalog));
+            let entries = snapshot.catalog.enabled_tools();
+            let index: Arc<SearchIndex> = Arc::new(entries.map(AsRef::as_ref).collect());
             if let Some(last) = &mut *self.last.lock()
                 && Arc::ptr_eq(&last.catalog, &snapshot.catalog)
             {
@@ -201,8 +196,10 @@ impl Toolbox for ManagedTools {
             .collect();
         // Some hits may not take part in this run: look at more.
         let hits = index.search(query, tools.len().max(limit));
+        let entries: Vec<&Arc<Entry>> = snapshot.catalog.enabled_tools().collect();
         hits.iter()
-            .filter_map(|hit| places.get(hit.entry.exposed_name().as_str()).copied())
+            .filter_map(|hit| entries.get(hit.position))
+            .filter_map(|entry| places.get(entry.exposed_name().as_str()).copied())
             .take(limit)
             .collect()
     }

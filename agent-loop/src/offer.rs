@@ -7,11 +7,11 @@ use mcp_jsonrpc::RawObject;
 use provider_adapters::{Adapter, CallProblem, ToolCall, ToolSet, ToolSpec, Wire};
 use tool_schema::Validator;
 
-use crate::result::reader;
-use crate::search::{BUILT_IN, CALL, Deferral, Inner, stand_ins};
+use crate::deferral::Deferral;
 use crate::select::spec;
-use crate::tool::ToolInfo;
 use crate::words;
+use tool_policy::ToolInfo;
+use tool_policy::{BUILT_IN, MetaCall, reader, stand_ins};
 
 /// The tools of one turn: what the model is told, and what its calls mean. A list that changes
 /// in the middle of a turn cannot lead a call astray: the turn keeps its offer.
@@ -174,17 +174,20 @@ impl Offer {
         }
         let tool = found.ok_or_else(|| self.unknown(&call.name))?;
         let arguments = call.arguments.object().ok_or_else(rejection)?.clone();
-        if tool.info.tool == CALL && tool.info.server == BUILT_IN {
-            let inner: Inner = arguments.parse().map_err(|error| {
-                words::bad_arguments(CALL, &error.to_string(), tool.info.input_schema.get())
+        if tool.info.is_built_in() {
+            let call = MetaCall::parse(&tool.info.tool, &arguments).map_err(|error| {
+                let schema = tool.info.input_schema.get();
+                words::bad_arguments(&tool.info.tool, &error.to_string(), schema)
             })?;
-            let found = self.find(&inner.name);
-            let tool = found.ok_or_else(|| self.unknown(&inner.name))?;
-            tool.check(&inner.arguments)?;
-            return Ok(Resolved {
-                info: &tool.info,
-                arguments: inner.arguments,
-            });
+            // The tool behind it is judged and called.
+            if let MetaCall::Call { name, arguments } = call {
+                let tool = self.find(&name).ok_or_else(|| self.unknown(&name))?;
+                tool.check(&arguments)?;
+                return Ok(Resolved {
+                    info: &tool.info,
+                    arguments,
+                });
+            }
         }
         tool.check(&arguments)?;
         Ok(Resolved {

@@ -6,7 +6,7 @@ use mcp_manager::Queued;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-use crate::tool::CallNumber;
+use crate::number::CallNumber;
 
 /// What is to be told of calls in queues. Only the latest word on a call is kept.
 #[derive(Debug, Default)]

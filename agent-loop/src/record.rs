@@ -5,7 +5,7 @@ use mcp_jsonrpc::model::ContentBlock;
 use provider_adapters::{Arguments, CallId, ToolResult};
 use serde::{Deserialize, Serialize};
 
-use crate::tool::CallNumber;
+use crate::number::CallNumber;
 
 /// Where a call stands.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]

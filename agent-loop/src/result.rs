@@ -6,15 +6,10 @@ use std::fmt;
 use async_trait::async_trait;
 use mcp_jsonrpc::model::{CallToolResult, ContentBlock};
 use parking_lot::Mutex;
-use serde::Deserialize;
-use serde_json::json;
+use tool_policy::READ;
 
 use crate::limits::Limits;
-use crate::search::built_in;
-use crate::tool::ToolInfo;
 
-/// Reads stored results.
-pub(crate) const READ: &str = "read_output";
 /// How much of the beginning of a stored text is shown, in bytes.
 const HEAD: usize = 2 << 10;
 /// How much of its end.
@@ -209,52 +204,20 @@ fn slice(text: &str, offset: usize, length: usize) -> &str {
     text.get(from..to.unwrap_or(from)).unwrap_or_default()
 }
 
-/// The tool that reads stored results.
-pub(crate) fn reader() -> ToolInfo {
-    let schema = json!({
-        "type": "object",
-        "properties": {
-            "id": {"type": "string", "description": "The id that was told where the text was left out."},
-            "offset": {"type": "integer", "minimum": 0, "description": "The byte to begin at; 0 if left out."},
-            "length": {"type": "integer", "minimum": 1, "maximum": 40_000, "description": "How many bytes; 20000 if left out."},
-        },
-        "required": ["id"],
-        "additionalProperties": false,
-    });
-    built_in(
-        READ,
-        &schema,
-        "Reads more of a tool's output that was too long to show.",
-    )
-}
-
-#[derive(Deserialize)]
-pub(crate) struct Reading {
-    id: String,
-    #[serde(default)]
+/// Reads a piece of a stored text, with its position.
+pub(crate) async fn read(
+    store: &dyn ResultStore,
+    id: &str,
     offset: usize,
-    #[serde(default = "usual")]
     length: usize,
-}
-
-fn usual() -> usize {
-    20_000
-}
-
-impl Reading {
-    pub(crate) async fn perform(&self, store: &dyn ResultStore) -> Result<String, String> {
-        let Some(text) = store.read(&self.id).await else {
-            return Err(format!(
-                "There is no stored output {:?} (any more).",
-                self.id
-            ));
-        };
-        let piece = slice(&text, self.offset, self.length);
-        let end = self.offset.saturating_add(piece.len()).min(text.len());
-        Ok(format!(
-            "[bytes {} to {end} of {}]\n{piece}",
-            self.offset,
-            text.len()
-        ))
-    }
+) -> Result<String, String> {
+    let Some(text) = store.read(id).await else {
+        return Err(format!("There is no stored output {id:?} (any more)."));
+    };
+    let piece = slice(&text, offset, length);
+    let end = offset.saturating_add(piece.len()).min(text.len());
+    Ok(format!(
+        "[bytes {offset} to {end} of {}]\n{piece}",
+        text.len()
+    ))
 }

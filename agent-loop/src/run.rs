@@ -7,15 +7,15 @@ use crate::approval::Approval;
 use crate::call::{CallState, OpenCall};
 use crate::event::Event;
 use crate::limits::{LimitKind, Limits, Spent};
+use crate::number::CallNumber;
 use crate::offer::Offer;
-use crate::pattern::Pattern;
-use crate::policy::{Mode, Policy};
 use crate::record::{Status, ToolCallRecord};
 use crate::state::{Phase, State};
 use crate::step::{Reason, Step};
-use crate::tool::CallNumber;
 use crate::toolbox::Invocation;
 use crate::words;
+use tool_policy::Pattern;
+use tool_policy::{Mode, Policy};
 
 /// A run: a conversation and everything that is under way in it.
 ///

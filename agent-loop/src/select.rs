@@ -6,7 +6,7 @@ use mcp_jsonrpc::RawJson;
 use provider_adapters::{Adapter, ToolSpec};
 use serde::{Deserialize, Serialize};
 
-use crate::tool::ToolInfo;
+use tool_policy::ToolInfo;
 
 /// Which servers' tools take part, in the words of chat programs' settings.
 ///

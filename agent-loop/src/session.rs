@@ -17,15 +17,16 @@ use crate::approval::{AnswerError, Consent, Decision};
 use crate::event::Event;
 use crate::handle::{Handle, Order};
 use crate::invoke::{self, Invoked};
+use crate::number::CallNumber;
 use crate::offer::Offer;
 use crate::queue::Queues;
 use crate::reply::{self, Asked};
 use crate::run::Run;
 use crate::step::Step;
-use crate::tool::{CallNumber, ToolInfo};
 use crate::toolbox::{FailureKind, Invocation, Outcome, Report, Start};
 use crate::trace::Trace;
 use crate::words;
+use tool_policy::ToolInfo;
 
 /// Progress reports that wait to be told.
 const REPORTS: usize = 64;

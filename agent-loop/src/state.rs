@@ -9,11 +9,11 @@ use crate::event::Event;
 use crate::guard::Guard;
 use crate::limits::{LimitKind, Limits, Spent};
 use crate::log::Logged;
-use crate::policy::Policy;
 use crate::record::Status;
 use crate::run::Run;
 use crate::step::Reason;
 use crate::words;
+use tool_policy::Policy;
 
 /// The form in which runs are written. Raise it when an old form can no longer be read.
 const VERSION: u32 = 1;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::approval::Approval;
 use crate::limits::LimitKind;
-use crate::tool::CallNumber;
+use crate::number::CallNumber;
 use crate::toolbox::Invocation;
 
 /// What to do next.

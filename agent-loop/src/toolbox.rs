@@ -13,10 +13,11 @@ use provider_adapters::CallId;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, mpsc};
 
+use crate::number::CallNumber;
 use crate::pause::Pause;
 use crate::queue::Queues;
-use crate::search::{BUILT_IN, rank};
-use crate::tool::{CallNumber, Definition, ToolInfo};
+use tool_policy::{BUILT_IN, SearchIndex};
+use tool_policy::{Definition, ToolInfo};
 
 /// Tools that can be listed and called. Wrap one to watch or to change what passes.
 ///
@@ -37,7 +38,9 @@ pub trait Toolbox: Send + Sync {
 
     /// The tools among `tools` that fit `query` best, as positions, best first.
     fn search(&self, tools: &[ToolInfo], query: &str, limit: usize) -> Vec<usize> {
-        rank(tools, query, limit)
+        let index: SearchIndex = tools.iter().collect();
+        let hits = index.search(query, limit);
+        hits.iter().map(|hit| hit.position).collect()
     }
 }
 

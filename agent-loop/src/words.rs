@@ -2,17 +2,15 @@
 
 use std::time::Duration;
 
+use tool_policy::DenyReason;
+
 use crate::toolbox::{CallFailure, FailureKind};
 
 /// The longest schema that is repeated to a model which got the arguments wrong.
 const SHOWN_SCHEMA: usize = 4 << 10;
 
-pub(crate) fn denied(reason: &str) -> String {
+pub(crate) fn denied(reason: DenyReason) -> String {
     format!("The call was not made: {reason}.")
-}
-
-pub(crate) fn forbidden() -> String {
-    "a rule of the user forbids it".to_owned()
 }
 
 pub(crate) fn gone(name: &str) -> String {

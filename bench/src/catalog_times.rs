@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use mcp_jsonrpc::model::Tool;
 use mcp_jsonrpc::{RawJson, RawObject};
-use mcp_manager::{Catalog, Listing, SearchIndex, ToolSettings};
+use mcp_manager::{Catalog, Listing, ToolSettings};
+use tool_policy::SearchIndex;
 
 use crate::contest::{Contest, Plan};
 
@@ -17,7 +18,7 @@ pub fn run() {
     let catalog = Catalog::new(1, listings.clone());
     let changed = listing(SERVERS / 2, 1);
     let newer = catalog.with(changed.clone());
-    let index = SearchIndex::new(&catalog);
+    let index: SearchIndex = catalog.enabled_tools().map(AsRef::as_ref).collect();
     let names: Vec<String> = catalog
         .tools()
         .iter()
@@ -62,7 +63,10 @@ pub fn run() {
         .entrant("a query of four words", || {
             index.search("create an issue comment", 10)
         })
-        .entrant("building the index", || SearchIndex::new(&catalog))
+        .entrant("building the index", || {
+            let entries = catalog.enabled_tools().map(AsRef::as_ref);
+            entries.collect::<SearchIndex>()
+        })
         .run(plan);
 }
 

@@ -17,7 +17,6 @@ use crate::elicitation::{Answers, ElicitationHandler, Queue};
 use crate::hub::Hub;
 use crate::limits::Limits;
 use crate::manager::Manager;
-use crate::pin::Pins;
 use crate::resource_cache::{ResourceCache, ResourceCacheLimits};
 use mcp_config::ServerName;
 
@@ -30,7 +29,6 @@ pub struct ManagerBuilder {
     host: Option<(Arc<dyn Host>, HostCapabilities)>,
     limits: Limits,
     cache: ResourceCacheLimits,
-    pins: Pins,
     known: BTreeMap<ServerName, Arc<Listing>>,
     seed: Option<u64>,
 }
@@ -43,7 +41,6 @@ impl ManagerBuilder {
             host: None,
             limits: Limits::default(),
             cache: ResourceCacheLimits::default(),
-            pins: Pins::new(),
             known: BTreeMap::new(),
             seed: None,
         }
@@ -86,12 +83,6 @@ impl ManagerBuilder {
         self
     }
 
-    /// The tools that were approved before.
-    pub fn pins(mut self, pins: Pins) -> Self {
-        self.pins = pins;
-        self
-    }
-
     /// What servers offered when they were last seen: in the catalogue before they are connected,
     /// so that servers which start when they are needed can be.
     pub fn known(mut self, listings: impl IntoIterator<Item = Listing>) -> Self {
@@ -125,7 +116,6 @@ impl ManagerBuilder {
             answers: Arc::new(answers),
             events,
             cache: Arc::new(ResourceCache::new(self.cache)),
-            pins: Mutex::new(Arc::new(self.pins)),
             known: self.known,
             servers: Mutex::new(BTreeMap::new()),
             stdio_gate: Arc::new(Semaphore::new(self.limits.stdio_starts().max(1))),

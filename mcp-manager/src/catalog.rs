@@ -18,7 +18,6 @@ pub use self::entry::Entry;
 pub use self::listing::Listing;
 pub use self::name::{ExposedName, MAX_EXPOSED_NAME};
 pub use self::problem::{ItemKind, ListProblem};
-use crate::catalog::name::ExposedName;
 use mcp_config::ServerName;
 
 /// What all servers offer at one moment: tools, prompts, resources.

@@ -117,6 +117,7 @@ impl Connector for DefaultConnector {
                 }
                 ClientBuilder::new(http.into_connect()?)
             }
+            _ => return Err("this kind of endpoint has no transport".into()),
         };
         Ok(builder.era_memory(self.eras.clone()).tasks())
     }

@@ -66,11 +66,6 @@ pub enum Event {
         /// What is different.
         diff: Arc<CatalogDiff>,
     },
-    /// A server changed a tool that was approved before: approve it anew.
-    ApprovedToolChanged {
-        /// The tool as it is now.
-        tool: Arc<Entry>,
-    },
     /// A server refused the subscription to changes of its lists, or it was lost and could not be
     /// re-established. The lists are polled instead; calls go on.
     SubscriptionEnded {
@@ -149,7 +144,6 @@ impl Event {
             Self::ReconnectFailed { .. } => "mcp_reconnect_failed",
             Self::ServerRemoved { .. } => "mcp_server_removed",
             Self::CatalogChanged { .. } => "mcp_catalog_changed",
-            Self::ApprovedToolChanged { .. } => "mcp_approved_tool_changed",
             Self::SubscriptionEnded { .. } => "mcp_subscription_ended",
             Self::ResourceUpdated { .. } => "mcp_resource_updated",
             Self::SecretRefused { .. } => "mcp_secret_refused",
@@ -178,7 +172,6 @@ impl Event {
             | Self::Log { server, .. }
             | Self::Notification { server, .. }
             | Self::Dropped { server, .. } => Some(server),
-            Self::ApprovedToolChanged { tool } => Some(tool.server()),
             Self::CatalogChanged { .. } | Self::Lagged { .. } => None,
         }
     }
@@ -221,10 +214,6 @@ impl Event {
                     "prompts": diff.prompts, "resources": diff.resources,
                 })
             }
-            Self::ApprovedToolChanged { tool } => json!({
-                "server": tool.server(), "tool": tool.name(), "name": tool.exposed_name(),
-                "fingerprint": tool.fingerprint(),
-            }),
             Self::SubscriptionEnded { server, error } => {
                 json!({"server": server, "error": error})
             }

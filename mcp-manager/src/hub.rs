@@ -15,7 +15,6 @@ use crate::elicitation::Answers;
 use crate::error::ManagerError;
 use crate::event::Event;
 use crate::limits::Limits;
-use crate::pin::{PinState, Pins};
 use crate::resource_cache::ResourceCache;
 use crate::slot::Slot;
 use mcp_config::Endpoint;
@@ -29,7 +28,6 @@ pub(crate) struct Hub {
     pub(crate) answers: Arc<Answers>,
     pub(crate) events: broadcast::Sender<Event>,
     pub(crate) cache: Arc<ResourceCache>,
-    pub(crate) pins: Mutex<Arc<Pins>>,
     /// What servers offered when they were last seen.
     pub(crate) known: BTreeMap<ServerName, Arc<Listing>>,
     pub(crate) servers: Mutex<BTreeMap<ServerName, Arc<Slot>>>,
@@ -63,7 +61,7 @@ impl Hub {
     pub(crate) fn gate(&self, endpoint: &Endpoint) -> Arc<Semaphore> {
         Arc::clone(match endpoint {
             Endpoint::Stdio(_) => &self.stdio_gate,
-            Endpoint::Remote(_) => &self.remote_gate,
+            _ => &self.remote_gate,
         })
     }
 
@@ -119,15 +117,8 @@ impl Hub {
         let epoch = next.epoch();
         self.emit(Event::CatalogChanged {
             epoch,
-            diff: Arc::new(diff.clone()),
+            diff: Arc::new(diff),
         });
-        let pins = self.pins.lock();
-        let new = diff.changed.into_iter().map(|change| change.new);
-        for tool in diff.added.into_iter().chain(new) {
-            if matches!(pins.check(&tool), PinState::Changed { .. }) {
-                self.emit(Event::ApprovedToolChanged { tool });
-            }
-        }
         next
     }
 

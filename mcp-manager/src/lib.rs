@@ -19,12 +19,10 @@ mod limits;
 mod lists;
 mod manager;
 mod options;
-mod pin;
 mod pool;
 mod queued;
 mod resource_cache;
 mod schedule;
-mod search;
 mod server;
 mod setting;
 mod signal;
@@ -51,10 +49,8 @@ pub use mcp_config::{
 };
 
 pub use options::CallOptions;
-pub use pin::{Fingerprint, InvalidFingerprint, PinState, Pins};
 pub use pool::{Lease, Pool};
 pub use queued::{QueueReason, Queued};
 pub use resource_cache::{ReadThroughError, ResourceCache, ResourceCacheLimits, Ticket};
 pub use schedule::RetryPolicy;
-pub use search::{Hit, SearchIndex};
 pub use server::{ServerState, Status};

@@ -13,7 +13,6 @@ use crate::error::{ManagerError, told};
 use crate::event::Events;
 use crate::hub::Hub;
 use crate::limits::Limits;
-use crate::pin::Pins;
 use crate::resource_cache::ResourceCache;
 use crate::server::ServerState;
 use crate::slot::{Command, Slot};
@@ -162,29 +161,12 @@ impl Manager {
         self.hub().forget(server);
     }
 
-    /// Approves a tool as it is now: should its server change it, there will be an
-    /// [`ApprovedToolChanged`](crate::Event::ApprovedToolChanged).
-    ///
-    /// # Errors
-    ///
-    /// [`ManagerError::UnknownTool`] if the catalogue does not have it.
-    pub fn approve(&self, exposed_name: &str) -> Result<(), ManagerError> {
-        let entry = self.tool(exposed_name)?;
-        Arc::make_mut(&mut self.hub().pins.lock()).approve(&entry);
-        Ok(())
-    }
-
     /// The tool of this name, as the catalogue has it now.
     pub(crate) fn tool(&self, exposed_name: &str) -> Result<Arc<Entry>, ManagerError> {
         let found = self.catalog().tool(exposed_name).cloned();
         found.ok_or_else(|| ManagerError::UnknownTool {
             name: exposed_name.to_owned(),
         })
-    }
-
-    /// The tools that were approved, to be stored.
-    pub fn pins(&self) -> Arc<Pins> {
-        Arc::clone(&self.hub().pins.lock())
     }
 
     /// Asks a server anew for what it offers, soon and in the background.

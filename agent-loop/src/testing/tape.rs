@@ -14,8 +14,8 @@ use provider_adapters::{Adapter, Event, Model, ModelError, Reply, ReplyStream, R
 use serde::{Deserialize, Serialize};
 
 use super::model::Played;
-use crate::tool::ToolInfo;
 use crate::toolbox::{CallContext, FailureKind, Invocation, Outcome, Toolbox};
+use tool_policy::ToolInfo;
 
 /// A tape of a whole run.
 ///

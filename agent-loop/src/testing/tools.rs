@@ -7,8 +7,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use parking_lot::Mutex;
 
-use crate::tool::ToolInfo;
 use crate::toolbox::{CallContext, FailureKind, Invocation, Outcome, Toolbox};
+use tool_policy::ToolInfo;
 
 type Answer = Arc<dyn Fn(&Invocation) -> Outcome + Send + Sync>;
 

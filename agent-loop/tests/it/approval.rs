@@ -2,8 +2,8 @@
 
 use agent_loop::testing::{ScriptedModel, ScriptedTools};
 use agent_loop::{
-    Agent, Answer, AnswerError, CallNumber, Consent, Decision, Deferral, Effect, Event, Grant,
-    Mode, Outcome, Policy, Reason, Rule, Run, Status, ToolInfo, Verdict, Why,
+    Agent, Answer, AnswerError, AskReason, CallNumber, Consent, Decision, Deferral, Effect, Event,
+    Grant, Mode, Outcome, Policy, Reason, Rule, Run, Status, ToolInfo, Verdict,
 };
 use mcp_jsonrpc::model::ToolAnnotations;
 use provider_adapters::ToolChoice;
@@ -19,7 +19,7 @@ fn reads(server: &str, name: &str) -> ToolInfo {
 fn check(policy: &Policy, tool: &ToolInfo, want: &str) {
     let verdict = match policy.judge(tool) {
         Verdict::Allow => "allow",
-        Verdict::Ask(Why::Changed) => "changed",
+        Verdict::Ask(AskReason::Changed) => "changed",
         Verdict::Ask(_) => "ask",
         Verdict::Deny(_) => "deny",
         _ => "?",
@@ -67,11 +67,13 @@ fn deny_always_wins() {
 
 #[test]
 fn a_changed_definition_is_asked_for_whatever_the_mode() {
-    let mut changed = tool("s", "read");
-    changed.changed = true;
-    check(&Policy::new(Mode::Auto), &changed, "changed");
+    let then = tool("s", "read").definition();
+    let changed = tool("s", "read").with_fingerprint("another");
+    let policy = Policy::new(Mode::Auto).with_pin(then.clone());
+    check(&policy, &changed, "changed");
     let rule = Rule::new(Effect::Allow, "s", "read");
-    check(&Policy::new(Mode::Ask).with_rule(rule), &changed, "changed");
+    let policy = Policy::new(Mode::Ask).with_rule(rule).with_pin(then);
+    check(&policy, &changed, "changed");
 }
 
 /// What a person is shown of a call that waits.
@@ -184,7 +186,7 @@ async fn a_tool_that_changes_after_its_approval_is_asked_for_again() {
         }
     }
     drop(session);
-    assert_eq!(whys, [Why::Mode, Why::Changed]);
+    assert_eq!(whys, [AskReason::Mode, AskReason::Changed]);
     assert!(tools.calls().is_empty());
 }
 
@@ -281,7 +283,7 @@ async fn an_answer_to_an_earlier_definition_is_refused_and_what_waits_now_is_sho
     for answer in [Answer::Once, Answer::AlwaysTool, Answer::Deny] {
         match session.answer(&seen.consent(), answer).await {
             Err(AnswerError::Superseded(now)) => {
-                assert_eq!(now.why, Why::Changed);
+                assert_eq!(now.why, AskReason::Changed);
                 assert_eq!(now.definition.fingerprint, "2");
                 assert_ne!(now.digest, seen.digest);
             }

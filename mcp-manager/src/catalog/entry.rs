@@ -7,9 +7,9 @@ use mcp_jsonrpc::model::{Tool, ToolAnnotations};
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use crate::catalog::name::ExposedName;
-use crate::pin::Fingerprint;
 use mcp_config::ServerName;
 use mcp_config::ToolSettings;
+use tool_policy::{Document, Fingerprint};
 
 /// A tool with its server: what a host shows, what a model is given, where a call goes.
 #[derive(Clone, Debug)]
@@ -180,5 +180,15 @@ impl Serialize for Entry {
         entry.serialize_field("fingerprint", &self.fingerprint)?;
         entry.serialize_field("tokens", &self.tokens)?;
         entry.end()
+    }
+}
+
+/// What a [`SearchIndex`](tool_policy::SearchIndex) reads of a tool.
+impl<'a> From<&'a Entry> for Document<'a> {
+    fn from(entry: &'a Entry) -> Self {
+        let mut document = Self::new(entry.server().as_str(), entry.name(), entry.input_schema());
+        document.title = entry.tool().title.as_deref();
+        document.description = entry.description();
+        document
     }
 }

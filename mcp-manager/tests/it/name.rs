@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mcp_jsonrpc::RawObject;
 use mcp_jsonrpc::model::Tool;
-use mcp_manager::{Catalog, Listing, MAX_EXPOSED_NAME, ServerName, ToolSettings};
+use mcp_manager::{Catalog, Listing, MAX_EXPOSED_NAME, ToolSettings};
 use proptest::prelude::*;
 use proptest::sample::select;
 

@@ -1,6 +1,6 @@
 //! May this call run? The question and its answers.
 
-use agent_loop::{Answer, Approval, Why};
+use agent_loop::{Answer, Approval, AskReason};
 
 use crate::untrusted;
 
@@ -25,8 +25,8 @@ pub(crate) fn question(approval: &Approval) -> String {
     let arguments: Vec<_> = arguments.lines().map(untrusted::line).collect();
     let arguments = arguments.join("\n  ");
     let why = match approval.why {
-        Why::Changed => "\n  The tool has changed since it was approved.",
-        Why::Rule => "\n  A rule of yours asks for this one.",
+        AskReason::Changed => "\n  The tool has changed since it was approved.",
+        AskReason::Rule => "\n  A rule of yours asks for this one.",
         _ => "",
     };
     format!(

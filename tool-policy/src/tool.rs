@@ -1,19 +1,18 @@
-//! Tools as the loop knows them.
+//! A tool, as policies and models see it.
 
-use std::fmt;
 use std::time::Duration;
 
 use mcp_jsonrpc::RawObject;
 use mcp_jsonrpc::model::ToolAnnotations;
 use serde::{Deserialize, Serialize};
 
-use crate::search::BUILT_IN;
+use crate::meta_tools::BUILT_IN;
 
-/// A tool that can be called: where it lives, what the model is told of it, and what is known
-/// about its manners.
+/// A tool that can be called: its server, what the model sees of it, and what is known about its
+/// behaviour.
 ///
 /// ```
-/// use agent_loop::ToolInfo;
+/// use tool_policy::ToolInfo;
 ///
 /// let schema = serde_json::from_str(r#"{"type":"object"}"#)?;
 /// let tool = ToolInfo::new("files", "read", schema).with_description("Reads a file.");
@@ -23,19 +22,19 @@ use crate::search::BUILT_IN;
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ToolInfo {
-    /// The server's id, where it has one besides its name.
+    /// The server's id; its name where it has no id.
     pub server_id: String,
-    /// The server's name with us.
+    /// The server's name.
     pub server: String,
-    /// Stands for the program or the address behind the server's name: another endpoint has
-    /// another identity, and what was approved for one does not count for the other.
+    /// Identifies the program or the address behind the server's name. An approval for one identity
+    /// does not count for another.
     #[serde(default)]
     pub server_identity: String,
-    /// The tool's name as its server spells it.
+    /// The name its server gives the tool.
     pub tool: String,
-    /// The tool's name as the model sees it: unique among all tools.
+    /// The name the model sees, unique among all tools.
     pub name: String,
-    /// What it does, for the model.
+    /// The description for the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The JSON Schema of its arguments.
@@ -46,19 +45,16 @@ pub struct ToolInfo {
     /// Whether the server's hints count.
     #[serde(default)]
     pub trusted: bool,
-    /// Stands for the whole definition: another definition has another fingerprint.
+    /// The fingerprint of the whole definition.
     #[serde(default)]
     pub fingerprint: String,
-    /// Whether the definition changed since somebody approved it: then it is asked for again.
-    #[serde(default)]
-    pub changed: bool,
-    /// Whether its server takes several calls at once, whatever they do.
+    /// Whether several calls may run at once, whatever they do.
     #[serde(default)]
     pub parallel: bool,
-    /// Whether the model is always told of it, even where there are many tools.
+    /// Whether the tool is always listed to the model, even where there are many tools.
     #[serde(default)]
     pub always_load: bool,
-    /// The idle timeout of a call, where the tool or its server has one of its own.
+    /// The idle timeout of a call, where the tool or its server has its own.
     #[serde(default, rename = "timeout", skip_serializing_if = "Option::is_none")]
     pub idle_timeout: Option<Duration>,
 }
@@ -82,35 +78,34 @@ impl ToolInfo {
             annotations: ToolAnnotations::default(),
             trusted: false,
             fingerprint: String::new(),
-            changed: false,
             parallel: false,
             always_load: false,
             idle_timeout: None,
         }
     }
 
-    /// With another name for the model.
+    /// Sets the name the model sees.
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// With what it does.
+    /// Sets the description.
     #[must_use]
     pub fn with_description(mut self, text: impl Into<String>) -> Self {
         self.description = Some(text.into());
         self
     }
 
-    /// With hints.
+    /// Sets the server's hints.
     #[must_use]
     pub fn with_annotations(mut self, annotations: ToolAnnotations) -> Self {
         self.annotations = annotations;
         self
     }
 
-    /// Says, with authority, that it changes nothing.
+    /// Marks the tool as read-only, and its hints as trusted.
     #[must_use]
     pub fn read_only(mut self) -> Self {
         self.annotations.read_only_hint = Some(true);
@@ -118,47 +113,47 @@ impl ToolInfo {
         self
     }
 
-    /// From a server whose hints count, or not.
+    /// Sets whether the server's hints count.
     #[must_use]
     pub fn with_trust(mut self, trusted: bool) -> Self {
         self.trusted = trusted;
         self
     }
 
-    /// From a server with this identity.
+    /// Sets the server's identity.
     #[must_use]
     pub fn with_server_identity(mut self, identity: impl Into<String>) -> Self {
         self.server_identity = identity.into();
         self
     }
 
-    /// With a fingerprint of its definition.
+    /// Sets the fingerprint of the definition.
     #[must_use]
     pub fn with_fingerprint(mut self, fingerprint: impl Into<String>) -> Self {
         self.fingerprint = fingerprint.into();
         self
     }
 
-    /// With an idle timeout of its own.
+    /// Sets the idle timeout of a call.
     #[must_use]
     pub fn with_idle_timeout(mut self, timeout: Duration) -> Self {
         self.idle_timeout = Some(timeout);
         self
     }
 
-    /// Whether it may be taken to change nothing: it says so, and its server is trusted. A tool
-    /// that also says that it may destroy something is not.
+    /// Whether it counts as read-only: it has the hint, its server is trusted, and it does not also
+    /// have the destructive hint.
     pub fn is_read_only(&self) -> bool {
         self.trusted && self.annotations.is_read_only()
     }
 
-    /// Whether it is one of the loop's own: `tool_search`, `tool_call` or `read_output`. They
-    /// change nothing and are never asked for. The tool that `tool_call` names is.
+    /// Whether it is a built-in tool: `tool_search`, `tool_call` or `read_output`. They change
+    /// nothing and never need approval; the tool that `tool_call` names does.
     pub fn is_built_in(&self) -> bool {
         self.server == BUILT_IN
     }
 
-    /// What an approval of it is bound to.
+    /// The definition that an approval is bound to.
     pub fn definition(&self) -> Definition {
         Definition {
             server: self.server.clone(),
@@ -169,16 +164,16 @@ impl ToolInfo {
     }
 }
 
-/// A tool as it is defined at one moment, at one server: what an approval is bound to. Another
-/// definition, or another endpoint under the same name, has another value.
+/// A tool's definition at one moment at one server: what an approval is bound to. A changed tool, or
+/// another endpoint under the same server name, has another value.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 #[non_exhaustive]
 pub struct Definition {
-    /// The server's name with us.
+    /// The server's name.
     pub server: String,
     /// The [identity](ToolInfo::server_identity) of its endpoint.
     pub server_identity: String,
-    /// The tool's name as its server spells it.
+    /// The name its server gives the tool.
     pub tool: String,
     /// The fingerprint of its definition.
     pub fingerprint: String,
@@ -198,31 +193,5 @@ impl Definition {
             tool: tool.into(),
             fingerprint: fingerprint.into(),
         }
-    }
-}
-
-/// The number of a tool call within its run: never used twice.
-#[derive(
-    Clone, Copy, Debug, Default, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize,
-)]
-#[serde(transparent)]
-pub struct CallNumber(pub(crate) u64);
-
-impl CallNumber {
-    /// The number itself.
-    pub fn get(self) -> u64 {
-        self.0
-    }
-}
-
-impl From<u64> for CallNumber {
-    fn from(number: u64) -> Self {
-        Self(number)
-    }
-}
-
-impl fmt::Display for CallNumber {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
     }
 }

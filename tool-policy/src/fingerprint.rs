@@ -1,6 +1,5 @@
-//! Tools as they were when somebody approved them.
+//! Digests of tool definitions and of approval questions.
 
-use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::str::FromStr;
 
@@ -9,47 +8,24 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::catalog::{Catalog, Entry};
-use mcp_config::ServerName;
+use crate::tool::Definition;
 
-/// What a tool's definition comes down to: SHA-256 over its name, title, description, schemas and
-/// annotations as canonical JSON. The order in which a server writes an object's members makes no
-/// difference; anything a model or a person would see does.
+/// The digest of a tool's definition: SHA-256 over its name, title, description, schemas and
+/// annotations as canonical JSON. The order of an object's members makes no difference; anything a
+/// model or a person would see does.
 #[derive(Clone, Copy, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Fingerprint([u8; 32]);
 
-/// A text that is no fingerprint.
+/// The error of parsing a text that is not a fingerprint.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct InvalidFingerprint;
 
-/// The definitions that somebody approved, to be kept over restarts: a server that changes a tool
-/// afterwards (a rug pull) is found out.
-///
-/// In JSON: `{"server": {"tool": "sha256:…"}}`.
-#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(transparent)]
-pub struct Pins(BTreeMap<ServerName, BTreeMap<String, Fingerprint>>);
-
-/// How a tool stands to what was approved.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum PinState {
-    /// Nobody approved it.
-    New,
-    /// It is what was approved.
-    Unchanged,
-    /// It is something else than what was approved.
-    Changed {
-        /// What was approved.
-        approved: Fingerprint,
-    },
-}
-
 impl Fingerprint {
-    pub(crate) fn of(tool: &Tool) -> Self {
-        // A schema too deep to read stays text.
+    /// The fingerprint of a tool's definition.
+    pub fn of(tool: &Tool) -> Self {
+        // A schema that is nested too deeply to parse is hashed as text.
         let schema = |raw: &mcp_jsonrpc::RawObject| {
             raw.parse::<Value>()
                 .unwrap_or_else(|_| Value::from(raw.get()))
@@ -97,58 +73,24 @@ fn canonical(value: &Value, out: &mut String) {
     }
 }
 
-impl Pins {
-    /// Nothing is approved.
-    pub fn new() -> Self {
-        Self::default()
+/// The digest of what a person is asked to approve: SHA-256 over `context` (what identifies the
+/// question), the tool's definition and the arguments, each with its length. An answer that names
+/// another digest answers another question.
+pub fn consent_digest(context: &[&str], definition: &Definition, arguments: &str) -> String {
+    let definition = [
+        &*definition.server,
+        &*definition.server_identity,
+        &*definition.tool,
+        &*definition.fingerprint,
+        arguments,
+    ];
+    let mut hash = Sha256::new();
+    for part in context.iter().copied().chain(definition) {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
     }
-
-    /// Approves a tool as it is now.
-    pub fn approve(&mut self, entry: &Entry) {
-        self.0
-            .entry(entry.server().clone())
-            .or_default()
-            .insert(entry.name().to_owned(), *entry.fingerprint());
-    }
-
-    /// Takes an approval back.
-    pub fn forget(&mut self, server: &ServerName, tool: &str) {
-        if let Some(tools) = self.0.get_mut(server) {
-            tools.remove(tool);
-            if tools.is_empty() {
-                self.0.remove(server);
-            }
-        }
-    }
-
-    /// Takes back all approvals of a server's tools.
-    pub fn forget_server(&mut self, server: &ServerName) {
-        self.0.remove(server);
-    }
-
-    /// How a tool stands to what was approved.
-    pub fn check(&self, entry: &Entry) -> PinState {
-        let tools = self.0.get(entry.server());
-        match tools.and_then(|tools| tools.get(entry.name())) {
-            None => PinState::New,
-            Some(approved) if approved == entry.fingerprint() => PinState::Unchanged,
-            Some(&approved) => PinState::Changed { approved },
-        }
-    }
-
-    /// The tools of `catalog` that are not what was approved, in its order.
-    pub fn changed<'a>(&self, catalog: &'a Catalog) -> impl Iterator<Item = &'a Entry> {
-        catalog
-            .tools()
-            .iter()
-            .map(AsRef::as_ref)
-            .filter(|entry| matches!(self.check(entry), PinState::Changed { .. }))
-    }
-
-    /// Whether nothing is approved.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
+    let digest = hash.finalize();
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl fmt::Display for Fingerprint {

@@ -1,8 +1,7 @@
-//! A text's words, as a search compares them.
+//! Splits a text into the words that a search compares.
 
-/// Hands on the words of `text`, in lower case and without a plural's ending. `camelCase`,
-/// `snake_case` and `HTTPServer` are taken apart; of scripts that put no spaces between words every
-/// character is one.
+/// Calls `each` with every word of `text`, in lower case and singular. `camelCase`, `snake_case` and
+/// `HTTPServer` are split; in scripts without spaces every character is a word.
 pub(super) fn each_word(text: &str, mut each: impl FnMut(&str)) {
     let mut word = String::new();
     let mut chars = text.chars().peekable();
@@ -70,7 +69,7 @@ impl Kind {
     }
 }
 
-/// Cuts off a plural's ending.
+/// Removes a plural ending.
 fn stem(word: &mut String) {
     let known = |end: &str| word.len() > end.len() + 1 && word.ends_with(end);
     let (cut, put) = match () {
@@ -95,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_every_style_come_apart() {
+    fn names_of_every_style_are_split() {
         check("listOpenIssues", &["list", "open", "issue"]);
         check(
             "get_file-contents.v2",

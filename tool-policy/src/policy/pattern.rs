@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A name in which `*` stands for anything; `\*` is a star and `\\` a backslash.
+/// A pattern for names: `*` matches any text, `\*` a star and `\\` a backslash.
 ///
 /// ```
-/// use agent_loop::Pattern;
+/// use tool_policy::Pattern;
 ///
 /// assert!(Pattern::from("delete_*").matches("delete_repo"));
 /// assert!(!Pattern::from("delete_*").matches("undelete_repo"));
@@ -16,25 +16,29 @@ use serde::{Deserialize, Serialize};
 pub struct Pattern(String);
 
 impl Pattern {
-    /// Whatever the name is.
+    /// Matches every name.
     pub fn any() -> Self {
         Self("*".to_owned())
     }
 
-    /// This name and no other, whatever characters it has. Names that come from servers and
-    /// users are matched so.
+    pub(crate) fn is_any(&self) -> bool {
+        self.0 == "*"
+    }
+
+    /// Matches this name and no other, whatever characters it has. Use it for names that come from
+    /// servers and users.
     pub fn exact(name: &str) -> Self {
         Self(name.replace('\\', "\\\\").replace('*', "\\*"))
     }
 
-    /// The one name it stands for, if it stands for one.
+    /// The only name it matches, if there is only one.
     pub fn as_exact(&self) -> Option<String> {
         let mut pieces = self.pieces();
         let only = pieces.pop();
         only.filter(|_| pieces.is_empty())
     }
 
-    /// Whether it stands for `name`. Takes time linear in the name for each `*`.
+    /// Whether it matches `name`. Takes time linear in the name for each `*`.
     pub fn matches(&self, name: &str) -> bool {
         let pieces = self.pieces();
         let mut pieces = pieces.iter().map(String::as_str);
@@ -53,7 +57,7 @@ impl Pattern {
         rest.ends_with(last)
     }
 
-    /// What stands between the wildcards.
+    /// The texts between the wildcards.
     fn pieces(&self) -> Vec<String> {
         let mut pieces = Vec::new();
         let mut piece = String::new();
@@ -61,7 +65,7 @@ impl Pattern {
         while let Some(char) = chars.next() {
             match char {
                 '*' => pieces.push(std::mem::take(&mut piece)),
-                // A backslash at the end stands for itself.
+                // A trailing backslash is literal.
                 '\\' => piece.push(chars.next().unwrap_or('\\')),
                 other => piece.push(other),
             }
@@ -97,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_star_stands_for_anything() {
+    fn a_star_matches_any_text() {
         check("a", "a", true);
         check("a", "ab", false);
         check("*", "", true);
@@ -114,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exact_pattern_stands_for_its_own_name_alone() {
+    fn an_exact_pattern_matches_its_own_name_only() {
         for name in ["", "*", "a*b", "\\", "a\\*", "plain"] {
             let pattern = Pattern::exact(name);
             assert!(pattern.matches(name), "{name}");

@@ -1,0 +1,88 @@
+//! Many tools: searched for instead of listed.
+
+use serde::{Deserialize, Serialize};
+use tool_policy::ToolInfo;
+
+/// When tools are searched for instead of listed.
+///
+/// ```
+/// use agent_loop::Deferral;
+///
+/// let deferral = Deferral::default().with_context_tokens(1_000_000).with_always("get_time");
+/// ```
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Deferral {
+    tools: usize,
+    context_tokens: usize,
+    context_percent: usize,
+    always: Vec<String>,
+}
+
+impl Default for Deferral {
+    fn default() -> Self {
+        Self {
+            tools: 30,
+            context_tokens: 128_000,
+            context_percent: 10,
+            always: Vec::new(),
+        }
+    }
+}
+
+impl Deferral {
+    /// Never: every tool is listed, as far as the provider takes them.
+    pub fn never() -> Self {
+        Self {
+            tools: usize::MAX,
+            context_tokens: usize::MAX,
+            context_percent: 100,
+            always: Vec::new(),
+        }
+    }
+
+    /// The most tools that are listed. 30 by default.
+    #[must_use]
+    pub fn with_tools(mut self, tools: usize) -> Self {
+        self.tools = tools;
+        self
+    }
+
+    /// How much the model can read, in tokens. 128,000 by default; the tools may take a tenth.
+    #[must_use]
+    pub fn with_context_tokens(mut self, tokens: usize) -> Self {
+        self.context_tokens = tokens;
+        self
+    }
+
+    /// The share of the context that the tools may take, in percent. 10 by default.
+    #[must_use]
+    pub fn with_context_percent(mut self, percent: usize) -> Self {
+        self.context_percent = percent;
+        self
+    }
+
+    /// With a tool, by the name the model sees, that is always listed.
+    #[must_use]
+    pub fn with_always(mut self, name: impl Into<String>) -> Self {
+        self.always.push(name.into());
+        self
+    }
+
+    /// Whether there are too many of these to list.
+    pub(crate) fn applies(&self, tools: &[ToolInfo]) -> bool {
+        let allowed = (self.context_tokens / 100).saturating_mul(self.context_percent);
+        tools.len() > self.tools || tools.iter().map(tokens).sum::<usize>() > allowed
+    }
+
+    pub(crate) fn keeps(&self, tool: &ToolInfo) -> bool {
+        tool.always_load || self.always.contains(&tool.name)
+    }
+}
+
+/// About how many tokens a tool's definition costs.
+fn tokens(tool: &ToolInfo) -> usize {
+    12 + tool_schema::estimate_tokens(&tool.name)
+        + tool_schema::estimate_tokens(tool.description.as_deref().unwrap_or_default())
+        + tool_schema::estimate_tokens(tool.input_schema.get())
+}

@@ -1,0 +1,19 @@
+#![doc = include_str!("../README.md")]
+
+mod fingerprint;
+mod meta_tools;
+mod policy;
+mod search;
+mod tool;
+
+pub use fingerprint::{Fingerprint, InvalidFingerprint, consent_digest};
+pub use meta_tools::{
+    BUILT_IN, CALL, InvalidMetaCall, MAX_FOUND, MetaCall, READ, SEARCH, reader, search_results,
+    stand_ins,
+};
+pub use policy::grant::{Caller, Grant, GrantScope};
+pub use policy::pattern::Pattern;
+pub use policy::rule::{Effect, Rule};
+pub use policy::{AskReason, DenyReason, Mode, Policy, Verdict};
+pub use search::{Document, Hit, SearchIndex};
+pub use tool::{Definition, ToolInfo};

@@ -1,0 +1,14 @@
+//! Tests of the crate, one file per topic.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests"
+)]
+
+mod fingerprint;
+mod law;
+mod meta_tools;
+mod policy;
+mod search;

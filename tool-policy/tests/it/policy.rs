@@ -1,0 +1,109 @@
+//! Verdicts, case by case.
+
+use std::time::{Duration, UNIX_EPOCH};
+
+use mcp_jsonrpc::RawObject;
+use tool_policy::{
+    AskReason, Caller, DenyReason, Effect, Grant, Mode, Policy, Rule, ToolInfo, Verdict,
+};
+
+fn tool(name: &str) -> ToolInfo {
+    ToolInfo::new("files", name, RawObject::empty())
+        .with_fingerprint("1")
+        .with_server_identity("npx files")
+}
+
+#[test]
+fn each_mode_has_its_default() {
+    let (write, read) = (tool("write"), tool("read").read_only());
+    let verdicts = |mode| {
+        let policy = Policy::new(mode);
+        (policy.judge(&write), policy.judge(&read))
+    };
+    let ask = Verdict::Ask(AskReason::Mode);
+    let plan = Verdict::Deny(DenyReason::Plan);
+    assert_eq!(verdicts(Mode::Ask), (ask.clone(), ask.clone()));
+    assert_eq!(verdicts(Mode::AutoRead), (ask, Verdict::Allow));
+    assert_eq!(verdicts(Mode::Auto), (Verdict::Allow, Verdict::Allow));
+    assert_eq!(verdicts(Mode::Plan), (plan.clone(), plan));
+}
+
+#[test]
+fn a_rule_that_asks_wins_over_one_that_allows_and_a_grant_answers_it() {
+    let policy = Policy::new(Mode::Auto)
+        .with_rule(Rule::new(Effect::Allow, "files", "write"))
+        .with_rule(Rule::new(Effect::Ask, "*", "write"));
+    let write = tool("write");
+    assert_eq!(policy.judge(&write), Verdict::Ask(AskReason::Rule));
+    let granted = policy.with_grant(Grant::tool(write.definition()));
+    assert_eq!(granted.judge(&write), Verdict::Allow);
+}
+
+#[test]
+fn an_unattended_policy_denies_what_would_need_approval() {
+    let policy = Policy::default().unattended();
+    let denied = Verdict::Deny(DenyReason::Unattended);
+    assert_eq!(policy.judge(&tool("write")), denied);
+}
+
+#[test]
+fn a_pinned_tool_that_changed_needs_approval_in_every_mode() {
+    let then = tool("write");
+    let policy = Policy::new(Mode::Auto).with_pin(then.definition());
+    assert_eq!(policy.judge(&then), Verdict::Allow);
+    let now = tool("write").with_fingerprint("2");
+    assert_eq!(policy.judge(&now), Verdict::Ask(AskReason::Changed));
+    let elsewhere = then.with_server_identity("npx evil");
+    assert_eq!(policy.judge(&elsewhere), Verdict::Ask(AskReason::Changed));
+    let approved = policy.with_pin(now.definition());
+    assert_eq!(approved.judge(&now), Verdict::Allow);
+}
+
+#[test]
+fn rules_and_grants_belong_to_their_callers() {
+    let (ann, bob) = (Caller::new("ann"), Caller::new("bob"));
+    let write = tool("write");
+    let policy = Policy::default()
+        .with_rule(Rule::new(Effect::Deny, "*", "delete").for_caller("b*"))
+        .with_grant(Grant::tool(write.definition()).for_caller(ann.clone()));
+    let verdict = |caller: &Caller, tool: &ToolInfo| policy.judge_for(caller, tool, None);
+    let ask = Verdict::Ask(AskReason::Mode);
+    assert_eq!(verdict(&ann, &write), Verdict::Allow);
+    assert_eq!(verdict(&bob, &write), ask);
+    assert_eq!(policy.judge(&write), ask);
+    assert_eq!(verdict(&ann, &tool("delete")), ask);
+    assert_eq!(
+        verdict(&bob, &tool("delete")),
+        Verdict::Deny(DenyReason::Rule)
+    );
+}
+
+#[test]
+fn a_grant_expires() {
+    let end = UNIX_EPOCH + Duration::from_secs(1_000);
+    let write = tool("write");
+    let grant = Grant::tool(write.definition()).until(end);
+    let policy = Policy::default().with_grant(grant);
+    let at = |now| policy.judge_for(&Caller::default(), &write, now);
+    let ask = Verdict::Ask(AskReason::Mode);
+    assert_eq!(at(Some(end - Duration::from_nanos(1))), Verdict::Allow);
+    assert_eq!(at(Some(end)), ask);
+    assert_eq!(at(None), ask, "the time is unknown");
+}
+
+#[test]
+fn a_stored_policy_is_read_again_as_it_was() {
+    let write = tool("write");
+    let policy = Policy::new(Mode::AutoRead)
+        .with_rule(Rule::new(Effect::Deny, "a", "b*"))
+        .with_grant(Grant::tool(write.definition()).for_this_run())
+        .with_pin(write.definition())
+        .unattended();
+    let text = serde_json::to_string(&policy).unwrap();
+    assert_eq!(serde_json::from_str::<Policy>(&text).unwrap(), policy);
+    // Fields that came later are absent where they have their defaults.
+    assert!(
+        !text.contains("caller") && !text.contains("expires_at"),
+        "{text}"
+    );
+}
