@@ -215,11 +215,11 @@ async fn edited_arguments_are_checked_used_and_told() {
 }
 
 #[tokio::test]
-async fn nobody_there_is_a_no_the_model_can_read() {
+async fn an_unattended_denial_is_reported_to_the_model() {
     let agent = Agent::new(two_rounds("write", "write"), "model", box_of_three());
     let mut run = asking("Go").with_policy(Policy::default().unattended());
     drive(&agent, &mut run).await;
-    assert!(results(&run)[0].contains("nobody is there"));
+    assert!(results(&run)[0].contains("needs approval"));
     assert_eq!(ends(&run), [Status::Denied, Status::Denied]);
     assert_eq!(run.reason(), Some(&Reason::Finished));
 }
@@ -231,7 +231,7 @@ async fn plan_mode_offers_no_tools_and_runs_none() {
     let mut run = asking("Go").with_policy(Policy::new(Mode::Plan));
     drive(&agent, &mut run).await;
     assert_eq!(model.requests()[0].choice, ToolChoice::None);
-    assert!(results(&run)[0].contains("only plans"));
+    assert!(results(&run)[0].contains("plan mode"));
     assert_eq!(last_words(&run), "Done.");
 }
 

@@ -72,11 +72,9 @@ fn rare_words_count_more_than_common_ones() {
 #[test]
 fn a_server_is_found_by_its_name() {
     let names = found("github", 2);
-    assert_eq!(
-        names,
-        ["merge_pull_request", "create_issue"],
-        "the limit holds"
-    );
+    assert_eq!(names.len(), 2, "the limit holds");
+    let of_weather = |name: &String| name == "forecast" || name == "alerts";
+    assert!(!names.iter().any(of_weather), "{names:?}");
 }
 
 proptest! {
