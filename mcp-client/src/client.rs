@@ -1,6 +1,8 @@
-//! The handle: what it is, how it ends, and the raw way to use it.
+//! The handle of a connection, and its untyped requests.
 
 pub(crate) mod builder;
+#[cfg(any(feature = "stdio", feature = "http"))]
+pub(crate) mod front_door;
 pub(crate) mod limits;
 pub(crate) mod options;
 pub(crate) mod settings;
@@ -32,18 +34,18 @@ use crate::connection::session::ServerDetails;
 
 /// A connection to one MCP server.
 ///
-/// A cheap clone, to be shared between tasks and stored by the thousand. All clones are the same
-/// connection; it is closed by [`close`](Self::close), or when the last one is dropped. Eras and
-/// transports do not show: the same methods, types and events everywhere.
+/// A client is cheap to clone and to share between tasks. All clones are the same connection, which is
+/// closed by [`close`](Self::close) or when the last clone is dropped. Methods, types and events are
+/// the same for every era and transport.
 ///
-/// Dropping the future of a call cancels the call: the server is told.
+/// Dropping the future of a call cancels the call at the server, too.
 #[derive(Clone, Debug)]
 pub struct Client {
     inner: Arc<Inner>,
     options: Option<Arc<CallOptions>>,
 }
 
-/// Closes the connection when the last handle goes.
+/// Closes the connection when the last handle is dropped.
 #[derive(Debug)]
 struct Inner {
     connection: Arc<Connection>,
@@ -60,7 +62,8 @@ impl Drop for Inner {
 }
 
 impl Client {
-    /// Begins to build a client for the server that `connect` reaches.
+    /// Builds a client for the server that `connect` reaches: a
+    /// [`ServerCommand`](mcp_transport::Connect#implementors), an `HttpConfig`, or a connector of your own.
     pub fn builder(connect: impl Connect + 'static) -> ClientBuilder {
         ClientBuilder::new(Arc::new(connect))
     }
@@ -85,7 +88,7 @@ impl Client {
         self.options.as_deref()
     }
 
-    /// The same connection, with other options for the calls made through the returned handle.
+    /// Returns a handle to the same connection with these options for its calls.
     ///
     /// The options replace those of this handle; they are not merged.
     #[must_use]
@@ -96,7 +99,7 @@ impl Client {
         }
     }
 
-    /// A new connection to the same server, built with the same settings. This one stays as it is.
+    /// Opens a new connection to the same server with the same settings. This one is not affected.
     ///
     /// # Errors
     ///
@@ -109,15 +112,15 @@ impl Client {
         })
     }
 
-    /// Calls `call`; once more, should the first try have failed in a way that makes that safe.
+    /// Calls `call`, and a second time if the first attempt failed in a way that makes this safe.
     ///
-    /// Nothing is ever repeated unless it is asked for so. What is safe is what
-    /// [`CallError::is_safe_to_reissue`] says; the second try has this connection if it is still
-    /// open, and a new one, for this call only, if not.
+    /// Nothing is ever retried without being asked for. [`CallError::is_safe_to_reissue`] decides what
+    /// is safe. The second attempt uses this connection if it is still open, otherwise a new one for
+    /// this call only.
     ///
     /// # Errors
     ///
-    /// The second try's, or the first's if there was no second.
+    /// That of the second attempt, or of the first if there was no second.
     pub async fn reissue<T, F>(&self, call: impl Fn(Self) -> F) -> Result<T, CallError>
     where
         F: Future<Output = Result<T, CallError>>,
@@ -139,17 +142,17 @@ impl Client {
         }
     }
 
-    /// The server's name with us.
+    /// The name we have for the server.
     pub fn name(&self) -> &str {
         &self.connection().settings.name
     }
 
-    /// What the server says about itself.
+    /// What the server declared about itself.
     pub fn server(&self) -> ServerDetails {
         self.connection().session().facts.clone()
     }
 
-    /// The revision of the protocol that is spoken; for display, since nothing else depends on it.
+    /// The protocol revision in use, for display.
     pub fn revision(&self) -> Revision {
         self.connection()
             .session()
@@ -158,24 +161,24 @@ impl Client {
             .unwrap_or(Revision::LATEST_LEGACY)
     }
 
-    /// What kind of connection it is: for display.
+    /// The kind of connection, for display.
     pub fn transport_kind(&self) -> TransportKind {
         self.connection().shape
     }
 
-    /// Whether calls can still be made, as far as is snapshot.
+    /// Whether calls can still be made, as far as is known.
     pub fn is_alive(&self) -> bool {
         !self.connection().is_over() && self.connection().transport.is_alive()
     }
 
-    /// How long it has been since the last call began; zero while one is under way. For whoever
-    /// closes connections that nobody uses.
+    /// The time since the last call began; zero while one is in flight. Meant for closing idle
+    /// connections.
     pub fn idle_time(&self) -> Duration {
         self.connection().idle()
     }
 
-    /// For how long in all the clocks of this connection's calls have stood still because somebody
-    /// was asked something. For whoever keeps time beside us.
+    /// For how long in total the clock of this connection's calls was paused because a person had to
+    /// answer a server-to-client request. Meant for callers that keep time themselves.
     pub fn paused_for(&self) -> Duration {
         let connection = self.connection();
         let now = connection.now();
@@ -189,7 +192,7 @@ impl Client {
         self.connection().tool_changes.load(Ordering::Acquire)
     }
 
-    /// How the server's process ended, once it has; `None` also where there is no process.
+    /// How the server's process ended, once it has; `None` if there is no process.
     pub fn process_exit(&self) -> Option<ProcessExit> {
         self.connection().transport.exit()
     }
@@ -203,19 +206,19 @@ impl Client {
         });
     }
 
-    /// Calls `listener` when the connection has ended, on a task of its own; at once, if it has
-    /// ended already. It is given the reason, unless we closed it or it ended cleanly.
+    /// Calls `listener` when the connection has ended, on a task of its own; immediately if it has
+    /// ended already. The argument is the reason, unless we closed it or it ended cleanly.
     pub fn on_close(&self, listener: impl Fn(Option<Arc<TransportError>>) + Send + Sync + 'static) {
         self.connection().on_close(Arc::new(listener));
     }
 
-    /// Ends the connection for all clones, and returns when everything it held is gone: the
-    /// server's process, sockets, tasks. Calls under way fail. Bounded in time; once is enough.
+    /// Closes the connection for all clones and returns when everything it held is gone: the server's
+    /// process, sockets, tasks. Calls in flight fail. Bounded in time; idempotent.
     pub async fn close(&self) {
         self.connection().close().await;
     }
 
-    /// Asks whether the server is still there.
+    /// Checks that the server responds.
     ///
     /// # Errors
     ///
@@ -232,7 +235,7 @@ impl Client {
             .map(drop)
     }
 
-    /// Sets from which level on the server shall send log messages.
+    /// Sets the minimum level of the server's log messages.
     ///
     /// # Errors
     ///
@@ -249,8 +252,8 @@ impl Client {
         Ok(())
     }
 
-    /// Tells the server that the roots changed, if it wants to know: modern ones ask when they
-    /// need them.
+    /// Notifies the server that the roots changed. Modern servers request them when needed and are not
+    /// notified.
     ///
     /// # Errors
     ///
@@ -263,7 +266,7 @@ impl Client {
         Ok(())
     }
 
-    /// Makes a call of any method: one of an extension, or one this crate has no words for.
+    /// Calls any method, such as one of an extension.
     ///
     /// # Errors
     ///
@@ -280,7 +283,7 @@ impl Client {
         self.call(&call).await
     }
 
-    /// As [`request`](Self::request), by name and without types.
+    /// As [`request`](Self::request), with the method as a string and without types.
     ///
     /// # Errors
     ///
@@ -313,7 +316,7 @@ impl Client {
         self.notify_raw(N::NAME, params).await
     }
 
-    /// As [`notify`](Self::notify), by name and without types.
+    /// As [`notify`](Self::notify), with the method as a string and without types.
     ///
     /// # Errors
     ///
@@ -347,7 +350,7 @@ impl Client {
             })
     }
 
-    /// Splits params into what is the method's own and what the caller put into `_meta`.
+    /// Splits params into the method's own members and the caller's `_meta`.
     fn take_meta(
         &self,
         method: &str,

@@ -1,4 +1,4 @@
-//! One connection: what the callers, the reader, the send task and the event task share.
+//! One connection: the state that callers, the reader, the send task and the event task share.
 
 pub(crate) mod clock;
 pub(crate) mod event_queue;
@@ -38,33 +38,33 @@ use crate::features::subscription::Subscriber;
 
 /// One connection to one server.
 ///
-/// Lives until its transport is closed: the reader, the send task and the event task hold it, and
-/// end with the transport. Locks are held for moments, never over an await.
+/// Lives until its transport is closed: the reader, the send task and the event task hold it, and end
+/// with the transport. Locks are held briefly, never across an await.
 pub(crate) struct Connection {
     pub(crate) settings: Arc<Settings>,
     pub(crate) transport: Arc<dyn Transport>,
     pub(crate) shape: TransportKind,
     pub(crate) state: Box<Mutex<State>>,
-    /// Rings when a call that waits for its turn may have it.
+    /// Notified when there is room for a call that waits.
     pub(crate) room: Notify,
-    /// How many wait for their turn.
+    /// The number of calls that wait for room.
     waiting: AtomicUsize,
-    /// Lets one handshake at a time through.
+    /// Allows one handshake at a time.
     pub(crate) gate: Semaphore,
-    /// Rings when the send task has something to do.
+    /// Notified when the send task has work.
     pub(crate) control: Notify,
     pub(crate) events: Mutex<EventQueue>,
-    /// Rings when there is mail.
+    /// Notified when there is an event.
     pub(crate) event_ready: Notify,
     /// Counts the announced changes of the tool list.
     pub(crate) tool_changes: AtomicU64,
-    /// Questions of the server's that somebody is answering.
+    /// Server-to-client requests that are being answered.
     pub(crate) questions: Mutex<BTreeMap<RequestId, AbortHandle>>,
-    /// Who waits for which task.
+    /// The callers that wait for tasks.
     pub(crate) tasks: Mutex<BTreeMap<String, Arc<Caller>>>,
-    /// Who is told of changes.
+    /// The subscriptions.
     pub(crate) subscribers: Mutex<Vec<Weak<Subscriber>>>,
-    /// Rings when there was another handshake.
+    /// Notified after a repeated handshake.
     pub(crate) renewed: Notify,
     snapshot: Mutex<Arc<Snapshot>>,
     ending: Mutex<Ending>,
@@ -72,20 +72,20 @@ pub(crate) struct Connection {
     began: Instant,
 }
 
-/// How far a connection has come.
+/// The life cycle of a connection.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 enum Phase {
     Open,
-    /// Last words may be said.
+    /// Queued messages are still sent.
     Closing,
-    /// They have been.
+    /// They have been sent.
     Silent,
-    /// Nothing more will come.
+    /// The transport is closed.
     Over,
 }
 
 impl Phase {
-    /// Goes on to `next`, never back.
+    /// Advances to `next`, never back.
     fn advance(&mut self, next: Self) -> bool {
         let forward = *self < next;
         *self = (*self).max(next);
@@ -93,10 +93,10 @@ impl Phase {
     }
 }
 
-/// How long a connection that is being closed may take to say its last words.
+/// How long closing waits for queued messages to be sent.
 const FLUSH_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// One that waits for its turn.
+/// A call that waits for room.
 pub(crate) struct Waiting<'a>(&'a AtomicUsize);
 
 impl Drop for Waiting<'_> {
@@ -105,7 +105,7 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// How the connection ended, and who wants to know.
+/// How the connection ended, and the listeners for it.
 #[derive(Default)]
 struct Ending {
     over: bool,
@@ -114,7 +114,7 @@ struct Ending {
 }
 
 impl Connection {
-    /// Connects and begins to read.
+    /// Connects and spawns the tasks.
     pub(crate) async fn open(
         settings: &Arc<Settings>,
         connect: &dyn Connect,
@@ -155,21 +155,21 @@ impl Connection {
         self.began.elapsed()
     }
 
-    /// A call is over: another may begin.
+    /// Notes that a call is over, so that another one may begin.
     pub(crate) fn slot_freed(&self) {
-        // Whoever waits has said so before it last looked for room, under the table's lock.
+        // A waiter has counted itself before it last looked for room, under the table's lock.
         if self.waiting.load(Ordering::Relaxed) > 0 {
             self.room.notify_one();
         }
     }
 
-    /// Counts as waiting for room as long as the result lives.
+    /// Counts a waiter for as long as the result lives.
     pub(crate) fn waiting(&self) -> Waiting<'_> {
         self.waiting.fetch_add(1, Ordering::Relaxed);
         Waiting(&self.waiting)
     }
 
-    /// How long it has been since the last call began; zero while one is under way.
+    /// The time since the last call began; zero while one is in flight.
     pub(crate) fn idle(&self) -> Duration {
         let now = self.now();
         let state = self.state.lock();
@@ -179,17 +179,17 @@ impl Connection {
         }
     }
 
-    /// What is snapshot at present.
+    /// The current snapshot.
     pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
         Arc::clone(&self.snapshot.lock())
     }
 
-    /// Changes what is snapshot.
+    /// Replaces the snapshot by a changed one.
     pub(crate) fn update(&self, change: impl FnOnce(&mut Snapshot)) {
         change(Arc::make_mut(&mut self.snapshot.lock()));
     }
 
-    /// What is snapshot of the server.
+    /// The current session.
     pub(crate) fn session(&self) -> Arc<Session> {
         Arc::clone(&self.snapshot.lock().session)
     }
@@ -216,19 +216,19 @@ impl Connection {
         Ok(())
     }
 
-    /// A question is answered: time may go on.
+    /// Resumes the clock after a server-to-client request.
     pub(crate) fn resume_clock(&self, now: Duration) {
         self.state.lock().resume_clock(now);
         self.control.notify_one();
     }
 
-    /// Wakes the callers whose time may be up.
+    /// Wakes the callers whose time may have run out.
     pub(crate) fn sweep(&self) {
         let wakers = self.state.lock().sweep(self.now());
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Waits until somebody's time may be up.
+    /// Waits until the next sweep is due.
     pub(crate) async fn sweep_due(&self) {
         let next_sweep = self.state.lock().next_sweep();
         match next_sweep.and_then(|next_sweep| self.began.checked_add(next_sweep)) {
@@ -237,7 +237,7 @@ impl Connection {
         }
     }
 
-    /// Hands an answer to the send task; drops it when too many wait already.
+    /// Queues a response for the send task; drops it if too many are queued.
     pub(crate) fn answer(&self, answer: Outgoing) {
         let mut state = self.state.lock();
         if state.answers.len() >= self.settings.limits.queued_responses() {
@@ -249,8 +249,8 @@ impl Connection {
         self.control.notify_one();
     }
 
-    /// Sends a message that has no answer, within `limit`: a server that does not read must not
-    /// hold up its sender for longer.
+    /// Sends a message that has no response, within `limit`: a server that does not read must not block
+    /// the sender for longer.
     pub(crate) async fn send_within(
         &self,
         limit: Duration,
@@ -266,9 +266,9 @@ impl Connection {
             })
     }
 
-    /// Ends the connection, and returns when all it held is gone.
+    /// Closes the connection and returns when everything it held is gone.
     pub(crate) async fn close(&self) {
-        // What is left to be said comes first: calls that were just given up, for instance.
+        // First what is queued, such as cancellations.
         self.phase
             .send_if_modified(|phase| phase.advance(Phase::Closing));
         self.control.notify_one();
@@ -276,7 +276,7 @@ impl Connection {
         let silent = phase.wait_for(|phase| *phase >= Phase::Silent);
         let _ = tokio::time::timeout(FLUSH_TIMEOUT, silent).await;
         self.transport.close().await;
-        // The reader sees the end and settles everything; it cannot fail to.
+        // The reader sees the end and settles everything.
         let _ = self
             .phase
             .subscribe()
@@ -300,13 +300,13 @@ impl Connection {
         *self.phase.borrow() >= Phase::Closing
     }
 
-    /// The send task has said all there was to say.
+    /// Notes that the send task has sent everything.
     pub(crate) fn set_silent(&self) {
         self.phase
             .send_if_modified(|phase| phase.advance(Phase::Silent));
     }
 
-    /// Tells `listener` of the end; at once, should it have come already.
+    /// Calls `listener` at the end; immediately if the connection has ended already.
     pub(crate) fn on_close(&self, listener: CloseHandler) {
         let mut ending = self.ending.lock();
         if ending.over {
@@ -323,7 +323,7 @@ impl Connection {
         self.ending.lock().error.clone()
     }
 
-    /// Says what ended the connection to one who came too late to be told.
+    /// Adds the reason to the failure of a request that came after the end.
     pub(crate) fn explain(&self, failure: RequestFailure) -> RequestFailure {
         match (failure, &self.ending.lock().error) {
             (RequestFailure::Closed, Some(error)) => RequestFailure::Lost {
@@ -334,9 +334,9 @@ impl Connection {
         }
     }
 
-    /// The connection is over: settles what is open, stops what runs, tells who wants to know.
+    /// Ends the connection: settles open requests, aborts tasks, calls listeners.
     pub(crate) fn end(&self, error: Option<Arc<TransportError>>, unsent: &[RequestId]) {
-        // First, so that whoever finds the table closed can be told why.
+        // First, so that whoever finds the table closed also finds the reason.
         let listeners = {
             let mut ending = self.ending.lock();
             ending.over = true;
@@ -395,7 +395,7 @@ mod tests {
     use crate::client::builder::ClientBuilder;
     use crate::connect::handshake::{Offer, Refusal};
 
-    /// A server that is gone as soon as it is there.
+    /// A server that is gone as soon as it is connected.
     #[derive(Debug)]
     struct Gone;
 

@@ -1,4 +1,4 @@
-//! How a server is spoken to: the only place that knows what an era changes on the wire.
+//! The dialect in use: the only place that knows what an era changes on the wire.
 
 pub(crate) mod era_memory;
 pub(crate) mod param_header;
@@ -6,6 +6,7 @@ pub(crate) mod verdict;
 
 use std::sync::Arc;
 
+use mcp_jsonrpc::model::experimental_task::TaskMetadata;
 use mcp_jsonrpc::model::{ClientCapabilities, Implementation, LoggingLevel, meta_key};
 use mcp_jsonrpc::{EncodeError, ProgressToken, RawMap, RequestId, Revision, encode_request};
 use mcp_transport::TransportKind;
@@ -13,24 +14,24 @@ use serde::Serialize;
 
 use crate::call::caller::Caller;
 
-/// Which era a client speaks to a server in.
+/// Which era a client uses.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum EraMode {
-    /// Finds out. Over HTTP by `server/discover`; on a pipe by `initialize`, which every server
-    /// in the field takes, and which tells of a modern one by its refusal.
+    /// Negotiates it. Over HTTP by `server/discover`; on a pipe by `initialize`, which every server in
+    /// the field handles, and which a modern one refuses.
     #[default]
     Auto,
-    /// As `Auto`, but on a pipe `server/discover` comes first too. A server that does not answer
-    /// it is started anew before `initialize`, because old ones hang or die of it.
+    /// As `Auto`, but `server/discover` comes first on a pipe, too. A server that does not respond to
+    /// it is restarted before `initialize`, because old ones hang or crash.
     PreferModern,
-    /// `initialize`, and nothing else.
+    /// `initialize` only.
     Legacy,
-    /// This revision, and nothing else.
+    /// This revision only.
     Pinned(Revision),
 }
 
-/// The revision in force, and what every request of it carries.
+/// The revision in force, and what every request of it contains.
 #[derive(Clone, Debug)]
 pub(crate) struct Dialect {
     revision: Option<Revision>,
@@ -38,44 +39,87 @@ pub(crate) struct Dialect {
     stamp: String,
 }
 
-/// What one request carries besides its params.
+/// What one request contains besides its params.
 #[derive(Debug, Default)]
 pub(crate) struct Extras<'a> {
-    /// Who makes it: for us, never written.
+    /// Who makes it; never sent.
     pub(crate) caller: Option<&'a Arc<Caller>>,
-    /// Goes into `_meta`, behind what the protocol puts there.
+    /// Members of `_meta`, after the protocol's own.
     pub(crate) meta: Option<&'a RawMap>,
-    /// The answers to what the server asked last time.
+    /// The answers to the input requests of the last round.
     pub(crate) responses: Option<&'a RawMap>,
-    /// The server's state of last time.
+    /// The server's state of the last round.
     pub(crate) state: Option<&'a str>,
-    /// From which level on the server shall log.
+    /// The minimum level of log messages.
     pub(crate) log_level: Option<LoggingLevel>,
 }
 
-/// Params that can be written as JSON; the object-safe half of [`Serialize`].
+/// Params that can be encoded: the object-safe part of [`Serialize`].
 pub(crate) trait Params: Sync {
     /// Appends the request with these params.
-    fn encode(&self, out: &mut Vec<u8>, id: &RequestId, method: &str) -> Result<(), EncodeError>;
+    fn encode(&self, out: &mut Vec<u8>, id: &RequestId, method: &str) -> Result<(), StampError>;
 }
 
 impl<P: Serialize + Sync> Params for P {
-    fn encode(&self, out: &mut Vec<u8>, id: &RequestId, method: &str) -> Result<(), EncodeError> {
-        encode_request(out, id, method, self)
+    fn encode(&self, out: &mut Vec<u8>, id: &RequestId, method: &str) -> Result<(), StampError> {
+        encode_request(out, id, method, self).map_err(StampError::Encode)
+    }
+}
+
+/// The params of `tools/call`. `arguments` must serialize to an object; `null`, such as `()`, means
+/// that there are none.
+#[derive(Debug)]
+pub(crate) struct ToolParams<'a, A> {
+    pub(crate) name: &'a str,
+    pub(crate) arguments: &'a A,
+    /// Asks for a task (2025-11-25).
+    pub(crate) task: Option<TaskMetadata>,
+}
+
+impl<A: Serialize + Sync> Params for ToolParams<'_, A> {
+    fn encode(&self, out: &mut Vec<u8>, id: &RequestId, method: &str) -> Result<(), StampError> {
+        #[derive(Serialize)]
+        struct Rest<'a> {
+            name: &'a str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            task: Option<&'a TaskMetadata>,
+        }
+        let rest = Rest {
+            name: self.name,
+            task: self.task.as_ref(),
+        };
+        encode_request(out, id, method, &rest).map_err(StampError::Encode)?;
+        // The params end the request: reopen both to append the arguments, which are not copied.
+        out.truncate(out.len().saturating_sub(2));
+        let without = out.len();
+        let mut members = Members { out, empty: false };
+        members.json("arguments", self.arguments)?;
+        let start = without + br#","arguments":"#.len();
+        match out.get(start..).map(<[u8]>::trim_ascii) {
+            Some([b'{', ..]) => {}
+            Some(b"null") => out.truncate(without),
+            _ => return Err(StampError::InvalidArguments),
+        }
+        out.extend_from_slice(b"}}");
+        Ok(())
     }
 }
 
 /// Why a request could not be written.
 #[derive(Debug)]
 pub(crate) enum StampError {
-    /// The params are not JSON.
+    /// The params cannot be written as JSON.
     Encode(EncodeError),
+    /// The same, for a part of the params.
+    Json(serde_json::Error),
     /// The params are JSON, but not an object.
     NotAnObject,
+    /// A tool's arguments are not an object.
+    InvalidArguments,
 }
 
 impl Dialect {
-    /// Before anything is known: the dialect of `initialize`.
+    /// The dialect of `initialize`, before a revision is agreed.
     pub(crate) fn handshake() -> Self {
         Self {
             revision: None,
@@ -83,7 +127,7 @@ impl Dialect {
         }
     }
 
-    /// What both sides agreed on.
+    /// An agreed legacy revision.
     pub(crate) fn legacy(revision: Revision) -> Self {
         Self {
             revision: Some(revision),
@@ -91,7 +135,7 @@ impl Dialect {
         }
     }
 
-    /// A modern revision: every request says who we are and what we can do.
+    /// A modern revision: every request carries our info and capabilities.
     pub(crate) fn modern(
         revision: Revision,
         info: &Implementation,
@@ -116,18 +160,17 @@ impl Dialect {
         self.revision
     }
 
-    /// Whether every request stands for itself.
+    /// Whether every request is self-contained.
     pub(crate) fn is_modern(&self) -> bool {
         self.revision.is_some_and(Revision::is_modern)
     }
 
-    /// Whether the server may have given us a session, over HTTP.
+    /// Whether the server may have assigned a session, over HTTP.
     pub(crate) fn has_session(&self) -> bool {
         self.revision.is_some_and(Revision::has_http_sessions)
     }
 
-    /// Whether the server learns of a cancelled request by a notification; where it does not, the
-    /// closed reply stream tells it.
+    /// Whether a request is cancelled by a notification, rather than by closing its reply stream.
     pub(crate) fn cancels_by_message(&self, shape: TransportKind) -> bool {
         self.revision.is_some() && !(self.is_modern() && shape == TransportKind::Http)
     }
@@ -137,7 +180,7 @@ impl Dialect {
         shape == TransportKind::Http && self.revision.is_some_and(Revision::wants_method_headers)
     }
 
-    /// Writes a request. The id is its progress token, too.
+    /// Encodes a request. The id is its progress token, too.
     pub(crate) fn encode(
         &self,
         id: i64,
@@ -146,16 +189,14 @@ impl Dialect {
         extras: &Extras<'_>,
     ) -> Result<Vec<u8>, StampError> {
         let mut out = Vec::with_capacity(256 + self.stamp.len());
-        params
-            .encode(&mut out, &RequestId::from(id), method)
-            .map_err(StampError::Encode)?;
+        params.encode(&mut out, &RequestId::from(id), method)?;
         if self.revision.is_some() || extras.meta.is_some() {
             self.append(&mut out, id, extras)?;
         }
         Ok(out)
     }
 
-    /// Appends our members to the params, which `encode_request` writes last.
+    /// Appends our members to the params, which are last in an encoded request.
     fn append(&self, out: &mut Vec<u8>, id: i64, extras: &Extras<'_>) -> Result<(), StampError> {
         if !out.ends_with(b"}}") {
             return Err(StampError::NotAnObject);
@@ -195,7 +236,7 @@ impl Dialect {
     }
 }
 
-/// Whether a key of `_meta` is set by us alone.
+/// Whether only we may set this member of `_meta`.
 fn is_ours(key: &str) -> bool {
     let ours = [
         meta_key::PROTOCOL_VERSION,
@@ -222,7 +263,7 @@ impl Members<'_> {
 
     fn key(&mut self, key: &str) {
         self.raw("");
-        // A key is written as JSON too: it may be the user's.
+        // A key is encoded, too: it may be the caller's.
         let _ = serde_json::to_writer(&mut *self.out, key);
         self.out.push(b':');
     }
@@ -230,8 +271,8 @@ impl Members<'_> {
     fn json<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) -> Result<(), StampError> {
         self.key(key);
         let start = self.out.len();
-        serde_json::to_writer(&mut *self.out, value).map_err(|_| StampError::NotAnObject)?;
-        // Raw JSON of the user's may hold line breaks, which only stand between tokens.
+        serde_json::to_writer(&mut *self.out, value).map_err(StampError::Json)?;
+        // The caller's raw JSON may contain line breaks, but only between tokens.
         for byte in self
             .out
             .iter_mut()
@@ -316,6 +357,31 @@ mod tests {
         for params in [json!(null), json!([{}]), json!("}}"), json!(1)] {
             let refused = encode(&modern(), &params, &Extras::default());
             assert!(matches!(refused, Err(StampError::NotAnObject)), "{params}");
+        }
+    }
+
+    #[test]
+    fn arguments_are_an_object_or_left_out() {
+        let encode = |arguments: &Value| {
+            let params = ToolParams {
+                name: "t",
+                arguments,
+                task: None,
+            };
+            let bytes = modern().encode(7, "tools/call", &params, &Extras::default())?;
+            let mut got: Value = serde_json::from_slice(&bytes).unwrap();
+            got["params"].as_object_mut().unwrap().remove("_meta");
+            Ok::<_, StampError>(got["params"].take())
+        };
+        let with = encode(&json!({"a": [1]})).unwrap();
+        assert_eq!(with, json!({"name": "t", "arguments": {"a": [1]}}));
+        assert_eq!(encode(&json!(null)).unwrap(), json!({"name": "t"}));
+        for bad in [json!([1, 2]), json!("x"), json!(7), json!(true)] {
+            let refused = encode(&bad);
+            assert!(
+                matches!(refused, Err(StampError::InvalidArguments)),
+                "{bad}"
+            );
         }
     }
 

@@ -1,4 +1,4 @@
-//! Who answers when a server asks something: the one interface for every way of asking.
+//! The host: answers server-to-client requests, however they are sent.
 
 pub(crate) mod form;
 pub(crate) mod input;
@@ -18,18 +18,18 @@ use mcp_transport::BoxError;
 
 use crate::call::caller::Origin;
 
-/// Answers what servers ask: the user, the model, the roots.
+/// Answers server-to-client requests: elicitation, sampling, roots.
 ///
-/// The same methods serve requests of older servers, `input_required` results of newer ones, and
-/// the input of tasks. Implement what you can do and name it in [`HostCapabilities`]: only that is
-/// advertised, and only that is ever asked.
+/// The same methods serve requests of legacy servers, `input_required` results of modern ones, and the
+/// input of tasks. Implement what you support and declare it in [`HostCapabilities`]: only that is
+/// advertised, and only that is called.
 ///
-/// A future that is dropped was given up: the server or the caller no longer wants the answer.
+/// A future is dropped when the server or the caller no longer needs the answer.
 #[async_trait]
 pub trait Host: Send + Sync {
-    /// Shows the user a form and returns what they did. What they filled in is completed with the
-    /// form's defaults and checked against it before the server gets it; texts that spell a
-    /// number or a boolean are taken for one where the form wants one.
+    /// Shows the user a form and returns their answer. It is completed with the form's defaults and
+    /// validated before it is sent; strings that spell a number or a boolean are converted where the
+    /// form expects one.
     async fn elicit_form(
         &self,
         question: ServerRequest<ElicitFormParams>,
@@ -38,8 +38,9 @@ pub trait Host: Send + Sync {
         Err(HostError::Unsupported)
     }
 
-    /// Asks the user to visit a URL. Show all of it and who asks; open it only with consent, and
-    /// where neither we nor the model can look in. Accepting means consent, not completion.
+    /// Asks the user to visit a URL. Show the whole URL and the server's name; open it only with
+    /// consent, and in a context that neither we nor the model can inspect. Accepting means consent, not
+    /// completion.
     async fn elicit_url(
         &self,
         question: ServerRequest<ElicitUrlParams>,
@@ -48,7 +49,7 @@ pub trait Host: Send + Sync {
         Err(HostError::Unsupported)
     }
 
-    /// Asks the model. Keep a person in the loop.
+    /// Samples the model. Keep a human in the loop.
     async fn sample(
         &self,
         question: ServerRequest<CreateMessageParams>,
@@ -57,27 +58,27 @@ pub trait Host: Send + Sync {
         Err(HostError::Unsupported)
     }
 
-    /// Says where the server may look.
+    /// Lists the roots that the server may access.
     async fn list_roots(&self, question: ServerRequest<()>) -> Result<Vec<Root>, HostError> {
         let _ = question;
         Err(HostError::Unsupported)
     }
 }
 
-/// What a server asks, which server it is, and because of which call.
+/// A server-to-client request, with the server and the call it belongs to.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ServerRequest<P> {
     /// The server's name with us.
     pub server: Arc<str>,
-    /// What it asks.
+    /// The params.
     pub params: P,
     /// Which call it belongs to, as far as the protocol says.
     pub origin: Origin,
 }
 
 impl<P> ServerRequest<P> {
-    /// A question of `server`, on a channel that all calls share.
+    /// A request of `server`, on a channel that all calls share.
     pub fn new(server: impl Into<Arc<str>>, params: P) -> Self {
         Self {
             server: server.into(),
@@ -86,7 +87,7 @@ impl<P> ServerRequest<P> {
         }
     }
 
-    /// Because of these calls.
+    /// Sets the calls it belongs to.
     #[must_use]
     pub fn with_origin(mut self, origin: Origin) -> Self {
         self.origin = origin;
@@ -94,21 +95,21 @@ impl<P> ServerRequest<P> {
     }
 }
 
-/// Why a host does not answer.
+/// Why a host did not answer.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum HostError {
-    /// It cannot answer questions of this kind.
+    /// It does not support requests of this kind.
     Unsupported,
-    /// A person said no.
+    /// A person refused.
     Refused {
-        /// Why, for the server.
+        /// The reason, for the server.
         reason: String,
     },
-    /// The answer will come later. Where the protocol allows, the call is parked
-    /// ([`CallError::Parked`](crate::CallError::Parked)); elsewhere the question is cancelled.
+    /// The answer will come later. Where the protocol allows it, the call is parked
+    /// ([`CallError::Parked`](crate::CallError::Parked)); elsewhere the request is cancelled.
     Later,
-    /// It tried and failed.
+    /// It failed.
     Failed(BoxError),
 }
 
@@ -132,7 +133,7 @@ impl Error for HostError {
     }
 }
 
-/// What a [`Host`] can answer: exactly this is advertised to servers.
+/// What a [`Host`] supports: exactly this is advertised to servers.
 ///
 /// ```
 /// let can = mcp_client::HostCapabilities::default().with_forms().with_roots();
@@ -171,16 +172,16 @@ capabilities! {
     forms / with_forms;
     /// It sends the user to URLs.
     urls / with_urls;
-    /// It asks a model.
+    /// It samples a model.
     sampling / with_sampling;
     /// It lets that model use tools.
     sampling_tools / with_sampling_tools;
-    /// It tells roots.
+    /// It lists roots.
     roots / with_roots;
 }
 
 impl HostCapabilities {
-    /// What goes on the wire.
+    /// The capabilities on the wire.
     pub(crate) fn advertised(self) -> ClientCapabilities {
         let flag = |on: bool| on.then(FlagCapability::default);
         let mut all = ClientCapabilities::default();

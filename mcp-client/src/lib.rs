@@ -14,6 +14,8 @@ pub use call::error::{CallError, CallName};
 pub use call::parked::Parked;
 pub use client::Client;
 pub use client::builder::ClientBuilder;
+#[cfg(feature = "http")]
+pub use client::front_door::HttpClientBuilder;
 pub use client::limits::ClientLimits;
 pub use client::options::CallOptions;
 pub use connect::error::ConnectError;

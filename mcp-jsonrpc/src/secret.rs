@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A token, a password, a header's value: prints as `…` everywhere.
+/// A token, a password, a header's value: `Debug` and `Display` print `…`.
 #[derive(Clone, Eq, PartialEq)]
 pub struct Secret(String);
 
@@ -15,6 +15,29 @@ impl Secret {
     /// The secret itself, for the one place that must send it.
     pub fn expose(&self) -> &str {
         &self.0
+    }
+
+    /// Replaces the secret in a text by `…`: some servers repeat the key that they refuse. Of a
+    /// header's value such as `Bearer abc`, only the last word counts; one with fewer than eight
+    /// characters is too short to be a key, and stays.
+    pub fn redact(&self, text: String) -> String {
+        let key = self.0.rsplit(' ').next().unwrap_or_default();
+        match key.len() >= 8 && text.contains(key) {
+            true => text.replace(key, "…"),
+            false => text,
+        }
+    }
+}
+
+impl From<&str> for Secret {
+    fn from(value: &str) -> Self {
+        Self::new(value)
+    }
+}
+
+impl From<String> for Secret {
+    fn from(value: String) -> Self {
+        Self(value)
     }
 }
 

@@ -1,4 +1,5 @@
-//! Server-sent events as a pure machine, to the letter of the WHATWG HTML standard, section 9.2.6.
+//! A parser of server-sent events as the WHATWG HTML standard defines them (section 9.2.6): bytes
+//! in, events out, no IO.
 
 mod lines;
 
@@ -7,10 +8,10 @@ use std::time::Duration;
 
 use lines::{SseLine, SseLines};
 
-/// How much of an oversized event is kept.
+/// How much of an oversized event is reported.
 const HEAD: usize = 4 * 1024;
-/// How many limits' worth of one event are thrown away before the stream is given up.
-const PATIENCE: usize = 16;
+/// How many times the limit of one event is discarded before the stream is abandoned.
+const DISCARD_FACTOR: usize = 16;
 
 /// Cuts a byte stream into server-sent events.
 ///
@@ -30,7 +31,7 @@ const PATIENCE: usize = 16;
 pub struct SseParser {
     lines: SseLines,
     pending: Pending,
-    given_up: bool,
+    is_abandoned: bool,
     last_event_id: String,
     retry: Option<Duration>,
 }
@@ -41,7 +42,7 @@ struct Pending {
     event: String,
     data: Option<Vec<u8>>,
     id: Option<String>,
-    /// Once it has outgrown the limit and has been reported: the bytes thrown away since.
+    /// Once it has outgrown the limit and has been reported: the bytes discarded since.
     refused: Option<usize>,
 }
 
@@ -51,13 +52,12 @@ struct Pending {
 pub enum SseFrame {
     /// A whole event.
     Event(SseEvent),
-    /// An event over the limit. The rest of it is thrown away as it comes; its id still counts.
+    /// An event over the limit. The rest of it is discarded as it arrives; its id still counts.
     TooLarge {
         /// The first 4 KiB of its data, or as many as the limit allows.
         head: Vec<u8>,
     },
-    /// What was too large went on for 16 times the limit: the stream is not worth reading on, and
-    /// nothing more will come out.
+    /// The oversized event went on for 16 times the limit: the parser yields nothing more.
     Endless,
 }
 
@@ -72,7 +72,7 @@ pub struct SseEvent {
     pub data: Vec<u8>,
 }
 
-/// Content is not shown.
+/// Does not show the content.
 impl fmt::Debug for SseParser {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SseParser")
@@ -89,24 +89,24 @@ impl SseParser {
         Self {
             lines: SseLines::new(limit),
             pending: Pending::default(),
-            given_up: false,
+            is_abandoned: false,
             last_event_id: String::new(),
             retry: None,
         }
     }
 
-    /// The largest event let through.
+    /// The maximum size of an event.
     pub fn limit(&self) -> usize {
         self.lines.limit()
     }
 
-    /// The id of the last finished event that set one: what a resumption asks for. `None` when
-    /// there was none, or the stream took it back with an empty one.
+    /// The id of the last complete event that set one, which a resumption sends. `None` if there was
+    /// none, or if the stream reset it with an empty one.
     pub fn last_event_id(&self) -> Option<&str> {
         Some(self.last_event_id.as_str()).filter(|id| !id.is_empty())
     }
 
-    /// The time the stream last asked to wait before a reconnection.
+    /// The reconnection time that the stream asked for last.
     pub fn retry(&self) -> Option<Duration> {
         self.retry
     }
@@ -118,14 +118,25 @@ impl SseParser {
 
     /// Appends bytes of the stream.
     pub fn push(&mut self, bytes: &[u8]) {
-        if !self.given_up {
+        if !self.is_abandoned {
             self.lines.push(bytes);
+        }
+    }
+
+    /// Ends the stream, and returns an event that lacks nothing but its blank line. The standard
+    /// discards it, and so should a reader of a resumable stream; some servers of other protocols
+    /// forget the blank line of their last event.
+    pub fn finish(&mut self) -> Option<SseEvent> {
+        self.push(b"\n\n");
+        match self.next_frame() {
+            Some(SseFrame::Event(event)) => Some(event),
+            _ => None,
         }
     }
 
     /// The next event, or `None` until more bytes are pushed.
     pub fn next_frame(&mut self) -> Option<SseFrame> {
-        while !self.given_up {
+        while !self.is_abandoned {
             let limit = self.lines.limit();
             let frame = match self.lines.next_line()? {
                 SseLine::Whole(b"") => {
@@ -151,7 +162,7 @@ impl SseParser {
                 SseLine::Endless => Some(SseFrame::Endless),
             };
             if frame == Some(SseFrame::Endless) {
-                self.given_up = true;
+                self.is_abandoned = true;
                 self.lines = SseLines::new(limit);
             }
             if frame.is_some() {
@@ -163,12 +174,12 @@ impl SseParser {
 }
 
 impl Pending {
-    /// Whether it has no data yet, and may have.
+    /// Whether it has no data yet and is not oversized.
     fn is_blank(&self) -> bool {
         self.data.is_none() && self.refused.is_none()
     }
 
-    /// The blank line has come.
+    /// Ends the event at its blank line.
     fn dispatch(self) -> Option<SseFrame> {
         if self.refused.is_some() {
             return None;
@@ -183,7 +194,7 @@ impl Pending {
     }
 
     fn take_field(&mut self, name: &[u8], value: &[u8], limit: usize) -> Option<SseFrame> {
-        if let Some(frame) = self.throw_away(name.len() + value.len(), limit) {
+        if let Some(frame) = self.discard(name.len() + value.len(), limit) {
             return Some(frame);
         }
         match name {
@@ -202,21 +213,21 @@ impl Pending {
         None
     }
 
-    /// A line over the limit has begun like this; the rest of it is gone.
+    /// Takes the start of a line over the limit; the rest of the line is gone.
     fn take_overlong(&mut self, head: &[u8], limit: usize) -> Option<SseFrame> {
         if head.starts_with(b":") || self.refused.is_some() {
-            return self.throw_away(limit, limit);
+            return self.discard(limit, limit);
         }
         let (_, value) = field(head);
         self.data.get_or_insert_with(|| value.to_vec());
         Some(self.refuse(limit))
     }
 
-    /// Counts what is lost of an event that was refused.
-    fn throw_away(&mut self, bytes: usize, limit: usize) -> Option<SseFrame> {
-        let thrown = self.refused.as_mut()?;
-        *thrown += bytes;
-        (*thrown > limit.saturating_mul(PATIENCE)).then_some(SseFrame::Endless)
+    /// Counts what is discarded of an oversized event.
+    fn discard(&mut self, bytes: usize, limit: usize) -> Option<SseFrame> {
+        let discarded = self.refused.as_mut()?;
+        *discarded += bytes;
+        (*discarded > limit.saturating_mul(DISCARD_FACTOR)).then_some(SseFrame::Endless)
     }
 
     fn refuse(&mut self, limit: usize) -> SseFrame {
@@ -239,7 +250,7 @@ fn field(line: &[u8]) -> (&[u8], &[u8]) {
 /// The value of a `retry` field, if it is one.
 fn milliseconds(digits: &[u8]) -> Option<Duration> {
     let all_digits = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
-    // Digits beyond 64 bits are still a wish to wait: the longest there is.
+    // More digits than 64 bits can hold mean the longest wait there is.
     all_digits.then(|| Duration::from_millis(text(digits).parse().unwrap_or(u64::MAX)))
 }
 

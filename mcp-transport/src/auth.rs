@@ -1,4 +1,5 @@
-//! Who we are to a server: asked before every HTTP request, told of every refusal.
+//! Credentials for HTTP requests: a provider that is asked before every request and learns of every
+//! refusal.
 
 use std::fmt::Debug;
 
@@ -8,9 +9,9 @@ use crate::{BoxError, Secret};
 
 /// Supplies the credentials of HTTP requests.
 ///
-/// Asked for **every** request, so that a token can be refreshed or a signature made. The
-/// transport knows nothing of OAuth: an implementation may open a browser in
-/// [`challenged`](Self::challenged) for all it cares.
+/// Called for **every** request, so that a token can be refreshed or a request signed. The transport
+/// knows nothing of OAuth: an implementation is free to open a browser in
+/// [`challenged`](Self::challenged).
 #[async_trait]
 pub trait AuthProvider: Debug + Send + Sync {
     /// Headers to add to this request. They never leave the server's origin.
@@ -18,16 +19,16 @@ pub trait AuthProvider: Debug + Send + Sync {
 
     /// The server refused a request with 401, or with 403 and a challenge.
     ///
-    /// May take its time (a person may have to log in); concurrent refusals call it concurrently,
-    /// and [`Challenge::sent`] tells whether the refused credentials are still the current ones.
-    /// An error ends the request and is shown to the user.
+    /// May take long (a person may have to log in). Concurrent refusals call it concurrently;
+    /// [`Challenge::sent`] shows whether the refused credentials are still the current ones. An error
+    /// fails the request and is shown to the user.
     async fn challenged(&self, challenge: &Challenge<'_>) -> Result<AuthVerdict, BoxError> {
         let _ = challenge;
         Ok(AuthVerdict::Fail)
     }
 
-    /// A response arrived, whatever its status: a chance to note a nonce. Comes before
-    /// [`challenged`](Self::challenged) is told of the same response.
+    /// A response arrived, whatever its status: a chance to note a nonce. Called before
+    /// [`challenged`](Self::challenged) for the same response.
     fn observed(&self, request: &AuthRequest<'_>, headers: &[(&str, &str)]) {
         let _ = (request, headers);
     }
@@ -39,13 +40,13 @@ pub trait AuthProvider: Debug + Send + Sync {
 pub struct AuthRequest<'a> {
     /// `POST`, `GET` or `DELETE`.
     pub method: &'a str,
-    /// The URL it goes to.
+    /// Its URL.
     pub url: &'a str,
     /// The MCP endpoint as the user configured it.
     pub server: &'a str,
 }
 
-/// A refusal, with all that is needed to do something about it.
+/// A refused request.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Challenge<'a> {
@@ -57,7 +58,7 @@ pub struct Challenge<'a> {
     pub www_authenticate: &'a [String],
     /// The headers this provider supplied for the refused request.
     pub sent: &'a [(String, Secret)],
-    /// How often this request has been refused, counting this one.
+    /// How often this request has been refused, including this time.
     pub attempt: u32,
 }
 
@@ -65,8 +66,8 @@ pub struct Challenge<'a> {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum AuthVerdict {
-    /// Credentials changed: ask for headers again and repeat the request, within the transport's
-    /// limit of attempts.
+    /// The credentials have changed: get the headers again and repeat the request, within the
+    /// transport's limit of attempts.
     Retry,
     /// Nothing can be done: fail the request with its status.
     Fail,
@@ -143,7 +144,7 @@ impl<'a> Challenge<'a> {
         self
     }
 
-    /// Says how often the request has been refused.
+    /// Sets how often the request has been refused.
     #[must_use]
     pub fn with_attempt(mut self, attempt: u32) -> Self {
         self.attempt = attempt;

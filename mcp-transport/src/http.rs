@@ -1,8 +1,8 @@
 //! Streamable HTTP, both eras in one transport.
 //!
-//! Up to 2025-11-25 a server may hand out a session id, speak unasked on a GET stream and let
-//! broken streams be resumed. From 2026-07-28 on every POST stands for itself. Which of the two a
-//! message belongs to is told by its own envelope, so that both can be tried on one transport.
+//! Up to 2025-11-25 a server may assign a session id, send unsolicited messages on a GET stream and
+//! support resumption of broken streams. From 2026-07-28 on every POST is self-contained. The revision
+//! of each message decides, so that both eras can be tried on one transport.
 
 mod body;
 mod body_budget;

@@ -10,8 +10,8 @@ const READ: usize = 64 * 1024;
 const LARGE: usize = 32 * 1024;
 /// How much of an oversized line is kept.
 const HEAD: usize = 4 * 1024;
-/// How many limits' worth of one line are thrown away before the stream is given up.
-const PATIENCE: usize = 16;
+/// How many times the limit of one line is discarded before the stream is abandoned.
+const DISCARD_FACTOR: usize = 16;
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
 /// Cuts a byte stream into lines.
@@ -47,10 +47,10 @@ enum State {
     /// Nothing has been read: a byte order mark may come.
     Fresh,
     Lines,
-    /// Inside an oversized line, so many bytes past its report.
+    /// Inside an oversized line, this many bytes past its report.
     Discarding(usize),
-    /// The line in hand never ends: nothing more comes out.
-    GivenUp,
+    /// The current line does not end: nothing more is yielded.
+    Abandoned,
 }
 
 /// What a [`LineFramer`] yields.
@@ -59,13 +59,12 @@ enum State {
 pub enum Line {
     /// A line within the limit, without its end. Never blank.
     Whole(Vec<u8>),
-    /// A line over the limit. The rest of it is thrown away as it comes.
+    /// A line over the limit. The rest of it is discarded as it arrives.
     TooLarge {
         /// Its first 4 KiB, or as many as the limit allows.
         head: Vec<u8>,
     },
-    /// The oversized line went on for 16 times the limit: the stream is not worth reading on, and
-    /// nothing more will come out.
+    /// The oversized line went on for 16 times the limit: the framer yields nothing more.
     Endless,
 }
 
@@ -94,7 +93,7 @@ impl LineFramer {
         }
     }
 
-    /// The longest line let through.
+    /// The maximum length of a line.
     pub fn limit(&self) -> usize {
         self.limit
     }
@@ -104,8 +103,8 @@ impl LineFramer {
         self.room().extend_from_slice(bytes);
     }
 
-    /// Where a reader may append bytes itself; has room for a large read. Bytes already in it must
-    /// be left alone.
+    /// The buffer, with room for a large read, for readers that append to it directly. Bytes already
+    /// in it must not be changed.
     pub fn room(&mut self) -> &mut Vec<u8> {
         if self.start > 0 {
             self.buffer.drain(..self.start);
@@ -120,7 +119,7 @@ impl LineFramer {
         &mut self.buffer
     }
 
-    /// Says that the stream has ended: what is left counts as a line.
+    /// Ends the stream: what is left counts as a line.
     pub fn finish(&mut self) {
         self.finished = true;
     }
@@ -158,8 +157,8 @@ impl LineFramer {
                 State::Discarding(seen) => {
                     let end = self.line_end();
                     let seen = seen + end.unwrap_or(self.buffer.len()) - self.start;
-                    if seen > self.limit.saturating_mul(PATIENCE) {
-                        self.state = State::GivenUp;
+                    if seen > self.limit.saturating_mul(DISCARD_FACTOR) {
+                        self.state = State::Abandoned;
                         return Some(Line::Endless);
                     }
                     match end {
@@ -174,7 +173,7 @@ impl LineFramer {
                         }
                     }
                 }
-                State::GivenUp => {
+                State::Abandoned => {
                     self.skip_to(self.buffer.len());
                     return None;
                 }
@@ -182,7 +181,7 @@ impl LineFramer {
         }
     }
 
-    /// Drops a leading byte order mark; `false` while it cannot be told whether there is one.
+    /// Drops a leading byte order mark; `false` while it is undecided whether there is one.
     fn drop_bom(&mut self) -> bool {
         if self.buffer.starts_with(BOM) {
             self.skip_to(BOM.len());
@@ -192,7 +191,7 @@ impl LineFramer {
         true
     }
 
-    /// The place of the next newline. Looks at every byte once, however often it is asked.
+    /// The place of the next newline. Looks at every byte once, however often it is called.
     fn line_end(&mut self) -> Option<usize> {
         let found = memchr(b'\n', self.buffer.get(self.scanned..)?);
         match found {
@@ -202,7 +201,7 @@ impl LineFramer {
         found.map(|_| self.scanned)
     }
 
-    /// Gives up on the line in hand, whose end may not have come yet.
+    /// Abandons the current line, whose end may not have arrived yet.
     fn refuse(&mut self) -> Line {
         let line = self.buffer.get(self.start..).unwrap_or_default();
         let head = line.get(..HEAD.min(self.limit)).unwrap_or(line).to_vec();
@@ -212,7 +211,7 @@ impl LineFramer {
         Line::TooLarge { head }
     }
 
-    /// Takes the line up to `end` out, without a CR at its end; `None` if it is blank.
+    /// Takes the line up to `end`, without a CR at its end; `None` if it is blank.
     fn take(&mut self, end: usize) -> Option<Vec<u8>> {
         let line = self.buffer.get(self.start..end)?;
         let line = line.strip_suffix(b"\r").unwrap_or(line);

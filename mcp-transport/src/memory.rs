@@ -28,7 +28,7 @@ use crate::{
     TransportKind,
 };
 
-/// How many messages a direction holds unless told otherwise.
+/// How many messages a direction holds by default.
 const CAPACITY: usize = 256;
 /// How many connections wait to be accepted.
 const BACKLOG: usize = 16;
@@ -50,7 +50,7 @@ pub fn pair_with_capacity(capacity: usize) -> (MemoryTransport, MemoryTransport)
     (end(&there, &back), end(&back, &there))
 }
 
-/// A server in memory that can be connected to again and again.
+/// A server in memory that accepts any number of connections.
 pub fn listen() -> (MemoryConnect, MemoryListener) {
     let (sender, accepted) = mpsc::channel(BACKLOG);
     (MemoryConnect { sender }, MemoryListener { accepted })
@@ -69,7 +69,7 @@ pub struct MemoryConnect {
     sender: mpsc::Sender<MemoryTransport>,
 }
 
-/// Takes the server's ends of connections.
+/// Accepts the server's ends of connections.
 #[derive(Debug)]
 pub struct MemoryListener {
     accepted: mpsc::Receiver<MemoryTransport>,
@@ -104,7 +104,7 @@ impl fmt::Debug for MemoryTransport {
 }
 
 impl MemoryListener {
-    /// The server's end of the next connection; `None` once nobody can connect any more.
+    /// The server's end of the next connection; `None` once there are no connectors left.
     ///
     /// Cancel-safe.
     pub async fn accept(&mut self) -> Option<MemoryTransport> {

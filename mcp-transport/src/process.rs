@@ -1,7 +1,7 @@
 //! Server processes: how they are started, watched and ended.
 //!
-//! Starting is a plug point: a [`Spawner`] gets a ready-made [`SpawnRequest`] and answers with a
-//! [`SpawnedProcess`]. [`LocalSpawner`] starts programs on this machine; a sandbox brings its own.
+//! Starting is a plug point: a [`Spawner`] gets a [`SpawnRequest`] and returns a [`SpawnedProcess`].
+//! [`LocalSpawner`] starts programs on this machine; a sandbox brings its own spawner.
 
 #[cfg(unix)]
 mod detached;

@@ -1,4 +1,4 @@
-//! A server as a child process, spoken to through its stdin and stdout.
+//! A server as a child process, over its stdin and stdout.
 
 mod busy_poll;
 mod command;
@@ -21,10 +21,10 @@ pub use command::{EnvPolicy, ServerCommand};
 pub use limits::StdioLimits;
 pub use transport::StdioTransport;
 
-use crate::process::{LEDGER_VARIABLE, ProcessTracker, SpawnRequest, Spawner};
+use crate::process::{LEDGER_VARIABLE, LocalSpawner, ProcessTracker, SpawnRequest, Spawner};
 use crate::{Connect, Transport, TransportError, TransportKind};
 
-/// Starts a server and connects to it, as often as asked.
+/// Starts a server process per connection.
 ///
 /// ```no_run
 /// use std::sync::Arc;
@@ -46,7 +46,7 @@ pub struct StdioConnect {
 }
 
 impl StdioConnect {
-    /// Will run `command` by means of `spawner`.
+    /// Runs `command` with `spawner`.
     pub fn new(command: ServerCommand, spawner: Arc<dyn Spawner>) -> Self {
         Self {
             command,
@@ -63,18 +63,18 @@ impl StdioConnect {
         self
     }
 
-    /// Registers the processes elsewhere than with the [global](ProcessTracker::global) tracker.
+    /// Registers the processes with this tracker instead of the [global](ProcessTracker::global) one.
     #[must_use]
     pub fn with_tracker(mut self, tracker: ProcessTracker) -> Self {
         self.tracker = tracker;
         self
     }
 
-    /// Starts the server. Its own process is running when this returns; whether it works shows
-    /// with its first message.
+    /// Starts the server. Its process is running when this returns; whether it works shows with its
+    /// first message.
     ///
-    /// The connection does not depend on this future or its task. If the future is dropped, no
-    /// process is left.
+    /// The connection does not depend on the task that called this. If the future is dropped, no
+    /// process is left behind.
     pub async fn start(&self) -> Result<StdioTransport, TransportError> {
         let failed = |error| TransportError::Io {
             action: format!("making pipes for '{}'", self.command),
@@ -122,6 +122,23 @@ impl Connect for StdioConnect {
 
     fn target(&self) -> String {
         self.command.to_string()
+    }
+
+    fn kind(&self) -> TransportKind {
+        TransportKind::Pipe
+    }
+}
+
+/// Runs the command on this machine, with the default limits. [`StdioConnect`] has more choices.
+#[async_trait]
+impl Connect for ServerCommand {
+    async fn connect(&self) -> Result<Arc<dyn Transport>, TransportError> {
+        let spawner = Arc::new(LocalSpawner::new());
+        StdioConnect::new(self.clone(), spawner).connect().await
+    }
+
+    fn target(&self) -> String {
+        self.to_string()
     }
 
     fn kind(&self) -> TransportKind {

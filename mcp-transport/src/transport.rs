@@ -1,4 +1,4 @@
-//! The contract every transport keeps: whole JSON messages out, whole JSON messages in, one end.
+//! The contract of every transport: whole JSON messages out, whole JSON messages in, one end.
 
 pub(crate) mod error;
 pub(crate) mod incoming;
@@ -14,54 +14,54 @@ use crate::{Incoming, Outgoing, ProcessExit, SendError, TransportError};
 
 /// One open connection to one server.
 ///
-/// A transport moves whole JSON messages and never looks into their params or results. It knows
-/// nothing of pending calls, eras or retries; what it alone can know (whether bytes left the
-/// process, which reply stream belongs to which request, how the server's process ended) it tells
+/// A transport moves whole JSON messages and never inspects their params or results. It knows
+/// nothing of pending calls, eras or retries. What only a transport can know (whether bytes left the
+/// process, which reply stream belongs to which request, how the server's process ended) it reports
 /// through [`SendError`] and [`Incoming`].
 ///
 /// Many tasks may [`send`](Self::send) at once; one task calls [`recv`](Self::recv).
 #[async_trait]
 pub trait Transport: Debug + Send + Sync {
-    /// Hands one message to the peer.
+    /// Sends one message.
     ///
-    /// `Ok` means accepted, not answered: answers, and later failures of this very message, come
-    /// by [`recv`](Self::recv). Over HTTP the future lasts until the response's head is there, so
-    /// that a refused request fails here, with its status.
+    /// `Ok` means accepted, not answered: responses, and later failures of this message, arrive
+    /// through [`recv`](Self::recv). Over HTTP the future completes with the head of the HTTP
+    /// response, so that a refused request fails here, with its status.
     ///
-    /// Waits while the outbound queue is full, except for messages that are not requests: answers
+    /// Waits while the outbound queue is full, except for messages that are not requests: responses
     /// and cancellations never wait behind requests. Dropping the future withdraws the message if
-    /// it has not left yet, and over HTTP closes its exchange.
+    /// it has not been sent yet, and over HTTP closes its exchange.
     async fn send(&self, message: Outgoing) -> Result<(), SendError>;
 
-    /// As [`send`](Self::send), for a request. Where an answer comes with its request's reply, as
-    /// over HTTP, it may be returned here at once; [`recv`](Self::recv) does not tell of it then.
+    /// Sends a request. Where the response belongs to the request's own exchange, as over HTTP, it
+    /// may be returned here; it does not go through [`recv`](Self::recv) then. The reply may be read
+    /// by this future: dropping it cancels the reading, as [`release`](Self::release) does.
     async fn send_request(&self, request: Outgoing) -> Result<Option<Vec<u8>>, SendError> {
         self.send(request).await.map(|()| None)
     }
 
-    /// As [`send`](Self::send), if that neither waits nor fails: `true` if it is done, and the
-    /// message is of no use then. Else nothing has happened, and `send` is to be asked.
+    /// Sends the message if that neither waits nor fails. Returns `true` on success, which consumes
+    /// the message's body; otherwise nothing has happened, and the caller uses `send`.
     fn try_send(&self, message: &mut Outgoing) -> bool {
         let _ = message;
         false
     }
 
-    /// The next thing that happened. After [`Incoming::Closed`] every further call returns
-    /// `Closed` again.
+    /// Receives the next event. After [`Incoming::Closed`] every further call returns `Closed` again.
     ///
     /// Cancel-safe: a dropped future loses nothing.
     async fn recv(&self) -> Incoming;
 
-    /// Nobody waits for this request any more: lets go of whatever is held for it. Over HTTP that
-    /// is its reply stream, which is closed and never resumed; once the answer has come there is
-    /// nothing to let go of. Never blocks.
+    /// Releases what is held for a request that has no caller any more. Over HTTP that is its reply
+    /// stream, which is closed and not resumed; after the response there is nothing to release. Never
+    /// blocks.
     fn release(&self, request: &RequestId);
 
-    /// Ends the connection and returns when everything it held is gone: child processes, sockets,
+    /// Closes the connection and returns when everything it held is gone: child processes, sockets,
     /// tasks. Idempotent; bounded in time.
     async fn close(&self);
 
-    /// What kind of pipe this is, for the rules that depend on it.
+    /// The kind of connection, for the rules that depend on it.
     fn kind(&self) -> TransportKind;
 
     /// Whether the peer is known to be gone. Over HTTP a server is assumed alive until proven
@@ -82,13 +82,13 @@ pub trait Connect: Debug + Send + Sync {
     /// Opens a fresh connection. It is ready when this returns.
     async fn connect(&self) -> Result<Arc<dyn Transport>, TransportError>;
 
-    /// Names the server's place for people: the command line or the URL, without secrets.
+    /// The server's address for display: the command line or the URL, without secrets.
     fn target(&self) -> String;
 
-    /// What kind of connection [`connect`](Self::connect) opens.
+    /// The kind of connection that [`connect`](Self::connect) opens.
     fn kind(&self) -> TransportKind;
 
-    /// Where to try next when the server turns out not to speak this transport at all.
+    /// What to try next if the server turns out not to speak this transport at all.
     fn fallback(&self) -> Option<Arc<dyn Connect>> {
         None
     }

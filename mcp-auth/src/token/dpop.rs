@@ -102,7 +102,7 @@ pub(crate) struct Nonces {
 
 impl Nonces {
     /// How many origins are remembered: more than any honest login meets.
-    const MOST: usize = 16;
+    const MAX_NONCES: usize = 16;
 
     /// Notes the nonce a response carried.
     pub(crate) fn note(&self, url: &str, nonce: &str) {
@@ -110,7 +110,7 @@ impl Nonces {
             !nonce.is_empty() && nonce.len() <= 1024 && nonce.bytes().all(|b| b.is_ascii_graphic());
         let mut nonces = self.by_origin.lock();
         let origin = origin(url);
-        if legal && (nonces.len() < Self::MOST || nonces.contains_key(&origin)) {
+        if legal && (nonces.len() < Self::MAX_NONCES || nonces.contains_key(&origin)) {
             nonces.insert(origin, nonce.to_owned());
         }
     }

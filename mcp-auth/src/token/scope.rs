@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// How many scopes one server may make us ask for.
-const MOST: usize = 256;
+const MAX_SCOPES: usize = 256;
 
 /// Scopes without duplicates. The order is kept: some authorization servers show it to people.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -23,7 +23,7 @@ impl Scopes {
                 && scope
                     .bytes()
                     .all(|b| b.is_ascii_graphic() && b != b'"' && b != b'\\');
-            if legal && set.len() < MOST && !set.iter().any(|known| known == scope) {
+            if legal && set.len() < MAX_SCOPES && !set.iter().any(|known| known == scope) {
                 set.push(scope.to_owned());
             }
         }

@@ -1,13 +1,13 @@
-//! Who makes a call, and which calls a server's question belongs to.
+//! Who makes a call, and which calls a server-to-client request belongs to.
 
 use std::fmt;
 use std::sync::Arc;
 
 /// Who makes a call: a conversation, and the call's name within it.
 ///
-/// Give it to a call by [`CallOptions::with_caller`](crate::CallOptions::with_caller); what the
-/// server asks because of that call then comes with it, in [`ServerRequest::origin`](crate::ServerRequest).
-/// It stays with us: servers never see it.
+/// Set it with [`CallOptions::with_caller`](crate::CallOptions::with_caller); server-to-client requests
+/// that belong to the call then carry it in [`ServerRequest::origin`](crate::ServerRequest). It is never
+/// sent to servers.
 ///
 /// ```
 /// let caller = mcp_client::Caller::new("conversation-7", "3");
@@ -16,7 +16,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub struct Caller {
-    /// The conversation: whatever must not see another one's questions.
+    /// The conversation; requests of one are never shown in another.
     pub conversation: String,
     /// The call within the conversation.
     pub call: String,
@@ -38,25 +38,24 @@ impl fmt::Display for Caller {
     }
 }
 
-/// Which calls a question belongs to, as far as the protocol says.
+/// Which calls a server-to-client request belongs to, as far as the protocol says.
 ///
-/// A modern server asks in the result of a call; a legacy one over HTTP on the reply stream of a
-/// call; any may name a task. On stdio, on the stream of HTTP that belongs to no request, and over
-/// HTTP+SSE the protocol does not say it. A `progressToken` in a question is the server's own, for
-/// progress on that question: it names none of our calls.
+/// A modern server asks in the result of a call; a legacy one over HTTP on the reply stream of a call;
+/// either may name a task. On stdio, on the GET stream of HTTP, and over HTTP+SSE the protocol does not
+/// say. A `progressToken` in such a request is for progress on that request and names none of our calls.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Origin {
-    /// It belongs to one of these calls, which are all of one conversation; to no caller's if
-    /// there are none.
+    /// It belongs to one of these calls, which are all of one conversation; empty if the call has no
+    /// caller.
     Calls(Vec<Arc<Caller>>),
-    /// It came on a channel that all calls share.
+    /// It arrived on a channel that all calls share.
     #[default]
     Shared,
 }
 
 impl Origin {
-    /// A known request, whoever makes it.
+    /// A known call, whoever makes it.
     pub(crate) fn of(caller: Option<Arc<Caller>>) -> Self {
         Self::Calls(caller.into_iter().collect())
     }

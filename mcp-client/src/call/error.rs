@@ -1,4 +1,4 @@
-//! What can become of a call other than its answer: one variant per decision a caller can take.
+//! Call errors: one variant per decision a caller can take.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -13,44 +13,44 @@ use crate::call::parked::Parked;
 use crate::connection::clock::TimeoutKind;
 use crate::features::task::TaskTicket;
 
-/// Why a call has no answer.
+/// Why a call failed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum CallError {
-    /// The server answered with an error.
+    /// The server returned an error.
     Peer {
         /// Which call.
         call: CallName,
-        /// What the server said.
+        /// The server's error.
         error: Box<ErrorObject>,
     },
-    /// No answer came in time. The server was told that nobody waits any more.
+    /// There was no response in time. The request was cancelled at the server.
     Timeout {
         /// Which call.
         call: CallName,
         /// The limit that was reached.
         limit: Duration,
-        /// Which of the two limits that is.
+        /// Which of the two limits it is.
         kind: TimeoutKind,
-        /// What came instead of an answer, if something did.
+        /// What arrived instead of a response, if anything.
         trouble: Option<String>,
     },
-    /// The call did not happen: it never left, or the server refused it before acting on it.
+    /// The call was not executed: it was never sent, or the server refused it before acting on it.
     NotSent {
         /// Which call.
         call: CallName,
         /// Why.
         source: Arc<TransportError>,
     },
-    /// The call broke off under way: the connection failed, or its exchange did. The server may or
-    /// may not have acted on it. Never repeated silently: only you know whether that is safe.
+    /// The call was interrupted: the connection or its exchange failed. The server may or may not have
+    /// acted on it. Never retried silently: only the caller knows whether that is safe.
     OutcomeUnknown {
         /// Which call.
         call: CallName,
         /// What happened to the connection.
         source: Arc<TransportError>,
     },
-    /// The call broke off under way, but it only reads: asking again does no harm.
+    /// The call was interrupted, but it is idempotent: it can be retried.
     Lost {
         /// Which call.
         call: CallName,
@@ -62,25 +62,25 @@ pub enum CallError {
         /// Which call.
         call: CallName,
     },
-    /// The server answered, but not with what the protocol lets it answer.
+    /// The server's response is invalid.
     InvalidReply {
         /// Which call.
         call: CallName,
-        /// What is wrong with the answer.
+        /// What is wrong with it.
         detail: String,
     },
-    /// The server does not have what the call needs; it was not asked.
+    /// The server lacks the capability that the call needs; nothing was sent.
     Unsupported {
         /// Which call.
         call: CallName,
         /// The missing capability.
         capability: &'static str,
     },
-    /// The server wants authorization that we do not have, or credentials could not be prepared.
+    /// The server requires authorization that we do not have, or credentials could not be prepared.
     Unauthorized {
         /// Which call.
         call: CallName,
-        /// What it said.
+        /// The refusal.
         source: Arc<TransportError>,
     },
     /// The task that the call had become was cancelled.
@@ -95,19 +95,19 @@ pub enum CallError {
         /// How often it asked.
         rounds: u32,
     },
-    /// The server asked for input and the host did not give it.
+    /// The server asked for input and the host did not supply it.
     InputRefused {
         /// Which call.
         call: CallName,
-        /// What was asked for, and why it was not given.
+        /// What it asked for, and why it was not supplied.
         detail: String,
         /// The host's own error, if it had one.
         source: Option<BoxError>,
     },
     /// The server asked for input and the host will answer later: store this, and
-    /// [`resume`](crate::Client::resume) the call with the answers, in another process if need be.
+    /// [`resume`](crate::Client::resume) the call with the answers, possibly in another process.
     Parked(Box<Parked>),
-    /// What was to be sent cannot be written as JSON.
+    /// The request cannot be encoded.
     InvalidRequest {
         /// Which call.
         call: CallName,
@@ -124,7 +124,7 @@ pub struct CallName {
     pub server: Arc<str>,
     /// The method that was called.
     pub method: Cow<'static, str>,
-    /// What it was about: a tool, a prompt, a resource.
+    /// The tool, prompt or resource it concerned.
     pub about: Option<Box<str>>,
     /// The task that the call had become, if it had: see [`CallError::task`].
     pub task_id: Option<Box<str>>,
@@ -153,8 +153,8 @@ macro_rules! call_of {
 }
 
 impl CallError {
-    /// The task that the call had become, if it had. The server was asked to cancel it if it was
-    /// still running; what became of it, [`Client::task`](crate::Client::task) tells.
+    /// The task that the call had become, if any. The server was asked to cancel it if it was still
+    /// running; [`Client::task`](crate::Client::task) gives its state.
     pub fn task(&self) -> Option<TaskTicket> {
         let call = self.call()?;
         Some(TaskTicket {
@@ -163,8 +163,8 @@ impl CallError {
         })
     }
 
-    /// What the caller of `call` is told, which had become a task: asking where a task stands may
-    /// be repeated, making the call may not.
+    /// Turns an error of a task into one of the `call` that had become that task: polling a task may be
+    /// retried, the call may not.
     pub(crate) fn of_task(self, call: CallName) -> Self {
         match self {
             Self::NotSent { source, .. } | Self::Lost { source, .. } => {
@@ -183,8 +183,8 @@ impl CallError {
         }
     }
 
-    /// Whether sending the same call again cannot do a second time what was done already: it did
-    /// not happen, or it only reads.
+    /// Whether the call can be repeated without executing anything twice: it was not executed, or it is
+    /// idempotent.
     pub fn is_safe_to_reissue(&self) -> bool {
         matches!(
             self,
@@ -192,7 +192,7 @@ impl CallError {
         )
     }
 
-    /// What the server said, if it answered with an error.
+    /// The server's error, if it returned one.
     pub fn peer(&self) -> Option<&ErrorObject> {
         match self {
             Self::Peer { error, .. } => Some(error),
@@ -200,7 +200,7 @@ impl CallError {
         }
     }
 
-    /// Which call this is about; `None` for one that is merely parked.
+    /// Which call failed; `None` for one that is parked.
     pub fn call(&self) -> Option<&CallName> {
         call_of!(self)
     }
@@ -255,22 +255,22 @@ impl fmt::Display for CallError {
                     None => Ok(()),
                 }
             }
-            Self::NotSent { call, .. } => write!(f, "{call} did not happen"),
+            Self::NotSent { call, .. } => write!(f, "{call} was not executed"),
             Self::OutcomeUnknown { call, .. } => write!(
                 f,
                 "{call} broke off; whether the server acted on it is unknown"
             ),
             Self::Lost { call, .. } => {
-                write!(f, "{call} broke off; it is safe to ask again")
+                write!(f, "{call} broke off; it is safe to retry")
             }
             Self::Closed { call } => {
                 write!(
                     f,
-                    "{call} did not happen: the connection is closed; connect again"
+                    "{call} was not executed: the connection is closed; connect again"
                 )
             }
             Self::InvalidReply { call, detail } => {
-                write!(f, "{call} was answered against the protocol: {detail}")
+                write!(f, "{call} got an invalid response: {detail}")
             }
             Self::Unsupported { call, capability } => {
                 write!(
@@ -285,10 +285,10 @@ impl fmt::Display for CallError {
             Self::TooManyRounds { call, rounds } => {
                 write!(
                     f,
-                    "{call} was given up: the server asked for input {rounds} times"
+                    "{call} was abandoned: the server asked for input {rounds} times"
                 )
             }
-            Self::InputRefused { call, detail, .. } => write!(f, "{call} was given up: {detail}"),
+            Self::InputRefused { call, detail, .. } => write!(f, "{call} was abandoned: {detail}"),
             Self::Parked(parked) => write!(f, "{parked}"),
             Self::InvalidRequest { call, .. } => write!(f, "{call} cannot be written as JSON"),
         }

@@ -1,4 +1,4 @@
-//! One request's life: written, sent, waited for, and over in exactly one way.
+//! The life of one request: encoded, sent, awaited, ended by exactly one outcome.
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use mcp_jsonrpc::{EncodeError, ErrorObject, MessageRef, RequestId};
+use mcp_jsonrpc::{ErrorObject, MessageRef, RequestId};
 use mcp_transport::{
-    Delivery, Outgoing, OutgoingKind, ReplyTimeout, SendError, TransportError, TransportKind,
+    BoxError, Delivery, Outgoing, OutgoingKind, ReplyTimeout, SendError, TransportError,
+    TransportKind,
 };
 
 use crate::call::response::ResponseBody;
@@ -30,14 +31,14 @@ pub(crate) struct Attempt<'a> {
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) deadlines: Deadlines,
     pub(crate) on_progress: Option<&'a ProgressHandler>,
-    /// Of a request whose answer ends it: called when the server says that it listens. From then
-    /// on there is no limit on its silence.
+    /// For a subscription, whose response ends it: called when the server acknowledges it. From then on
+    /// it has no time limit.
     pub(crate) on_acknowledged: Option<&'a (dyn Fn() + Send + Sync)>,
-    /// Where the request's id is noted before it is sent, should somebody want to know.
+    /// Where to store the request's id before it is sent.
     pub(crate) noted_id: Option<&'a AtomicI64>,
 }
 
-/// Why one request brought no result.
+/// Why a request failed.
 #[derive(Debug)]
 pub(crate) enum RequestFailure {
     /// The server's own error.
@@ -52,24 +53,24 @@ pub(crate) enum RequestFailure {
         error: std::sync::Arc<TransportError>,
         delivery: Delivery,
     },
-    /// The server answered with something that is no answer.
+    /// The response is invalid.
     Invalid(String),
     /// The server cancelled a subscription.
     Cancelled,
-    /// The connection was over before.
+    /// The connection was closed before.
     Closed,
     /// The params cannot be written.
-    Encode(EncodeError),
-    /// The params are no object.
+    Encode(BoxError),
+    /// The params are not an object.
     NotAnObject,
 }
 
 impl Connection {
-    /// Makes one request and waits for its outcome. `began` is when the call began, of which this
-    /// may be a further round.
+    /// Sends one request and waits for its outcome. `began` is when the call began, of which this may be
+    /// a further round.
     ///
-    /// Dropping the future abandons the request: nobody waits any more, the transport lets go of
-    /// it, and the server is told in the way of its era.
+    /// Dropping the future abandons the request: the entry is removed, the transport releases it, and
+    /// the server is notified as its era prescribes.
     pub(crate) async fn exchange(
         &self,
         dialect: &Dialect,
@@ -111,7 +112,7 @@ impl Connection {
             }
             Ended::SendFailed(failure) => {
                 let failure = refusal(failure, dialect);
-                // The server answered, or has never seen it: it need not be told.
+                // The server responded, or has never seen it: there is nothing to cancel.
                 if !matches!(&failure, RequestFailure::Lost { delivery, .. } if *delivery != Delivery::NotSent)
                 {
                     guard.reason = None;
@@ -134,7 +135,7 @@ impl Connection {
         }
     }
 
-    /// Sends a request, or begins to.
+    /// Sends a request, or starts to.
     fn begin_sending(
         &self,
         dialect: &Dialect,
@@ -156,7 +157,7 @@ impl Connection {
         Ok(Some(self.transport.send_request(outgoing)))
     }
 
-    /// What carries messages, in the words of the conventions for traces.
+    /// The value of `network.transport` in traces.
     fn network(&self) -> &'static str {
         match self.shape {
             TransportKind::Pipe => "pipe",
@@ -201,7 +202,7 @@ impl Connection {
         Ok(Some(Opened { id, alone, began }))
     }
 
-    /// Waits for a turn among the calls in flight.
+    /// Waits until there is room among the calls in flight.
     async fn wait_for_room(
         &self,
         attempt: &Attempt<'_>,
@@ -240,7 +241,11 @@ impl Connection {
     ) -> Result<Outgoing, RequestFailure> {
         let body = dialect.encode(id, attempt.method, attempt.params, &attempt.extras);
         let body = body.map_err(|error| match error {
-            StampError::Encode(error) => RequestFailure::Encode(error),
+            StampError::Encode(error) => RequestFailure::Encode(error.into()),
+            StampError::Json(error) => RequestFailure::Encode(error.into()),
+            StampError::InvalidArguments => {
+                RequestFailure::Encode("a tool's arguments must be a JSON object".into())
+            }
             StampError::NotAnObject => RequestFailure::NotAnObject,
         })?;
         let mut outgoing = Outgoing::request(RequestId::from(id), attempt.method, body);
@@ -257,9 +262,8 @@ impl Connection {
         Ok(outgoing)
     }
 
-    /// Gives a request that was due the time it has left, if any. Whoever asks the user one thing
-    /// after the other stops the clock, but not for longer than all the questions of one call may
-    /// take.
+    /// Extends a request that was due by the time it has left, if any. Server-to-client requests pause
+    /// the clock, but not for longer than all the rounds of one call may take.
     fn extend(&self, id: i64, began: Began, deadlines: Deadlines) -> Result<(), TimeoutKind> {
         let now = self.now();
         let limits = &self.settings.limits;
@@ -279,7 +283,7 @@ impl Connection {
     }
 }
 
-/// A request that has its place in the table.
+/// A request that is in the table.
 struct Opened {
     id: i64,
     /// Whether it is the only one.
@@ -307,10 +311,10 @@ enum Ended {
     TimedOut(TimeoutKind),
 }
 
-/// A message on its way out.
+/// A request that is being sent.
 type Sending<'a> = Pin<Box<dyn Future<Output = Result<Option<Vec<u8>>, SendError>> + Send + 'a>>;
 
-/// A request under way, seen from its caller.
+/// A request in flight, as its caller sees it.
 struct Waiting<'a> {
     connection: &'a Connection,
     id: i64,
@@ -319,7 +323,7 @@ struct Waiting<'a> {
     deadlines: Deadlines,
     attempt: &'a Attempt<'a>,
     sending: Option<Sending<'a>>,
-    /// It was opened in this very poll: nothing need be looked at that wakes us.
+    /// It was opened in this poll: nothing can have happened yet.
     is_new: bool,
 }
 
@@ -355,14 +359,14 @@ impl Waiting<'_> {
                 on_progress(report);
             }
         }
-        // An answer counts even if sending failed in the end: a server may answer early.
+        // A response counts even if sending failed in the end: a server may respond early.
         let (outcome, is_due) = {
             let pending = &mut self.connection.state.lock().pending;
             (pending.poll(self.id, cx.waker()), pending.take_due(self.id))
         };
         if let Poll::Ready(outcome) = outcome {
             self.connection.slot_freed();
-            // An open request is in the table until its outcome is taken, here.
+            // An open request stays in the table until its outcome is taken, here.
             let outcome = outcome.unwrap_or_else(|| Outcome::Lost {
                 error: TransportError::Closed.into(),
                 delivery: Delivery::Unknown,
@@ -378,14 +382,14 @@ impl Waiting<'_> {
         Poll::Pending
     }
 
-    /// The answer came with the reply.
+    /// Settles the request with the response that the transport returned.
     fn settle(&mut self, answer: Vec<u8>) {
         let outcome = match ResponseBody::peek(answer) {
             Ok((id, body)) if id == self.id => Outcome::Result(body),
             _ => Outcome::Invalid("a reply that is no answer".to_owned()),
         };
         self.is_new = false;
-        // Nobody need be woken.
+        // We are awake: the waker is not needed.
         drop(
             self.connection
                 .state
@@ -400,11 +404,11 @@ impl Waiting<'_> {
     }
 }
 
-/// Gives a request up when its caller goes away, in whatever way that happens.
+/// Abandons a request when its caller is dropped.
 struct Guard<'a> {
     connection: &'a Connection,
     id: i64,
-    /// Why, for the server; `None` if it is not to be told.
+    /// The reason for the server; `None` if it is not notified.
     reason: Option<&'static str>,
     open: bool,
 }
@@ -422,7 +426,7 @@ impl Drop for Guard<'_> {
             .abandon(self.id, self.reason);
         self.connection.transport.release(&RequestId::from(self.id));
         if tell {
-            // It keeps its place until the server knows.
+            // It keeps its slot until the server has been notified.
             self.connection.control.notify_one();
         } else {
             self.connection.slot_freed();
@@ -430,8 +434,8 @@ impl Drop for Guard<'_> {
     }
 }
 
-/// Reads the server's word out of a refused exchange: a JSON-RPC error in the body of an HTTP
-/// error is the answer.
+/// Turns a refused exchange into a failure: a JSON-RPC error in the body of an HTTP error is the
+/// response.
 fn refusal(failure: SendError, dialect: &Dialect) -> RequestFailure {
     if let TransportError::Http(http) = &failure.error {
         let limits = mcp_jsonrpc::DecodeLimits::default();
@@ -441,7 +445,7 @@ fn refusal(failure: SendError, dialect: &Dialect) -> RequestFailure {
         })) = mcp_jsonrpc::decode(&http.body, &limits)
         {
             return match http.status {
-                // Who may ask counts, whatever else the body says.
+                // Authorization comes first, whatever the body says.
                 401 | 403 => RequestFailure::Lost {
                     error: failure.error.into(),
                     delivery: failure.delivery,
@@ -466,8 +470,8 @@ fn refusal(failure: SendError, dialect: &Dialect) -> RequestFailure {
     }
 }
 
-/// Whether a server says in words that it has forgotten the session, where it should say 404:
-/// the servers built after the TypeScript SDK's own example do.
+/// Whether the error means that the server has lost the session, for which it should use 404: servers
+/// modelled on the TypeScript SDK's example do not.
 fn is_unknown_session(error: &ErrorObject) -> bool {
     error.code.get() == -32000 && error.message.to_ascii_lowercase().contains("session")
 }

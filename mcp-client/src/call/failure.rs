@@ -1,4 +1,4 @@
-//! From what happened to one request to what its caller is told.
+//! From the failure of one request to the error of its call.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use mcp_transport::{Delivery, TransportError};
 use crate::call::error::{CallError, CallName};
 use crate::call::exchange::RequestFailure;
 
-/// Methods that change nothing at the server, or nothing that doing it twice would change again.
+/// Methods that change nothing at the server, or nothing that a repetition would change again.
 const IDEMPOTENT: [&str; 14] = [
     ListTools::NAME,
     ListResources::NAME,
@@ -32,7 +32,7 @@ const IDEMPOTENT: [&str; 14] = [
 ];
 
 impl RequestFailure {
-    /// What the caller of `call` is told.
+    /// The error of `call`.
     pub(crate) fn into_error(self, call: CallName) -> CallError {
         match self {
             Self::Peer(error) => CallError::Peer {
@@ -58,7 +58,7 @@ impl RequestFailure {
             Self::Closed => CallError::Closed { call },
             Self::Encode(error) => CallError::InvalidRequest {
                 call,
-                source: error.into(),
+                source: error,
             },
             Self::NotAnObject => CallError::InvalidRequest {
                 call,

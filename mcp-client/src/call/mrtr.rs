@@ -1,4 +1,5 @@
-//! Calls that the server may answer with a question: fulfil it, ask again, until there is a result.
+//! Multi-round-trip requests: a call whose result asks for input is repeated with the answers until
+//! there is a result.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,7 +29,7 @@ use crate::host::input::{HostRequest, Unanswered};
 /// Methods whose results may ask for input.
 const MRTR_METHODS: [&str; 3] = [CallTool::NAME, GetPrompt::NAME, ReadResource::NAME];
 
-/// Where a call stands between two rounds.
+/// The state of a call between two rounds.
 #[derive(Debug, Default)]
 pub(crate) struct MrtrState {
     pub(crate) rounds: u32,
@@ -39,16 +40,16 @@ pub(crate) struct MrtrState {
     visited: Vec<String>,
 }
 
-/// What an answer is.
+/// The outcome of a call.
 #[derive(Debug)]
 pub(crate) enum Answer<T> {
-    /// The result, and how many bytes it has.
+    /// The result, and its size in bytes.
     Result(T, usize),
-    /// A task that will have it.
+    /// A task that will have the result.
     Task(Box<CreateTaskResult>),
 }
 
-/// What a round brought instead of the result.
+/// What a round returned instead of the result.
 enum Incomplete {
     Missed(RequestFailure),
     Asked(InputRequiredResult),
@@ -62,8 +63,8 @@ impl Client {
         Ok(self.call_from(call, &mut MrtrState::default()).await?.0)
     }
 
-    /// As [`call`](Self::call), from some round on. Also tells how many bytes the result has.
-    /// Should the server make a task of the call, that is waited for.
+    /// As [`call`](Self::call), from some round on. Also returns the size of the result in bytes. Waits
+    /// for a task if the call becomes one.
     pub(crate) async fn call_from<T: ResultBody>(
         &self,
         call: &Call<'_>,
@@ -82,9 +83,9 @@ impl Client {
         }
     }
 
-    /// Waits for a task in the place of `call`'s caller, which began at `began`. Should the caller
-    /// go away, or the wait fail while the task is running, the task is cancelled: nobody else
-    /// will fetch its result.
+    /// Waits for the task that `call` has become, which began at `began`. If the caller is dropped, or if
+    /// the wait fails while the task is running, the task is cancelled, since no other caller will fetch
+    /// its result.
     pub(crate) async fn finish_task<T: ResultBody>(
         &self,
         call: CallName,
@@ -126,7 +127,7 @@ impl Client {
                 },
                 Err(failure) => Incomplete::Missed(failure),
             };
-            // Apart, so that the usual call stays small.
+            // Boxed, so that the future of an ordinary call stays small.
             Box::pin(self.next_round(call, session, instead, state)).await?;
             snapshot = self.connection().snapshot();
         }
@@ -137,7 +138,7 @@ impl Client {
         self.connection().settings.extensions.contains_key(id)
     }
 
-    /// Does what it takes for the next round, if there is to be one.
+    /// Prepares the next round, if there is one.
     async fn next_round(
         &self,
         call: &Call<'_>,
@@ -171,7 +172,7 @@ impl Client {
         }
     }
 
-    /// Gets the server what it wants, for the next round.
+    /// Collects the input that the server asked for, for the next round.
     async fn answer_input(
         &self,
         call: &Call<'_>,
@@ -189,7 +190,7 @@ impl Client {
         }
         let questions = input_requests.unwrap_or_default();
         if questions.is_empty() {
-            // Nothing to do but to come again; not at once.
+            // There is nothing to answer; poll again, after a delay.
             tokio::time::sleep(pause(state.rounds)).await;
         }
         let answers = self
@@ -213,7 +214,7 @@ impl Client {
         Ok(())
     }
 
-    /// Asks the host everything the server wants to know, one thing after the other.
+    /// Has the host answer the server's input requests, one after the other.
     pub(crate) async fn answers(
         &self,
         call: &Call<'_>,
@@ -255,12 +256,12 @@ impl Client {
         })))
     }
 
-    /// Where questions come from that are asked in answer to a call of this handle.
+    /// The origin of input requests of this handle's calls.
     fn origin(&self) -> Origin {
         Origin::of(self.options().and_then(|options| options.caller.clone()))
     }
 
-    /// The call's params as they were given, without what we add.
+    /// The call's params without what we add.
     fn bare_params(&self, call: &Call<'_>) -> Result<RawObject, CallError> {
         #[derive(serde::Deserialize)]
         struct Message {
@@ -269,7 +270,7 @@ impl Client {
         let mut body = Vec::new();
         call.params
             .encode(&mut body, &0.into(), &call.method)
-            .map_err(mcp_transport::BoxError::from)
+            .map_err(|_| "the params cannot be written as JSON".into())
             .and_then(|()| Ok(serde_json::from_slice::<Message>(&body)?.params))
             .map_err(|source| CallError::InvalidRequest {
                 call: self.named(call),
@@ -292,7 +293,7 @@ impl Client {
                 None,
             ),
             Unanswered::TooSlow => (
-                format!("the server asked for {kind}: nobody answered"),
+                format!("the server asked for {kind}: no answer in time"),
                 None,
             ),
         };
@@ -303,15 +304,14 @@ impl Client {
         }
     }
 
-    /// Has the user go where the server wants them to go first, once each, so that the call can be
-    /// made again.
+    /// Has the user visit the URLs that the server requires first, once each, before the call is repeated.
     async fn visit_urls(
         &self,
         call: &Call<'_>,
         refusal: ErrorObject,
         state: &mut MrtrState,
     ) -> Result<(), CallError> {
-        // Each refusal is a round: a server could name another URL for ever.
+        // Each refusal is a round: a server could name another URL each time.
         self.count_round(call, state)?;
         let UrlElicitationData { elicitations, .. } = match refusal.data_as() {
             Some(data) => data,
@@ -339,17 +339,17 @@ impl Client {
         }
     }
 
-    /// Takes up a parked call with the answers to its open questions, each the bare result of its
+    /// Resumes a parked call with the answers to its open input requests, each the bare result of its
     /// kind: an [`ElicitResult`](mcp_jsonrpc::model::ElicitResult), a
     /// [`CreateMessageResult`](mcp_jsonrpc::model::CreateMessageResult), a
     /// [`ListRootsResult`](mcp_jsonrpc::model::ListRootsResult).
     ///
-    /// `M` is the method that was parked. Filled-in forms are completed and checked as if the
-    /// host had given them. Should the server ask more, the host is asked as ever.
+    /// `M` is the method that was parked. Forms are completed and checked as if the host had filled them
+    /// in. If the server asks for more, the host is asked.
     ///
     /// # Errors
     ///
-    /// As for the call itself; [`CallError::InputRefused`] if the answers do not fit the questions.
+    /// As for the call itself; [`CallError::InputRefused`] if the answers do not match the requests.
     pub async fn resume<M: Method>(
         &self,
         parked: Parked,
@@ -414,7 +414,7 @@ fn read<T: ResultBody>(body: &ResponseBody, session: &Session) -> Result<T, Inco
     }
 }
 
-/// Reads a result that is not what was hoped for: checks the whole message, and what kind it is.
+/// Reads a result that is not plainly complete: checks the whole message and the kind of result.
 fn read_checked<T: ResultBody>(body: &ResponseBody, session: &Session) -> Result<T, Incomplete> {
     let raw = body.result().map_err(Incomplete::Missed)?;
     if !session.dialect.is_modern() {
@@ -434,7 +434,7 @@ fn read_checked<T: ResultBody>(body: &ResponseBody, session: &Session) -> Result
     }
 }
 
-/// A server of 2025-11-25 may refuse a call until the user has been to some URLs.
+/// A server of 2025-11-25 may refuse a call until the user has visited some URLs.
 fn requires_urls(error: &ErrorObject, session: &Session) -> bool {
     error.code == ErrorCode::URL_ELICITATION_REQUIRED && !session.dialect.is_modern()
 }
@@ -444,7 +444,7 @@ fn is_accepted(answer: &RawJson) -> bool {
     answer.is_ok_and(|answer| answer.action == ElicitAction::Accept)
 }
 
-/// How long to wait before coming again unasked: 50 ms, doubling up to 250 ms.
+/// The delay before polling again: 50 ms, doubling up to 250 ms.
 fn pause(round: u32) -> Duration {
     Duration::from_millis(
         50u64

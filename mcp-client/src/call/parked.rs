@@ -1,4 +1,4 @@
-//! A call that waits for an answer the host will give later, perhaps in another process.
+//! A call that waits for an answer that the host will give later, perhaps in another process.
 
 use std::fmt;
 
@@ -6,13 +6,13 @@ use mcp_jsonrpc::model::{InputRequests, InputResponses};
 use mcp_jsonrpc::{OrderedMap, RawObject};
 use serde::{Deserialize, Serialize};
 
-/// A call that was put aside because the host answered a question with
+/// A call that was suspended because the host answered an input request with
 /// [`Later`](crate::HostError::Later).
 ///
 /// Serialise it, store it, and give it to [`Client::resume`](crate::Client::resume) with the
 /// answers, on any connection to the same server. Nothing is held open meanwhile.
 ///
-/// It holds the call's arguments and the server's opaque state: store it as safely as those.
+/// It contains the call's arguments and the server's opaque state: store it accordingly.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Parked {
@@ -20,21 +20,21 @@ pub struct Parked {
     pub server: String,
     /// The method that was called.
     pub method: String,
-    /// What it was called with.
+    /// Its params.
     pub params: RawObject,
-    /// What the server asks, by keys of its own.
+    /// The server's input requests, by its keys.
     pub questions: InputRequests,
-    /// Those that were answered already.
+    /// The answers so far.
     pub answers: InputResponses,
-    /// The server's state; goes back untouched.
+    /// The server's state, which is returned unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
-    /// How often the server has asked so far.
+    /// The number of rounds so far.
     pub rounds: u32,
 }
 
 impl Parked {
-    /// The questions that are still open, by their keys.
+    /// The input requests that are still open, by their keys.
     pub fn open(&self) -> OrderedMap<mcp_jsonrpc::model::InputRequest> {
         let open = self
             .questions

@@ -1,5 +1,5 @@
-//! What a caller wants done, and the few failures that are put right without asking: those where
-//! the server refused the request before acting on it, and said what is wrong.
+//! A call to make, and the few failures it recovers from: those where the server refused the request
+//! before acting on it, and said why.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -19,19 +19,19 @@ use crate::connection::snapshot::{Snapshot, Tuning};
 use crate::dialect::verdict::mutual;
 use crate::dialect::{Extras, Params};
 
-/// What a caller wants done.
+/// A call to make.
 pub(crate) struct Call<'a> {
     pub(crate) method: Cow<'static, str>,
     pub(crate) params: &'a dyn Params,
-    /// What the call is about, for the `Mcp-Name` header: a tool, a prompt, a resource, a task.
+    /// The value of the `Mcp-Name` header: a tool, a prompt, a resource, a task.
     pub(crate) name: Option<&'a str>,
-    /// The `Mcp-Param-*` headers, by what is snapshot of the tool at present.
+    /// The `Mcp-Param-*` headers, by the current schema of the tool.
     pub(crate) headers: &'a (dyn Fn() -> Vec<(String, String)> + Sync),
-    /// Goes into `_meta`; in place of what the handle's options say.
+    /// Members of `_meta`, instead of those in the handle's options.
     pub(crate) meta: Option<&'a RawMap>,
 }
 
-/// What has been put right for one call; each only once.
+/// The recoveries used in one call; each only once.
 #[derive(Debug, Default)]
 pub(crate) struct Recoveries {
     session: bool,
@@ -39,7 +39,7 @@ pub(crate) struct Recoveries {
     headers: bool,
 }
 
-/// What would put a failure right.
+/// A way to recover from a failure.
 enum Recovery {
     NewSession,
     SameAgain,
@@ -64,7 +64,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Says what it is about.
+    /// Sets the name.
     pub(crate) fn about(mut self, name: &'a str) -> Self {
         self.name = Some(name);
         self
@@ -72,7 +72,7 @@ impl<'a> Call<'a> {
 }
 
 impl Client {
-    /// The request that is the next round of `call`.
+    /// The request for the next round of `call`.
     pub(crate) fn attempt<'a>(
         &'a self,
         call: &'a Call<'_>,
@@ -108,7 +108,7 @@ impl Client {
         }
     }
 
-    /// How long a call through this handle may take.
+    /// The time limits of this handle's calls.
     pub(crate) fn deadlines(&self, tuning: &Tuning) -> Deadlines {
         let options = self.options();
         let idle = options.and_then(|options| options.idle_timeout);
@@ -123,7 +123,7 @@ impl Client {
         }
     }
 
-    /// Puts a failure right, so that the call can be made again; or tells it.
+    /// Recovers from a failure, so that the call can be repeated; otherwise returns it.
     pub(crate) async fn recover(
         &self,
         call: &Call<'_>,
@@ -138,16 +138,15 @@ impl Client {
                 Ok(()) => Ok(()),
                 Err(refusal) => Err(refusal.into_error(self.call_name("initialize"))),
             },
-            // The refusal says that the list we went by is stale, however fresh it claims to be,
-            // and that the call was not executed.
+            // The tool list is stale, however fresh it claims to be, and the call was not executed.
             Some(Recovery::NewHeaders) => {
-                // Listing the tools makes a call of its own.
+                // Boxed: listing the tools is a call of its own.
                 Box::pin(self.list_tools()).await.map(drop)
             }
         }
     }
 
-    /// What errors call a call of `method`.
+    /// The name of a call of `method`, for errors.
     pub(crate) fn call_name(&self, method: &str) -> CallName {
         CallName {
             server: Arc::clone(&self.connection().settings.name),
@@ -157,7 +156,7 @@ impl Client {
         }
     }
 
-    /// What errors call `call`.
+    /// The name of `call`, for errors.
     pub(crate) fn named(&self, call: &Call<'_>) -> CallName {
         CallName {
             about: call.name.map(Into::into),

@@ -1,7 +1,7 @@
-//! An answer, still in the bytes it came in.
+//! A response, still in the bytes it came in.
 //!
-//! Most answers are written in one of a few ways, so that their id can be told without looking
-//! through them. The reader does no more than that; whoever waits for the answer reads it, once.
+//! Most responses are written in one of a few ways, so that their id can be found without parsing
+//! them. The reader does no more than that; the caller parses the response, once.
 
 use mcp_jsonrpc::{
     DecodeLimits, Incoming, MessageRef, RawRef, RequestId, ResultBody, decode, peek_response,
@@ -40,7 +40,7 @@ impl ResponseBody {
         }
     }
 
-    /// The part of `bytes`, the answer to request `id`, that is the result, as the decoder says.
+    /// The result of `bytes`, the response to request `id`, as located by the decoder.
     pub(crate) fn new(bytes: Vec<u8>, start: usize, end: usize, id: i64) -> Self {
         Self {
             bytes,
@@ -50,7 +50,7 @@ impl ResponseBody {
         }
     }
 
-    /// What looks like an answer, and which request it answers.
+    /// What looks like a response, and the id of its request.
     pub(crate) fn peek(bytes: Vec<u8>) -> Result<(i64, Self), Vec<u8>> {
         let Some((id, result)) = peek_response(&bytes) else {
             return Err(bytes);
@@ -64,13 +64,13 @@ impl ResponseBody {
         Ok((id, body))
     }
 
-    /// How many bytes the result has.
+    /// The size of the result in bytes.
     pub(crate) fn len(&self) -> usize {
         self.end - self.start
     }
 
-    /// The result's text. If it reads as one JSON value to its end, then it is the result; if it
-    /// does not, [`result`](Self::result) tells why.
+    /// The result's text. If it parses as one JSON value, then it is the result; otherwise
+    /// [`result`](Self::result) returns the reason.
     pub(crate) fn text(&self) -> &str {
         let text = self
             .bytes
@@ -84,7 +84,7 @@ impl ResponseBody {
         T::read_text(self.text()).ok()
     }
 
-    /// The result, by a careful look at the whole message.
+    /// The result, by decoding the whole message.
     pub(crate) fn result(&self) -> Result<RawRef<'_>, RequestFailure> {
         let Seen::Message(asked) = self.seen else {
             return RawRef::from_text(self.text())
@@ -109,8 +109,8 @@ impl ResponseBody {
     }
 }
 
-/// How deep a result may nest as a whole. What is read of it is bounded by itself, so that one
-/// item of a list that nests too deep does not hide the others.
+/// How deep a result may nest as a whole. Its items are bounded separately, so that one item of a list
+/// that nests too deep does not hide the others.
 const MAX_RESULT_DEPTH: usize = 1 << 20;
 
 /// The transport bounds how large a message may be.

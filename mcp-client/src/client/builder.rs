@@ -1,4 +1,4 @@
-//! How a client comes to be: everything it needs is said up front.
+//! The builder of a client.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::dialect::era_memory::EraMemory;
 use crate::features::event::ClientEvent;
 use crate::host::{Host, HostCapabilities};
 
-/// Builds a [`Client`]. Handlers are given before connecting, so that nothing is missed.
+/// Builds a [`Client`]. Handlers are set before connecting, so that no event is missed.
 #[derive(Debug)]
 #[must_use = "a builder does nothing until `connect`"]
 pub struct ClientBuilder {
@@ -44,19 +44,20 @@ impl ClientBuilder {
         }
     }
 
-    /// What to call the server, in errors and questions. By default its command line or URL.
+    /// Sets the server's name for errors and server-to-client requests. Default: its command line or
+    /// URL.
     pub fn name(mut self, name: impl Into<Arc<str>>) -> Self {
         self.settings.name = name.into();
         self
     }
 
-    /// Who we say we are.
+    /// Sets the `clientInfo` that we send.
     pub fn client_info(mut self, info: Implementation) -> Self {
         self.settings.info = info;
         self
     }
 
-    /// Who answers what the server asks, and what they can answer. Only that is advertised.
+    /// Sets who answers server-to-client requests, and which kinds. Only those are advertised.
     pub fn host(mut self, host: impl Host + 'static, capabilities: HostCapabilities) -> Self {
         self.settings.host = Some(Arc::new(host));
         self.settings.capabilities = capabilities;
@@ -69,17 +70,17 @@ impl ClientBuilder {
         self
     }
 
-    /// Lets servers turn tool calls into tasks. [`Client::call_tool`] waits for those like for any
-    /// call; [`Client::start_tool`] does not.
+    /// Lets servers turn tool calls into tasks. [`Client::call_tool`] waits for a task as for any call;
+    /// [`Client::start_tool`] does not.
     pub fn tasks(self) -> Self {
         self.extension(extension::TASKS, RawObject::empty())
     }
 
-    /// Called with everything the server tells unasked: one event at a time, in order, on a task
-    /// of its own. While it works, events queue up; see
+    /// Sets the handler of unsolicited events: called with one event at a time, in order, on a task of
+    /// its own. While it runs, events are queued; see
     /// [`ClientLimits::queued_events`].
     ///
-    /// Do not keep a [`Client`] in it: a handle that is kept keeps the connection open.
+    /// Do not keep a [`Client`] in it: that would keep the connection open.
     pub fn on_event<F>(mut self, handler: impl Fn(ClientEvent) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = ()> + Send + 'static,
@@ -88,8 +89,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Called when the connection has ended, on a task of its own, with the reason, unless we
-    /// closed it or it ended cleanly.
+    /// Sets the handler of the connection's end. It runs on a task of its own and gets the reason,
+    /// unless we closed it or it ended cleanly.
     pub fn on_close(
         mut self,
         handler: impl Fn(Option<Arc<TransportError>>) + Send + Sync + 'static,
@@ -98,25 +99,25 @@ impl ClientBuilder {
         self
     }
 
-    /// Bounds everything.
+    /// Sets the limits.
     pub fn limits(mut self, limits: ClientLimits) -> Self {
         self.settings.limits = limits;
         self
     }
 
-    /// Which era to speak.
+    /// Sets which era to use.
     pub fn era(mut self, mode: EraMode) -> Self {
         self.settings.mode = mode;
         self
     }
 
-    /// Where verdicts about servers' eras are kept.
+    /// Sets where the eras of servers are remembered.
     pub fn era_memory(mut self, memory: EraMemory) -> Self {
         self.settings.memory = memory;
         self
     }
 
-    /// Connects: starts or reaches the server, finds out which era it speaks, shakes hands. All
+    /// Connects: starts or dials the server, negotiates the era, performs the handshake. All
     /// of it within [`ClientLimits::connect_timeout`].
     ///
     /// # Errors

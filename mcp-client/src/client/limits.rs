@@ -1,8 +1,8 @@
-//! Every bound of a client in one place.
+//! The limits of a client.
 
 use std::time::Duration;
 
-/// How much of everything one client allows. All of it is bounded, always.
+/// The limits of a client. Everything is bounded.
 ///
 /// ```
 /// use std::time::Duration;
@@ -52,30 +52,29 @@ macro_rules! limits {
 }
 
 limits! {
-    /// Time to connect, in all: start or dial, find out the era, shake hands. Default: 30 s.
+    /// Time to connect in total: start or dial, negotiate, handshake. Default: 30 s.
     connect_timeout / with_connect_timeout: Duration;
-    /// How long a pipe may leave a first `server/discover` unanswered before the server is started
-    /// anew and asked to `initialize`; at most half of [`connect_timeout`](Self::connect_timeout). Only
-    /// used where modern is preferred: nowhere else does anything but `connect_timeout` limit a
-    /// handshake. Default: 5 s.
+    /// How long a server on a pipe may leave the first `server/discover` unanswered before it is
+    /// restarted for `initialize`; at most half of [`connect_timeout`](Self::connect_timeout). Only
+    /// used with [`EraMode::PreferModern`](crate::EraMode::PreferModern). Default: 5 s.
     probe_timeout / with_probe_timeout: Duration;
     /// The idle timeout of a call: how long it may go without a response and without progress.
     /// Default: 120 s.
     call_idle_timeout / with_call_idle_timeout: Duration;
-    /// How long a person may take to answer one question; then it counts as cancelled. The calls'
-    /// clocks stand still meanwhile. Default: 15 min.
+    /// How long a person may take to answer one server-to-client request; then it counts as cancelled.
+    /// The clock of calls is paused meanwhile. Default: 15 min.
     input_timeout / with_input_timeout: Duration;
-    /// Calls under way at once; further ones wait for their turn. Default: 4096.
+    /// Calls in flight; further ones wait. Default: 4096.
     calls_in_flight / with_calls_in_flight: usize;
-    /// Questions of the server's open at once, or asked in one round of a call; further ones are
+    /// Server-to-client requests open at the same time, or in one round of a call; further ones are
     /// refused. Default: 16.
     questions / with_questions: usize;
-    /// Events that wait for the event handler; beyond that they are merged or dropped with a
-    /// count. Default: 1024.
+    /// Events queued for the event handler; beyond that they are merged, or dropped and counted.
+    /// Default: 1024.
     queued_events / with_queued_events: usize;
-    /// Answers to the server that wait to be sent; beyond that they are dropped. Default: 1024.
+    /// Responses to the server queued for sending; beyond that they are dropped. Default: 1024.
     queued_responses / with_queued_responses: usize;
-    /// How often a server may ask for input before it answers one call. Default: 10.
+    /// How often a server may ask for input in one call. Default: 10.
     rounds / with_rounds: u32;
     /// Pages of one list. Default: 100.
     list_pages / with_list_pages: usize;
@@ -87,8 +86,8 @@ limits! {
     list_timeout / with_list_timeout: Duration;
     /// How long one wait for a task may take. Default: 1 h.
     task_timeout / with_task_timeout: Duration;
-    /// Attempts in a row to establish a lost subscription again, before it ends with the last
-    /// one's error. Default: 8, in about two minutes.
+    /// Attempts in a row to re-establish a lost subscription, before it ends with the last error.
+    /// Default: 8, in about two minutes.
     resubscribe_attempts / with_resubscribe_attempts: u32;
 }
 

@@ -1,4 +1,4 @@
-//! What can be chosen for a single call.
+//! The options of a single call.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::call::caller::Caller;
 /// Called with each progress report of a call, in order, on the caller's task.
 pub(crate) type ProgressHandler = Arc<dyn Fn(ProgressParams) + Send + Sync>;
 
-/// What calls through a handle made by [`Client::with`](crate::Client::with) do differently.
+/// Options for the calls of a handle; see [`Client::with`](crate::Client::with).
 ///
 /// ```
 /// use std::time::Duration;
@@ -32,7 +32,7 @@ pub struct CallOptions {
 
 impl CallOptions {
     /// Sets the idle timeout: how long a call may go without a response and without progress.
-    /// Every progress report starts it anew, so that a call may take longer: see
+    /// Every progress report restarts it, so that a call may take longer: see
     /// [`with_deadline`](Self::with_deadline).
     #[must_use]
     pub fn with_idle_timeout(mut self, timeout: Duration) -> Self {
@@ -40,17 +40,17 @@ impl CallOptions {
         self
     }
 
-    /// Sets the deadline: how long a call may take in total, whatever progress it reports, and the
-    /// task included that it may become. By default ten times its idle timeout. The time people
-    /// take to answer what the server asks does not count.
+    /// Sets the deadline: how long a call may take in total, whatever progress it reports, including a
+    /// task that it may become. Default: ten times its idle timeout. The time a person takes to answer
+    /// server-to-client requests does not count.
     #[must_use]
     pub fn with_deadline(mut self, deadline: Duration) -> Self {
         self.deadline = Some(deadline);
         self
     }
 
-    /// Hears of a call's progress, in order, before its answer. When reports come faster than
-    /// they are taken, the newest replaces the last.
+    /// Sets the handler of a call's progress reports, which come in order and before its response. When
+    /// they come faster than they are handled, the newest replaces the last.
     #[must_use]
     pub fn with_progress(
         mut self,
@@ -60,23 +60,22 @@ impl CallOptions {
         self
     }
 
-    /// Adds to the `_meta` of each request, a trace context for instance. What the protocol
-    /// itself puts there cannot be replaced.
+    /// Adds to the `_meta` of each request, for instance a trace context. The protocol's own members
+    /// cannot be replaced.
     #[must_use]
     pub fn with_meta(mut self, meta: Meta) -> Self {
         self.meta = Some(meta);
         self
     }
 
-    /// From which level on the server shall log while it works on a call. Only modern servers can
-    /// be asked this per call.
+    /// Sets the minimum level of log messages during a call. Only modern servers support this per call.
     #[must_use]
     pub fn with_log_level(mut self, level: LoggingLevel) -> Self {
         self.log_level = Some(level);
         self
     }
 
-    /// Who makes the call: what its server asks because of it comes with this
+    /// Sets who makes the call: server-to-client requests that belong to it carry this
     /// ([`ServerRequest::origin`](crate::ServerRequest)).
     #[must_use]
     pub fn with_caller(mut self, caller: impl Into<Arc<Caller>>) -> Self {

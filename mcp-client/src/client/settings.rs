@@ -1,4 +1,4 @@
-//! What a client was built with: shared by every connection it makes.
+//! The settings of a client, shared by all its connections.
 
 use std::fmt;
 use std::future::Future;
@@ -15,7 +15,7 @@ use crate::dialect::era_memory::EraMemory;
 use crate::features::event::ClientEvent;
 use crate::host::{Host, HostCapabilities};
 
-/// A future that owns all it needs.
+/// A boxed future.
 pub(crate) type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// Called with each event, one at a time.
@@ -24,7 +24,7 @@ pub(crate) type EventHandler = Arc<dyn Fn(ClientEvent) -> BoxFuture<()> + Send +
 /// Called when a connection ended; with the reason, unless we closed it or it ended cleanly.
 pub(crate) type CloseHandler = Arc<dyn Fn(Option<Arc<TransportError>>) + Send + Sync>;
 
-/// Everything the builder was told.
+/// Everything that was set on the builder.
 pub(crate) struct Settings {
     pub(crate) connect: Arc<dyn Connect>,
     pub(crate) name: Arc<str>,
@@ -40,7 +40,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// What an `initialize` advertises.
+    /// The capabilities in `initialize`.
     pub(crate) fn legacy_capabilities(&self) -> ClientCapabilities {
         let mut all = self.capabilities.advertised();
         if let Some(roots) = &mut all.roots {
@@ -49,7 +49,7 @@ impl Settings {
         all
     }
 
-    /// What every modern request advertises.
+    /// The capabilities in every modern request.
     pub(crate) fn modern_capabilities(&self) -> ClientCapabilities {
         let mut all = self.capabilities.advertised();
         if !self.extensions.is_empty() {

@@ -1,4 +1,4 @@
-//! Why there is no connection: one variant per decision a caller can take.
+//! Connect errors: one variant per decision a caller can take.
 
 use std::error::Error;
 use std::fmt;
@@ -12,7 +12,7 @@ use mcp_transport::TransportError;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ConnectError {
-    /// It could not be started or reached, or the connection failed at once.
+    /// It could not be started or reached, or the connection failed immediately.
     Transport {
         /// The server's name with us.
         server: Arc<str>,
@@ -25,35 +25,35 @@ pub enum ConnectError {
         server: Arc<str>,
         /// The limit.
         limit: Duration,
-        /// What was being waited for.
+        /// What took too long.
         phase: &'static str,
     },
-    /// The server refused to begin.
+    /// The server refused the handshake.
     Refused {
         /// The server's name with us.
         server: Arc<str>,
-        /// What it was asked.
+        /// The request.
         method: &'static str,
         /// What it said.
         error: Box<ErrorObject>,
     },
-    /// The server speaks no revision of the protocol that we may speak.
+    /// There is no common protocol revision.
     Version {
         /// The server's name with us.
         server: Arc<str>,
-        /// What it offers.
+        /// What the server offers.
         offered: Vec<String>,
     },
-    /// The server's part of the handshake makes no sense.
+    /// The server's response to the handshake is invalid.
     InvalidReply {
         /// The server's name with us.
         server: Arc<str>,
         /// What it was asked.
         method: &'static str,
-        /// What is wrong with the answer.
+        /// What is wrong with it.
         detail: String,
     },
-    /// The server wants authorization that we do not have, or credentials could not be prepared.
+    /// The server requires authorization that we do not have, or credentials could not be prepared.
     Unauthorized {
         /// The server's name with us.
         server: Arc<str>,
@@ -62,9 +62,9 @@ pub enum ConnectError {
     },
     /// The server speaks neither of the two HTTP transports.
     Neither {
-        /// How the first try ended.
+        /// How the first attempt failed.
         first: Box<ConnectError>,
-        /// How the second try ended.
+        /// How the second attempt failed.
         second: Box<ConnectError>,
     },
     /// Both eras' handshakes were tried, and both failed for reasons of their own.
@@ -127,7 +127,7 @@ impl fmt::Display for ConnectError {
             } => {
                 write!(
                     f,
-                    "server '{server}' answered {method} against the protocol: {detail}"
+                    "server '{server}' sent an invalid response to {method}: {detail}"
                 )
             }
             Self::Unauthorized { server, .. } => {
@@ -140,7 +140,7 @@ impl fmt::Display for ConnectError {
     }
 }
 
-/// An error of a try, with its cause: an error has only one source.
+/// An error with its cause, since an error has only one source.
 fn told(error: &ConnectError) -> String {
     match error.source() {
         Some(source) => format!("{error}: {source}"),

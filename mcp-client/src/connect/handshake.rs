@@ -1,4 +1,4 @@
-//! How a connection begins: `initialize`, or `server/discover`.
+//! The handshake: `initialize`, or `server/discover`.
 
 use std::time::Duration;
 
@@ -21,23 +21,23 @@ use crate::dialect::{Dialect, Extras};
 /// Why a handshake failed.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// The request brought no result.
+    /// The request failed.
     RequestFailure(RequestFailure),
-    /// The server speaks something else.
+    /// The server offers other versions.
     Version(Vec<String>),
 }
 
-/// Which revision is offered to a legacy server.
+/// The revision offered to a legacy server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Offer {
-    /// This one, or whatever older or newer legacy one the server would rather speak.
+    /// This one, or any other legacy one that the server prefers.
     AtBest(Revision),
-    /// This one and no other.
+    /// This one only.
     Only(Revision),
 }
 
 impl Connection {
-    /// Shakes hands the old way.
+    /// Performs the legacy handshake.
     pub(crate) async fn initialize(&self, offer: Offer) -> Result<(), Refusal> {
         let settings = &self.settings;
         let (Offer::AtBest(revision) | Offer::Only(revision)) = offer;
@@ -78,15 +78,16 @@ impl Connection {
             .map_err(Refusal::RequestFailure)
     }
 
-    /// Tells the server that the session is open.
+    /// Sends `notifications/initialized`.
     async fn initialized(&self, revision: Revision) -> Result<(), RequestFailure> {
         let mut body = Vec::new();
-        encode_notification(&mut body, Initialized::NAME, &()).map_err(RequestFailure::Encode)?;
+        encode_notification(&mut body, Initialized::NAME, &())
+            .map_err(|error| RequestFailure::Encode(error.into()))?;
         let message = Outgoing::notification(Initialized::NAME, body).with_revision(revision);
         let limit = self.settings.limits.connect_timeout();
         match self.send_within(limit, message).await {
             Ok(()) => Ok(()),
-            // Nobody answers a notification; a server that tries to has still got it.
+            // A notification has no response; a server that sends one has still received it.
             Err(failure) if matches!(failure.error, TransportError::Http(_)) => {
                 tracing::debug!(server = %self.settings.name, error = %failure, "initialized");
                 Ok(())
@@ -98,8 +99,8 @@ impl Connection {
         }
     }
 
-    /// Shakes hands once more after the server forgot us, unless somebody else just did.
-    /// Takes no longer than connecting may, the wait for that somebody included.
+    /// Repeats the handshake after the server has lost the session, unless another call just did. Takes
+    /// at most as long as connecting, including the wait for that other call.
     pub(crate) async fn initialize_again(&self, session: &Session) -> Result<(), Refusal> {
         let limit = self.settings.limits.connect_timeout();
         let again = self.initialize_in_turn(session);
@@ -128,7 +129,7 @@ impl Connection {
         self.initialize(Offer::AtBest(revision)).await
     }
 
-    /// Asks a modern server about itself, in the words of `revision`.
+    /// Sends `server/discover` in the dialect of `revision`.
     pub(crate) async fn discover(
         &self,
         revision: Revision,
@@ -148,14 +149,14 @@ impl Connection {
         }
     }
 
-    /// Speaks `revision` from now on, with a server that told this about itself.
+    /// Uses `revision` from now on, with what the server declared.
     pub(crate) fn adopt(
         &self,
         revision: Revision,
         result: DiscoverResult,
     ) -> Result<(), RequestFailure> {
         let dialect = self.modern_dialect(revision)?;
-        // Where it belongs, and where earlier drafts had it.
+        // In `_meta`, or where earlier drafts had it.
         let info = result.meta.as_ref().and_then(|meta| meta.server_info());
         let info = info.or_else(|| result.extra.read_as::<Implementation>("serverInfo"));
         let facts = ServerDetails {
@@ -201,7 +202,7 @@ impl Connection {
     }
 }
 
-/// What a probe's failure says about the server's era.
+/// What the failure of a probe says about the server's era.
 pub(crate) fn finding(failure: &RequestFailure) -> Finding {
     match failure {
         RequestFailure::Peer(error) => Finding::Refused {
@@ -229,8 +230,8 @@ pub(crate) fn finding(failure: &RequestFailure) -> Finding {
     }
 }
 
-/// Reads the server's half of the handshake. Only the version must be right; a server that says
-/// nonsense about itself or its capabilities can still be worked with.
+/// Reads the response to `initialize`. Only the version must be valid; a server that describes itself
+/// or its capabilities badly is still usable.
 fn read_initialize(raw: RawRef<'_>) -> Result<InitializeResult, String> {
     let strict = match InitializeResult::read(raw) {
         Ok(result) => return Ok(result),
@@ -248,8 +249,8 @@ fn read_initialize(raw: RawRef<'_>) -> Result<InitializeResult, String> {
     Ok(result)
 }
 
-/// Reads each capability by itself, so that one that makes no sense does not hide the others. One
-/// that is there but is no object still says that it is there, unless it says no.
+/// Reads each capability separately, so that an invalid one does not hide the others. One that is
+/// present but not an object counts as declared, unless it is `false` or `null`.
 fn read_capabilities(members: &RawMap) -> ServerCapabilities {
     let declared: RawMap = members.read_as("capabilities").unwrap_or_default();
     let mut good = RawMap::new();

@@ -1,4 +1,4 @@
-//! Finding out how a server wants to be spoken to, and beginning.
+//! Negotiation: which transport and which era a server speaks.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,8 +17,8 @@ use crate::dialect::EraMode;
 use crate::dialect::era_memory::Era;
 use crate::dialect::verdict::{Finding, Verdict, judge};
 
-/// Connects, all within one deadline. A connection that does not come to anything is gone when
-/// this returns, and soon after this is dropped.
+/// Connects within one deadline. A connection that fails is gone when this returns, and soon after this
+/// is dropped.
 pub(crate) async fn connect(settings: &Arc<Settings>) -> Result<Arc<Connection>, ConnectError> {
     let mut negotiation = Negotiation {
         settings,
@@ -52,7 +52,7 @@ const CONNECTING: &str = "connecting";
 const INITIALIZING: &str = "waiting for the response to initialize";
 const DISCOVERING: &str = "waiting for the response to server/discover";
 
-/// What a connection begins with, and whether there is a second try.
+/// Which handshake to begin with, and whether to try the other one.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Plan {
     DiscoverOnly(Revision),
@@ -77,26 +77,25 @@ impl Plan {
 
 struct Negotiation<'a> {
     settings: &'a Arc<Settings>,
-    /// The connection tried at present.
+    /// The current connection.
     connection: Option<Arc<Connection>>,
-    /// What failed before the step that is tried at present, and must not be forgotten if that
-    /// fails, too.
+    /// The failures before the current step, to be reported if that fails, too.
     earlier: Vec<Step>,
-    /// What is being waited for, should it take too long.
+    /// The current phase, for timeouts.
     phase: &'static str,
     runtime: Handle,
 }
 
-/// A step that failed.
+/// A failed step.
 enum Step {
     /// A handshake of one era.
     Era(ConnectError),
-    /// All of a transport.
+    /// A whole transport.
     Transport(ConnectError),
 }
 
 impl Drop for Negotiation<'_> {
-    /// Whoever gives connecting up leaves no connection behind.
+    /// Closes the current connection: an abandoned negotiation leaves none behind.
     fn drop(&mut self) {
         if let Some(connection) = self.connection.take() {
             self.runtime.spawn(async move { connection.close().await });
@@ -146,7 +145,7 @@ impl Negotiation<'_> {
         }
     }
 
-    /// The last error, together with those that came before it.
+    /// The last error, combined with the earlier ones.
     fn after_all(&mut self, last: ConnectError) -> ConnectError {
         let earlier = std::mem::take(&mut self.earlier);
         earlier.into_iter().rev().fold(last, |second, step| {
@@ -164,8 +163,7 @@ impl Negotiation<'_> {
         })
     }
 
-    /// `initialize`, unless the server turns out to be modern after all: by refusing it, with
-    /// whatever code, and by then knowing `server/discover`.
+    /// `initialize`; if the server refuses it, with whatever code, `server/discover`.
     async fn initialize_first(
         &mut self,
         connect: &Arc<dyn Connect>,
@@ -187,7 +185,7 @@ impl Negotiation<'_> {
         match error {
             // A version that does not match says more than the refusal of `initialize`.
             ConnectError::Version { .. } => Err(error),
-            // It knows nothing of the modern era: only its refusal counts.
+            // It is not modern: only its refusal counts.
             ConnectError::Refused { error, .. } if !is_modern_code(error.code) => Err(refused),
             ConnectError::Transport { source, .. }
                 if matches!(*source, TransportError::Http(_)) =>
@@ -201,14 +199,14 @@ impl Negotiation<'_> {
         }
     }
 
-    /// `server/discover`, and by its outcome what follows.
+    /// `server/discover`, then what its outcome suggests.
     async fn discover_first(
         &mut self,
         connect: &Arc<dyn Connect>,
     ) -> Result<Arc<Connection>, ConnectError> {
         let limits = &self.settings.limits;
         let limit = match connect.kind() {
-            // Half of the time at most, so that there is some for the other era.
+            // At most half of the time, to leave some for the other era.
             TransportKind::Pipe => limits.probe_timeout().min(limits.connect_timeout() / 2),
             _ => limits.connect_timeout(),
         };
@@ -223,8 +221,8 @@ impl Negotiation<'_> {
             Verdict::Legacy | Verdict::Respawn => {}
             _ => return Err(error),
         }
-        // A server that refuses `server/discover` says that it is legacy; one that is silent or
-        // makes no sense may be a modern one in trouble.
+        // A server that refuses `server/discover` is legacy; one that is silent or whose response is
+        // invalid may be a modern one in trouble.
         if matches!(
             finding,
             Finding::Silence | Finding::Gone | Finding::Nonsense
@@ -233,13 +231,13 @@ impl Negotiation<'_> {
         }
         if verdict == Verdict::Respawn {
             self.leave().await;
-            // It may be a modern one that takes long to start.
+            // It may be a modern server that is slow to start.
             return self.initialize_first(connect).await;
         }
         self.initialize(connect, newest()).await
     }
 
-    /// `server/discover`, and nothing else.
+    /// `server/discover` only.
     async fn discover(
         &mut self,
         connect: &Arc<dyn Connect>,
@@ -253,7 +251,7 @@ impl Negotiation<'_> {
         }
     }
 
-    /// Asks `server/discover`; once more, should the server refuse the first one's version.
+    /// Sends `server/discover`, and again if the server refuses the version of the first.
     async fn probe(
         &mut self,
         connect: &Arc<dyn Connect>,
@@ -303,7 +301,7 @@ impl Negotiation<'_> {
         }
     }
 
-    /// The connection at present, or a fresh one.
+    /// The current connection, or a new one.
     async fn connection(
         &mut self,
         connect: &Arc<dyn Connect>,
@@ -324,7 +322,7 @@ impl Negotiation<'_> {
         Ok(connection)
     }
 
-    /// Ends the connection at present.
+    /// Closes the current connection.
     async fn leave(&mut self) {
         if let Some(connection) = &self.connection {
             connection.close().await;
@@ -346,13 +344,13 @@ fn found(asked: &Result<DiscoverResult, RequestFailure>) -> Finding {
     }
 }
 
-/// What became of a probe.
+/// The outcome of a probe.
 enum Probed {
     Modern(Arc<Connection>),
     Not(Verdict, Finding, RequestFailure),
 }
 
-/// Whether only modern servers refuse with this code.
+/// Whether only modern servers use this code.
 fn is_modern_code(code: ErrorCode) -> bool {
     matches!(
         code,
@@ -372,7 +370,7 @@ impl Negotiation<'_> {
         ConnectError::Version { server, offered }
     }
 
-    /// A request of the handshake brought no result.
+    /// The error for a failed request of the handshake.
     fn missed(&self, method: &'static str, failure: RequestFailure) -> ConnectError {
         let server = self.server();
         let detail = match failure {
@@ -423,8 +421,8 @@ fn unreachable_server(server: Arc<str>, source: Arc<TransportError>) -> ConnectE
     }
 }
 
-/// Whether a failure says that the server does not speak this transport at all, so that another
-/// one is worth a try.
+/// Whether an error means that the server does not speak this transport at all, so that the other one
+/// is worth a try.
 fn is_wrong_transport(error: &ConnectError) -> bool {
     match error {
         ConnectError::Transport { source, .. } => match source.as_ref() {

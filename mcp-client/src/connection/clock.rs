@@ -1,10 +1,10 @@
-//! Time as calls feel it: it stands still while a person answers a question of the server's.
+//! The clock of calls: it is paused while a person answers a server-to-client request.
 //!
-//! Pure: whoever asks brings the present along, as the time since the connection began.
+//! Pure: callers pass the current time, as the time since the connection began.
 
 use std::time::Duration;
 
-/// A clock that can be stopped by any number of open questions.
+/// A clock that is paused while any server-to-client request is open.
 #[derive(Debug, Default)]
 pub(crate) struct Clock {
     open: usize,
@@ -13,7 +13,7 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// A question was opened.
+    /// Pauses the clock.
     pub(crate) fn pause(&mut self, now: Duration) {
         if self.open == 0 {
             self.since = now;
@@ -21,7 +21,7 @@ impl Clock {
         self.open += 1;
     }
 
-    /// A question was answered or given up; the last one lets the clock go on.
+    /// Ends one pause; the last one resumes the clock.
     pub(crate) fn resume(&mut self, now: Duration) {
         self.open = self.open.saturating_sub(1);
         if self.open == 0 {
@@ -29,12 +29,12 @@ impl Clock {
         }
     }
 
-    /// Whether a question is open.
+    /// Whether the clock is paused.
     pub(crate) fn is_paused(&self) -> bool {
         self.open > 0
     }
 
-    /// How far the clock has come.
+    /// The time that the clock shows.
     pub(crate) fn reading(&self, now: Duration) -> Duration {
         let now = if self.open == 0 {
             now
@@ -48,18 +48,18 @@ impl Clock {
 /// When a call began.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Began {
-    /// By the stoppable clock.
+    /// By the pausable clock.
     pub(crate) reading: Duration,
-    /// By the one that never stops.
+    /// By the one that is never paused.
     pub(crate) at: Duration,
 }
 
-/// How long a call may take.
+/// The time limits of a call.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Deadlines {
-    /// Until the answer, or until the next sign of progress.
+    /// Until the response, or the next progress report.
     pub(crate) idle: Duration,
-    /// In all, whatever progress there is.
+    /// In total, whatever the progress.
     pub(crate) total: Duration,
 }
 
@@ -67,21 +67,21 @@ pub(crate) struct Deadlines {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum TimeoutKind {
-    /// The idle timeout: neither a response nor progress came for so long.
+    /// The idle timeout: there was neither a response nor progress.
     Idle,
-    /// The deadline: the call was not done within so long in total, whatever progress it reported.
+    /// The deadline: the call was not done in time, whatever progress it reported.
     Deadline,
 }
 
 impl Deadlines {
-    /// For a request that stays open for as long as the server lets it.
+    /// For a request that stays open indefinitely.
     pub(crate) const UNLIMITED: Self = Self {
         idle: Duration::MAX,
         total: Duration::MAX,
     };
 
-    /// What is left for a call that began at `started` and last moved at `moved`, both by the
-    /// stoppable clock.
+    /// The time left for a call that began at `started` and had its last progress at `moved`, both by the
+    /// pausable clock.
     pub(crate) fn left(
         self,
         started: Duration,

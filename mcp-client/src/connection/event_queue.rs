@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 
 use crate::features::event::ClientEvent;
 
-/// Events that wait for their handler, in order.
+/// Events that are queued for their handler, in order.
 ///
-/// A storm is bounded: an event that says no more than one that waits already is merged into it;
-/// when the queue is full, log messages and unknown notifications are dropped and counted, and
-/// anything that must not be lost becomes a [`ClientEvent::Gap`].
+/// A storm is bounded: an event that equals a queued one is merged into it; when the queue is full, log
+/// messages and unknown notifications are dropped and counted, and anything that must not be lost
+/// becomes a [`ClientEvent::Gap`].
 #[derive(Debug)]
 pub(crate) struct EventQueue {
     queue: VecDeque<ClientEvent>,
@@ -27,7 +27,7 @@ impl EventQueue {
         }
     }
 
-    /// Takes an event in.
+    /// Queues an event.
     pub(crate) fn push(&mut self, event: ClientEvent) {
         let full = self.queue.len() >= self.limit;
         match event {
@@ -44,7 +44,7 @@ impl EventQueue {
         }
     }
 
-    /// Hands the oldest event out. What was dropped or may be missing comes after what was kept.
+    /// Takes the oldest event. Gaps and drops are reported after the queued events.
     pub(crate) fn pop(&mut self) -> Option<ClientEvent> {
         if let Some(event) = self.queue.pop_front() {
             return Some(event);

@@ -1,4 +1,4 @@
-//! The table of open requests: who waits for what, and how each ends exactly once.
+//! The table of open requests, each of which ends exactly once.
 //!
 //! Pure: no clock, no IO. Times are readings of the connection's [`Clock`](crate::connection::clock::Clock).
 
@@ -14,22 +14,21 @@ use crate::call::caller::Caller;
 
 /// The requests that are under way.
 ///
-/// Every request that [`begin`](Self::begin)s leaves the table exactly once: by
-/// [`poll`](Self::poll) with its one outcome, or by [`abandon`](Self::abandon). What comes for a
-/// request that is not (or no longer) open is refused, so nothing is answered twice and no late
-/// reply finds a wrong owner: ids are never used again.
+/// Every request that [`begin`](Self::begin)s leaves the table exactly once: by [`poll`](Self::poll)
+/// with its one outcome, or by [`abandon`](Self::abandon). What arrives for a request that is not open
+/// is refused, and ids are never reused, so no late response finds a wrong owner.
 #[derive(Debug)]
 pub(crate) struct Pending<O> {
     last: i64,
     open: HashMap<i64, Entry<O>, BuildHasherDefault<Spread>>,
-    /// Given up, but the server has not been told yet.
+    /// Abandoned, but not yet cancelled at the server.
     abandoned: VecDeque<Abandoned>,
-    /// How many may be open, those included that the server has not been told of.
+    /// The maximum number of open requests, including those to be cancelled.
     limit: usize,
     closed: bool,
 }
 
-/// What became of a request that was to be opened.
+/// The outcome of opening a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Begun {
     /// It has this id.
@@ -45,23 +44,23 @@ struct Entry<O> {
     outcome: Option<O>,
     waker: Option<Waker>,
     moved: Duration,
-    /// When to look whether its time is up.
+    /// When to check whether its time has run out.
     due: Duration,
-    /// That time has come, and the caller does not know yet.
+    /// That time has come, and the caller has not checked yet.
     is_due: bool,
     wants: Wants,
-    /// The server said that it listens, and the caller does not know yet.
+    /// The server has acknowledged it, and the caller has not seen that yet.
     acknowledged: bool,
-    /// Few requests come by any: they cost the others no room.
+    /// Boxed, because few requests have any.
     asides: Option<Box<Asides>>,
     caller: Option<Arc<Caller>>,
 }
 
-/// What came for a request that is not its answer.
+/// What arrived for a request besides its response.
 #[derive(Debug, Default)]
 struct Asides {
     reports: VecDeque<ProgressParams>,
-    /// What has gone wrong on the way to the answer, should none come.
+    /// What went wrong, to be reported if there is no response.
     trouble: Option<String>,
 }
 
@@ -84,24 +83,24 @@ impl Hasher for Spread {
     }
 }
 
-/// Whether a caller listens to progress reports.
+/// What a caller waits for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Wants {
-    /// Only the answer.
+    /// Only the response.
     Answer,
-    /// The reports on the way there as well.
+    /// Progress reports as well.
     Progress,
-    /// Changes, for as long as the server lets it: only such a request is acknowledged, and only
-    /// such a one can be cancelled by the server.
+    /// A subscription: only such a request is acknowledged, and only such a request can be cancelled by
+    /// the server.
     Changes,
 }
 
-/// A request nobody waits for any more.
+/// A request without a caller.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Abandoned {
     /// Its id.
     pub(crate) id: i64,
-    /// Why, in words for the server's log.
+    /// The reason, for the server's log.
     pub(crate) reason: &'static str,
 }
 
@@ -119,8 +118,7 @@ impl<O> Pending<O> {
         }
     }
 
-    /// Opens a request under a new id. Who waits for it is woken at its outcome, and when it is
-    /// `due`.
+    /// Opens a request under a new id. The waker is called at its outcome, and when it is `due`.
     pub(crate) fn begin(
         &mut self,
         wants: Wants,
@@ -150,8 +148,7 @@ impl<O> Pending<O> {
         Begun::Open(self.last)
     }
 
-    /// The outcome, if it is there; else remembers whom to wake. An outcome is taken only once:
-    /// the request is over then.
+    /// Takes the outcome, which removes the request; otherwise stores the waker.
     pub(crate) fn poll(&mut self, id: i64, waker: &Waker) -> Poll<Option<O>> {
         let Some(entry) = self.open.get_mut(&id) else {
             return Poll::Ready(None);
@@ -165,9 +162,9 @@ impl<O> Pending<O> {
         Poll::Pending
     }
 
-    /// Settles an open request. The first outcome counts.
+    /// Settles an open request. Only the first outcome counts.
     ///
-    /// Returns whom to wake, outside the lock; `Err` gives an outcome back that nobody waits for.
+    /// Returns the waker, to be called outside the lock; `Err` returns an outcome that has no caller.
     pub(crate) fn settle(&mut self, id: i64, outcome: O) -> Result<Option<Waker>, O> {
         match self.open.get_mut(&id) {
             Some(entry) if entry.outcome.is_none() => {
@@ -198,8 +195,8 @@ impl<O> Pending<O> {
             .collect()
     }
 
-    /// The caller went away. `true` if the request was still unanswered; then the server is to be
-    /// told, unless the table is closed.
+    /// Removes the request of a caller that was dropped. `true` if the server is to be notified: if there
+    /// was no response and the table is open.
     pub(crate) fn abandon(&mut self, id: i64, reason: Option<&'static str>) -> bool {
         let unanswered = self
             .open
@@ -214,12 +211,12 @@ impl<O> Pending<O> {
         }
     }
 
-    /// The next abandoned request the server is to be told of.
+    /// The next abandoned request to cancel at the server.
     pub(crate) fn next_abandoned(&mut self) -> Option<Abandoned> {
         self.abandoned.pop_front()
     }
 
-    /// A sign of life for a request: its idle time begins anew.
+    /// Takes a progress report, which restarts the idle timeout.
     pub(crate) fn progress(
         &mut self,
         id: i64,
@@ -249,8 +246,8 @@ impl<O> Pending<O> {
         entry.waker.take()
     }
 
-    /// The server cancels a subscription. `Err` gives the outcome back: any other request is none
-    /// of the server's to cancel, and goes on.
+    /// The server cancels a subscription. `Err` returns the outcome: the server must not cancel any other
+    /// request, which goes on.
     pub(crate) fn cancelled(&mut self, id: i64, outcome: O) -> Result<Option<Waker>, O> {
         match self.subscription(id) {
             Some(_) => self.settle(id, outcome),
@@ -268,13 +265,13 @@ impl<O> Pending<O> {
         entry.filter(|entry| entry.wants == Wants::Changes && entry.outcome.is_none())
     }
 
-    /// Whether the server said so since the last time.
+    /// Whether the server has acknowledged it since the last call.
     pub(crate) fn take_acknowledged(&mut self, id: i64) -> bool {
         let entry = self.open.get_mut(&id);
         entry.is_some_and(|entry| std::mem::take(&mut entry.acknowledged))
     }
 
-    /// Wakes the callers of all requests that are due by now. Also tells when the next one is.
+    /// Returns the wakers of all requests that are due, and when the next one is.
     pub(crate) fn sweep(&mut self, reading: Duration) -> (Vec<Waker>, Option<Duration>) {
         let (mut wakers, mut next) = (Vec::new(), None);
         let unanswered = self.open.values_mut().filter(|e| e.outcome.is_none());
@@ -289,7 +286,7 @@ impl<O> Pending<O> {
         (wakers, next)
     }
 
-    /// Has the callers of all requests look at the time they have left.
+    /// Makes all requests due, so that their callers check the time they have left.
     pub(crate) fn sweep_all(&mut self) -> Vec<Waker> {
         let unanswered = self.open.values_mut().filter(|e| e.outcome.is_none());
         unanswered
@@ -300,13 +297,13 @@ impl<O> Pending<O> {
             .collect()
     }
 
-    /// Whether it became due since the last time.
+    /// Whether it became due since the last call.
     pub(crate) fn take_due(&mut self, id: i64) -> bool {
         let entry = self.open.get_mut(&id);
         entry.is_some_and(|entry| std::mem::take(&mut entry.is_due))
     }
 
-    /// A request that was due may take longer.
+    /// Sets when a request is due.
     pub(crate) fn extend(&mut self, id: i64, due: Duration) {
         if let Some(entry) = self.open.get_mut(&id) {
             entry.due = due;
@@ -319,12 +316,12 @@ impl<O> Pending<O> {
         asides.reports.pop_front()
     }
 
-    /// When the request last moved.
+    /// When the request last made progress.
     pub(crate) fn moved(&self, id: i64) -> Option<Duration> {
         self.open.get(&id).map(|entry| entry.moved)
     }
 
-    /// Remembers what came instead of an answer; told if none comes.
+    /// Stores what arrived instead of a response, to be reported if there is none.
     pub(crate) fn note_trouble(&mut self, id: i64, trouble: impl FnOnce() -> String) {
         if let Some(entry) = self.open.get_mut(&id) {
             let asides = entry.asides.get_or_insert_default();
@@ -332,29 +329,29 @@ impl<O> Pending<O> {
         }
     }
 
-    /// What came instead of an answer.
+    /// What arrived instead of a response.
     pub(crate) fn trouble(&mut self, id: i64) -> Option<String> {
         self.open.get_mut(&id)?.asides.as_mut()?.trouble.take()
     }
 
-    /// Says who makes a request.
+    /// Sets who makes a request.
     pub(crate) fn set_caller(&mut self, id: i64, caller: &Arc<Caller>) {
         if let Some(entry) = self.open.get_mut(&id) {
             entry.caller = Some(Arc::clone(caller));
         }
     }
 
-    /// Who makes a request, if it is under way and anybody said so.
+    /// Who makes a request, if it is open and that is known.
     pub(crate) fn caller(&self, id: i64) -> Option<Arc<Caller>> {
         self.open.get(&id)?.caller.clone()
     }
 
-    /// Whether at most one request is under way.
+    /// Whether at most one request is open.
     pub(crate) fn is_quiet(&self) -> bool {
         self.open.len() <= 1
     }
 
-    /// Whether no request is under way.
+    /// Whether no request is open.
     pub(crate) fn is_empty(&self) -> bool {
         self.open.is_empty()
     }

@@ -1,4 +1,4 @@
-//! The one task that reads a connection. It reads envelopes only, and never waits for anybody.
+//! The task that reads a connection. It parses envelopes only and never waits for a caller.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -20,8 +20,8 @@ use crate::connection::truncated;
 use crate::features::event::ClientEvent;
 use crate::host::server_request;
 
-/// After a message of this size its reader has a go first, if others wait for theirs: so not many
-/// are held at once.
+/// After a message of this size the reader yields to the message's caller, so that few are held at the
+/// same time.
 const LARGE: usize = 64 * 1024;
 
 /// Reads until the connection is over.
@@ -87,7 +87,7 @@ fn message(connection: &Arc<Connection>, body: Vec<u8>, stream: Option<&RequestI
             None
         }
     };
-    // Last, because it takes the bytes along: they are not copied.
+    // Last, because it moves the bytes.
     if let Some((id, (start, end))) = answer {
         // An id that is not ours belongs to no request.
         let body = ResponseBody::new(body, start, end, own_id(&id).unwrap_or(0));
@@ -95,7 +95,7 @@ fn message(connection: &Arc<Connection>, body: Vec<u8>, stream: Option<&RequestI
     }
 }
 
-/// Where in `body` the text of `part` stands.
+/// The range of `part` in `body`.
 fn span(body: &[u8], part: RawRef<'_>) -> (usize, usize) {
     let start = (part.get().as_ptr() as usize).saturating_sub(body.as_ptr() as usize);
     (start, start + part.get().len())
@@ -117,7 +117,7 @@ fn single(connection: &Arc<Connection>, message: MessageRef<'_>, stream: Option<
             id: None,
             outcome: Err(error),
         } => anonymous(connection, error, stream),
-        // The decoder lets no result without an id through.
+        // The decoder refuses results without an id.
         MessageRef::Response {
             id: None,
             outcome: Ok(_),
@@ -141,7 +141,7 @@ fn settle(connection: &Connection, id: &RequestId, outcome: Outcome, stream: Opt
     }
 }
 
-/// An error without an id: it belongs to the exchange it came in, or to nobody for certain.
+/// Handles an error without an id: it belongs to the exchange it came in, otherwise to no request.
 fn anonymous(connection: &Connection, error: ErrorObject, stream: Option<&RequestId>) {
     match stream.and_then(own_id) {
         Some(id) => drop(connection.settle(id, Outcome::Error(error))),
@@ -157,7 +157,7 @@ fn anonymous(connection: &Connection, error: ErrorObject, stream: Option<&Reques
     }
 }
 
-/// Remembers what came in an exchange that may now end without its answer.
+/// Stores what came in an exchange that may now end without a response.
 fn trouble(connection: &Connection, stream: Option<&RequestId>, what: impl FnOnce() -> String) {
     if let Some(id) = stream.and_then(own_id) {
         connection.state.lock().pending.note_trouble(id, what);
@@ -166,7 +166,7 @@ fn trouble(connection: &Connection, stream: Option<&RequestId>, what: impl FnOnc
 
 fn malformed(connection: &Arc<Connection>, error: &DecodeError, stream: Option<&RequestId>) {
     tracing::debug!(server = %connection.settings.name, %error, "malformed message");
-    // Other programs' JSON on the same pipe has no `jsonrpc`, and its ids mean nothing to us.
+    // Other programs' JSON on the same pipe has no `jsonrpc` member, and its ids are not ours.
     let foreign = matches!(
         error,
         DecodeError::Invalid {
@@ -246,7 +246,7 @@ fn notification(
                 if !connection.session().dialect.is_modern() {
                     server_request::withdrawn(connection, &id);
                 } else if own_id(&id).is_none_or(|id| connection.cancelled(id).is_err()) {
-                    // A modern server asks nothing, and may only end a subscription.
+                    // A modern server may only cancel a subscription.
                     tracing::debug!(server = %connection.settings.name, rpc.id = %id, "a cancellation of no subscription");
                 }
             }
@@ -263,7 +263,7 @@ fn notification(
     }
 }
 
-/// A modern server announces a change: it says on which subscription. One that belongs to none of
+/// Handles a change that a modern server announces on a subscription. One that belongs to none of
 /// ours is ignored. One that names none, against the protocol, may be meant for any of them.
 fn change(
     connection: &Connection,
@@ -291,7 +291,7 @@ fn event(connection: &Connection, event: ClientEvent) {
     event_on(connection, event, None);
 }
 
-/// Something happened; on this subscription, if it is said.
+/// Delivers an event; on this subscription, if it names one.
 fn event_on(connection: &Connection, event: ClientEvent, subscription: Option<i64>) {
     if matches!(event, ClientEvent::ToolsChanged | ClientEvent::Gap) {
         connection.tool_changes.fetch_add(1, Ordering::Release);
@@ -303,7 +303,7 @@ fn event_on(connection: &Connection, event: ClientEvent, subscription: Option<i6
     }
 }
 
-/// An exchange is over: if its request has no answer yet, it will have none.
+/// Handles the end of an exchange: if its request has no response yet, it will have none.
 fn ended(connection: &Connection, request: &RequestId, error: Arc<TransportError>) {
     let Some(id) = own_id(request) else { return };
     let trouble = connection.state.lock().pending.trouble(id);
@@ -317,14 +317,14 @@ fn ended(connection: &Connection, request: &RequestId, error: Arc<TransportError
     drop(connection.settle(id, outcome));
 }
 
-/// A message was thrown away. Fails the call it answered, if its beginning tells which one that
-/// was; else nobody may be left waiting for it.
+/// Handles a discarded message. Fails the call it answered, if its beginning shows which one; otherwise
+/// the connection, since a call may be waiting for it.
 fn too_large(
     connection: &Arc<Connection>,
     head: &[u8],
     limit: usize,
 ) -> Result<(), TransportError> {
-    let told = format!("an answer larger than the limit of {limit} bytes");
+    let told = format!("a response larger than the limit of {limit} bytes");
     let head = truncated::peek(head);
     let id = match (head.id, head.side) {
         (Some(id), Side::Asks) => {

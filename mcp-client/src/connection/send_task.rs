@@ -1,8 +1,8 @@
-//! The task that sends what nobody waits for: answers to the server, and word of calls given up.
-//! It also wakes those who wait for too long.
+//! The task that sends what has no caller: responses to the server and cancellations. It also sweeps
+//! the deadlines of all calls.
 //!
-//! It has its own queue, so that neither waits behind requests, and so that dropping a call never
-//! blocks. Nothing blocks it either.
+//! It has its own queue, so that these never wait behind requests, and so that dropping a call never
+//! blocks.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use tokio::task::JoinSet;
 use crate::connection::Connection;
 use crate::connection::pending::Abandoned;
 
-/// Messages under way at once; over HTTP each is a request of its own.
+/// Messages in flight; over HTTP each is a request of its own.
 const MAX_IN_FLIGHT: usize = 16;
 
-/// Delivers until the connection is over, or is being closed and everything is said.
+/// Runs until the connection is over, or is being closed and everything has been sent.
 pub(super) async fn run(connection: Arc<Connection>) {
     let mut under_way = JoinSet::new();
     loop {

@@ -1,32 +1,32 @@
-//! What both sides know of each other once the handshake is done.
+//! The result of the handshake.
 
 use mcp_jsonrpc::Revision;
 use mcp_jsonrpc::model::{Implementation, ServerCapabilities};
 
 use crate::dialect::Dialect;
 
-/// What a server says about itself.
+/// What a server declares about itself.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ServerDetails {
-    /// Its name and version: for display, never for trust.
+    /// Its name and version, for display only: they are not verified.
     pub info: Option<Implementation>,
-    /// What it can do.
+    /// Its capabilities.
     pub capabilities: ServerCapabilities,
-    /// How to use it, for a model.
+    /// Instructions for a model.
     pub instructions: Option<String>,
-    /// The revision spoken with it.
+    /// The protocol revision in use.
     pub revision: Option<Revision>,
 }
 
-/// A handshake's result. Replaced whole when there is another handshake.
+/// The result of a handshake. Replaced as a whole by another handshake.
 #[derive(Debug)]
 pub(crate) struct Session {
-    /// How to speak.
+    /// The dialect in use.
     pub(crate) dialect: Dialect,
-    /// With whom.
+    /// What the server declared.
     pub(crate) facts: ServerDetails,
-    /// How many handshakes there were before.
+    /// The number of handshakes before.
     pub(crate) number: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What every call reads of its connection, and few change: replaced whole when they do.
+//! What every call reads of its connection and few change: an immutable snapshot, replaced as a whole.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::client::limits::ClientLimits;
 use crate::connection::session::Session;
 use crate::dialect::param_header::ParamHeader;
 
-/// What is snapshot of a server and how calls to it are made.
+/// What is known of a server, and the settings of calls to it.
 #[derive(Clone, Debug)]
 pub(crate) struct Snapshot {
     pub(crate) session: Arc<Session>,
@@ -21,7 +21,7 @@ pub(crate) struct Snapshot {
     pub(crate) param_headers: Arc<BTreeMap<String, Arc<[ParamHeader]>>>,
 }
 
-/// What the user can change while the connection is up.
+/// Settings that can be changed while the connection is open.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tuning {
     pub(crate) idle_timeout: Duration,

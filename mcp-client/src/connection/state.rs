@@ -1,4 +1,4 @@
-//! What the callers, the reader and the send task share of every call. Pure.
+//! The state of all open requests. Pure.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,19 +13,19 @@ use crate::client::limits::ClientLimits;
 use crate::connection::clock::Clock;
 use crate::connection::pending::Pending;
 
-/// The open requests, and what goes with them.
+/// The open requests, their clock, and what is queued for the send task.
 pub(crate) struct State {
     pub(crate) pending: Pending<Outcome>,
     pub(crate) clock: Clock,
-    /// Answers to the server that wait for the send task.
+    /// Responses that are queued for the send task.
     pub(crate) answers: VecDeque<Outgoing>,
     /// When the last call began.
     pub(crate) last_call: Duration,
-    /// When the send task next looks for requests whose time is up.
+    /// When the next sweep is due.
     next_sweep: Option<Duration>,
 }
 
-/// How often calls are looked at while the clock stands.
+/// The interval of sweeps while the clock is paused.
 const PAUSED_INTERVAL: Duration = Duration::from_secs(60);
 
 /// How one request ended.
@@ -35,11 +35,11 @@ pub(crate) enum Outcome {
     Result(ResponseBody),
     /// With the server's error.
     Error(ErrorObject),
-    /// With something that is no answer.
+    /// With an invalid response.
     Invalid(String),
     /// The server cancelled it, as it may a subscription.
     Cancelled,
-    /// Not at all.
+    /// Without a response.
     Lost {
         error: Arc<TransportError>,
         delivery: Delivery,
@@ -57,7 +57,7 @@ impl State {
         }
     }
 
-    /// A request has so much time left. `true` if the send task is to be told.
+    /// Schedules a sweep for a request with this much time left. `true` if the send task must be notified.
     pub(crate) fn schedule_sweep(&mut self, now: Duration, left: Duration) -> bool {
         let left = match self.clock.is_paused() {
             true => left.max(PAUSED_INTERVAL),
@@ -76,20 +76,20 @@ impl State {
         self.next_sweep
     }
 
-    /// A question is answered: time may go on.
+    /// Resumes the clock.
     pub(crate) fn resume_clock(&mut self, now: Duration) {
         self.clock.resume(now);
-        // Whatever was put off while the clock stood is looked at again.
+        // What was postponed while the clock was paused is checked again.
         self.next_sweep = Some(now);
     }
 
-    /// Whom to wake because their time may be up.
+    /// The wakers of callers whose time may have run out.
     pub(crate) fn sweep(&mut self, now: Duration) -> Vec<Waker> {
         if self.next_sweep.is_none_or(|next_sweep| now < next_sweep) {
             return Vec::new();
         }
         self.next_sweep = None;
-        // While the clock stands, no time runs out but that of calls it has stood too long for.
+        // While the clock is paused, only the cap on the pause itself can end a call.
         if self.clock.is_paused() {
             self.next_sweep = Some(now.saturating_add(PAUSED_INTERVAL));
             return self.pending.sweep_all();

@@ -1,19 +1,19 @@
-//! What the beginning of a message that was thrown away still tells: pure.
+//! What the beginning of a discarded message reveals. Pure.
 
 use mcp_jsonrpc::{DecodeError, RequestId, Side, decode};
 
-/// What could be seen.
+/// What could be read.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) struct Head {
     /// The message's id.
     pub(crate) id: Option<RequestId>,
-    /// Whether it asks or answers.
+    /// Whether it is a request or a response.
     pub(crate) side: Side,
 }
 
-/// Looks at the first bytes of a message.
+/// Reads the first bytes of a message.
 ///
-/// The decoder meets the cut as a syntax error, and tells what it had read until there.
+/// The decoder fails at the cut with a syntax error that carries what it has read so far.
 pub(crate) fn peek(head: &[u8]) -> Head {
     match decode(head, &mcp_jsonrpc::DecodeLimits::default()) {
         Err(error @ DecodeError::Syntax { .. }) => Head {

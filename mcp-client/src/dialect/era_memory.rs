@@ -1,4 +1,4 @@
-//! What we know of servers' eras from earlier connections.
+//! The eras of servers, remembered from earlier connections.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,17 +7,16 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-/// Remembers which era each server speaks, so that the next connection need not find out.
+/// Remembers which era each server speaks, so that the next connection need not negotiate.
 ///
-/// A clone shares what it knows: give the same one to all your clients. Verdicts age out, because
-/// servers get upgraded.
+/// Clones share their content: use one for all clients. Entries expire, because servers get upgraded.
 #[derive(Clone, Debug)]
 pub struct EraMemory {
     verdicts: Arc<Mutex<BTreeMap<String, (Era, Instant)>>>,
     max_age: Duration,
 }
 
-/// The two ways of speaking.
+/// The two eras of the protocol.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Era {
     /// Up to 2025-11-25.
@@ -30,7 +29,7 @@ pub(crate) enum Era {
 const MAX_SERVERS: usize = 4096;
 
 impl EraMemory {
-    /// Knows nothing yet; forgets each verdict after an hour.
+    /// An empty memory whose entries expire after an hour.
     pub fn new() -> Self {
         Self {
             verdicts: Arc::default(),
@@ -38,7 +37,7 @@ impl EraMemory {
         }
     }
 
-    /// Sets after which time a verdict is forgotten.
+    /// Sets after which time an entry expires.
     #[must_use]
     pub fn with_max_age(mut self, max_age: Duration) -> Self {
         self.max_age = max_age;

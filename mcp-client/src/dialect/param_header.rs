@@ -1,5 +1,5 @@
-//! Which of a tool's arguments travel as `Mcp-Param-*` headers: the tool's schema says so with
-//! `x-mcp-header`, within strict rules. A tool that breaks them must not be offered.
+//! Which of a tool's arguments are sent as `Mcp-Param-*` headers: those with `x-mcp-header` in the
+//! tool's schema. A tool that breaks the rules for that must not be offered.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -20,11 +20,11 @@ pub(crate) struct ParamHeader {
 pub(crate) enum InvalidHeader {
     /// Not a non-empty token as HTTP defines it.
     NotAToken(String),
-    /// Two properties want the same header.
+    /// Two properties name the same header.
     Twice(String),
     /// The property is not a string, an integer or a boolean.
     NotPrimitive(String),
-    /// It stands where no argument is certain to be.
+    /// It is not on a property that is reached by properties alone.
     Misplaced(String),
 }
 
@@ -62,7 +62,7 @@ const NAMED: [&str; 5] = [
 /// Reads the annotations of a tool's input schema, in order of appearance.
 pub(crate) fn param_headers(schema: &Value) -> Result<Vec<ParamHeader>, InvalidHeader> {
     let (mut found, mut taken) = (Vec::new(), BTreeSet::new());
-    // A schema, and how to reach it; `None` once it is not reached by properties alone.
+    // A schema and its path; `None` once it is not reached by properties alone.
     let mut open: Vec<(&Value, Option<Vec<String>>)> = vec![(schema, Some(Vec::new()))];
     while let Some((node, path)) = open.pop() {
         match node {
@@ -70,7 +70,7 @@ pub(crate) fn param_headers(schema: &Value) -> Result<Vec<ParamHeader>, InvalidH
                 if let Some(name) = schema.get(KEY) {
                     found.push(annotation(name, schema, path.as_deref(), &mut taken)?);
                 }
-                // Reversed, because the stack turns it round again.
+                // Reversed, because the stack reverses it again.
                 for (keyword, value) in schema.iter().rev() {
                     descend(keyword, value, path.as_deref(), &mut open);
                 }
@@ -139,7 +139,7 @@ fn is_token(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(allowed)
 }
 
-/// The largest integer every JSON reader agrees on.
+/// The largest integer that every JSON parser represents exactly.
 const SAFE_INTEGER: i64 = (1 << 53) - 1;
 
 impl ParamHeader {

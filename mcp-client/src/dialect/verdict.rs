@@ -1,4 +1,4 @@
-//! What a server's answer to `server/discover` says about its era: the whole table, and pure.
+//! What the outcome of `server/discover` says about a server's era. Pure.
 
 use mcp_jsonrpc::{ErrorCode, Revision};
 use mcp_transport::TransportKind;
@@ -8,7 +8,7 @@ use mcp_transport::TransportKind;
 pub(crate) enum Finding {
     /// A result that lists versions.
     Discovered {
-        /// What the server says it speaks.
+        /// The server's versions.
         supported: Vec<String>,
     },
     /// A JSON-RPC error, with whatever HTTP status.
@@ -20,11 +20,11 @@ pub(crate) enum Finding {
     },
     /// An HTTP status other than success, without a JSON-RPC error in the body.
     Status(u16),
-    /// A success that is no answer to the question: no JSON, no JSON-RPC, not a list of versions.
+    /// A success with an invalid response: no JSON, no JSON-RPC, no list of versions.
     Nonsense,
-    /// The server wants authorization we do not have.
+    /// The server requires authorization that we do not have.
     Unauthorized,
-    /// Nothing came in time.
+    /// There was no response in time.
     Silence,
     /// The server's process ended, or closed its output.
     Gone,
@@ -35,19 +35,19 @@ pub(crate) enum Finding {
 /// What to do next.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Verdict {
-    /// Modern: speak this revision.
+    /// Modern, with this revision.
     Modern(Revision),
-    /// Modern, but the probe was refused for its version: ask again with this one.
+    /// Modern, but the probe's version was refused: probe again with this one.
     Retry(Revision),
-    /// Modern, and the probe's error is the answer: falling back would only hide it.
+    /// Modern, and the probe's error is final: falling back would only hide it.
     Error,
-    /// Modern, but of revisions we do not speak.
+    /// Modern, but without a common revision.
     Incompatible(Vec<String>),
     /// Legacy: `initialize` on the same connection.
     Legacy,
-    /// Legacy: `initialize` on a fresh connection, this one is spoilt.
+    /// Legacy: `initialize` on a new connection, since this one is unusable.
     Respawn,
-    /// No verdict: the failure itself must be reported.
+    /// No verdict: report the failure itself.
     Unknown,
 }
 
@@ -83,14 +83,14 @@ pub(crate) fn judge(shape: TransportKind, finding: &Finding) -> Verdict {
     }
 }
 
-/// Whether an HTTP status without a JSON-RPC error rejects the request itself, as servers do that
-/// know nothing of 2026-07-28.
+/// Whether an HTTP status without a JSON-RPC error rejects the request itself, as servers do that do
+/// not know 2026-07-28.
 ///
 /// The prose of 2026-07-28 falls back on 400 alone, its compatibility matrix on any 4xx. Servers in
-/// the field say 404, 405, 406, 415 or 422, from middleware and gateways that see an unknown method
-/// or header, so the matrix it is. A modern server is not missed by that: its own errors have a
-/// JSON-RPC body, which is judged first. And should it be one after all, `initialize` does no harm.
-/// What only says who may ask, or when, says nothing about the era: falling back would hide it.
+/// the field use 404, 405, 406, 415 or 422, from middleware and gateways that see an unknown method or
+/// header, so we follow the matrix. A modern server is still recognized: its own errors have a JSON-RPC
+/// body, which is checked first, and `initialize` does no harm. A status about authorization or timing
+/// says nothing about the era; falling back would hide it.
 fn is_about_the_request(status: u16) -> bool {
     /// Unauthorized, payment required, forbidden, proxy authentication required, request time-out,
     /// too early, too many requests, unavailable for legal reasons.

@@ -1,4 +1,4 @@
-//! What a server tells unasked.
+//! Unsolicited events of a server.
 
 use mcp_jsonrpc::model::{ElicitationComplete, LogMessage, ResourceUpdated};
 use mcp_jsonrpc::model::{
@@ -8,41 +8,40 @@ use mcp_jsonrpc::model::{
 use mcp_jsonrpc::{NotificationMethod, parse_params};
 use mcp_jsonrpc::{RawJson, RawRef};
 
-/// Something a server told unasked, or that happened to what it told.
+/// An unsolicited notification of a server, or a gap in them.
 ///
-/// The same events in every era. Progress is not among them: it goes to the call it belongs to.
+/// The events are the same in every era. Progress is not among them: it goes to its call.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ClientEvent {
-    /// The list of tools changed: fetch it again when you need it.
+    /// The list of tools changed.
     ToolsChanged,
     /// The list of prompts changed.
     PromptsChanged,
     /// The list of resources changed.
     ResourcesChanged,
-    /// A resource changed: read it again.
+    /// A resource changed.
     ResourceUpdated {
         /// Which one: one that was subscribed to, or one below it.
         uri: String,
     },
-    /// The server logs something.
+    /// A log message.
     Log(Box<LogMessageParams>),
-    /// The user is done with the URL they were sent to.
+    /// The user has completed a URL elicitation.
     ElicitationComplete {
         /// Which elicitation.
         elicitation_id: String,
     },
     /// Any other notification.
     Other {
-        /// What it is about.
+        /// The method.
         method: String,
-        /// The details.
+        /// The params.
         params: Option<RawJson>,
     },
     /// Notifications may have been missed: assume that everything changed.
     Gap,
-    /// So many log messages and unknown notifications came faster than they were handled, and
-    /// were dropped.
+    /// Log messages and unknown notifications came faster than they were handled, and were dropped.
     Dropped {
         /// How many.
         count: u64,
@@ -50,7 +49,7 @@ pub enum ClientEvent {
 }
 
 impl ClientEvent {
-    /// Whether it tells of a change, as a subscription does.
+    /// Whether it is a change, as a subscription delivers it.
     pub(crate) fn is_change(&self) -> bool {
         matches!(
             self,
@@ -61,7 +60,7 @@ impl ClientEvent {
         )
     }
 
-    /// Reads a notification; `None` if it is a known one with params that make no sense.
+    /// Reads a notification; `None` if it is a known one with invalid params.
     pub(crate) fn read(method: &str, params: Option<RawRef<'_>>) -> Option<Self> {
         Some(match method {
             ToolListChanged::NAME => Self::ToolsChanged,

@@ -1,4 +1,4 @@
-//! Lists, followed page by page to their end or to a cap.
+//! Lists, fetched page by page up to their end or a limit.
 
 use std::time::Duration;
 
@@ -23,23 +23,23 @@ use crate::features::pages::{Pager, Step, Truncated};
 pub struct Listed<T> {
     /// The items, in the server's order.
     pub items: Vec<T>,
-    /// Items that could not be used: one bad item never hides the others.
+    /// Items that are invalid: one bad item never hides the others.
     pub skipped: Vec<Skipped>,
     /// Why the list is not complete, if it is not.
     pub truncated: Option<Truncated>,
-    /// How long the list stays fresh, if the server says so for all of its pages.
+    /// How long the list stays fresh, if the server says so on every page.
     pub ttl: Option<Duration>,
-    /// Whether only whoever asked may be given the list from a cache.
+    /// Whether a cache may share the list between users.
     pub scope: CacheScope,
 }
 
-/// An item that could not be used.
+/// An item that is invalid.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Skipped {
     /// Its name, if that much could be read.
     pub name: Option<String>,
-    /// Why it could not be used.
+    /// What is wrong with it.
     pub reason: String,
 }
 
@@ -87,7 +87,7 @@ pages! {
     ListSkillsResult.skills: Skill;
 }
 
-/// Says nothing about caches.
+/// Has no cache hints.
 impl Page for ListTasksResult {
     type Item = LegacyTask;
 
@@ -103,7 +103,7 @@ impl Page for ListTasksResult {
 }
 
 impl<T> Listed<T> {
-    /// The same list of other items.
+    /// Maps the items.
     pub(crate) fn map<U>(self, item: impl FnMut(T) -> U) -> Listed<U> {
         Listed {
             items: self.items.into_iter().map(item).collect(),
@@ -142,7 +142,7 @@ impl<T> Listed<T> {
 }
 
 impl Client {
-    /// Walks a list. A cursor the server no longer knows restarts the walk, once.
+    /// Fetches a list. A cursor that the server no longer knows restarts it, once.
     pub(crate) async fn list<P: Page>(
         &self,
         method: &'static str,
@@ -204,7 +204,7 @@ fn take<T>(listed: &mut Listed<T>, pager: &mut Pager<'_>, page: Taken<T>, bytes:
     step
 }
 
-/// On which page a walk failed.
+/// On which page fetching failed.
 enum Stumble {
     First(CallError),
     Further(CallError),

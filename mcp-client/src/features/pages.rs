@@ -1,4 +1,4 @@
-//! When to ask for another page of a list, and when to stop: pure, so that its laws can be tested.
+//! Whether to fetch another page of a list. Pure.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -26,9 +26,9 @@ pub enum Truncated {
     },
     /// The further pages took longer than allowed.
     Time,
-    /// The server handed out a cursor a second time: it leads in a circle.
+    /// The server returned a cursor a second time: it leads in a circle.
     RepeatedCursor,
-    /// The server handed out a cursor that is too large to be one.
+    /// The server returned an oversized cursor.
     HugeCursor,
 }
 
@@ -48,15 +48,15 @@ impl fmt::Display for Truncated {
 /// What to do after a page.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Step {
-    /// HostRequest for the page at this cursor.
+    /// Fetch the page at this cursor.
     Next(String),
     /// That was the last one.
     Done,
-    /// Stop here: what there is so far is the result. Of the last page keep only `keep` items.
+    /// Stop here with what there is so far. Of the last page keep only `keep` items.
     Stop { why: Truncated, keep: usize },
 }
 
-/// Follows cursors until the end or a cap.
+/// Follows cursors up to the end or a limit.
 #[derive(Debug)]
 pub(crate) struct Pager<'a> {
     limits: &'a ClientLimits,
@@ -66,7 +66,7 @@ pub(crate) struct Pager<'a> {
     seen: BTreeSet<String>,
 }
 
-/// The largest cursor that is followed.
+/// The maximum size of a cursor.
 const MAX_CURSOR_BYTES: usize = 64 << 10;
 
 impl<'a> Pager<'a> {
@@ -80,8 +80,8 @@ impl<'a> Pager<'a> {
         }
     }
 
-    /// A page of so many items and bytes came, with this cursor to the next. Only an absent
-    /// cursor means the end; an empty one is a cursor like any other.
+    /// Counts a page with this many items and bytes and this cursor to the next. Only an absent cursor
+    /// means the end; an empty one is a cursor like any other.
     pub(crate) fn page(&mut self, items: usize, bytes: usize, next: Option<String>) -> Step {
         self.pages += 1;
         self.bytes = self.bytes.saturating_add(bytes);

@@ -22,7 +22,7 @@ impl Client {
         self.list::<ListPromptsResult>(ListPrompts::NAME).await
     }
 
-    /// Fills a prompt in.
+    /// Gets a prompt with these arguments.
     ///
     /// # Errors
     ///
@@ -43,7 +43,7 @@ impl Client {
             .await
     }
 
-    /// Asks how an argument of a prompt or resource template could go on.
+    /// Completes an argument of a prompt or resource template.
     ///
     /// # Errors
     ///

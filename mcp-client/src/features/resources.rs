@@ -24,7 +24,7 @@ impl Client {
         self.list::<ListResourcesResult>(ListResources::NAME).await
     }
 
-    /// Lists the patterns of resources: all pages, within [`ClientLimits`](crate::ClientLimits).
+    /// Lists the resource templates: all pages, within [`ClientLimits`](crate::ClientLimits).
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Skills (SEP-2640): listed freely, read only when used, and never believed unchecked.
+//! Skills (SEP-2640): listed, read when used, and checked against what the list promised.
 
 use std::error::Error;
 use std::fmt;
@@ -18,10 +18,10 @@ use crate::call::request::Call;
 use crate::client::Client;
 use crate::features::listing::Listed;
 
-/// A skill whose `SKILL.md` was read and is what the server promised.
+/// A skill whose `SKILL.md` was read and verified.
 ///
-/// Only through it can the other files of a skill be read, so that nothing of a skill is used
-/// whose first page did not check out.
+/// Only through it can the other files of a skill be read, so that nothing of an unverified skill is
+/// used.
 #[derive(Clone, Debug)]
 pub struct LoadedSkill {
     client: Client,
@@ -40,7 +40,7 @@ pub enum SkillError {
         /// The file.
         uri: String,
     },
-    /// A file is not what was promised: do not use any of the skill.
+    /// A file is not what the list promised: do not use any of the skill.
     Mismatch {
         /// The file.
         uri: String,
@@ -60,7 +60,7 @@ impl Client {
         self.list::<ListSkillsResult>(SkillsList::NAME).await
     }
 
-    /// Asks for one skill by the URI of its `SKILL.md`. Reads none of its files.
+    /// Gets one skill by the URI of its `SKILL.md`. Reads none of its files.
     ///
     /// # Errors
     ///
@@ -188,7 +188,7 @@ fn front_matter(text: &str) -> Result<Map<String, Value>, String> {
     Err("the front matter does not end".to_owned())
 }
 
-/// The first field that differs, in words.
+/// Describes the first field that differs.
 fn difference(promised: &Map<String, Value>, found: &Map<String, Value>) -> Option<String> {
     let show = |value: Option<&Value>| value.map_or("nothing".to_owned(), Value::to_string);
     promised

@@ -1,9 +1,9 @@
-//! Being told of changes: what the eras do in two ways, as one stream.
+//! Subscriptions: one stream of changes over the mechanisms of both eras.
 //!
 //! Up to 2025-11-25 lists announce their changes unasked and resources are subscribed to one by
-//! one; later one request per subscription stays open. Either way a subscription is first
-//! acknowledged within a call's time limit, or fails as a call does. A lost one is established
-//! again, within bounds, and its holder learns that changes may have been missed.
+//! one; later one request per subscription stays open. Either way a subscription is acknowledged
+//! within a call's time limits, or fails as a call does. A lost one is re-established, within limits,
+//! and reports that changes may have been missed.
 
 mod keep;
 mod renewal;
@@ -24,7 +24,7 @@ use crate::connection::Connection;
 use crate::connection::event_queue::EventQueue;
 use crate::features::event::ClientEvent;
 
-/// What to be told of.
+/// The changes to subscribe to.
 ///
 /// ```
 /// let interests = mcp_client::Interests::default().with_tools().with_resource("file:///a");
@@ -89,8 +89,8 @@ impl Interests {
     }
 }
 
-/// Changes a server tells of, as they come. Ends when it is dropped, when the server ends it, when
-/// it is lost and cannot be established again, or with the connection, which it keeps open.
+/// A stream of changes. Ends when it is dropped, when the server ends it, when it is lost and cannot be
+/// re-established, or with the connection, which it keeps open.
 #[derive(Debug)]
 pub struct Subscription {
     client: Client,
@@ -98,7 +98,7 @@ pub struct Subscription {
     keeper: AbortHandle,
 }
 
-/// What the reader knows of a subscription.
+/// The reader's side of a subscription.
 #[derive(Debug)]
 pub(crate) struct Subscriber {
     interests: Interests,
@@ -111,12 +111,12 @@ pub(crate) struct Subscriber {
 }
 
 impl Client {
-    /// Subscribes, and returns when the server has acknowledged that, within a call's time limit.
+    /// Subscribes, and returns when the server has acknowledged it, within a call's time limits.
     ///
     /// # Errors
     ///
-    /// [`CallError::Unsupported`] if the server cannot be subscribed to; else as for any call: a
-    /// server that refuses, drops or leaves unacknowledged the first request is not asked again.
+    /// [`CallError::Unsupported`] if the server does not support subscriptions; else as for any call.
+    /// The first attempt is not repeated.
     pub async fn subscribe(&self, interests: Interests) -> Result<Subscription, CallError> {
         let connection = self.connection();
         let subscriber = Arc::new(Subscriber {
@@ -148,7 +148,7 @@ impl Client {
 
 impl Subscription {
     /// The next change; `None` when the subscription has ended, and [`error`](Self::error) is why.
-    /// [`ClientEvent::Gap`] means that changes may have been missed: fetch anew what you depend on. It
+    /// [`ClientEvent::Gap`] means that changes may have been missed: fetch again what you depend on. It
     /// comes when a subscription is lost, and again when it is re-established.
     ///
     /// Waits for as long as the subscription lasts. Cancel-safe: a dropped future loses nothing.
@@ -219,14 +219,14 @@ impl Subscriber {
     }
 
     fn end(&self, error: Option<CallError>) {
-        // It ends once.
+        // Only the first end counts.
         let _ = self.ended.set(error);
         self.event_ready.notify_one();
     }
 }
 
 impl Connection {
-    /// Hands a change to the subscriptions that want it; only to this one, if it is said which.
+    /// Delivers a change to the interested subscriptions; only to this one, if it names one.
     pub(crate) fn tell_subscribers(&self, event: &ClientEvent, subscription: Option<i64>) {
         for subscriber in self.subscribers.lock().iter() {
             if let Some(subscriber) = subscriber.upgrade()

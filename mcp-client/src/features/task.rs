@@ -1,4 +1,4 @@
-//! Tool calls that go on as tasks: both forms of them behind one handle.
+//! Tasks: tool calls that continue at the server, in both forms of the protocol.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -20,18 +20,19 @@ use crate::call::request::Call;
 use crate::client::Client;
 use crate::connection::Connection;
 use crate::connection::clock::TimeoutKind;
+use crate::dialect::ToolParams;
 use crate::features::listing::Listed;
 
-/// How often to ask where a task stands, unless the server says otherwise.
+/// The poll interval, unless the server names one.
 const DEFAULT_POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// A server's wishes are honoured within these bounds.
+/// The bounds of a server's poll interval.
 const MIN_POLL_INTERVAL: Duration = Duration::from_millis(50);
 const MAX_POLL_INTERVAL: Duration = Duration::from_secs(60);
-/// How long before the end of a wait a task is looked at for the last time.
+/// How long before the deadline a task is polled for the last time.
 const LAST_POLL_MARGIN: Duration = Duration::from_secs(1);
 const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// Names a task: all that has to be stored to take it up again, in another process if need be.
+/// Identifies a task: all that must be stored to resume it, possibly in another process.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct TaskTicket {
@@ -41,9 +42,9 @@ pub struct TaskTicket {
     pub task_id: String,
 }
 
-/// A tool call that goes on at the server.
+/// A tool call that continues at the server as a task.
 ///
-/// Dropping it changes nothing there: the task goes on, and can be taken up again by its
+/// Dropping it does not affect the task, which can be resumed by its
 /// [`ticket`](Self::ticket) with [`Client::task`].
 #[derive(Clone, Debug)]
 pub struct TaskHandle {
@@ -51,46 +52,38 @@ pub struct TaskHandle {
     ticket: TaskTicket,
 }
 
-/// What became of a tool call that was allowed to become a task.
+/// The outcome of starting a tool call that may become a task.
 #[derive(Debug)]
 #[allow(clippy::exhaustive_enums, reason = "it is done or it is not")]
 pub enum Started {
-    /// It is done already.
+    /// It is done.
     Done(CallToolResult),
-    /// It goes on.
+    /// It continues as a task.
     Task(TaskHandle),
 }
 
-/// Where a task stands.
+/// The state of a task.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct TaskState {
-    /// What it is doing.
+    /// Its status.
     pub status: TaskStatus,
-    /// The same for people, if the server has words for it.
+    /// The server's status message.
     pub message: Option<String>,
-    /// When to ask again.
+    /// The poll interval.
     pub interval: Duration,
 }
 
-/// A task of either form, as far as both have it.
+/// A task of either form.
 enum View {
     Legacy(legacy::Task),
     Modern(Box<Task>),
 }
 
-/// The params that ask for a task (2025-11-25).
-#[derive(Serialize)]
-struct CallAsTask<'a, A> {
-    name: &'a str,
-    arguments: &'a A,
-    task: legacy::TaskMetadata,
-}
-
 impl Client {
-    /// Calls a tool and returns as soon as the server has either answered or made a task of it.
+    /// Calls a tool and returns as soon as the server has responded or created a task.
     ///
-    /// Servers of 2025-11-25 are asked for a task; later ones decide themselves, if the client was
+    /// Servers of 2025-11-25 are asked for a task; later ones decide, if the client was
     /// built with [`tasks`](crate::ClientBuilder::tasks). `keep` is how long the server should keep the
     /// result, where it can be told.
     ///
@@ -114,17 +107,17 @@ impl Client {
         let mut task = legacy::TaskMetadata::default();
         task.ttl = keep.map(|keep| keep.as_millis().try_into().unwrap_or(i64::MAX));
         let arguments = &arguments;
-        let params = CallAsTask {
+        let params = ToolParams {
             name,
             arguments,
-            task,
+            task: Some(task),
         };
         let call = Call::new(CallTool::NAME, &params).about(name);
         let created: legacy::CreateTaskResult = self.call(&call).await?;
         Ok(Started::Task(self.handle(created.task.task_id)))
     }
 
-    /// Takes up a task again, by what was stored of it.
+    /// Resumes a task.
     pub fn task(&self, ticket: TaskTicket) -> TaskHandle {
         TaskHandle {
             client: self.clone(),
@@ -132,7 +125,7 @@ impl Client {
         }
     }
 
-    /// The tasks that the server knows of. Only servers of 2025-11-25 tell.
+    /// Lists the server's tasks. Only servers of 2025-11-25 support it.
     ///
     /// # Errors
     ///
@@ -167,28 +160,28 @@ impl Client {
 }
 
 impl TaskHandle {
-    /// What to store of it.
+    /// Identifies the task, for storing.
     pub fn ticket(&self) -> &TaskTicket {
         &self.ticket
     }
 
-    /// Asks where the task stands.
+    /// Polls the task's state.
     ///
     /// # Errors
     ///
-    /// As for any call; a task the server no longer knows is a [`CallError::Peer`].
+    /// As for any call; [`CallError::Peer`] for a task that the server no longer knows.
     pub async fn state(&self) -> Result<TaskState, CallError> {
         Ok(self.look().await?.state())
     }
 
-    /// Waits for the result, asking at the server's interval and answering what the task asks.
+    /// Waits for the result, polling at the server's interval and answering the task's input requests.
     ///
-    /// Dropping the future leaves the task as it is; wait again whenever you like. Waits for at
-    /// most [`ClientLimits::task_timeout`](crate::ClientLimits::task_timeout).
+    /// Dropping the future does not affect the task. Waits for at most
+    /// [`ClientLimits::task_timeout`](crate::ClientLimits::task_timeout).
     ///
     /// # Errors
     ///
-    /// [`CallError::TaskCancelled`] if somebody cancelled it; else as for any call.
+    /// [`CallError::TaskCancelled`] if it was cancelled; else as for any call.
     pub async fn wait(&self) -> Result<CallToolResult, CallError> {
         self.finish(Instant::now(), &mut false).await
     }
@@ -198,7 +191,7 @@ impl TaskHandle {
     ///
     /// # Errors
     ///
-    /// As for any call; a task that is over is a [`CallError::Peer`].
+    /// As for any call; [`CallError::Peer`] for a task that is over.
     pub async fn cancel(&self) -> Result<(), CallError> {
         let params = self.params();
         let call = Call::new(TaskCancel::NAME, &params).about(&self.ticket.task_id);
@@ -208,8 +201,8 @@ impl TaskHandle {
         }
     }
 
-    /// Waits for whatever the task's request would have answered, which began at `began`. Says
-    /// whether the task is over, whatever this returns.
+    /// Waits for the result of the task's request, which began at `began`. Sets `is_over` if the task is
+    /// over, whatever this returns.
     pub(crate) async fn finish<T: ResultBody>(
         &self,
         began: Instant,
@@ -219,7 +212,7 @@ impl TaskHandle {
         let options = self.client.options();
         let own = options.and_then(|options| options.deadline);
         let limit = own.unwrap_or_else(|| self.client.connection().settings.limits.task_timeout());
-        // As good as never, where adding would overflow.
+        // Far away, where adding would overflow.
         let deadline = began.checked_add(limit).unwrap_or(began + YEAR);
         let late = || CallError::Timeout {
             call: self.call_name(),
@@ -252,7 +245,7 @@ impl TaskHandle {
                 View::Legacy(_) => {}
             }
             let now = Instant::now();
-            // Once more before it is too late, though the server would rather be asked later.
+            // Once more before the deadline, even if the interval is longer.
             let last = deadline.checked_sub(LAST_POLL_MARGIN).unwrap_or(now);
             let next = match now + interval {
                 next if next > last && now < last => last,
@@ -265,7 +258,7 @@ impl TaskHandle {
         }
     }
 
-    /// Says who waits for the task, for as long as the result lives.
+    /// Registers the caller that waits for the task, for as long as the result lives.
     fn awaited(&self) -> Option<Awaited<'_>> {
         let caller = self.client.options()?.caller.clone()?;
         let (connection, id) = (self.client.connection(), &self.ticket.task_id);
@@ -290,8 +283,8 @@ impl TaskHandle {
         }
     }
 
-    /// The result of a legacy task; waits for it, should the task still want input: the server
-    /// then asks by requests of its own.
+    /// The result of a legacy task. Waits for it if the task still needs input, for which the server then
+    /// sends requests.
     async fn result<T: ResultBody>(&self) -> Result<T, CallError> {
         let params = self.params();
         let call = Call::new(legacy::TaskResult::NAME, &params).about(&self.ticket.task_id);
@@ -322,7 +315,7 @@ impl TaskHandle {
         Err(CallError::InvalidReply { call, detail })
     }
 
-    /// Answers what the task asks; each question once.
+    /// Answers the task's input requests, each once.
     async fn give_input(
         &self,
         task: &Task,
@@ -375,13 +368,13 @@ impl View {
     }
 }
 
-/// Whether a result says that its tool failed.
+/// Whether a result is that of a failed tool.
 fn is_failure(result: &RawObject) -> bool {
     let result = result.parse::<RawMap>();
     result.is_ok_and(|result| result.read_as("isError") == Some(true))
 }
 
-/// Somebody waits for a task.
+/// A caller that waits for a task.
 struct Awaited<'a> {
     connection: &'a Connection,
     id: &'a str,
@@ -393,7 +386,7 @@ impl Drop for Awaited<'_> {
     }
 }
 
-/// Cancels a task whose caller went away before it was over.
+/// Cancels a task whose caller was dropped before it was over.
 pub(crate) struct CancelOnDrop(pub(crate) Option<TaskHandle>);
 
 impl Drop for CancelOnDrop {

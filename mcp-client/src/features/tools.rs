@@ -14,16 +14,10 @@ use crate::call::mrtr::{Answer, MrtrState};
 use crate::call::request::Call;
 use crate::client::Client;
 use crate::connection::snapshot::Snapshot;
+use crate::dialect::ToolParams;
 use crate::dialect::param_header::param_headers;
 use crate::features::listing::{Listed, Skipped};
 use crate::features::task::Started;
-
-/// A call's params, borrowed.
-#[derive(Serialize)]
-struct CallToolRef<'a, A> {
-    name: &'a str,
-    arguments: &'a A,
-}
 
 /// Whether a tool must be run as a task (2025-11-25).
 fn task_only(tool: &Tool) -> bool {
@@ -56,8 +50,8 @@ impl Client {
         Ok(listed)
     }
 
-    /// Remembers which arguments travel as headers, too. Tools that ask for that in a way they
-    /// must not are left out, as the protocol demands.
+    /// Stores which arguments are sent as headers. Tools with invalid annotations are left out, as the
+    /// protocol demands.
     fn learn_headers(&self, listed: &mut Listed<Tool>) {
         let mut snapshot = BTreeMap::new();
         listed.items.retain(|tool| {
@@ -83,14 +77,16 @@ impl Client {
             .update(|all| all.param_headers = Arc::new(snapshot));
     }
 
-    /// Calls a tool. `arguments` must come out as a JSON object.
+    /// Calls a tool. `arguments` must serialize to a JSON object; `()` sends none.
     ///
-    /// A tool that fails says so in its result ([`CallToolResult::failed`]): that is an answer,
-    /// meant for the model.
+    /// A tool that fails reports it in its result ([`CallToolResult::failed`]), which is meant for the
+    /// model.
     ///
     /// # Errors
     ///
-    /// See [`CallError`]. [`CallError::OutcomeUnknown`] deserves care: the tool may have run.
+    /// [`CallError::InvalidRequest`] if `arguments` is anything but an object or `null`; nothing is
+    /// sent then. For the rest see [`CallError`]. [`CallError::OutcomeUnknown`] deserves care: the
+    /// tool may have run.
     pub async fn call_tool(
         &self,
         name: &str,
@@ -102,7 +98,7 @@ impl Client {
             call.about = Some(name.into());
             self.finish_task(call, id, began)
         };
-        // Tasks apart, so that the usual call stays small.
+        // Boxed, so that the future of an ordinary call stays small.
         if snapshot.task_tools.contains(name)
             && let Started::Task(task) = Box::pin(self.start_tool(name, &arguments, None)).await?
         {
@@ -114,7 +110,7 @@ impl Client {
         }
     }
 
-    /// Calls a tool; should the server make a task of the call, returns that.
+    /// Calls a tool; returns the task if the call becomes one.
     pub(crate) async fn answer_tool(
         &self,
         snapshot: Arc<Snapshot>,
@@ -124,7 +120,11 @@ impl Client {
         self.require_of(&snapshot.session, CallTool::NAME, "tools", |can| {
             can.tools.is_some()
         })?;
-        let params = CallToolRef { name, arguments };
+        let params = ToolParams {
+            name,
+            arguments,
+            task: None,
+        };
         let headers = || {
             let snapshot = self.connection().snapshot();
             let Some(headers) = snapshot.param_headers.get(name) else {

@@ -1,11 +1,11 @@
-//! Checking what a user filled in against the form that asked for it: pure.
+//! Validates a filled-in form against its schema. Pure.
 
 use std::fmt;
 
 use mcp_jsonrpc::model::{FieldSchema, FormSchema, StringFormat, StringSchema, TitledValue};
 use serde_json::{Map, Number, Value};
 
-/// A field that was not filled in as the form wants it.
+/// A field that is invalid.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct FormProblem {
@@ -21,14 +21,14 @@ impl fmt::Display for FormProblem {
     }
 }
 
-/// Completes an answer with the form's defaults and checks it.
+/// Completes an answer with the form's defaults and validates it.
 ///
-/// Texts that spell a number or a boolean become one where the form wants one. `null` counts as
+/// Strings that spell a number or a boolean are converted where the form expects one. `null` counts as
 /// not filled in. The result has the form's order.
 ///
 /// # Errors
 ///
-/// Every field that is wrong, in the form's order; fields the form does not have come last.
+/// Every invalid field, in the form's order; unknown fields come last.
 pub fn check_form(
     form: &FormSchema,
     answer: &Map<String, Value>,
@@ -139,7 +139,7 @@ fn check_text(field: &StringSchema, text: &str) -> Result<(), String> {
     if let Some(most) = field.max_length.filter(|most| length > *most) {
         return Err(format!("must have at most {most} characters"));
     }
-    // A pattern this engine cannot read is left to the server to check.
+    // A pattern that this engine does not support is left to the server.
     if let Some(pattern) = &field.pattern
         && regex_lite::Regex::new(pattern).is_ok_and(|pattern| !pattern.is_match(text))
     {

@@ -1,4 +1,4 @@
-//! Getting an answer out of the host: the one path for everything a server can ask.
+//! Has the host answer, whichever way the server asked.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::connection::Connection;
 use crate::host::form::{FormProblem, check_form};
 use crate::host::{Host, HostError, ServerRequest};
 
-/// Something a server wants to know, by whatever way it asked.
+/// A request to the host, whichever way the server asked.
 #[derive(Clone, Debug)]
 pub(crate) enum HostRequest {
     Form(ElicitFormParams),
@@ -24,14 +24,14 @@ pub(crate) enum HostRequest {
     Roots,
 }
 
-/// Why there is no answer.
+/// Why the host did not answer.
 #[derive(Debug)]
 pub(crate) enum Unanswered {
-    /// We never said that we can answer this.
+    /// We did not declare support for this.
     Undeclared,
     /// The host does not answer.
     Host(HostError),
-    /// The host's answer does not fit the question.
+    /// The host's answer is invalid.
     Unfit(String),
     /// The host took too long.
     TooSlow,
@@ -56,7 +56,7 @@ impl HostRequest {
         }
     }
 
-    /// What goes along with it.
+    /// Its `_meta`.
     pub(crate) fn meta(&self) -> Option<&Meta> {
         match self {
             Self::Form(form) => form.meta.as_ref(),
@@ -66,7 +66,7 @@ impl HostRequest {
         }
     }
 
-    /// What this asks for, in words.
+    /// What it asks for, in words.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Form(_) => "a form to be filled in",
@@ -78,7 +78,7 @@ impl HostRequest {
 }
 
 impl Connection {
-    /// Asks the host, and checks what it says. The clocks of all calls stand still meanwhile.
+    /// Calls the host and validates its answer. The clock of all calls is paused meanwhile.
     pub(crate) async fn ask_host(
         &self,
         ask: HostRequest,
@@ -150,8 +150,8 @@ async fn put(
     }
 }
 
-/// Completes and checks answers that were given outside the host: one to each question, and forms
-/// filled in as they want to be.
+/// Completes and validates answers that were not given by the host: one for each request, with valid
+/// forms.
 pub(crate) fn check_answers(
     questions: &InputRequests,
     answers: &mut InputResponses,
@@ -180,7 +180,7 @@ pub(crate) fn check_answers(
     Ok(())
 }
 
-/// To an elicitation, a refusal is an answer.
+/// A refusal of an elicitation is a regular answer.
 fn declined<T>(answer: Result<T, HostError>, decline: impl FnOnce() -> T) -> Result<T, Unanswered> {
     match answer {
         Err(HostError::Refused { .. }) => Ok(decline()),
@@ -201,7 +201,7 @@ fn listed(problems: &[FormProblem]) -> String {
         .join("; ")
 }
 
-/// Keeps the clock standing as long as it lives.
+/// Pauses the clock for as long as it lives.
 struct ClockPause<'a>(&'a Connection);
 
 impl<'a> ClockPause<'a> {

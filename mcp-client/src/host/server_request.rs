@@ -1,9 +1,10 @@
-//! Requests of the server's (up to 2025-11-25): whatever has an id and a method gets an answer.
+//! Server-to-client requests (up to 2025-11-25): each gets exactly one response.
 
 use std::sync::Arc;
 
 use mcp_jsonrpc::model::{
-    CreateMessage, ElicitResult, ElicitationCreate, EmptyResult, ListRoots, Meta, Ping,
+    CreateMessage, Discover, ElicitResult, ElicitationCreate, EmptyResult, Initialize, ListRoots,
+    Meta, Ping,
 };
 use mcp_jsonrpc::{
     ErrorCode, ErrorObject, Method, RawJson, RawRef, ReadError, RequestId, encode_error,
@@ -16,10 +17,11 @@ use crate::call::caller::Origin;
 use crate::call::response::own_id;
 use crate::connection::Connection;
 use crate::connection::reader::chain;
+use crate::connection::state::Outcome;
 use crate::host::HostError;
 use crate::host::input::{HostRequest, Unanswered};
 
-/// The server asks something, on the reply stream of the request `stream` or on a shared channel.
+/// Handles a request, on the reply stream of our request `stream` or on a shared channel.
 pub(crate) fn asked(
     connection: &Arc<Connection>,
     id: RequestId,
@@ -28,9 +30,12 @@ pub(crate) fn asked(
     stream: Option<&RequestId>,
 ) {
     if connection.session().dialect.is_modern() {
-        // Forbidden there, and so is any answer.
+        // The protocol forbids it, and a response as well.
         tracing::warn!(server = %connection.settings.name, method, "a request from a modern server");
         return;
+    }
+    if [Initialize::NAME, Discover::NAME].contains(&method) {
+        return echoed(connection, &id, method);
     }
     if method == Ping::NAME {
         return answer(connection, &id, &EmptyResult::default());
@@ -57,6 +62,16 @@ pub(crate) fn asked(
     }
 }
 
+/// Only clients begin a handshake: a server that sends one back echoes our own request.
+fn echoed(connection: &Connection, id: &RequestId, method: &str) {
+    let detail = format!("it echoed our own {method} request back; is it an MCP server?");
+    let outcome = Outcome::Invalid(detail);
+    if own_id(id).is_none_or(|id| connection.settle(id, outcome).is_err()) {
+        let error = ErrorObject::new(ErrorCode::METHOD_NOT_FOUND, "this is a client");
+        refuse(connection, id, &error);
+    }
+}
+
 fn invalid(error: &ReadError) -> ErrorObject {
     ErrorObject::new(ErrorCode::INVALID_PARAMS, error.to_string())
 }
@@ -65,7 +80,7 @@ fn unknown_mode() -> ErrorObject {
     ErrorObject::new(ErrorCode::INVALID_PARAMS, "unknown mode of elicitation")
 }
 
-/// Which call a question belongs to: that of the task it names, or that on whose stream it came.
+/// Which call a request belongs to: that of the task it names, or that on whose stream it came.
 fn origin(connection: &Connection, ask: &HostRequest, stream: Option<&RequestId>) -> Origin {
     let task = ask.meta().and_then(Meta::related_task);
     if let Some(caller) = task.and_then(|task| connection.tasks.lock().get(&task.task_id).cloned())
@@ -78,7 +93,7 @@ fn origin(connection: &Connection, ask: &HostRequest, stream: Option<&RequestId>
     }
 }
 
-/// Answers a question on a task of its own: a person may take long.
+/// Answers a request on a task of its own: a person may take long.
 fn open(connection: &Arc<Connection>, id: RequestId, ask: HostRequest, origin: Origin) {
     let mut questions = connection.questions.lock();
     if questions.len() >= connection.settings.limits.questions() || questions.contains_key(&id) {
@@ -99,14 +114,14 @@ fn open(connection: &Arc<Connection>, id: RequestId, ask: HostRequest, origin: O
     questions.insert(id, task.abort_handle());
 }
 
-/// A question somebody is answering. It is answered even if the host panics.
+/// A request that is being answered. It gets a response even if the host panics.
 struct Open {
     connection: Arc<Connection>,
     id: RequestId,
 }
 
 impl Open {
-    /// Whether the answer is still wanted; it will be wanted only once.
+    /// Whether a response is still due; takes the request out of the table.
     fn is_wanted(&self) -> bool {
         self.connection.questions.lock().remove(&self.id).is_some()
     }
@@ -115,22 +130,22 @@ impl Open {
 impl Drop for Open {
     fn drop(&mut self) {
         if self.is_wanted() {
-            let error = ErrorObject::new(ErrorCode::INTERNAL_ERROR, "the host gave no answer");
+            let error = ErrorObject::new(ErrorCode::INTERNAL_ERROR, "the host did not answer");
             refuse(&self.connection, &self.id, &error);
         }
     }
 }
 
-/// The server no longer wants an answer, and gets none.
+/// Handles a cancellation: there will be no response.
 pub(crate) fn withdrawn(connection: &Connection, id: &RequestId) {
-    // Out of the table first: what is dropped then is not answered.
+    // Out of the table first: the dropped task does not respond then.
     let question = connection.questions.lock().remove(id);
     if let Some(question) = question {
         question.abort();
     }
 }
 
-/// Which words a question that is not answered is answered with.
+/// Decides the response to a request that the host does not answer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Kind {
     Elicitation,
@@ -155,8 +170,8 @@ fn reply(
     let can = connection.settings.capabilities;
     let error = match (outcome, kind) {
         (Ok(given), _) => return answer(connection, id, &given),
-        // Nobody there to be asked: the question is cancelled rather than refused, so that the
-        // server can go on. A mode we did not declare beside one we did is the server's mistake.
+        // Without a host the request is cancelled rather than refused, so that the server can go
+        // on. A mode that we did not declare beside one that we did is the server's mistake.
         (Err(Unanswered::Undeclared), Kind::Elicitation) if can.forms() || can.urls() => {
             ErrorObject::new(
                 ErrorCode::INVALID_PARAMS,
@@ -178,7 +193,7 @@ fn reply(
             )
         }
         (Err(Unanswered::TooSlow | Unanswered::Host(HostError::Later)), Kind::Other) => {
-            ErrorObject::new(ErrorCode::INTERNAL_ERROR, "nobody answered in time")
+            ErrorObject::new(ErrorCode::INTERNAL_ERROR, "no answer in time")
         }
         (Err(Unanswered::Host(HostError::Refused { reason })), _) => {
             ErrorObject::new(ErrorCode::USER_REJECTED, reason)
@@ -201,7 +216,7 @@ fn answer<R: Serialize>(connection: &Connection, id: &RequestId, result: &R) {
     }
 }
 
-/// Answers with an error.
+/// Responds with an error.
 pub(crate) fn refuse(connection: &Connection, id: &RequestId, error: &ErrorObject) {
     let mut body = Vec::new();
     if encode_error(&mut body, Some(id), error).is_ok() {

@@ -161,7 +161,7 @@ async fn an_error_names_every_step_that_failed_and_how_long_it_was_waited_for() 
             TransportKind::Http,
             Box::new(nonsense),
             EraMode::Auto,
-            &["answered server/discover against", "refused initialize"],
+            &["invalid response to server/discover", "refused initialize"],
         ),
         (
             TransportKind::Http,
@@ -176,4 +176,16 @@ async fn an_error_names_every_step_that_failed_and_how_long_it_was_waited_for() 
             assert!(error.contains(want), "{want}: {error}");
         }
     }
+}
+
+/// `cat` is not a server.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_program_that_echoes_our_requests_is_reported() {
+    let error = Client::stdio("cat", [""; 0]).connect().await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "server 'cat' sent an invalid response to initialize: it echoed our own initialize \
+         request back; is it an MCP server?"
+    );
 }

@@ -344,7 +344,7 @@ async fn a_question_is_answered_even_if_the_host_panics() {
         result.content[0]
             .as_text()
             .unwrap()
-            .contains("the host gave no answer")
+            .contains("the host did not answer")
     );
 }
 

@@ -153,6 +153,16 @@ impl<V> IntoIterator for OrderedMap<V> {
     }
 }
 
+impl<'a, V> IntoIterator for &'a OrderedMap<V> {
+    type Item = (&'a str, &'a V);
+    type IntoIter =
+        std::iter::Map<std::slice::Iter<'a, (String, V)>, fn(&'a (String, V)) -> (&'a str, &'a V)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter().map(|(name, value)| (name.as_str(), value))
+    }
+}
+
 impl<V: Serialize> Serialize for OrderedMap<V> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.len()))?;

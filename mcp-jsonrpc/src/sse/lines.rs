@@ -2,9 +2,9 @@
 
 use memchr::memchr2;
 
-use super::{HEAD, PATIENCE};
+use super::{DISCARD_FACTOR, HEAD};
 
-/// Lines of at least this size leave the machine with its buffer instead of being copied.
+/// Lines of at least this size take the buffer with them instead of being copied.
 const LARGE: usize = 32 * 1024;
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
@@ -20,12 +20,12 @@ pub(super) struct SseLines {
 
 #[derive(Clone, Copy)]
 enum State {
-    /// Nothing has been read: a byte order mark may come.
+    /// Nothing has been read yet: a byte order mark may follow.
     Fresh,
     Lines,
     /// The last line ended with CR: an LF that follows belongs to it.
     AfterCr,
-    /// Inside an overlong line, so many bytes past the limit.
+    /// Inside an overlong line, this many bytes past the limit.
     Discarding(usize),
 }
 
@@ -35,7 +35,7 @@ pub(super) enum SseLine<'a> {
     Whole(&'a [u8]),
     /// The start of a line over the limit; the rest of it never comes out.
     Long(&'a [u8]),
-    /// That line goes on for ever.
+    /// That line does not end.
     Endless,
 }
 
@@ -117,7 +117,7 @@ impl SseLines {
                 State::Discarding(seen) => {
                     let end = self.line_end();
                     let seen = seen + end.unwrap_or(self.buffer.len()) - self.start;
-                    if seen > self.limit.saturating_mul(PATIENCE) {
+                    if seen > self.limit.saturating_mul(DISCARD_FACTOR) {
                         return Some(SseLine::Endless);
                     }
                     self.state = State::Discarding(seen);
@@ -133,7 +133,7 @@ impl SseLines {
         }
     }
 
-    /// The place of the next CR or LF. Looks at every byte once, however often it is asked.
+    /// The place of the next CR or LF. Looks at every byte once, however often it is called.
     fn line_end(&mut self) -> Option<usize> {
         let found = memchr2(b'\r', b'\n', self.buffer.get(self.scanned..)?);
         match found {

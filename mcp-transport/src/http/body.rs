@@ -1,4 +1,4 @@
-//! A reply's body, bounded in time and size.
+//! The body of a reply, bounded in time and size.
 
 use std::pin::{Pin, pin};
 use std::task::Poll;
@@ -16,14 +16,14 @@ use crate::{ReplyTimeout, TransportError};
 /// How much is allocated up front for a reply that announces its length.
 pub(crate) const MAX_PREALLOCATION: usize = 4 << 20;
 
-/// The bytes of a reply as they come.
+/// The bytes of a reply as they arrive.
 #[derive(Debug)]
 pub(crate) struct Body {
     response: Response,
     watch: Watch,
 }
 
-/// How long a reply may pause, and take in all.
+/// How long a reply may pause, and take in total.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
     idle: Option<Duration>,
@@ -55,7 +55,7 @@ impl Pace {
         Self { idle: None, total }
     }
 
-    /// When the next bytes must be there, and which limit says so.
+    /// When the next bytes are due, and which limit says so.
     fn deadline(&self) -> Option<(Instant, &'static str, Duration)> {
         let idle = self.idle.and_then(|limit| {
             Some((
@@ -73,11 +73,11 @@ impl Pace {
     }
 }
 
-/// Keeps the pace of one reply, all of it with one timer.
+/// Enforces the pace of one reply, with one timer.
 #[derive(Debug)]
 struct Watch {
     pace: Pace,
-    /// Never set to a later time than the next limit; moved on when it rings.
+    /// Never later than the next limit; reset when it fires.
     timer: Option<Pin<Box<Sleep>>>,
 }
 
@@ -86,7 +86,7 @@ impl Watch {
         Self { pace, timer: None }
     }
 
-    /// Waits as long as the limits allow.
+    /// Runs `work` within the limits.
     async fn keep<T>(
         &mut self,
         work: impl Future<Output = Result<T, TransportError>>,
@@ -175,7 +175,7 @@ impl Body {
         Ok(whole)
     }
 
-    /// As much of the body as comes in time and fits.
+    /// As much of the body as arrives in time and fits.
     pub(crate) async fn start(mut self, limit: usize) -> Vec<u8> {
         let mut start = Vec::new();
         while start.len() < limit

@@ -1,4 +1,4 @@
-//! The HTTP client underneath: its TLS, and the habits it must not have.
+//! The HTTP client: its TLS configuration, and the defaults that are switched off.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -9,16 +9,16 @@ use rustls_platform_verifier::BuilderVerifierExt;
 
 use crate::BoxError;
 
-/// How long an idle connection is kept. Just below the 60 s after which common load balancers hang
-/// up, so that a request hardly ever meets a connection that is being closed.
+/// How long an idle connection is kept: just below the 60 s after which common load balancers close
+/// it, so that a request rarely meets a connection that is being closed.
 const KEEP_ALIVE: Duration = Duration::from_secs(55);
 
-/// A client as this crate uses it, to start from when something must differ (a proxy, a resolver):
-/// rustls with ring as its cryptography and the operating system's certificates, proxies as the
-/// environment names them, HTTP/1.1, no cookies.
+/// The HTTP client that this crate uses by default, as a starting point for one with a proxy or a
+/// resolver: rustls with ring and the operating system's certificates, proxies from the environment,
+/// HTTP/1.1, no cookies.
 ///
-/// To bring certificates of your own, start from `reqwest::Client::builder()` instead, with a TLS
-/// feature of reqwest switched on: a ready-made TLS configuration does not take further ones.
+/// For certificates of your own, start from `reqwest::Client::builder()` instead, with one of
+/// reqwest's TLS features: certificates cannot be added to a preconfigured TLS backend.
 ///
 /// # Errors
 ///
@@ -27,8 +27,7 @@ pub fn client_builder() -> Result<ClientBuilder, BoxError> {
     Ok(plain_builder().tls_backend_preconfigured(system_tls()?))
 }
 
-/// The same for a server on this very machine without TLS: no certificates are read, and no proxy
-/// stands in between.
+/// The same for a server on this machine without TLS: reads no certificates and uses no proxy.
 pub(crate) fn loopback_builder() -> Result<ClientBuilder, BoxError> {
     let tls = tls_builder()?
         .with_root_certificates(RootCertStore::empty())
@@ -43,8 +42,8 @@ fn plain_builder() -> ClientBuilder {
         .pool_idle_timeout(KEEP_ALIVE)
 }
 
-/// Takes from a client whatever would go behind our back: credentials must not follow a redirect,
-/// a request must not be sent twice, and a body must not unfold beyond its limit.
+/// Switches off what must not happen implicitly: credentials must not follow a redirect, a request
+/// must not be sent twice, and a body must not be decompressed beyond its limit.
 pub(crate) fn tame(builder: ClientBuilder) -> ClientBuilder {
     builder
         .redirect(reqwest::redirect::Policy::none())

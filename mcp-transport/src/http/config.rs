@@ -1,9 +1,10 @@
-//! Where a server is and how to speak to it over HTTP.
+//! The configuration of a server behind a URL.
 
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
@@ -12,7 +13,7 @@ use crate::http::exchange::Exchange;
 use crate::http::headers::is_reserved;
 use crate::http::redirect::shown;
 use crate::http::{HttpConnect, HttpLimits};
-use crate::{AuthProvider, BoxError, Connect};
+use crate::{AuthProvider, BoxError, Connect, Transport, TransportError, TransportKind};
 
 /// The settings of one server behind a URL.
 ///
@@ -39,23 +40,23 @@ pub struct HttpConfig {
     sse_first: Option<bool>,
 }
 
-/// Which of the two HTTP transports to speak.
+/// Which of the two HTTP transports to use.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Kind {
-    /// Whichever the server speaks.
+    /// Whichever the server supports.
     Auto,
     Streamable,
     #[cfg(feature = "sse")]
     LegacySse,
 }
 
-/// What is wrong with a configuration.
+/// An invalid configuration.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum HttpConfigError {
-    /// Not a URL this transport can speak to.
+    /// Not a URL that this transport supports.
     Url {
-        /// What was given.
+        /// The URL.
         url: String,
         /// What is wrong with it.
         detail: String,
@@ -78,12 +79,12 @@ pub enum HttpConfigError {
 }
 
 impl HttpConfig {
-    /// A server at `url`, spoken to by whichever of Streamable HTTP and HTTP+SSE it understands.
+    /// A server at `url`, over Streamable HTTP or HTTP+SSE, whichever it supports.
     ///
     /// # Errors
     ///
-    /// When this is not an `http` or `https` URL, or has a user name or password in it: these
-    /// belong into a header or an [`AuthProvider`].
+    /// If this is not an `http` or `https` URL, or contains a user name or password: these belong in
+    /// a header or an [`AuthProvider`].
     pub fn new(url: &str) -> Result<Self, HttpConfigError> {
         let mut parsed = Url::parse(url).map_err(|error| HttpConfigError::Url {
             url: url.split(['?', '#']).next().unwrap_or_default().to_owned(),
@@ -127,7 +128,7 @@ impl HttpConfig {
         Ok(self)
     }
 
-    /// Asks this provider for the credentials of every request.
+    /// Gets the credentials of every request from this provider.
     #[must_use]
     pub fn with_auth(mut self, auth: Arc<dyn AuthProvider>) -> Self {
         self.auth = Some(auth);
@@ -141,9 +142,9 @@ impl HttpConfig {
         self
     }
 
-    /// Speaks through a client of your own: for a proxy, certificates or a resolver.
-    /// [`client_builder`] is a good start. Redirects, retries, the `Referer` header and compression
-    /// are switched off in any case; the connect time is yours to set.
+    /// Uses an HTTP client of your own, for a proxy, certificates or a resolver. [`client_builder`] is
+    /// a good start. Redirects, retries, the `Referer` header and compression are switched off in any
+    /// case; the connect timeout is yours to set.
     ///
     /// # Errors
     ///
@@ -153,14 +154,14 @@ impl HttpConfig {
         Ok(self)
     }
 
-    /// Speaks Streamable HTTP, and does not try HTTP+SSE.
+    /// Uses Streamable HTTP only.
     #[must_use]
     pub fn streamable_only(mut self) -> Self {
         self.kind = Kind::Streamable;
         self
     }
 
-    /// Speaks HTTP+SSE of 2024-11-05, and does not try Streamable HTTP.
+    /// Uses HTTP+SSE of 2024-11-05 only.
     #[cfg(feature = "sse")]
     #[must_use]
     pub fn sse_only(mut self) -> Self {
@@ -168,8 +169,8 @@ impl HttpConfig {
         self
     }
 
-    /// Tries HTTP+SSE before Streamable HTTP, or after it: whichever worked last. Only orders the
-    /// tries; without effect if the configuration names a kind.
+    /// Tries HTTP+SSE before Streamable HTTP, or after it, for instance by what worked last. Has no
+    /// effect if the configuration names a kind.
     #[cfg(feature = "sse")]
     #[must_use]
     pub fn sse_first(mut self, first: bool) -> Self {
@@ -177,10 +178,9 @@ impl HttpConfig {
         self
     }
 
-    /// The way to this server, ready to open connections. If the configuration names no kind,
-    /// Streamable HTTP is tried first and HTTP+SSE is its [`fallback`](Connect::fallback). It is
-    /// the other way round if `sse_first` says so or, if that was not called, for a URL that ends in
-    /// `/sse`.
+    /// A connector with one HTTP client for all its connections. If the configuration names no kind,
+    /// Streamable HTTP is tried first and HTTP+SSE is its [`fallback`](Connect::fallback); the other
+    /// way round if `sse_first` says so or, if that was not called, for a URL that ends in `/sse`.
     ///
     /// # Errors
     ///
@@ -189,6 +189,12 @@ impl HttpConfig {
         let kind = self.kind;
         let exchange = Arc::new(Exchange::new(self)?);
         Ok(connect_by(kind, exchange))
+    }
+
+    #[cfg(feature = "sse")]
+    fn tries_sse_first(&self) -> bool {
+        let path = self.url.path().trim_end_matches('/');
+        self.sse_first.unwrap_or(path.ends_with("/sse"))
     }
 
     pub(crate) fn client(&self) -> Result<reqwest::Client, HttpConfigError> {
@@ -204,6 +210,39 @@ impl HttpConfig {
     }
 }
 
+/// Each connection gets an HTTP client, and so a connection pool, of its own.
+/// [`into_connect`](HttpConfig::into_connect) makes one client for all of them.
+#[async_trait]
+impl Connect for HttpConfig {
+    async fn connect(&self) -> Result<Arc<dyn Transport>, TransportError> {
+        let connect = self.clone().into_connect();
+        let connect = connect.map_err(|error| TransportError::Io {
+            action: "setting up the HTTP client".to_owned(),
+            source: error.into(),
+        })?;
+        connect.connect().await
+    }
+
+    fn target(&self) -> String {
+        shown(&self.url)
+    }
+
+    fn kind(&self) -> TransportKind {
+        match self.kind {
+            Kind::Streamable => TransportKind::Http,
+            #[cfg(feature = "sse")]
+            Kind::LegacySse => TransportKind::LegacySse,
+            #[cfg(feature = "sse")]
+            Kind::Auto if self.tries_sse_first() => TransportKind::LegacySse,
+            Kind::Auto => TransportKind::Http,
+        }
+    }
+
+    fn fallback(&self) -> Option<Arc<dyn Connect>> {
+        self.clone().into_connect().ok()?.fallback()
+    }
+}
+
 fn build(builder: reqwest::ClientBuilder) -> Result<reqwest::Client, HttpConfigError> {
     builder.build().map_err(|source| HttpConfigError::Client {
         source: source.into(),
@@ -215,9 +254,7 @@ fn connect_by(kind: Kind, exchange: Arc<Exchange>) -> Arc<dyn Connect> {
     use crate::legacy_sse::SseConnect;
 
     let streamable = HttpConnect::over(exchange.clone());
-    let config = exchange.config();
-    let path = config.url.path().trim_end_matches('/');
-    let sse_first = config.sse_first.unwrap_or(path.ends_with("/sse"));
+    let sse_first = exchange.config().tries_sse_first();
     let sse = SseConnect::over(exchange);
     match kind {
         Kind::Streamable => Arc::new(streamable),
@@ -232,7 +269,7 @@ fn connect_by(_: Kind, exchange: Arc<Exchange>) -> Arc<dyn Connect> {
     Arc::new(HttpConnect::over(exchange))
 }
 
-/// Checks a header that the protocol does not know of.
+/// Checks a header that is not the protocol's.
 pub(crate) fn custom_header(
     name: &str,
     value: &str,
@@ -251,7 +288,7 @@ pub(crate) fn custom_header(
     Ok((parsed, value))
 }
 
-/// Whether the server is on this very machine.
+/// Whether the server is on this machine.
 fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let address = host.trim_start_matches('[').trim_end_matches(']');
@@ -276,7 +313,9 @@ impl fmt::Debug for HttpConfig {
 impl fmt::Display for HttpConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Url { url, detail } => write!(f, "'{url}' is no MCP server's URL: {detail}"),
+            Self::Url { url, detail } => {
+                write!(f, "'{url}' is not a valid MCP server URL: {detail}")
+            }
             Self::ReservedHeader { name } => {
                 write!(
                     f,

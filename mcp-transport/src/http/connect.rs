@@ -17,8 +17,8 @@ pub struct HttpConnect {
 }
 
 impl HttpConnect {
-    /// Speaks Streamable HTTP to the server of this configuration, whatever kind it names.
-    /// [`HttpConfig::into_connect`] goes by the kind.
+    /// Connects over Streamable HTTP, whatever kind the configuration names.
+    /// [`HttpConfig::into_connect`] honours the kind.
     ///
     /// # Errors
     ///

@@ -276,19 +276,24 @@ impl Connection {
             resume,
         };
         if wants_response {
-            let body = match reply.response().await {
-                Ok(response) if response.is_direct => Some(response.body),
-                Ok(response) => {
-                    reply.deliver(response.body).await;
-                    None
-                }
+            let response = match reply.response().await {
+                Ok(response) => response,
                 Err(error) => {
                     reply.deliver_end(error).await;
                     return Ok(None);
                 }
             };
-            self.tasks.drain(id, async move { reply.drain().await });
-            return Ok(body);
+            drop(permit);
+            if response.is_direct {
+                self.tasks.drain(id, async move { reply.drain().await });
+                return Ok(Some(response.body));
+            }
+            reply.deliver(response.body).await;
+            self.tasks.drain(id, async move {
+                reply.drain().await;
+                reply.deliver_end(over()).await;
+            });
+            return Ok(None);
         }
         let tasks = Arc::clone(&self.tasks);
         let read = self.tasks.read_reply(id.clone(), async move {

@@ -8,10 +8,10 @@ use base64::engine::general_purpose::STANDARD;
 const START: &str = "=?base64?";
 const END: &str = "?=";
 
-/// Spells `value` so that it survives in a header.
+/// Encodes `value` for a header.
 ///
-/// Printable ASCII stays as it is. All else, blanks at either end, and what could be taken for an
-/// escaped value, becomes `=?base64?…?=`.
+/// Printable ASCII is unchanged. Anything else, spaces at either end, and what looks like an encoded
+/// value, becomes `=?base64?…?=`.
 pub(crate) fn escape(value: &str) -> Cow<'_, str> {
     let printable = value.bytes().all(|byte| matches!(byte, b' '..=b'~'));
     let trimmed = !value.starts_with(' ') && !value.ends_with(' ');

@@ -39,7 +39,7 @@ impl EventStream {
         self
     }
 
-    /// The event stream that `response` should be.
+    /// Checks that `response` is an event stream.
     pub(crate) async fn of(
         response: Response,
         pace: Pace,
@@ -88,7 +88,7 @@ impl EventStream {
         &self.parser
     }
 
-    /// The failure of a stream with an event over the limit.
+    /// The error of a stream with an event over the limit.
     pub(crate) fn too_large(&self) -> TransportError {
         TransportError::TooLarge {
             what: "an event of the reply",

@@ -1,4 +1,4 @@
-//! Which headers a message travels with.
+//! The headers of a message.
 
 use reqwest::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 
@@ -19,7 +19,7 @@ const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 const IDENTITY: HeaderValue = HeaderValue::from_static("identity");
 
-/// Headers that are ours or HTTP's to set, beside all that begin with `mcp-`.
+/// Headers that only we or HTTP may set, besides all that begin with `mcp-`.
 const RESERVED: [&str; 14] = [
     "accept",
     "accept-encoding",
@@ -37,7 +37,7 @@ const RESERVED: [&str; 14] = [
     "upgrade",
 ];
 
-/// Whether neither users nor credential providers may set this header.
+/// Whether users and credential providers must not set this header.
 pub(crate) fn is_reserved(name: &HeaderName) -> bool {
     name.as_str().starts_with("mcp-") || RESERVED.contains(&name.as_str())
 }
@@ -86,7 +86,7 @@ pub(crate) fn of_stream(
     headers
 }
 
-/// The headers every request has in common.
+/// The headers that every request has.
 pub(crate) fn of_connection(revision: Option<Revision>, session: Option<&SessionId>) -> HeaderMap {
     let mut headers = HeaderMap::with_capacity(12);
     headers.insert(ACCEPT_ENCODING, IDENTITY);
@@ -99,7 +99,7 @@ pub(crate) fn of_connection(revision: Option<Revision>, session: Option<&Session
     headers
 }
 
-/// Whether a message of this revision stands for itself.
+/// Whether a message of this revision is self-contained.
 pub(crate) fn is_modern(revision: Option<Revision>) -> bool {
     revision.is_some_and(Revision::is_modern)
 }

@@ -1,4 +1,4 @@
-//! The bounded queue between those who hear from the server and the one who calls `recv`.
+//! The bounded queue between the tasks that read from the server and the caller of `recv`.
 
 use std::collections::VecDeque;
 use std::pin::pin;
@@ -14,9 +14,9 @@ pub(crate) struct Inbox {
     max_messages: usize,
     max_bytes: usize,
     state: Mutex<State>,
-    /// Something came in.
+    /// An item was queued.
     arrived: Notify,
-    /// Something went out.
+    /// An item was taken.
     freed: Notify,
 }
 
@@ -38,13 +38,13 @@ impl Inbox {
         }
     }
 
-    /// Queues `item`, waiting for room. After [`end`](Self::end) it is thrown away.
+    /// Queues `item`, waiting for room. After [`end`](Self::end) it is discarded.
     pub(crate) async fn push(&self, item: Incoming) {
         let mut waiting = Some(item);
         while !self.try_push(&mut waiting) {
             let mut freed = pin!(self.freed.notified());
             freed.as_mut().enable();
-            // Once more: room made before we began to wait wakes nobody.
+            // Once more: room that was freed before we registered does not wake us.
             if self.try_push(&mut waiting) {
                 return;
             }
@@ -76,13 +76,13 @@ impl Inbox {
         true
     }
 
-    /// The next item; once the queue is empty and ended, its end, again and again.
+    /// The next item; once the queue is empty and ended, its end, every time.
     pub(crate) async fn recv(&self) -> Incoming {
         loop {
             if let Some(item) = self.try_recv() {
                 return item;
             }
-            // A word that came before we began to wait is kept for us.
+            // A notification from before this call is stored.
             self.arrived.notified().await;
         }
     }
@@ -98,21 +98,21 @@ impl Inbox {
         Some(item)
     }
 
-    /// Nothing more will come: what is queued is still delivered. The first end counts.
+    /// Ends the queue. What is queued is still delivered; only the first end counts.
     pub(crate) fn end(&self, closed: Closed) {
         self.state.lock().end.get_or_insert(closed);
         self.arrived.notify_one();
         self.freed.notify_waiters();
     }
 
-    /// How it ended, once it has.
+    /// How the queue ended, once it has.
     #[cfg(feature = "sse")]
     pub(crate) fn ended(&self) -> Option<Closed> {
         self.state.lock().end.clone()
     }
 }
 
-/// What an item counts for: its bytes.
+/// The size of an item in bytes.
 fn size(item: &Incoming) -> usize {
     match item {
         Incoming::Message { body, .. } => body.len(),

@@ -1,11 +1,11 @@
-//! How much, how many and how long.
+//! The limits of an HTTP connection.
 
 use std::time::Duration;
 
-/// The bounds of an HTTP connection. The defaults leave room for anything ordinary.
+/// The limits of an HTTP connection. The defaults leave room for anything ordinary.
 ///
-/// The times are a net under the caller's own deadlines, not a replacement for them, and are
-/// therefore long; a dead peer is noticed by TCP keep-alive within a minute.
+/// The timeouts are a safety net under the caller's own deadlines and therefore long; a dead peer is
+/// noticed by TCP keep-alive within a minute.
 ///
 /// ```
 /// use std::time::Duration;
@@ -81,12 +81,12 @@ macro_rules! with {
 }
 
 with! {
-    /// Requests whose reply has not come in full yet; further ones wait. Notifications, answers and
-    /// streams that stay open are not counted. Default: 64.
+    /// Requests whose reply is not complete; further ones wait. Notifications, responses and streams
+    /// that stay open are not counted. Default: 64.
     with_requests_in_flight => requests_in_flight: usize;
     /// One message: a JSON body or an event. Default: 32 MiB.
     with_message_bytes => message_bytes: usize;
-    /// What is read of the body of an error answer. Default: 64 KiB.
+    /// How much of the body of an error response is read. Default: 64 KiB.
     with_error_body_bytes => error_body_bytes: usize;
     /// Bytes of large replies (64 KiB or more) that are read at the same time; further ones wait,
     /// and one that is larger is read alone. Default: 4 MiB.
@@ -97,19 +97,19 @@ with! {
     with_queued_bytes => queued_bytes: usize;
     /// Redirects followed for one request. Default: 5.
     with_redirects => redirects: u32;
-    /// Refusals of one request that the [`AuthProvider`](crate::AuthProvider) may answer with
-    /// another try. Default: 3.
+    /// Refusals of one request that the [`AuthProvider`](crate::AuthProvider) may answer with another
+    /// attempt. Default: 3.
     with_challenges => challenges: u32;
     /// Attempts in a row to resume a broken reply before its request fails. Default: 4.
     with_resumptions => resumptions: u32;
-    /// Attempts in a row to reopen the stream on which the server speaks unasked, before it is
-    /// given up until the server is heard of again. Default: 8.
+    /// Attempts in a row to reopen the stream for unsolicited messages, before it rests until the
+    /// server is reachable again. Default: 8.
     with_reconnects => reconnects: u32;
     /// Name look-up, TCP and TLS together. Default: 10 s.
     with_connect_timeout => connect_timeout: Duration;
-    /// From the request to the head of its reply. Default: 20 min.
+    /// From the request to the head of the HTTP response. Default: 20 min.
     with_first_byte_timeout => first_byte_timeout: Duration;
-    /// From a notification or an answer to the server's word that it has got it. Default: 30 s.
+    /// From a notification or a response to its acknowledgement. Default: 30 s.
     with_acknowledge_timeout => acknowledge_timeout: Duration;
     /// A pause within a reply. Default: 20 min.
     with_idle_timeout => idle_timeout: Duration;
@@ -118,16 +118,16 @@ with! {
     /// How long sending `notifications/initialized` waits for the server's own stream to open
     /// before it goes on in the background. Default: 1 s.
     with_listen_timeout => listen_timeout: Duration;
-    /// HTTP+SSE: until the event stream answers, and from there to its `endpoint` event.
+    /// HTTP+SSE: until the event stream begins, and from there to its `endpoint` event.
     /// Default: 30 s.
     with_endpoint_timeout => endpoint_timeout: Duration;
-    /// Saying goodbye. Default: 2 s.
+    /// Ending the session. Default: 2 s.
     with_close_timeout => close_timeout: Duration;
-    /// The shortest wait before a reconnection, whatever the server says; it grows while nothing
-    /// comes of it. Default: 100 ms.
+    /// The shortest delay before a reconnection, whatever the server asks for; it grows while there
+    /// is no progress. Default: 100 ms.
     with_min_retry_delay => min_retry_delay: Duration;
-    /// The longest wait a server may ask for before a reconnection; if it asks for more, the
-    /// stream is given up. Default: 5 min.
+    /// The longest delay a server may ask for before a reconnection; if it asks for more, the stream
+    /// is abandoned. Default: 5 min.
     with_max_retry_delay => max_retry_delay: Duration;
 }
 

@@ -1,13 +1,13 @@
-//! When a broken stream is opened again. Pure: no clock, no connection.
+//! When a broken stream is reopened. Pure: no clock, no connection.
 
 use std::time::Duration;
 
 use crate::http::HttpLimits;
 use mcp_jsonrpc::sse::SseParser;
 
-/// The first wait when the server did not name one; it doubles from there.
+/// The first delay if the server did not name one; it doubles from there.
 const FIRST: Duration = Duration::from_secs(1);
-/// Where the doubling stops.
+/// Where the doubling ends.
 const LONGEST: Duration = Duration::from_secs(30);
 
 /// The state of one stream over all its connections.
@@ -18,25 +18,25 @@ pub(crate) struct Reconnect {
     budget: u32,
     retry: Option<Duration>,
     last_event_id: Option<String>,
-    /// Attempts to open in a row that failed.
+    /// Failed attempts in a row.
     failures: u32,
-    /// Waits since the last message.
+    /// Delays since the last message.
     waits: u32,
 }
 
 /// What to do about a broken stream.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Next {
-    /// Open it again, this much later and not earlier.
+    /// Reopen it after this delay.
     After(Duration),
-    /// It failed too often.
+    /// The attempts are exhausted.
     Exhausted,
-    /// The server asks for a longer wait than anybody would.
+    /// The server asks for a delay beyond the limit.
     TooLong(Duration),
 }
 
 impl Reconnect {
-    /// Gives up after `budget` attempts in a row that failed.
+    /// Allows `budget` failed attempts in a row.
     pub(crate) fn new(limits: &HttpLimits, budget: u32) -> Self {
         Self {
             floor: limits.min_retry_delay,
@@ -59,12 +59,12 @@ impl Reconnect {
         self.failures = 0;
     }
 
-    /// A message came.
+    /// A message arrived.
     pub(crate) fn progressed(&mut self) {
         self.waits = 0;
     }
 
-    /// The stream has ended: keeps what it said about reconnecting.
+    /// The stream has ended: keeps its event id and retry delay.
     pub(crate) fn ended(&mut self, stream: &SseParser) -> Next {
         if let Some(id) = stream.last_event_id() {
             self.last_event_id = Some(id.to_owned());
@@ -87,11 +87,11 @@ impl Reconnect {
         (self.failures, self.waits) = (0, 0);
     }
 
-    /// What the server asked for, or an ever longer wait; in any case `at_least` this much.
+    /// The delay that the server asked for, or one that doubles; `at_least` this much.
     fn next(&mut self, at_least: Duration) -> Next {
         let wait = match self.retry {
             Some(retry) if retry > self.ceiling => return Next::TooLong(retry),
-            // Whoever asks for a storm gets an ever gentler breeze.
+            // A server that asks for a reconnection storm gets growing delays instead.
             Some(retry) if retry < self.floor => doubled(self.floor, self.waits).min(FIRST),
             Some(retry) => retry,
             None => doubled(FIRST, self.waits),
@@ -101,7 +101,7 @@ impl Reconnect {
     }
 }
 
-/// `first`, doubled for every round so far.
+/// `first`, doubled for every round.
 fn doubled(first: Duration, rounds: u32) -> Duration {
     first.saturating_mul(1 << rounds.min(10)).min(LONGEST)
 }

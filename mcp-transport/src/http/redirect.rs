@@ -2,7 +2,7 @@
 
 use reqwest::Url;
 
-/// Where a redirect leads, or why it is not followed.
+/// The target of a redirect, or why it is not followed.
 pub(crate) fn follow(from: &Url, status: u16, location: Option<&[u8]>) -> Result<Url, String> {
     let here = shown(from);
     let Some(location) = location else {
@@ -41,7 +41,7 @@ pub(crate) fn same_origin(a: &Url, b: &Url) -> bool {
     matches!(a.scheme(), "http" | "https") && a.origin() == b.origin()
 }
 
-/// Takes away what is not part of an HTTP target: user name, password, fragment.
+/// Removes what is not part of an HTTP target: user name, password, fragment.
 pub(crate) fn strip(url: &mut Url) {
     // Both fail only for URLs without a host.
     let _ = url.set_username("");
@@ -49,7 +49,7 @@ pub(crate) fn strip(url: &mut Url) {
     url.set_fragment(None);
 }
 
-/// A URL for people: without query and credentials.
+/// A URL for display: without query and credentials.
 pub(crate) fn shown(url: &Url) -> String {
     let mut url = url.clone();
     strip(&mut url);

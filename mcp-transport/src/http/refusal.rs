@@ -1,4 +1,4 @@
-//! Answers that are no success, and what they tell about delivery.
+//! Responses other than success, and what they say about delivery.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use crate::http::body::{Body, Pace};
 use crate::http::redirect::shown;
 use crate::{Delivery, HttpFailure, SendError, TransportError};
 
-/// How long the body of an error answer may take.
+/// How long the body of an error response may take.
 pub(crate) const BODY_TIME: Duration = Duration::from_secs(2);
 
-/// Turns an answer that is no success into an error, with the start of its body.
+/// Turns a response other than success into an error, with the start of its body.
 pub(crate) async fn refusal(response: Response, limits: &HttpLimits) -> SendError {
     let status = response.status().as_u16();
     let failure = HttpFailure {
@@ -27,7 +27,7 @@ pub(crate) async fn refusal(response: Response, limits: &HttpLimits) -> SendErro
     SendError::new(TransportError::Http(failure), delivery(status))
 }
 
-/// Reads a body nobody wants, if it is short, so that the connection can be used again.
+/// Reads and discards a body, if it is short, so that the connection can be reused.
 pub(crate) async fn discard(response: Response, limits: &HttpLimits) {
     let limit = limits.error_body_bytes;
     if response
@@ -40,11 +40,11 @@ pub(crate) async fn discard(response: Response, limits: &HttpLimits) {
     }
 }
 
-/// What a status that is no success says about the message.
+/// What a status other than success says about the message's delivery.
 ///
-/// `NotSent` only where the status itself means that the server turned the message away at the
-/// door: for lack of permission, address, form or capacity. After any other 4xx the server has
-/// read the message and judged it; after a 5xx nobody knows how far it got.
+/// `NotSent` only where the status means that the server turned the message away unread: for lack of
+/// permission, address, form or capacity. After any other 4xx the server has read the message and
+/// judged it; after a 5xx it is unknown how far it got.
 pub(crate) fn delivery(status: u16) -> Delivery {
     match status {
         300..400 => Delivery::NotSent,

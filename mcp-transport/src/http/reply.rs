@@ -1,4 +1,4 @@
-//! What a successful answer to a request carries.
+//! The body of a successful response.
 
 use mcp_jsonrpc::{
     DecodeError, DecodeLimits, Incoming, MessageRef, RequestId, Side, decode, peek_response,
@@ -11,7 +11,7 @@ use crate::http::body::{Body, Pace};
 use crate::http::events::media_type;
 use crate::http::refusal::BODY_TIME;
 
-/// How much of a foreign reply is shown.
+/// How much of an unexpected reply is shown.
 const SAMPLE: usize = 200;
 
 /// The two forms of a reply.
@@ -24,7 +24,7 @@ pub(crate) enum Reply {
 }
 
 impl Reply {
-    /// Tells the two apart; everything else is an error, and known at once.
+    /// Distinguishes the two; everything else is an error.
     pub(crate) async fn of(response: Response) -> Result<Self, TransportError> {
         let status = response.status().as_u16();
         if matches!(status, 202 | 204 | 205) {
@@ -43,7 +43,7 @@ impl Reply {
         let media_type = media_type(&response);
         match media_type.as_str() {
             "text/event-stream" => Ok(Self::Events(response)),
-            // Nobody forgets to name any type but JSON.
+            // A reply without a type is JSON.
             "application/json" | "" => Ok(Self::Json(response)),
             other if other.ends_with("+json") => Ok(Self::Json(response)),
             other => {
@@ -58,7 +58,7 @@ impl Reply {
     }
 }
 
-/// Refuses at once what cannot be a message. The rest is for the reader to judge.
+/// Refuses what cannot be a message. The rest is up to the reader.
 pub(crate) fn check_json(body: &[u8]) -> Result<(), TransportError> {
     let text = body
         .strip_prefix(b"\xEF\xBB\xBF")
@@ -76,7 +76,7 @@ pub(crate) fn check_json(body: &[u8]) -> Result<(), TransportError> {
     }
 }
 
-/// The requests that these bytes answer, be it badly.
+/// The requests that these bytes answer, even if the responses are invalid.
 pub(crate) fn answered(body: &[u8], limits: &DecodeLimits) -> Vec<RequestId> {
     if let Some((id, _)) = peek_response(body) {
         return vec![id.into()];
@@ -96,9 +96,9 @@ pub(crate) fn answered(body: &[u8], limits: &DecodeLimits) -> Vec<RequestId> {
     }
 }
 
-/// Whether a refusal with status 400 means that the server has lost our session. The protocol
-/// wants a 404 for that, but servers written after a much copied example answer 400 with an error
-/// that has no id and says so.
+/// Whether a response with status 400 means that the server has lost our session. The protocol
+/// prescribes 404 for that, but servers modelled on a popular example respond with 400 and an error
+/// without an id that says so.
 pub(crate) fn blames_session(body: &[u8]) -> bool {
     let Ok(Incoming::Single(MessageRef::Response {
         id: None,
@@ -115,7 +115,7 @@ fn malformed(detail: String) -> TransportError {
     TransportError::Malformed { detail }
 }
 
-/// The first line of a text nobody expected.
+/// The first line of an unexpected text.
 fn sample(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let line = text.trim().lines().next().unwrap_or_default();

@@ -1,28 +1,28 @@
-//! The session of the legacy era: handed out with the answer to `initialize`, and with nothing
-//! else; echoed on everything after it; over when the server says 404.
+//! The session of the legacy era: assigned in the response to `initialize` only, sent with everything
+//! after it, ended by a 404.
 
 use reqwest::header::HeaderValue;
 
 use crate::TransportError;
 
-/// What is known about the session.
+/// The state of the session.
 #[derive(Debug, Default)]
 pub(crate) enum Session {
-    /// The server has handed out none.
+    /// The server has not assigned one.
     #[default]
     None,
     /// Everything but `initialize` carries this id.
     Active(SessionId),
-    /// The server has forgotten it. Nothing but `initialize` makes sense now.
+    /// The server no longer knows it. Only `initialize` makes sense now.
     Expired,
 }
 
-/// A session's id. A secret: whoever knows it can speak in our name.
+/// A session's id. It is a secret: it identifies us to the server.
 #[derive(Clone, Eq, PartialEq)]
 pub(crate) struct SessionId(HeaderValue);
 
 impl Session {
-    /// `initialize` was answered: from now on its session is ours, or none is.
+    /// Takes the session, or the lack of one, from the response to `initialize`.
     pub(crate) fn begin(
         &mut self,
         header: Option<&HeaderValue>,
@@ -40,7 +40,7 @@ impl Session {
         self.id()
     }
 
-    /// The id to send along, if there is one.
+    /// The id to send, if there is one.
     pub(crate) fn id(&self) -> Result<Option<SessionId>, TransportError> {
         match self {
             Self::None => Ok(None),
@@ -49,15 +49,15 @@ impl Session {
         }
     }
 
-    /// The server does not know the session `used`. A late word about an earlier session leaves
-    /// the present one alone.
+    /// Marks the session `used` as unknown to the server. A late response about an earlier session does
+    /// not affect the current one.
     pub(crate) fn expire(&mut self, used: &SessionId) {
         if matches!(self, Self::Active(id) if id == used) {
             *self = Self::Expired;
         }
     }
 
-    /// Ends the session and hands out its id, for the goodbye.
+    /// Ends the session and returns its id, for the `DELETE` request.
     pub(crate) fn take(&mut self) -> Option<SessionId> {
         match std::mem::take(self) {
             Self::Active(id) => Some(id),

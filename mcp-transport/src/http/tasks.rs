@@ -1,4 +1,4 @@
-//! The tasks of one connection: found by request, ended together.
+//! The tasks of one connection: found by request, aborted together.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -17,8 +17,8 @@ use mcp_jsonrpc::sse::SseFrame;
 
 /// Opens connections to one server over HTTP+SSE, the transport of 2024-11-05.
 ///
-/// A connection is ready when the server has said where to post messages. A lost event stream ends
-/// the connection; a new one starts over.
+/// A connection is ready when the server has announced its endpoint for messages. A lost event stream
+/// ends the connection; a new one starts over.
 #[derive(Clone, Debug)]
 pub struct SseConnect {
     exchange: Arc<Exchange>,
@@ -26,8 +26,8 @@ pub struct SseConnect {
 }
 
 impl SseConnect {
-    /// Speaks HTTP+SSE to the server of this configuration, whatever kind it names.
-    /// [`HttpConfig::into_connect`] goes by the kind.
+    /// Connects over HTTP+SSE, whatever kind the configuration names. [`HttpConfig::into_connect`]
+    /// honours the kind.
     ///
     /// # Errors
     ///
@@ -77,7 +77,7 @@ impl SseConnect {
     }
 }
 
-/// Reads up to the `endpoint` event; returns its data.
+/// Reads up to the `endpoint` event and returns its data.
 async fn first_endpoint(stream: &mut EventStream) -> Result<Vec<u8>, TransportError> {
     loop {
         match stream.next().await? {

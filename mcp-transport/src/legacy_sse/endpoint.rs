@@ -1,11 +1,11 @@
-//! Where messages are posted to: what the `endpoint` event says, as long as it is the same server.
+//! The URL that messages are posted to: that of the `endpoint` event, if it has the same origin.
 
 use reqwest::Url;
 
 use crate::TransportError;
 use crate::http::{same_origin, shown, strip};
 
-/// Reads the data of an `endpoint` event: a URL, or a part of one, of the stream's own origin.
+/// Reads the data of an `endpoint` event: an absolute or relative URL with the stream's origin.
 pub(crate) fn endpoint(stream: &Url, data: &[u8]) -> Result<Url, TransportError> {
     let malformed = |detail: String| TransportError::Malformed { detail };
     let text = std::str::from_utf8(data).map(str::trim).unwrap_or_default();

@@ -33,7 +33,7 @@ pub struct SseTransport {
 #[derive(Debug)]
 struct Line {
     inbox: Inbox,
-    /// Requests whose POST has not been acknowledged. The answer may well come first.
+    /// Requests whose POST has not been acknowledged. The response may come first.
     posting: Mutex<HashMap<RequestId, oneshot::Sender<()>>>,
     /// Whether the event stream is over.
     over: watch::Sender<bool>,
@@ -78,7 +78,7 @@ impl SseTransport {
         Ok(())
     }
 
-    /// Posts a request. Done when the POST is acknowledged or the request answered.
+    /// Posts a request. Completes when the POST is acknowledged or the request answered.
     async fn post_request(&self, id: RequestId, message: Outgoing) -> Result<(), SendError> {
         let _permit = self
             .window
@@ -97,7 +97,7 @@ impl SseTransport {
         }
     }
 
-    /// The failure of a message that met the end of the connection.
+    /// The error of a message that was sent after the end of the connection.
     fn over(&self, delivery: Delivery) -> SendError {
         let error = match self.line.inbox.ended() {
             Some(Closed { error: Some(_), .. }) => TransportError::Io {
@@ -110,7 +110,7 @@ impl SseTransport {
     }
 }
 
-/// Takes a request off the list when its POST is over, one way or another.
+/// Removes a request from the table when its POST is over.
 struct Posting<'a> {
     line: &'a Line,
     id: RequestId,
@@ -154,7 +154,7 @@ impl Transport for SseTransport {
         let reader = self.reader.lock().take();
         if let Some(reader) = reader {
             reader.abort();
-            // An error only says that it was aborted.
+            // An error only means that it was aborted.
             let _ = reader.await;
         }
     }
@@ -182,7 +182,7 @@ impl Line {
         self.over.send_replace(true);
     }
 
-    /// Lets go of POSTs whose request has been answered.
+    /// Completes POSTs whose request has been answered.
     fn acknowledge(&self, body: &[u8]) {
         if self.posting.lock().is_empty() {
             return;
@@ -195,12 +195,12 @@ impl Line {
     }
 }
 
-/// Reads the event stream to its end, which is the end of the connection.
+/// Reads the event stream to its end, which ends the connection.
 async fn read(mut stream: EventStream, line: Arc<Line>, target: String) {
     let error = loop {
         match stream.next().await {
             Ok(Some(SseFrame::Event(event))) => {
-                // A later `endpoint` event is no message, and nobody follows it.
+                // A later `endpoint` event is ignored.
                 if event.event == "message" && !event.data.is_empty() {
                     line.acknowledge(&event.data);
                     line.inbox

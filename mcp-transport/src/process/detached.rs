@@ -1,4 +1,4 @@
-//! Programs that are to outlive this one, such as the browser that shows a page.
+//! Programs that outlive this one, such as a browser.
 
 use std::io;
 use std::os::unix::process::CommandExt as _;
@@ -9,10 +9,10 @@ const NOT_FOUND: i32 = 127;
 
 /// Starts the first of these commands that works, as a program that outlives this one.
 ///
-/// The program is never a child of this process, so [`ProcessTracker`](super::ProcessTracker) does
-/// not end it, even where it [adopts orphans](super::ProcessTracker::adopt_orphans). Of each
-/// command, only the program and its arguments count. Fails if none of them is installed; whether
-/// the program does its work cannot be known.
+/// The program is never a child of this process, so [`ProcessTracker`](super::ProcessTracker) does not
+/// end it, even if it [adopts orphans](super::ProcessTracker::adopt_orphans). Of each command, only the
+/// program and its arguments are used. Fails if none of them is installed; whether the program works
+/// is unknown.
 pub fn spawn_detached(commands: &[Command]) -> io::Result<()> {
     let mut shell = Command::new("/bin/sh");
     shell
@@ -36,7 +36,7 @@ pub fn spawn_detached(commands: &[Command]) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::NotFound, text))
 }
 
-/// A script that ends as soon as the program runs, so that the program has no parent of ours.
+/// A script that exits as soon as the program runs, so that the program is not our descendant.
 fn script(commands: &[Command]) -> String {
     let is_installed =
         |it: &Command| format!("command -v {}", quoted(&it.get_program().to_string_lossy()));

@@ -1,13 +1,13 @@
-//! Which process is which: ids come back, pairs of id and start time do not.
+//! The identity of a process: ids are reused, pairs of id and start time are not.
 
 use std::fmt;
 
-/// When a process started, in whatever terms its system tells it. Only good for comparing.
+/// When a process started, in the system's own format. Only meant for comparison.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(super) struct StartTime(String);
 
 impl StartTime {
-    /// Where the system does not tell.
+    /// Where the system does not provide it.
     pub(super) fn unknown() -> Self {
         Self("0".to_owned())
     }
@@ -40,7 +40,7 @@ pub(super) fn start_time(pid: u32) -> Option<StartTime> {
     };
 }
 
-/// Which run of the system this is: process ids mean nothing in another. Empty if unknown.
+/// The id of the current boot, since process ids mean nothing in another. Empty if unknown.
 pub(super) fn boot() -> String {
     #[cfg(target_os = "linux")]
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
@@ -49,12 +49,12 @@ pub(super) fn boot() -> String {
     boot.trim().to_owned()
 }
 
-/// Linux tells through `/proc`.
+/// On Linux, from `/proc`.
 #[cfg(target_os = "linux")]
 pub(super) mod linux {
     use super::StartTime;
 
-    /// What `/proc/<pid>/stat` says.
+    /// The content of `/proc/<pid>/stat`.
     #[derive(Debug, Eq, PartialEq)]
     pub(crate) struct Stat {
         pub(crate) parent: u32,
@@ -68,14 +68,14 @@ pub(super) mod linux {
         parse(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
     }
 
-    /// All processes; `None` if the system does not let us look.
+    /// All processes; `None` if `/proc` cannot be read.
     pub(crate) fn processes() -> Option<Vec<u32>> {
         let entries = std::fs::read_dir("/proc").ok()?;
         let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
         Some(pids.collect())
     }
 
-    /// The running processes of a group; `None` if the system does not let us look.
+    /// The running processes of a group; `None` if `/proc` cannot be read.
     pub(crate) fn members(group: u32) -> Option<Vec<u32>> {
         let is_member = |pid: &u32| stat(*pid).is_some_and(|s| s.is_running && s.group == group);
         Some(processes()?.into_iter().filter(is_member).collect())
@@ -145,7 +145,7 @@ pub(super) mod linux {
     }
 }
 
-/// Elsewhere `ps` knows, to the second.
+/// Elsewhere from `ps`, to the second.
 #[cfg(all(unix, not(target_os = "linux")))]
 mod posix {
     use std::process::{Command, Stdio};

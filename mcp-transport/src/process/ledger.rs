@@ -1,4 +1,4 @@
-//! What a host leaves behind when it is killed itself, and how the next one ends it.
+//! The record of processes that a host leaves behind if it is killed, for the next host to clean up.
 
 mod reap;
 
@@ -13,23 +13,21 @@ use parking_lot::Mutex;
 
 use super::identity::{self, StartTime};
 
-/// Set in every child's environment while a ledger is kept: proves whose child a process is, even
-/// when its parent is gone.
+/// Set in every child's environment while a ledger is kept: proves whose child a process is, even if
+/// its parent is gone.
 pub(crate) const LEDGER_VARIABLE: &str = "SWITCHBOARD_LEDGER";
 
 /// A record on disk of the processes this host has started.
 ///
-/// Nothing can run when a host is killed by SIGKILL. On Linux the kernel then kills the direct
-/// children, on Windows whole jobs, but what a launcher has started lives on. So each host keeps a
-/// file in a directory they share, and [`open`](Self::open) ends what hosts that no longer exist
-/// have left.
+/// A host that is killed by SIGKILL cannot clean up. On Linux the kernel then kills its direct children,
+/// on Windows whole jobs, but what a launcher has started lives on. So each host keeps a file in a
+/// shared directory, and [`open`](Self::open) ends what hosts that no longer exist have left behind.
 ///
-/// Only what provably belongs to such a host is touched. A process id is reused sooner or later,
-/// so each is kept with the start time of its process and the run of the system it was given in.
-/// On Linux a descendant is known by an environment variable (`SWITCHBOARD_LEDGER`) that it has
-/// inherited, also if it has left its group and session. Systems without `/proc` cannot tell it:
-/// there a process that has left its group, or whose group's leader is gone, is left alone, and so
-/// is everywhere one that was started with another environment.
+/// Only what provably belongs to such a host is killed. Process ids are reused, so each is recorded with
+/// the start time of its process and the id of the boot. On Linux a descendant is recognized by an
+/// inherited environment variable (`SWITCHBOARD_LEDGER`), even if it has left its group and session.
+/// Without `/proc`, a process that has left its group, or whose group leader is gone, is left alone; so
+/// is, everywhere, one that was started with another environment.
 #[derive(Debug)]
 pub struct ProcessLedger {
     host: HostId,
@@ -49,11 +47,10 @@ struct HostId {
 }
 
 impl ProcessLedger {
-    /// Ends what dead hosts have left behind, and starts this host's record.
+    /// Ends what dead hosts have left behind, and begins this host's record.
     ///
-    /// `dir` is made if need be, for this user only; one that others may write to is refused, for
-    /// a record decides what is killed. Blocks for up to a second if a leftover does not heed
-    /// SIGTERM.
+    /// `dir` is created if necessary, for this user only; one that others may write to is refused, since
+    /// a record decides what is killed. Blocks for up to a second if a leftover ignores SIGTERM.
     pub fn open(dir: impl AsRef<Path>) -> io::Result<Self> {
         static LEDGERS: AtomicU32 = AtomicU32::new(0);
         let dir = dir.as_ref();
@@ -82,12 +79,12 @@ impl ProcessLedger {
         &self.reaped
     }
 
-    /// What children must have in their environment as [`LEDGER_VARIABLE`].
+    /// The value of [`LEDGER_VARIABLE`] for children.
     pub(super) fn mark(&self) -> String {
         self.host.to_string()
     }
 
-    /// Writes down the group led by `pid`.
+    /// Records the group led by `pid`.
     pub(super) fn add(&self, pid: u32) {
         if let Some(started) = identity::start_time(pid) {
             let mut entries = self.entries.lock();
@@ -97,7 +94,7 @@ impl ProcessLedger {
         }
     }
 
-    /// Strikes out a group that is gone. The record stays: a process may have left the group.
+    /// Removes a group that is gone. The record stays: a process may have left the group.
     pub(super) fn remove(&self, pid: u32) {
         let mut entries = self.entries.lock();
         if entries.remove(&pid).is_some() {
@@ -105,8 +102,8 @@ impl ProcessLedger {
         }
     }
 
-    /// Ends what is left of all that this host has started, and removes the record. Blocks for up
-    /// to a second if a process does not heed SIGTERM.
+    /// Ends what is left of everything that this host has started, and removes the record. Blocks for up
+    /// to a second if a process ignores SIGTERM.
     pub(super) fn sweep(&self) {
         let mut entries = self.entries.lock();
         if !self.used.swap(false, Ordering::Relaxed) {
@@ -117,14 +114,14 @@ impl ProcessLedger {
         let _ = fs::remove_file(&self.file);
     }
 
-    /// Replaces the file as a whole. A record that cannot be written (a full disk) is no reason to
-    /// fail what it is about.
+    /// Replaces the file as a whole. A record that cannot be written (a full disk) must not fail the
+    /// operation it is about.
     fn write(&self, entries: &BTreeMap<u32, StartTime>) {
         let mut text = format!("boot {}\n", identity::boot());
         for (pid, started) in entries {
             let _ = writeln!(text, "group {pid} {started}");
         }
-        // Should we die before the renaming, the next host takes the draft for a record.
+        // If we die before the rename, the next host takes the draft for a record.
         let draft = self
             .file
             .with_file_name(format!("{}.{}", self.host.file_name(), self.host));

@@ -13,30 +13,30 @@ use tokio::sync::{oneshot, watch};
 use super::{ProcessStatus, SpawnRequest, SpawnedProcess, Spawner, Stop, resolve, sys};
 use crate::{BoxError, TransportError};
 
-/// What is left of a group when its leader has ended may finish its work for so long …
+/// How long the rest of a group may run on after its leader has exited …
 const LINGER: Duration = Duration::from_millis(500);
-/// … then gets so long after SIGTERM …
+/// … how long after SIGTERM …
 const TERMINATION: Duration = Duration::from_secs(1);
-/// … and is not waited for any longer than this after SIGKILL.
+/// … and how long it is waited for after SIGKILL.
 const AFTER_KILL: Duration = Duration::from_secs(2);
 const POLL: Duration = Duration::from_millis(10);
 const KEEPER_STACK: usize = 256 * 1024;
 
 /// Starts programs on this machine.
 ///
-/// The program is searched for in the `PATH` it will get itself, then where programs of
-/// developers usually live, then in the `PATH` of the login shell, which an application that was
-/// not started from a shell does not have.
+/// The program is searched in the `PATH` that it will get itself, then in the usual directories for
+/// developer tools, then in the `PATH` of the login shell, which an application that was not started
+/// from a shell does not have.
 ///
-/// Each child leads a process group (Windows: lives in a job object), which is stopped as a whole.
-/// On Linux the kernel kills the child the moment this process is gone; Windows does so with the
-/// whole job. What else may be left, a [`ProcessLedger`](super::ProcessLedger) finds.
+/// Each child leads a process group (on Windows, it is in a job object), which is stopped as a whole. On
+/// Linux the kernel kills the child when this process is gone; Windows kills the whole job. A
+/// [`ProcessLedger`](super::ProcessLedger) finds what else may be left.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct LocalSpawner;
 
 impl LocalSpawner {
-    /// A spawner; it holds nothing.
+    /// A spawner; it has no state.
     pub fn new() -> Self {
         Self
     }
@@ -65,22 +65,22 @@ impl Spawner for LocalSpawner {
     }
 }
 
-/// The handle of a child of this process. Dropping it kills what is left of the group: so nothing
-/// is left, even if it is dropped on its way to whoever asked for it.
+/// The handle of a child of this process. Dropping it kills what is left of the group, so that nothing
+/// is left even if it is dropped before it reaches the caller.
 #[derive(Debug)]
 struct LocalProcess {
     kept: Arc<Kept>,
 }
 
-/// What the handle shares with the keeper, a thread of its own that starts the child and stays
-/// until the whole group is gone: it is the thread whose end the kernel would answer with the
-/// child's, and it reaps whatever becomes of the async runtime.
+/// What the handle shares with the keeper, a thread that starts the child and stays until the whole
+/// group is gone: the kernel kills the child when the thread that started it ends, and the keeper reaps
+/// the child even if the async runtime is gone.
 #[derive(Debug)]
 struct Kept {
     id: u32,
     group: sys::Group,
-    /// Locked for writing while the child is reaped, for reading while it is signalled: so no
-    /// signal can reach another process that got the child's id.
+    /// Locked for writing while the child is reaped, for reading while it is signalled, so that no signal
+    /// can reach another process with the child's id.
     life: watch::Sender<Life>,
 }
 
@@ -91,7 +91,7 @@ enum Life {
     Gone(ProcessStatus),
 }
 
-/// The life of a keeper.
+/// The keeper thread.
 fn keep(request: SpawnRequest, report: oneshot::Sender<Result<LocalProcess, TransportError>>) {
     match start(request) {
         Ok((mut child, kept)) => {
@@ -138,7 +138,7 @@ fn start(request: SpawnRequest) -> Result<(Child, Kept), TransportError> {
     let mut child = command
         .spawn()
         .map_err(|error| failed(explain(error, &found.path)))?;
-    // The command holds our copies of the child's pipe ends: without this no end of file comes.
+    // The command holds our copies of the child's pipe ends: without this there is no end of file.
     drop(command);
     match sys::Group::of(&child) {
         Ok(group) => {
@@ -152,7 +152,7 @@ fn start(request: SpawnRequest) -> Result<(Child, Kept), TransportError> {
     }
 }
 
-/// "Not found" for a file that is there means that its interpreter is not.
+/// "Not found" for a file that exists means that its interpreter does not.
 fn explain(error: io::Error, path: &Path) -> io::Error {
     if error.kind() != io::ErrorKind::NotFound || !path.exists() {
         return error;
@@ -166,7 +166,7 @@ fn explain(error: io::Error, path: &Path) -> io::Error {
 
 impl Kept {
     fn reap(&self, child: &mut Child) {
-        // Should this fail, the wait below still waits, only without the lock's protection.
+        // If this fails, the wait below still works, only without the lock's protection.
         let _ = sys::wait_unreaped(child);
         self.life.send_modify(|life| {
             let status = child.wait().map(ProcessStatus::from).unwrap_or_default();
@@ -178,15 +178,15 @@ impl Kept {
         });
     }
 
-    /// Ends what the leader has left behind, gently first.
+    /// Ends what the leader has left behind, with SIGTERM first.
     fn see_off_the_rest(&self) {
         let steps = [
             (LINGER, Stop::Terminate),
             (TERMINATION, Stop::Kill),
             (AFTER_KILL, Stop::Kill),
         ];
-        for (patience, then) in steps {
-            let deadline = Instant::now() + patience;
+        for (timeout, then) in steps {
+            let deadline = Instant::now() + timeout;
             while Instant::now() < deadline {
                 self.settle(self.group.is_empty());
                 if matches!(*self.life.borrow(), Life::Gone(_)) {

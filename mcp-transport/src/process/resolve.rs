@@ -1,4 +1,4 @@
-//! Finding the program, and saying where one has looked.
+//! Finds the program to start.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -13,11 +13,11 @@ mod login;
 #[derive(Debug)]
 pub(super) struct Resolved {
     pub(super) path: PathBuf,
-    /// The `PATH` the program needs to find its own helpers, if it was not found in the given one.
+    /// The `PATH` that the program needs for its own helpers, if it was not found in the given one.
     pub(super) search_path: Option<OsString>,
 }
 
-/// Where programs of developers live, below the home directory.
+/// The usual directories for developer tools, below the home directory.
 const IN_HOME: [&str; 6] = [
     ".local/bin",
     ".cargo/bin",
@@ -26,7 +26,7 @@ const IN_HOME: [&str; 6] = [
     ".volta/bin",
     ".npm-global/bin",
 ];
-/// The same, for everybody.
+/// The same, system-wide.
 #[cfg(unix)]
 const FOR_ALL: [&str; 5] = [
     "/usr/local/bin",
@@ -38,7 +38,7 @@ const FOR_ALL: [&str; 5] = [
 #[cfg(not(unix))]
 const FOR_ALL: [&str; 0] = [];
 
-/// Finds `program` as the child would: in the `PATH` of `env`, then in more places.
+/// Finds `program` as the child would: in the `PATH` of `env`, then in further directories.
 pub(super) fn resolve(
     program: &str,
     env: &[(OsString, OsString)],
@@ -105,7 +105,7 @@ fn names(program: &str, env: &[(OsString, OsString)]) -> Vec<OsString> {
     let with_ending = endings
         .clone()
         .map(|ending| OsString::from(format!("{program}{ending}")));
-    // A name that already has such an ending stands for itself first.
+    // A name that already has such an extension is tried as it is first.
     let lower = program.to_lowercase();
     let has_ending = endings
         .clone()
@@ -132,7 +132,7 @@ fn is_program(path: &Path) -> bool {
     metadata.is_file() && may_run
 }
 
-/// Names are compared as the system does.
+/// Compares names as the system does.
 fn variable<'a>(env: &'a [(OsString, OsString)], name: &str) -> Option<&'a OsStr> {
     let is_it = |key: &OsStr| match cfg!(windows) {
         true => key.eq_ignore_ascii_case(name),

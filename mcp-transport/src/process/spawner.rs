@@ -15,15 +15,15 @@ use crate::TransportError;
 pub trait Spawner: fmt::Debug + Send + Sync {
     /// Starts one server, connected to the pipe ends in the request.
     ///
-    /// Whoever drops the future before it is done wants no process: none may be left then.
+    /// If the future is dropped before it completes, no process may be left.
     async fn spawn(&self, request: SpawnRequest)
     -> Result<Arc<dyn SpawnedProcess>, TransportError>;
 }
 
 /// What to start, and the server's ends of its pipes.
 ///
-/// A spawner that runs a program hands the pipe ends to it and closes its own copies; one that
-/// talks to a machine elsewhere copies bytes between them and there.
+/// A spawner that runs a program passes the pipe ends to it and closes its own copies; one that runs it
+/// on another machine copies bytes between the pipes and that machine.
 #[non_exhaustive]
 pub struct SpawnRequest {
     /// The program as configured: a name to search for, or a path.
@@ -45,11 +45,11 @@ pub struct SpawnRequest {
 /// A server that has been started, with everything it started in turn.
 #[async_trait]
 pub trait SpawnedProcess: fmt::Debug + Send + Sync {
-    /// The id of the process on this machine, which is also that of its group; `None` when it runs
+    /// The id of the process on this machine, which is also that of its group; `None` if it runs
     /// elsewhere.
     fn id(&self) -> Option<u32>;
 
-    /// Waits until the server itself has ended. May be asked often, and by many.
+    /// Waits until the server itself has exited. May be called repeatedly and concurrently.
     ///
     /// Cancel-safe.
     async fn exited(&self) -> ProcessStatus;
@@ -61,8 +61,8 @@ pub trait SpawnedProcess: fmt::Debug + Send + Sync {
         self.exited().await;
     }
 
-    /// Tells the server and everything it has started in its group to end. Never blocks; does
-    /// nothing when they are gone.
+    /// Stops the server and everything it has started in its group. Never blocks; does nothing if they
+    /// are gone.
     fn stop(&self, how: Stop);
 }
 

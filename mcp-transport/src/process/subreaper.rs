@@ -1,6 +1,6 @@
-//! On Linux a process can become the subreaper of its descendants: one whose parent ends becomes
-//! the subreaper's child instead of init's. So nothing that a server starts can leave our tree,
-//! whatever session, group or environment it gives itself.
+//! The subreaper of our descendants, on Linux: a process whose parent exits becomes the subreaper's
+//! child instead of init's, so that nothing a server starts can leave our process tree, whatever
+//! session, group or environment it sets.
 
 use std::collections::BTreeSet;
 use std::process::{Command, ExitStatus};
@@ -12,11 +12,11 @@ use parking_lot::Mutex;
 use super::identity::linux;
 use super::{Stop, sys};
 
-/// Whether we are one. Locked while it is switched off for a moment.
+/// Whether we are one. Locked while it is switched off temporarily.
 static IS_SUBREAPER: Mutex<bool> = Mutex::new(false);
 
-/// How often adopted processes that have ended are looked for. Each process that we have started
-/// has a thread that waits for it, so a zombie that is there at two looks is an adopted one.
+/// How often adopted zombies are reaped. Each process that we have started has a thread that waits for
+/// it, so a zombie that is seen twice is an adopted one.
 const REAP_INTERVAL: Duration = Duration::from_secs(10);
 /// How long adopted processes get after SIGTERM …
 const TERMINATION_TIMEOUT: Duration = Duration::from_millis(700);
@@ -38,7 +38,7 @@ pub(super) fn enable() -> io::Result<()> {
     Ok(())
 }
 
-/// Frees the process ids of adopted processes that have ended.
+/// Reaps adopted processes that have exited.
 fn reap_adopted() {
     let mut before = BTreeSet::new();
     loop {
@@ -51,8 +51,7 @@ fn reap_adopted() {
     }
 }
 
-/// Ends every child that is left, and what comes to us when they end. For the exit of the program
-/// only, when all that it has started itself is to be gone.
+/// Ends every child that is left, and what we adopt when they exit. Only for the exit of the program.
 pub(super) fn end_adopted() {
     if !*IS_SUBREAPER.lock() {
         return;
@@ -69,7 +68,7 @@ pub(super) fn end_adopted() {
                 return;
             }
             for pid in left {
-                // Only we could free its id, and we do not now: it cannot be another process's.
+                // Only we could reap it, and we do not now: its id cannot be reused.
                 if signalled.insert(pid) {
                     sys::signal_process_if(pid, how, || true);
                 }
@@ -91,7 +90,7 @@ fn children(wanted: impl Fn(bool) -> bool) -> impl Iterator<Item = u32> {
     all.into_iter().filter(is_child)
 }
 
-/// Runs a command to its end while we are no subreaper: what it leaves behind becomes init's child.
+/// Runs a command while we are not a subreaper, so that what it leaves behind becomes init's child.
 pub(super) fn run_outside(command: &mut Command) -> io::Result<ExitStatus> {
     let is_subreaper = IS_SUBREAPER.lock();
     if *is_subreaper {

@@ -1,4 +1,4 @@
-//! What only the operating system can do: the one module of this crate with unsafe code.
+//! System calls: the only module of this crate with unsafe code.
 //!
 //! Each block makes one call that has no safe form in std, on values that are plain numbers or
 //! handles this module owns. Nothing here knows of transports.

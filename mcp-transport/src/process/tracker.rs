@@ -12,11 +12,10 @@ use tokio::task::JoinSet;
 
 use super::{ProcessLedger, SpawnedProcess, Stop};
 
-/// Knows every server process that was started under it. A clone is the same tracker.
+/// Tracks server processes. Clones share their state.
 ///
-/// There is one for the whole program, [`global`](Self::global), which connections use unless told
-/// otherwise. It ends what is left when the program exits in an orderly way; for other exits see
-/// [`ProcessLedger`].
+/// There is one for the whole program, [`global`](Self::global), which connections use by default. It
+/// ends what is left when the program exits normally; for other exits see [`ProcessLedger`].
 #[derive(Clone, Debug, Default)]
 pub struct ProcessTracker {
     shared: Arc<Shared>,
@@ -48,13 +47,13 @@ pub struct TrackedProcess {
     pub started: SystemTime,
 }
 
-/// What owns a tracked process and can end it in good order.
+/// The owner of a tracked process, which can shut it down.
 #[async_trait]
 pub(crate) trait Tracked: Send + Sync {
     async fn close_connection(self: Arc<Self>);
 }
 
-/// A process's place in the registry; dropping it takes it out.
+/// A process's entry in the registry, which is removed on drop.
 #[derive(Debug)]
 pub(crate) struct Tracking {
     tracker: ProcessTracker,
@@ -62,7 +61,7 @@ pub(crate) struct Tracking {
 }
 
 impl ProcessTracker {
-    /// A tracker of its own.
+    /// A new tracker.
     pub fn new() -> Self {
         Self::default()
     }
@@ -83,14 +82,13 @@ impl ProcessTracker {
         self.shared.ledger.set(ledger)
     }
 
-    /// Makes this program the subreaper of all it starts, on Linux: a process whose parent ends becomes
-    /// a child of this one, whatever session, group or environment it has given itself. When the
-    /// program exits in an orderly way, every child that is left then is ended, gently first.
+    /// Makes this program the subreaper of its descendants, on Linux: a process whose parent exits becomes
+    /// a child of this one, whatever session, group or environment it has set. When the program exits
+    /// normally, every child that is left is ended, with SIGTERM first.
     ///
-    /// For programs that own their process: it concerns all children, those of other libraries
-    /// too. What is to outlive the program is started by
-    /// [`spawn_detached`](super::spawn_detached). Other systems have no such thing; there this
-    /// does nothing.
+    /// For programs that own their process: it affects all children, including those of other libraries.
+    /// Start what is to outlive the program with [`spawn_detached`](super::spawn_detached). Does nothing
+    /// on other systems.
     pub fn adopt_orphans() -> io::Result<()> {
         let _ = Self::global();
         #[cfg(target_os = "linux")]
@@ -98,7 +96,7 @@ impl ProcessTracker {
         Ok(())
     }
 
-    /// The processes that are there now, oldest first.
+    /// The current processes, oldest first.
     pub fn processes(&self) -> Vec<TrackedProcess> {
         self.entries()
             .into_iter()
@@ -118,7 +116,7 @@ impl ProcessTracker {
         self.close_where(|_| true).await;
     }
 
-    /// Kills every process, with all it has started, and returns at once: for exit and panic
+    /// Kills every process with everything it has started, and returns immediately: for exit and panic
     /// hooks, where nothing can be awaited.
     pub fn kill_all_now(&self) {
         for entry in self.entries() {
@@ -127,9 +125,9 @@ impl ProcessTracker {
     }
 
     /// Kills every process as [`kill_all_now`](Self::kill_all_now) does. If a
-    /// [`ProcessLedger`] is kept, then ends whatever else carries its mark: on Linux also what has
-    /// left its group and session. Blocks for up to a second if such a process does not heed
-    /// SIGTERM. The program's tracker does this when the program exits in an orderly way.
+    /// [`ProcessLedger`] is kept, then ends whatever else carries its mark, on Linux including what has
+    /// left its group and session. Blocks for up to a second if such a process ignores SIGTERM. The
+    /// global tracker does this when the program exits normally.
     pub fn sweep(&self) {
         self.kill_all_now();
         if let Some(ledger) = self.shared.ledger.get() {

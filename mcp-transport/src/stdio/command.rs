@@ -1,4 +1,4 @@
-//! What to run: program, arguments, environment, directory.
+//! The command that starts a server: program, arguments, environment, directory.
 
 mod display;
 mod environment;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::Secret;
 
-/// A server to start: a program with its arguments and surroundings.
+/// The command that starts a server: a program with its arguments, environment and directory.
 ///
 /// ```
 /// use mcp_transport::ServerCommand;
@@ -92,14 +92,14 @@ impl ServerCommand {
         self
     }
 
-    /// Passes on one of the host's variables, if it has it, whatever the policy says.
+    /// Passes on one of the host's variables, if it is set, whatever the policy.
     #[must_use]
     pub fn with_inherited(mut self, name: impl Into<String>) -> Self {
         self.inherited.insert(name.into());
         self
     }
 
-    /// Says which other variables of the host's are passed on.
+    /// Sets which other variables of the host are passed on.
     #[must_use]
     pub fn with_env_policy(mut self, policy: EnvPolicy) -> Self {
         self.policy = policy;
@@ -116,7 +116,7 @@ impl ServerCommand {
         self.cwd.as_deref()
     }
 
-    /// The environment the server gets when the host has this one, sorted by name.
+    /// The environment that the server gets if the host has this one, sorted by name.
     pub fn environment(
         &self,
         host: impl IntoIterator<Item = (OsString, OsString)>,

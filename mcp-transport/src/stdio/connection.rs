@@ -22,12 +22,12 @@ use super::stderr::Stderr;
 use crate::process::{ProcessStatus, SpawnedProcess, Tracking};
 use crate::{Closed, Delivery, Incoming, Outgoing, ProcessExit, SendError, TransportError};
 
-/// How long replies are still read once the server has ended, or has closed its stdin: something
-/// it has started may hold its stdout open for ever.
+/// How long replies are still read once the server has exited or closed its stdin: a process it has
+/// started may hold its stdout open.
 const DRAIN: Duration = Duration::from_millis(500);
-/// How long after the end of stdout or stdin the exit status is waited for.
+/// How long to wait for the exit status after the end of stdout or stdin.
 const STATUS: Duration = Duration::from_millis(500);
-/// How long after the exit the end of stderr is waited for.
+/// How long to wait for the end of stderr after the exit.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
 /// Our ends of a server's pipes.
@@ -38,7 +38,7 @@ pub(super) struct Pipes {
 }
 
 pub(super) struct Connection {
-    /// The command line, for people.
+    /// The command line, for display.
     pub(super) name: String,
     pub(super) process: Arc<dyn SpawnedProcess>,
     stdout: Mutex<Stdout>,
@@ -49,7 +49,7 @@ pub(super) struct Connection {
     status: watch::Sender<Option<ProcessStatus>>,
     /// Wakes the receiver: `state` has changed.
     changed: Notify,
-    /// Whether a shutdown has been completed.
+    /// Whether a shutdown is complete.
     pub(super) is_closed: watch::Sender<bool>,
     pub(super) tracking: Mutex<Option<Tracking>>,
 }
@@ -65,20 +65,20 @@ struct Stdout {
 struct State {
     /// We are closing the connection ourselves.
     is_closing: bool,
-    /// Stdout is not read any more, though it has not ended.
+    /// Stdout is no longer read, though it has not ended.
     is_cut: bool,
-    /// How writing has failed.
+    /// How writing failed.
     stdin_error: Option<io::ErrorKind>,
-    /// How it all ended, once the receiver has been told.
+    /// How the connection ended, once the receiver has seen it.
     closed: Option<Closed>,
 }
 
-/// What a look at stdout gave.
+/// The result of polling stdout.
 enum Look {
     Found(Incoming),
     /// Something was read, but no message yet.
     Again,
-    /// Nothing more will come, for this reason if it is known.
+    /// The connection is over, for this reason if it is known.
     End(Option<TransportError>),
 }
 
@@ -151,11 +151,11 @@ impl Connection {
             };
             match look {
                 Look::Found(incoming) => return incoming,
-                // Apart, so that waiting for a message stays small.
+                // Boxed, so that the future of an ordinary `recv` stays small.
                 Look::End(reason) => {
                     return Incoming::Closed(Box::pin(self.conclude(reason)).await);
                 }
-                // A flood of noise must not starve the other tasks.
+                // A flood of stray lines must not starve the other tasks.
                 Look::Again => tokio::task::consume_budget().await,
             }
         }
@@ -186,7 +186,7 @@ impl Connection {
             None if is_cut || inbox.framer.is_finished() => return Poll::Ready(Look::End(None)),
             None => {}
         }
-        // A read holds nothing between polls, so that it may be begun anew each time.
+        // A read holds no state between polls, so it can be started anew each time.
         match ready!(pin!(pipe.read_buf(inbox.framer.room())).poll(cx)) {
             Ok(1..) => {}
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -203,12 +203,12 @@ impl Connection {
         })
     }
 
-    /// Reads into `scratch` what nobody wants any more.
+    /// Reads and discards stdout.
     pub(super) async fn skip_stdout(&self, scratch: &mut [u8]) -> io::Result<usize> {
         poll_fn(|cx| pin!(self.stdout.lock().pipe.read(scratch)).poll(cx)).await
     }
 
-    /// Says how it ended, now and ever after.
+    /// Determines how the connection ended, once.
     async fn conclude(&self, reason: Option<TransportError>) -> Closed {
         let mut unsent = Vec::new();
         if !self.is_over() {
@@ -234,8 +234,8 @@ impl Connection {
         closed
     }
 
-    /// Waits, not for long, until it is known how the server ended and what it wrote to stderr
-    /// before: whoever makes an error of its end comes here first, or the error may lack the reason.
+    /// Waits briefly until the server's exit status and the rest of its stderr are known. Whoever
+    /// reports its end calls this first; otherwise the error may lack the reason.
     async fn last_words(&self) {
         if self.is_over() {
             return;
@@ -287,7 +287,7 @@ impl Connection {
         !self.is_over() && self.status.borrow().is_none()
     }
 
-    /// Whether we are closing the connection, or have told how it ended.
+    /// Whether we are closing the connection, or have reported how it ended.
     fn is_over(&self) -> bool {
         let state = self.state.lock();
         state.is_closing || state.closed.is_some()
@@ -303,15 +303,14 @@ impl Connection {
         }
     }
 
-    /// From now on the receiver hears only that the connection is closed. `false` if that is not
-    /// news.
+    /// Begins the shutdown: the receiver only gets `Closed` from now on. `false` if it had begun before.
     pub(super) fn begin_closing(&self) -> bool {
         let was_closing = std::mem::replace(&mut self.state.lock().is_closing, true);
         self.changed.notify_one();
         !was_closing
     }
 
-    /// Task: writes to the server until there is nothing more to write.
+    /// Task: writes to the server until the outbox is closed.
     pub(super) async fn write(self: Arc<Self>, stdin: WritePipe) {
         if let Err(error) = self.outbox.write_to(stdin).await {
             self.outbox.end();
@@ -320,7 +319,7 @@ impl Connection {
         }
     }
 
-    /// Task: watches for the server's end.
+    /// Task: watches for the server's exit.
     pub(super) async fn watch(self: Arc<Self>) {
         self.note_exit(self.process.exited().await);
         self.cut_later().await;

@@ -1,4 +1,4 @@
-//! What the server writes to stdout, told apart into messages and noise: a pure machine.
+//! What the server writes to stdout, separated into messages and stray lines. Pure.
 
 use super::StdioLimits;
 use crate::{Incoming, Line, LineFramer, TransportError};
@@ -25,7 +25,7 @@ impl Inbox {
         }
     }
 
-    /// The next message; `None` until more bytes are there. An error ends the connection.
+    /// The next message; `None` until more bytes arrive. An error ends the connection.
     pub(super) fn next(&mut self) -> Option<Result<Incoming, TransportError>> {
         loop {
             let (line, is_whole) = match self.framer.next_line()? {

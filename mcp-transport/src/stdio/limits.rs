@@ -29,43 +29,44 @@ impl Default for StdioLimits {
 }
 
 impl StdioLimits {
-    /// The longest message the server may write. 32 MiB unless told otherwise.
+    /// Sets the longest message the server may write. Default: 32 MiB.
     #[must_use]
     pub fn with_line_bytes(mut self, bytes: usize) -> Self {
         self.line_bytes = bytes;
         self
     }
 
-    /// How many bytes may wait to be written before requests wait to be accepted. 1 MiB.
+    /// Sets how many bytes may be queued for writing before requests wait. Default: 1 MiB.
     #[must_use]
     pub fn with_outbound_bytes(mut self, bytes: usize) -> Self {
         self.outbound_bytes = bytes;
         self
     }
 
-    /// How many bytes beyond that are kept for answers and notifications, which never wait. 1 MiB.
+    /// Sets how many bytes beyond that are reserved for responses and notifications, which never wait.
+    /// Default: 1 MiB.
     #[must_use]
     pub fn with_control_bytes(mut self, bytes: usize) -> Self {
         self.control_bytes = bytes;
         self
     }
 
-    /// How much of the end of stderr is kept. 8 KiB.
+    /// Sets how much of the end of stderr is kept. Default: 8 KiB.
     #[must_use]
     pub fn with_stderr_bytes(mut self, bytes: usize) -> Self {
         self.stderr_bytes = bytes;
         self
     }
 
-    /// How many lines in a row on stdout may be something else than messages. 1000.
+    /// Sets how many lines in a row on stdout may not be messages. Default: 1000.
     #[must_use]
     pub fn with_stray_lines(mut self, lines: usize) -> Self {
         self.stray_lines = lines;
         self
     }
 
-    /// How long a shutdown may take: half of it the server has to end by itself once its stdin is
-    /// closed, a third after SIGTERM, the rest after SIGKILL. 3 s.
+    /// Sets how long a shutdown may take: half of it for the server to exit once its stdin is closed, a
+    /// third after SIGTERM, the rest after SIGKILL. Default: 3 s.
     #[must_use]
     pub fn with_shutdown_timeout(mut self, time: Duration) -> Self {
         self.shutdown_timeout = time;

@@ -1,4 +1,4 @@
-//! The way to the server's stdin: many senders, one writer.
+//! The queue to the server's stdin: many senders, one writer.
 
 use std::io;
 use std::sync::Arc;
@@ -16,12 +16,12 @@ use super::requeue::requeue;
 use crate::Outgoing;
 use crate::process::stranded_bytes;
 
-/// How long a writer that is told to stop may take: it never waits for the server then.
+/// How long a writer may take to stop; it no longer waits for the server then.
 const FINISH: Duration = Duration::from_secs(1);
 
 pub(super) struct Outbox {
     state: Box<Mutex<State>>,
-    /// Wakes the writer: there is something to write, or nothing more will come.
+    /// Wakes the writer: there is something to write, or the phase has changed.
     filled: Notify,
     /// Wakes requests that wait for room.
     room: Notify,
@@ -36,7 +36,7 @@ struct State {
     pipe: Option<Arc<WritePipe>>,
 }
 
-/// How far the outbox has come in its life.
+/// The life cycle of an outbox.
 #[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
 enum Phase {
     Open,
@@ -46,10 +46,10 @@ enum Phase {
     Ended,
 }
 
-/// Why a message was not taken.
+/// Why a message was not accepted.
 #[derive(Debug)]
 pub(super) enum Refusal {
-    /// The outbox takes no more.
+    /// The outbox is closed.
     Over,
     /// The queue is full, and this kind of message does not wait.
     Full,
@@ -71,7 +71,7 @@ impl Outbox {
     }
 
     /// Queues the message; waits for room if it is a request. A future dropped while it waits has
-    /// queued nothing; once queued, a message is not taken back.
+    /// queued nothing; a queued message cannot be withdrawn.
     pub(super) async fn send(&self, mut message: Outgoing) -> Result<(), Refusal> {
         loop {
             let room = self.room.notified();
@@ -84,7 +84,7 @@ impl Outbox {
 
     /// Queues the message; `false` if it has to wait for room.
     pub(super) fn try_send(&self, message: &mut Outgoing) -> Result<bool, Refusal> {
-        // Senders wait for each other as briefly as can be.
+        // Outside the lock, which senders contend for.
         make_line(&mut message.body);
         let mut state = self.state.lock();
         if state.phase != Phase::Open {
@@ -103,22 +103,22 @@ impl Outbox {
         Ok(true)
     }
 
-    /// Takes no more messages. Those it has are still written.
+    /// Accepts no more messages. Queued ones are still written.
     pub(super) fn close(&self) {
         self.advance(Phase::Closing);
     }
 
-    /// Gives up on those it has, too.
+    /// Discards the queued messages, too.
     pub(super) fn end(&self) {
         self.advance(Phase::Ended);
     }
 
-    /// Gives up, too; then tells the requests of which no byte has reached the server.
+    /// Ends the outbox and returns the requests of which no byte has reached the server.
     pub(super) async fn unsent(&self) -> Vec<RequestId> {
         self.end();
         let mut is_written = self.is_written.subscribe();
         let finished = timeout(FINISH, is_written.wait_for(|written| *written)).await;
-        // While anything may still be written, nothing is known.
+        // While the writer is active, nothing is certain.
         if finished.is_ok() {
             self.state.lock().queue.unsent()
         } else {
@@ -126,7 +126,7 @@ impl Outbox {
         }
     }
 
-    /// Writes what comes until the outbox is closed; then closes the pipe.
+    /// Writes queued messages until the outbox is closed; then closes the pipe.
     pub(super) async fn write_to(&self, pipe: WritePipe) -> io::Result<()> {
         let pipe = Arc::new(pipe);
         self.state.lock().pipe = Some(Arc::clone(&pipe));
@@ -171,7 +171,7 @@ impl Outbox {
         Ok(())
     }
 
-    /// All that waits, once something does; `None` when nothing more will.
+    /// Everything that is queued, once there is something; `None` when the outbox is closed.
     async fn next_batch(&self) -> Option<Vec<u8>> {
         loop {
             let (phase, is_empty) = {
@@ -186,7 +186,7 @@ impl Outbox {
                 }
                 (Phase::Open | Phase::Closing, false) => {}
             }
-            // Every sender that is ready gets its line in: one write for all of them.
+            // Senders that are runnable get to queue their messages: one write for all of them.
             requeue().await;
             let batch = self.state.lock().queue.take();
             self.room.notify_waiters();
@@ -206,7 +206,7 @@ impl Outbox {
 }
 
 impl State {
-    /// Writes all that waits on the spot, without the writer; `false` if that is left to do.
+    /// Writes everything that is queued right away, without the writer; `false` if some is left.
     fn write_now(&mut self) -> bool {
         let Some(pipe) = self.pipe.as_deref().filter(|_| !self.queue.is_out()) else {
             return false;
@@ -214,7 +214,7 @@ impl State {
         let Some(batch) = self.queue.take() else {
             return true;
         };
-        // Whatever stands in the way, the writer will meet it, too.
+        // An error will reach the writer as well.
         let written = pipe.try_write(&batch).unwrap_or(0);
         self.queue.wrote(written);
         if written < batch.len() {

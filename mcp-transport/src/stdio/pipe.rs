@@ -1,13 +1,12 @@
 //! Pipes with one end for the async runtime and one for a child.
 //!
-//! Neither end goes through the runtime's blocking threads: on Unix they are plain non-blocking
-//! pipes, on Windows named pipes, the only kind there that can be waited for. (A quiet child would
-//! else pin a thread for each of its streams.)
+//! Neither end uses the runtime's blocking threads, where a quiet child would pin a thread for each of
+//! its streams: on Unix they are non-blocking pipes, on Windows named pipes, the only kind there that
+//! supports asynchronous IO.
 //!
-//! On Linux a child's messages come through a socket instead. Whoever copies to or from a pipe
-//! there locks the other end out meanwhile; a socket's ends work side by side. All programs that
-//! Node starts have sockets, so that servers know them; what they cannot do is open `/dev/stdout`
-//! anew, as some programs do with `/dev/stdin` and `/dev/stderr`, which stay pipes.
+//! On Linux a child's stdout is a socket pair instead: copying to or from a pipe locks out the other
+//! end meanwhile, the ends of a socket pair work in parallel. Programs that Node starts have sockets as
+//! well. What a program cannot do with one is to reopen `/dev/stdout`; stdin and stderr stay pipes.
 
 #[cfg(target_os = "linux")]
 pub(super) use linux::{MessagePipe, messages_from_child};
@@ -26,8 +25,8 @@ mod linux {
     use socket2::SockRef;
     use tokio::net::UnixStream;
 
-    /// How much may be on its way, if the system allows so much: who writes a large message has to
-    /// wait less often.
+    /// The size of the send buffer, if the system allows it: the writer of a large message blocks less
+    /// often.
     const ROOM: usize = 1024 * 1024;
 
     pub(in crate::stdio) type MessagePipe = UnixStream;
@@ -94,8 +93,8 @@ mod windows {
         Ok((ours, PipeWriter::from(OwnedHandle::from(theirs))))
     }
 
-    /// A fresh pipe, both ends. Its name is used once; nobody else can have opened it, for the
-    /// first instance is asked for and only one is allowed.
+    /// Both ends of a new pipe. Its name is used once, and no other process can have opened it: the first
+    /// instance is requested and only one is allowed.
     fn pair(options: &ServerOptions, open: &OpenOptions) -> io::Result<(NamedPipeServer, File)> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let (host, number) = (std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));

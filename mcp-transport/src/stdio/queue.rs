@@ -1,4 +1,4 @@
-//! What waits to be written, and what has been: a pure machine.
+//! The messages that are queued for writing, and those that were written. Pure.
 
 use std::collections::VecDeque;
 
@@ -10,39 +10,39 @@ use crate::{Outgoing, OutgoingKind};
 
 /// Buffers larger than this are not kept for reuse.
 const KEEP: usize = 256 * 1024;
-/// More than a pipe holds. Requests that were written longer ago have been read.
+/// More than a pipe holds: requests that were written further back have been read.
 const PIPE: u64 = 256 * 1024;
 
-/// Lines on their way to the server: one buffer that is filled while another is written.
+/// Outgoing lines: one buffer is filled while another is written.
 pub(super) struct Queue {
     waiting: Vec<u8>,
     spare: Vec<u8>,
     /// The requests that may not have been read yet, in order.
     requests: VecDeque<Request>,
-    /// Bytes that were ever accepted, were ever written, and will never be read of these.
+    /// The total number of bytes accepted, of bytes written, and of written bytes never to be read.
     accepted: u64,
     written: u64,
     unread: u64,
-    /// Whether a batch is out to be written.
+    /// Whether a batch is being written.
     is_out: bool,
     request_bound: usize,
     control_bound: usize,
 }
 
-/// A request, and where in all that was ever accepted its line begins.
+/// A request, and where its line begins in the stream of accepted bytes.
 struct Request {
     id: RequestId,
     start: u64,
 }
 
-/// What became of a message that was offered.
+/// The outcome of offering a message.
 #[derive(Debug, Eq, PartialEq)]
 pub(super) enum Offer {
-    /// Taken, and it is the first: the writer may be asleep.
+    /// Accepted, and it is the first: the writer may be asleep.
     First,
-    /// Taken, behind others.
+    /// Accepted, behind others.
     Taken,
-    /// A request for which there is no room now.
+    /// A request for which there is no room at present.
     Wait,
     /// Another message for which there is no room.
     Full,
@@ -67,7 +67,7 @@ impl Queue {
         self.waiting.is_empty()
     }
 
-    /// Takes the message, which is one line, if there is room.
+    /// Accepts the message, which is one line, if there is room.
     pub(super) fn offer(&mut self, message: &mut Outgoing) -> Offer {
         let is_request = matches!(message.kind, OutgoingKind::Request { .. });
         let bound = if is_request {
@@ -94,7 +94,7 @@ impl Queue {
         }
     }
 
-    /// Hands out all that waits, to be written; `None` if there is nothing.
+    /// Hands out everything that is queued, to be written; `None` if there is nothing.
     pub(super) fn take(&mut self) -> Option<Vec<u8>> {
         let spare = std::mem::take(&mut self.spare);
         let batch = std::mem::replace(&mut self.waiting, spare);
@@ -102,19 +102,19 @@ impl Queue {
         self.is_out.then_some(batch)
     }
 
-    /// Whether somebody is writing.
+    /// Whether a batch is being written.
     pub(super) fn is_out(&self) -> bool {
         self.is_out
     }
 
-    /// Takes back what was handed out last and could not be written, if nothing came since.
+    /// Takes back the unwritten part of the last batch; nothing may have been queued since.
     pub(super) fn put_back(&mut self, mut batch: Vec<u8>, written: usize) {
         batch.drain(..written.min(batch.len()));
         self.spare = std::mem::replace(&mut self.waiting, batch);
         self.is_out = false;
     }
 
-    /// The pipe has taken so many more bytes of what was handed out.
+    /// Counts bytes of the batch that the pipe has accepted.
     pub(super) fn wrote(&mut self, bytes: usize) {
         self.written += bytes as u64;
         while self
@@ -126,7 +126,7 @@ impl Queue {
         }
     }
 
-    /// All that was handed out has been written; the buffer comes back.
+    /// Ends the batch, which has been written; its buffer is reused.
     pub(super) fn done(&mut self, mut buffer: Vec<u8>) {
         self.is_out = false;
         if buffer.capacity() <= KEEP {
@@ -135,7 +135,7 @@ impl Queue {
         }
     }
 
-    /// So many bytes of what the pipe has taken will never be read by anybody.
+    /// Counts bytes in the pipe that will never be read.
     pub(super) fn lose(&mut self, bytes: usize) {
         self.unread = (bytes as u64).min(self.written);
     }
@@ -160,8 +160,8 @@ impl Queue {
     }
 }
 
-/// Makes one line of a message. Outside of strings a line break is white space, and inside it
-/// cannot be raw.
+/// Makes one line of a message. Outside of strings a line break is white space; inside strings it is
+/// always escaped.
 pub(super) fn make_line(body: &mut [u8]) {
     if memchr2(b'\n', b'\r', body).is_some() {
         for byte in body.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')) {

@@ -1,4 +1,4 @@
-//! The way a server is ended: stdin closed, SIGTERM, SIGKILL, each after a wait.
+//! The shutdown of a server: stdin is closed, then SIGTERM, then SIGKILL, with a delay before each.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use tokio::time::{Instant, sleep_until};
 use super::connection::Connection;
 use crate::process::{Stop, Tracked};
 
-/// How much is read at once of what nobody wants any more.
+/// The buffer size for discarding stdout.
 const SCRATCH: usize = 64 * 1024;
 
 impl Connection {
-    /// Ends the server, and returns when it is gone. The first caller starts the work, which then
-    /// goes on by itself; all wait for it.
+    /// Shuts the server down and returns when it is gone. The first caller spawns the work; all callers
+    /// wait for it.
     pub(super) async fn close(self: &Arc<Self>) {
         if self.begin_closing() {
             self.outbox.close();
@@ -43,15 +43,15 @@ impl Connection {
         self.finish_closing();
     }
 
-    /// The server is gone, or about to be.
+    /// Ends the shutdown: the server is gone, or has been killed.
     pub(super) fn finish_closing(&self) {
         self.outbox.end();
         self.tracking.lock().take();
         self.is_closed.send_replace(true);
     }
 
-    /// A server that cannot write cannot end. Never returns: the end of stdout proves nothing, for
-    /// a process may close it and go on.
+    /// Drains stdout, because a server that is blocked on writing cannot exit. Never returns: a process
+    /// may close its stdout and go on.
     async fn discard_stdout(&self) {
         let mut scratch = vec![0; SCRATCH];
         while let Ok(1..) = self.skip_stdout(&mut scratch).await {}

@@ -50,14 +50,14 @@ impl Stderr {
         self.is_drained.send_replace(true);
     }
 
-    /// Waits until all is drained. A process the server has left behind may keep the stream open:
-    /// so not for long. What the server itself wrote before its end is taken in any case: it is in
-    /// the pipe, though the task that drains it may not have had its turn yet.
-    pub(super) async fn drained(&self, patience: Duration) {
+    /// Waits until the stream is drained, but not for long: a process that the server has left behind may
+    /// keep it open. What the server wrote before its exit is read in any case; it is in the pipe, even
+    /// if the draining task has not run yet.
+    pub(super) async fn drained(&self, limit: Duration) {
         let mut is_drained = self.is_drained.subscribe();
-        let waited = timeout(patience, is_drained.wait_for(|drained| *drained)).await;
+        let waited = timeout(limit, is_drained.wait_for(|drained| *drained)).await;
         if waited.is_err() {
-            // Bounded by what a pipe holds: what is written meanwhile is not waited for.
+            // Bounded by what a pipe holds: a writer cannot keep us here.
             let mut reads = PIPE / READ;
             while reads > 0 && matches!(self.read(), Ok(1..)) {
                 reads -= 1;
@@ -65,12 +65,12 @@ impl Stderr {
         }
     }
 
-    /// The end of what has been read so far, in whole lines if possible.
+    /// The tail of what has been read so far, in whole lines if possible.
     pub(super) fn tail(&self) -> String {
         self.tail.lock().text()
     }
 
-    /// Takes what is there.
+    /// Reads what is available.
     fn read(&self) -> io::Result<usize> {
         let mut tail = self.tail.lock();
         tail.bytes.reserve(READ);
@@ -99,7 +99,7 @@ impl Tail {
         }
     }
 
-    /// Readable whatever the bytes are, and harmless on a terminal.
+    /// Valid text whatever the bytes are, without control characters.
     fn text(&self) -> String {
         let mut bytes = self.bytes.as_slice();
         if self.is_cut

@@ -14,16 +14,16 @@ use crate::{Incoming, Outgoing, ProcessExit, SendError, Transport, TransportKind
 
 /// A connection to a server that runs as a child process.
 ///
-/// Messages are written in batches: what is sent while a write is under way goes out with the next
-/// one. [`send`](Transport::send) returns when its message is queued; from then on the message is
-/// not taken back, and if the server dies first, [`Closed::unsent`](crate::Closed::unsent) tells.
+/// Messages are written in batches: what is sent during a write goes out with the next one.
+/// [`send`](Transport::send) returns when its message is queued. A queued message cannot be withdrawn;
+/// if the server exits first, it is listed in [`Closed::unsent`](crate::Closed::unsent).
 ///
-/// Lines on stdout that are no messages are skipped up to a limit. Replies that were written before
-/// the server's end are delivered before [`Closed`](Incoming::Closed), whose error carries the exit
-/// status and the end of stderr.
+/// Lines on stdout that are not messages are skipped up to a limit. Replies that were written before
+/// the server's exit are delivered before [`Closed`](Incoming::Closed), whose error carries the exit
+/// status and the tail of stderr.
 ///
 /// On Linux the server's stdout is a socket, as for programs that Node starts: faster than a pipe,
-/// but a script that opens `/dev/stdout` anew fails there. (`>&1` is fine.)
+/// but a script that reopens `/dev/stdout` fails. (`>&1` is fine.)
 ///
 /// [`close`](Transport::close) closes stdin, then sends SIGTERM, then SIGKILL, to the whole process
 /// group and within [the limit](StdioLimits::with_shutdown_timeout). Dropping the transport kills the group

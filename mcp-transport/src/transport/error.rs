@@ -1,10 +1,10 @@
-//! What can go wrong between us and a server, one variant per decision a caller can take.
+//! Transport errors: one variant per decision a caller can take.
 
 use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-/// A foreign cause, boxed so that no dependency's version enters our API.
+/// A cause, boxed so that no dependency's version becomes part of our API.
 pub type BoxError = Box<dyn Error + Send + Sync>;
 
 /// Why a connection, or one exchange on it, failed.
@@ -15,14 +15,14 @@ pub enum TransportError {
     Closed,
     /// The program to start was not found.
     NotFound {
-        /// What was asked for.
+        /// The configured program.
         program: String,
-        /// The places that were searched, in order.
+        /// The directories that were searched, in order.
         searched: Vec<String>,
     },
     /// The program was found but could not be started.
     Spawn {
-        /// What was to be started.
+        /// The program.
         program: String,
         /// Why not.
         source: BoxError,
@@ -31,7 +31,7 @@ pub enum TransportError {
     Exited(ProcessExit),
     /// The operating system or the HTTP stack failed; a new connection may help.
     Io {
-        /// What was being done, with the address it was done to.
+        /// The operation, with the address it concerned.
         action: String,
         /// The failure.
         source: BoxError,
@@ -43,44 +43,44 @@ pub enum TransportError {
     },
     /// Something was larger than its limit.
     TooLarge {
-        /// What it was.
+        /// What was too large.
         what: &'static str,
         /// The limit in bytes.
         limit: usize,
     },
     /// Something took longer than its limit.
     Timeout {
-        /// What was waited for.
+        /// What took too long.
         phase: &'static str,
         /// The limit.
         limit: Duration,
     },
-    /// The server answered with an HTTP status that is not a success.
+    /// The server responded with an HTTP status other than success.
     Http(HttpFailure),
-    /// The server no longer knows our session: initialise anew, then repeat what was refused.
+    /// The server no longer knows our session: initialize again, then repeat what was refused.
     SessionExpired,
-    /// The server wants authorization that the provider could not give.
+    /// The server requires authorization that the provider could not supply.
     Unauthorized {
         /// The refused request's status: 401 or 403.
         status: u16,
-        /// What the provider said; `None` when it gave up without a word of its own.
+        /// The provider's error; `None` if it had none.
         source: Option<BoxError>,
     },
     /// The provider could not supply the credentials of a request; nothing was sent.
     Credentials {
         /// The server they were for.
         server: String,
-        /// What the provider said.
+        /// The provider's error.
         source: BoxError,
     },
-    /// The reply ended before the answer was there.
+    /// The reply ended without a response.
     NoResponse {
         /// How it ended.
         detail: String,
     },
 }
 
-/// An HTTP answer that is not a success.
+/// An HTTP response other than success.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct HttpFailure {
@@ -90,11 +90,11 @@ pub struct HttpFailure {
     pub url: String,
     /// The start of the body: a JSON-RPC error, a proxy's page, or nothing.
     pub body: Vec<u8>,
-    /// How long the server asks us to wait.
+    /// The server's `Retry-After`.
     pub retry_after: Option<Duration>,
 }
 
-/// How a server's process ended, with the last words it wrote on stderr.
+/// How a server's process ended, with the tail of its stderr.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct ProcessExit {
@@ -106,11 +106,11 @@ pub struct ProcessExit {
     pub signal: Option<i32>,
     /// The tail of stderr.
     pub stderr: String,
-    /// The first stray line on stdout, if there were any: often the real error message.
+    /// The first line on stdout that was not a message, if any: often the real error message.
     pub stray: Option<String>,
 }
 
-/// A message that was not delivered for certain.
+/// The failure to send a message.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct SendError {
@@ -120,15 +120,15 @@ pub struct SendError {
     pub delivery: Delivery,
 }
 
-/// What a transport knows about a message that failed. Decides whether it may be sent again.
+/// What is known about the delivery of a message that failed: decides whether it may be resent.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Delivery {
-    /// No byte left, or the server refused it before acting: sending again is safe.
+    /// Nothing was sent, or the server refused it before acting on it: resending is safe.
     NotSent,
-    /// It left completely: the server may have acted on it.
+    /// It was sent completely: the server may have acted on it.
     Sent,
-    /// It may have left in part or in whole.
+    /// It may have been sent in part or as a whole.
     Unknown,
 }
 
@@ -145,7 +145,7 @@ impl HttpFailure {
 }
 
 impl ProcessExit {
-    /// The end of this program, of which nothing else is known.
+    /// An exit of this program of which nothing else is known.
     pub fn new(program: impl Into<String>) -> Self {
         Self {
             program: program.into(),
@@ -250,7 +250,7 @@ impl fmt::Display for HttpFailure {
     }
 }
 
-/// What a proxy's error page says, without its markup.
+/// The text of a proxy's error page, without its markup.
 fn without_tags(page: &str) -> String {
     let texts = page
         .split('<')

@@ -1,4 +1,4 @@
-//! What a transport tells its reader.
+//! What a transport reports to its reader.
 
 use std::sync::Arc;
 
@@ -6,36 +6,36 @@ use mcp_jsonrpc::RequestId;
 
 use crate::TransportError;
 
-/// One thing that happened on a connection.
+/// One event on a connection.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Incoming {
-    /// A whole message arrived. It may still be malformed: nobody has parsed it yet.
+    /// A whole message arrived. It has not been parsed and may be malformed.
     Message {
         /// The bytes, without framing.
         body: Vec<u8>,
         /// The request whose reply stream carried it; `None` on a shared channel.
         stream: Option<RequestId>,
     },
-    /// The reply to this request is over. If it has not been answered by now, it never will be,
-    /// and `error` says why; the request did reach the server.
+    /// The reply to this request is over. If there has been no response, none will come, and `error`
+    /// is the reason; the request did reach the server.
     Ended {
         /// The request.
         request: RequestId,
-        /// What ended its reply stream.
+        /// Why its reply stream ended.
         error: Arc<TransportError>,
     },
-    /// A message was larger than the limit and has been thrown away.
+    /// A message was larger than the limit and has been discarded.
     TooLarge {
-        /// Its first bytes, enough to find the id in most cases.
+        /// Its first bytes, usually enough to find the id.
         head: Vec<u8>,
-        /// The limit it broke.
+        /// The limit it exceeded.
         limit: usize,
     },
-    /// The stream on which the server speaks unasked was lost and is open again: notifications in
-    /// between may be missing.
+    /// The stream for unsolicited messages was lost and is open again: notifications in between may
+    /// be missing.
     Gap,
-    /// Nothing more will come. Buffered messages have been delivered before.
+    /// The connection is closed. Buffered messages have been delivered before.
     Closed(Closed),
 }
 
@@ -45,7 +45,7 @@ pub enum Incoming {
 pub struct Closed {
     /// Why. `None` after [`close`](crate::Transport::close) and after a clean end.
     pub error: Option<Arc<TransportError>>,
-    /// Requests that were accepted but of which no byte reached the server: safe to send again.
+    /// Requests that were accepted but did not reach the server with a single byte: safe to resend.
     pub unsent: Vec<RequestId>,
 }
 

@@ -1,8 +1,8 @@
-//! One message on its way out, with what HTTP needs beside the bytes.
+//! An outgoing message, with what HTTP needs besides the bytes.
 
 use mcp_jsonrpc::{RequestId, Revision};
 
-/// One JSON-RPC message to send, and the facts about it a transport must not have to parse for.
+/// One JSON-RPC message to send, with what a transport would otherwise have to parse it for.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Outgoing {
@@ -18,44 +18,44 @@ pub struct Outgoing {
     /// `Mcp-Param-*` headers: the suffix a schema asked for and the value, before any escaping.
     /// Only modern HTTP sends them.
     pub params: Vec<(String, String)>,
-    /// Whether no other request is under way: nothing is gained then by waiting for others to go
-    /// out with it.
+    /// Whether no other request is in flight, so that waiting for others to join the write gains
+    /// nothing.
     pub alone: bool,
 }
 
-/// The kinds of message, as far as a transport treats them differently.
+/// The kinds of message that transports treat differently.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum OutgoingKind {
-    /// Wants one answer.
+    /// Expects one response.
     Request {
         /// The request's id.
         id: RequestId,
         /// The method, also the value of the `Mcp-Method` header.
         method: String,
-        /// How long the reply may take to begin and to pause.
+        /// Which time limits apply to its reply.
         reply_timeout: ReplyTimeout,
     },
-    /// Wants none.
+    /// Expects no response.
     Notification {
         /// The method, also the value of the `Mcp-Method` header.
         method: String,
     },
-    /// Answers a request of the server's.
+    /// Responds to a request of the server.
     Response {
         /// The id the server gave its request.
         id: RequestId,
     },
 }
 
-/// Which of the transport's time limits hold for a request's reply.
+/// Which of the transport's time limits apply to a request's reply.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum ReplyTimeout {
     /// All of them.
     #[default]
     Normal,
-    /// None but the one until the reply begins: the reply is a stream that stays open.
+    /// Only the limit until the reply begins: the reply is a stream that stays open.
     Stream,
 }
 
@@ -82,7 +82,7 @@ impl Outgoing {
         )
     }
 
-    /// An answer to a request of the server's.
+    /// A response to a request of the server.
     pub fn response(id: RequestId, body: Vec<u8>) -> Self {
         Self::new(OutgoingKind::Response { id }, body)
     }
@@ -98,7 +98,7 @@ impl Outgoing {
         }
     }
 
-    /// Says which revision is in force.
+    /// Sets the revision in force.
     #[must_use]
     pub fn with_revision(mut self, revision: Revision) -> Self {
         self.revision = Some(revision);

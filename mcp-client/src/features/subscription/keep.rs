@@ -1,4 +1,4 @@
-//! The task that keeps one subscription: establishes it, and again when it is lost.
+//! The task that maintains one subscription: it establishes it, and again when it is lost.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use crate::features::event::ClientEvent;
 type OnAcknowledged<'a> = &'a (dyn Fn() + Send + Sync);
 
 /// Keeps a subscription until it ends for good. `established` receives what became of the first
-/// attempt, as soon as that is snapshot.
+/// attempt, as soon as that is known.
 pub(super) async fn keep(
     client: Client,
     subscriber: Arc<Subscriber>,
@@ -48,7 +48,7 @@ pub(super) async fn keep(
                 call: client.call_name(SubscriptionsListen::NAME),
                 detail: "it ended the subscription without acknowledging it".to_owned(),
             });
-            // Nothing was established: there is nothing to keep.
+            // Nothing was established: there is nothing to maintain.
             let _ = established.send(Err(error));
             return subscriber.end(None);
         }
@@ -64,7 +64,7 @@ pub(super) async fn keep(
             tracing::debug!(server = %client.name(), %error, ?wait, "a subscription was lost");
             tokio::select! {
                 () = tokio::time::sleep(wait) => continue,
-                // What ended the subscription says more than that there is no connection.
+                // The error that ended the subscription is the better one.
                 () = client.connection().over() => {}
             }
         }
@@ -73,7 +73,7 @@ pub(super) async fn keep(
     }
 }
 
-/// Whether another attempt would fail alike.
+/// Whether another attempt would fail in the same way.
 fn is_final(error: &CallError) -> bool {
     match error {
         CallError::Unauthorized { .. }
@@ -86,7 +86,7 @@ fn is_final(error: &CallError) -> bool {
 }
 
 impl Client {
-    /// One attempt, from its beginning to its end: `Ok` if the server ended it in good order.
+    /// One attempt, from beginning to end: `Ok` if the server ended it regularly.
     async fn stay(
         &self,
         subscriber: &Subscriber,
@@ -128,7 +128,7 @@ impl Client {
         }
     }
 
-    /// Subscribes to each resource, until the server forgets us.
+    /// Subscribes to each resource, until the server loses the session.
     async fn follow(
         &self,
         interests: &Interests,
@@ -147,7 +147,7 @@ impl Client {
             self.resource_call(Subscribe::NAME, uri).await?;
         }
         on_acknowledged();
-        // A call above may have met a server that forgot us, and made friends again.
+        // A call above may have repeated the handshake.
         if connection.session().number == session.number {
             tokio::select! {
                 () = renewed => {}

@@ -1,13 +1,13 @@
-//! When a lost subscription is established again, and when no more: pure.
+//! When a lost subscription is re-established. Pure.
 
 use std::time::Duration;
 
-/// The first wait; it doubles from there.
+/// The first delay; it doubles from there.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 /// Where the doubling stops.
 const MAX_WAIT: Duration = Duration::from_secs(30);
 
-/// The attempts to keep one subscription.
+/// The attempts to re-establish one subscription.
 #[derive(Debug)]
 pub(crate) struct Renewal {
     attempts: u32,
@@ -25,11 +25,11 @@ impl Renewal {
         }
     }
 
-    /// After an attempt that was acknowledged and then held for so long, or not acknowledged:
-    /// how long to wait before the next one; `None` if there is none.
+    /// The delay before the next attempt, after one that was acknowledged and `held`, or not
+    /// acknowledged; `None` if there is no further attempt.
     ///
-    /// Only one that held for longer than the wait for it starts the waits anew: a server that
-    /// acknowledges and drops is asked ever less often.
+    /// Only one that held for longer than its delay resets the delays: a server that acknowledges and
+    /// drops is asked less and less often.
     pub(crate) fn next(&mut self, held: Option<Duration>) -> Option<Duration> {
         match held {
             Some(held) => {

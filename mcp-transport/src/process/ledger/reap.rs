@@ -1,4 +1,4 @@
-//! Ending what dead hosts have left.
+//! Ends what dead hosts have left behind.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -11,18 +11,18 @@ use super::HostId;
 use crate::process::Stop;
 use crate::process::identity::{self, StartTime};
 
-/// How long a leftover gets to heed SIGTERM.
-const PATIENCE: Duration = Duration::from_millis(700);
-/// How long SIGKILL may take to be seen.
-const AFTER_KILL: Duration = Duration::from_millis(300);
+/// How long a leftover may take to exit after SIGTERM.
+const TERMINATION_TIMEOUT: Duration = Duration::from_millis(700);
+/// How long SIGKILL may take.
+const KILL_TIMEOUT: Duration = Duration::from_millis(300);
 const POLL: Duration = Duration::from_millis(10);
-/// A record this large is not ours.
+/// The maximum size of a record.
 const MAX_RECORD: u64 = 1 << 20;
 
-/// What a host has started, as its record tells it.
+/// What a host has started, according to its record.
 #[derive(Debug, Eq, PartialEq)]
 pub(super) struct Leftover {
-    /// What its descendants have in their environment.
+    /// The mark in its descendants' environment.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "needs /proc"))]
     mark: String,
     /// Groups, each with the start time of its leader.
@@ -38,7 +38,8 @@ impl Leftover {
     }
 }
 
-/// Reads the records of dead hosts, ends what is in them, removes them. Tells what was ended.
+/// Reads the records of dead hosts, ends the processes in them, and removes them. Returns the ids of the
+/// processes that were ended.
 pub(super) fn leftovers(dir: &Path, us: &HostId) -> io::Result<Vec<u32>> {
     let mut found = Vec::new();
     let mut records = Vec::new();
@@ -50,12 +51,12 @@ pub(super) fn leftovers(dir: &Path, us: &HostId) -> io::Result<Vec<u32>> {
         if owner.is_running() {
             continue;
         }
-        // Whoever renames it first has it; should we die over it, the name says that it was ours.
+        // The first to rename it owns it; if we die meanwhile, the name shows that it was ours.
         let claimed = dir.join(format!("{}.{us}", host.file_name()));
         if fs::rename(&path, &claimed).is_ok() {
             let mut record = String::new();
             let file = fs::File::open(&claimed)?;
-            // What cannot be read as text is not a record.
+            // What is not text is not a record.
             let _ = file.take(MAX_RECORD).read_to_string(&mut record);
             found.extend(parse(&record, &identity::boot(), &host));
             records.push(claimed);
@@ -68,7 +69,7 @@ pub(super) fn leftovers(dir: &Path, us: &HostId) -> io::Result<Vec<u32>> {
     Ok(ended)
 }
 
-/// The host a record is of, and whose it is to deal with: that host's, or a claimant's.
+/// The host of a record, and who handles it: that host, or a claimant.
 fn owners(file_name: &str) -> Option<(HostId, HostId)> {
     let (host, claimant) = file_name.split_once(".ledger")?;
     let host = HostId::parse(host)?;
@@ -78,7 +79,7 @@ fn owners(file_name: &str) -> Option<(HostId, HostId)> {
     }
 }
 
-/// What a record tells that was written in this run of the system.
+/// Parses a record of the current boot.
 fn parse(record: &str, boot: &str, host: &HostId) -> Option<Leftover> {
     let mut lines = record.lines();
     if lines.next()?.strip_prefix("boot ")? != boot {
@@ -91,14 +92,17 @@ fn parse(record: &str, boot: &str, host: &HostId) -> Option<Leftover> {
     Some(Leftover::new(host, lines.filter_map(group).collect()))
 }
 
-/// Stops what is left, gently first; tells which processes were signalled.
+/// Stops what is left, with SIGTERM first; returns the processes that were signalled.
 pub(super) fn end(groups: &[Leftover]) -> Vec<u32> {
     let mut ended = Vec::new();
-    for (how, patience) in [(Stop::Terminate, PATIENCE), (Stop::Kill, AFTER_KILL)] {
-        let deadline = Instant::now() + patience;
+    for (how, timeout) in [
+        (Stop::Terminate, TERMINATION_TIMEOUT),
+        (Stop::Kill, KILL_TIMEOUT),
+    ] {
+        let deadline = Instant::now() + timeout;
         let mut told: Vec<u32> = Vec::new();
         loop {
-            // Looked for again each time: a process may have started another in between.
+            // Searched again each time: a process may have started another in between.
             let left: Vec<(&Leftover, u32)> = groups
                 .iter()
                 .flat_map(|it| it.processes().into_iter().map(move |p| (it, p)))
@@ -146,7 +150,7 @@ impl Leftover {
     }
 }
 
-/// Without `/proc` only a leader can be known again; its group goes with it.
+/// Without `/proc` only a leader can be recognized; its group is ended with it.
 #[cfg(all(unix, not(target_os = "linux")))]
 impl Leftover {
     fn processes(&self) -> Vec<u32> {
@@ -163,7 +167,7 @@ impl Leftover {
     }
 }
 
-/// Windows ends a job with its host: nothing is ever left.
+/// Windows ends a job with its host: nothing is left behind.
 #[cfg(not(unix))]
 impl Leftover {
     fn processes(&self) -> Vec<u32> {

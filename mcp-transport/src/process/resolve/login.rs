@@ -1,5 +1,5 @@
-//! The `PATH` of the login shell. Applications that a desktop starts do not have it, and it is
-//! where version managers put `node` and `uv`.
+//! The `PATH` of the login shell, where version managers put `node` and `uv`. Applications that a
+//! desktop starts do not have it.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -12,13 +12,13 @@ use std::time::Duration;
 use super::super::Stop;
 use super::super::sys;
 
-/// Start-up files of shells may do anything: one that takes longer is not worth it.
-const PATIENCE: Duration = Duration::from_secs(3);
-/// Start-up files may print anything, too.
+/// How long the shell's start-up files may take.
+const LOGIN_SHELL_TIMEOUT: Duration = Duration::from_secs(3);
+/// The maximum output of the shell: start-up files may print anything.
 const MAX_OUTPUT: u64 = 64 * 1024;
 const MARK: &str = "__path__";
 
-/// The directories in the login shell's `PATH`; none if it cannot be had. Asked once.
+/// The directories in the login shell's `PATH`; empty if it is unavailable. Determined once.
 pub(super) fn search_path() -> Vec<PathBuf> {
     static FOUND: OnceLock<Vec<PathBuf>> = OnceLock::new();
     FOUND.get_or_init(|| ask().unwrap_or_default()).clone()
@@ -27,7 +27,7 @@ pub(super) fn search_path() -> Vec<PathBuf> {
 fn ask() -> Option<Vec<PathBuf>> {
     let shell = std::env::var_os("SHELL").filter(|shell| !shell.is_empty())?;
     let mut command = Command::new(shell);
-    // `printenv` prints the variable as programs see it, whatever the shell makes of lists.
+    // `printenv` prints the variable as programs see it, whatever the shell's list syntax.
     let script = format!("printf {MARK}; printenv PATH; printf {MARK}");
     command.args(["-l", "-i", "-c", &script]);
     command
@@ -46,7 +46,9 @@ fn ask() -> Option<Vec<PathBuf>> {
             let _ = stdout.take(MAX_OUTPUT).read_to_end(&mut output);
             let _ = done.send(output);
         });
-    let output = reader.ok().and_then(|_| output.recv_timeout(PATIENCE).ok());
+    let output = reader
+        .ok()
+        .and_then(|_| output.recv_timeout(LOGIN_SHELL_TIMEOUT).ok());
     group.signal(Stop::Kill);
     let _ = child.wait();
     let output = String::from_utf8(output?).ok()?;

@@ -14,7 +14,7 @@ async fn connecting_is_lazy_and_a_json_reply_is_one_message() {
     assert_eq!(next(&transport).await, format!("1 {}", result(1)));
     assert_eq!(
         next(&transport).await,
-        "1 ended: no answer will come: the reply holds another message"
+        "1 ended: the reply ended without a response: the reply is a different message"
     );
 }
 

@@ -72,7 +72,7 @@ async fn a_modern_reply_is_never_resumed() {
     send(&transport, modern_call(1)).await.unwrap();
     assert_eq!(
         next(&transport).await,
-        "1 ended: no answer will come: the event stream ended without it"
+        "1 ended: the reply ended without a response: the event stream is over"
     );
     assert_eq!(server.count("GET"), 0);
 }
