@@ -1,4 +1,4 @@
-//! The time of day, in one place.
+//! The wall clock.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -1,4 +1,4 @@
-//! From a refusal to an authorization server.
+//! Discovery: from a refused request to an authorization server.
 
 pub(crate) mod challenge;
 pub(crate) mod document;
@@ -14,7 +14,7 @@ use crate::discovery::server_metadata::ServerMetadata;
 use crate::http::Http;
 use crate::{AuthError, AuthLimits};
 
-/// Looks for the metadata of one server and its authorization servers.
+/// Finds the metadata of one server and its authorization servers.
 #[derive(Debug)]
 pub(crate) struct Discovery<'a> {
     pub(crate) http: &'a Http,
@@ -24,8 +24,8 @@ pub(crate) struct Discovery<'a> {
 }
 
 impl Discovery<'_> {
-    /// What the protected resource says about itself: at the place its challenge names, else by
-    /// its path, else at its root. `None` if it says nothing.
+    /// The protected resource's metadata: where its challenge says, else below its path, else at its
+    /// root. `None` if there is none.
     pub(crate) async fn resource(
         &self,
         demand: &Demand,
@@ -47,8 +47,8 @@ impl Discovery<'_> {
         Ok(None)
     }
 
-    /// The metadata of the authorization server to use. `known` is the issuer we already are a
-    /// client of: preferred, as long as the resource still names it.
+    /// The metadata of the authorization server to use. `known` is the issuer that we are already a
+    /// client of: preferred if the resource still names it.
     pub(crate) async fn server(
         &self,
         resource: Option<&ResourceMetadata>,
@@ -83,8 +83,8 @@ impl Discovery<'_> {
         }))
     }
 
-    /// The document of an issuer. The first one found is the one that counts: if it belongs to
-    /// somebody else, nothing further is tried.
+    /// The document of an issuer. Only the first one found counts: if it belongs to another issuer,
+    /// nothing further is tried.
     async fn named(&self, issuer: &str) -> Result<Option<ServerMetadata>, AuthError> {
         let url = self.http.check(issuer)?;
         for place in well_known::server_metadata(&url) {

@@ -1,4 +1,4 @@
-//! What can go wrong on the way to a token, one variant per decision a caller can take.
+//! Authorization errors: one variant per decision a caller can take.
 
 use std::error::Error;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::http::guard::shown;
 
-/// A foreign cause; shared, because one failed login is told to everybody who waited for it.
+/// A cause; shared, because one failed login fails every request that waited for it.
 pub type Cause = Arc<dyn Error + Send + Sync>;
 
 /// Why there is no token.
@@ -16,24 +16,23 @@ pub type Cause = Arc<dyn Error + Send + Sync>;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum AuthError {
-    /// The builder was given something that cannot work.
+    /// The configuration is invalid.
     Config {
-        /// What, and why not.
+        /// What is wrong.
         detail: String,
     },
-    /// A person has to log in, and this provider has no [`Authorizer`](crate::Authorizer) to ask
-    /// one.
+    /// A person has to log in, and this provider has no [`Authorizer`](crate::Authorizer).
     LoginRequired {
-        /// The server that wants it.
+        /// The server.
         server: String,
     },
-    /// The person, or the authorization server, said no.
+    /// The person or the authorization server refused.
     Denied {
         /// The server the login was for.
         server: String,
         /// The error code, for example `access_denied`.
         error: String,
-        /// The authorization server's words.
+        /// The authorization server's description.
         description: Option<String>,
     },
     /// The login could not be carried out: the listener, the browser or the host's hook failed.
@@ -50,59 +49,59 @@ pub enum AuthError {
         /// The limit.
         limit: Duration,
     },
-    /// The authorization server knows no way for us to introduce ourselves: register a client
-    /// there by hand, and configure its id.
+    /// The authorization server supports no way to register: register a client there manually, and
+    /// configure its id.
     NoClient {
         /// The authorization server.
         issuer: String,
         /// The redirect URI to register.
         redirect_uri: Option<String>,
     },
-    /// A rule that protects the user forbids to go on.
+    /// A rule that protects the user was violated.
     Refused {
         /// The server whose authorization was refused.
         server: String,
         /// The rule.
         violation: Violation,
     },
-    /// Neither the server nor its metadata names an authorization server that can be found.
+    /// No authorization server was found.
     NoAuthorizationServer {
         /// The server.
         server: String,
         /// What was tried.
         detail: String,
     },
-    /// An endpoint said no: repeating the same request is pointless.
+    /// An endpoint refused the request: repeating it is pointless.
     Rejected {
-        /// What was asked for: `refreshing the token`, `registering a client` …
+        /// The operation: `refreshing the token`, `registering a client` …
         action: &'static str,
         /// The endpoint.
         url: String,
         /// The error code, for example `invalid_grant`, or the HTTP status.
         error: String,
-        /// The endpoint's words.
+        /// The endpoint's description.
         description: Option<String>,
     },
-    /// An endpoint could not be reached or failed by itself: later it may work.
+    /// An endpoint could not be reached or failed: it may work later.
     Unavailable {
         /// The endpoint.
         url: String,
         /// Why.
         source: Cause,
     },
-    /// An endpoint answered something that makes no sense.
+    /// An endpoint's response is invalid.
     Malformed {
         /// The endpoint.
         url: String,
         /// What was found, and what was expected.
         detail: String,
     },
-    /// The server refuses a token that was issued for it a moment ago.
+    /// The server refuses a token that was just issued for it.
     TokenRefused {
         /// The server.
         server: String,
     },
-    /// The server wants scopes that were asked for already.
+    /// The server asks for scopes that were requested already.
     ScopeRefused {
         /// The server.
         server: String,
@@ -111,39 +110,39 @@ pub enum AuthError {
     },
     /// The token store failed.
     Store {
-        /// What was being done.
+        /// The operation.
         action: &'static str,
         /// Why.
         source: Cause,
     },
 }
 
-/// A rule that forbids to go on with an authorization.
+/// A violated rule, which ends an authorization.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Violation {
-    /// The metadata describes another resource than the server.
+    /// The metadata describes a different resource.
     Resource {
         /// The resource it describes.
         resource: String,
     },
-    /// The authorization server's document carries another issuer than the one it was asked for.
+    /// The authorization server's document names a different issuer.
     Issuer {
-        /// The issuer that was asked for.
+        /// The expected issuer.
         expected: String,
         /// The issuer in the document.
         found: String,
     },
-    /// The answer to the login does not come from the authorization server that was asked.
+    /// The authorization response is not from the expected authorization server.
     CallbackIssuer {
-        /// The issuer that was asked.
+        /// The expected issuer.
         expected: String,
-        /// The issuer in the answer, if it names one.
+        /// The issuer in the response, if it names one.
         found: Option<String>,
     },
-    /// The answer to the login belongs to another login.
+    /// The authorization response belongs to another login.
     State,
-    /// The authorization server does not say that it knows PKCE with S256.
+    /// The authorization server does not declare support for PKCE with S256.
     NoPkce {
         /// The authorization server.
         issuer: String,
@@ -157,15 +156,15 @@ pub enum Violation {
     },
     /// The configured client belongs to another authorization server.
     ForeignClient {
-        /// The authorization server that wants a client.
+        /// The authorization server.
         issuer: String,
-        /// The one the client was registered with.
+        /// The one that the client was registered with.
         registered_with: String,
     },
 }
 
 impl AuthError {
-    /// Whether trying again later, with nothing changed, could help.
+    /// Whether trying again later could help.
     pub fn is_retryable(&self) -> bool {
         matches!(self, Self::Unavailable { .. } | Self::Store { .. })
     }

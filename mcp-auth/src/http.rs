@@ -1,4 +1,4 @@
-//! The wire to authorization servers: guarded, bounded, and ignorant of OAuth.
+//! HTTP requests to authorization servers: guarded and bounded, without knowledge of OAuth.
 
 pub(crate) mod address;
 pub(crate) mod guard;
@@ -30,7 +30,7 @@ pub(crate) struct Http {
     client: OnceLock<Client>,
 }
 
-/// What is posted.
+/// The body of a POST.
 #[derive(Debug)]
 pub(crate) enum Body {
     /// An encoded form.
@@ -39,7 +39,7 @@ pub(crate) enum Body {
     Json(Value),
 }
 
-/// An answer to a POST.
+/// The response to a POST.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
@@ -64,14 +64,14 @@ impl Http {
         }
     }
 
-    /// Applies the rules for URLs without contacting anything.
+    /// Applies the rules for URLs without a request.
     pub(crate) fn check(&self, url: &str) -> Result<Url, AuthError> {
         self.guard
             .check(url)
             .map_err(|violation| self.refused(violation))
     }
 
-    /// An error that says why the authorization stops here.
+    /// The error of a violated rule.
     pub(crate) fn refused(&self, violation: Violation) -> AuthError {
         AuthError::Refused {
             server: self.server.clone(),
@@ -79,8 +79,8 @@ impl Http {
         }
     }
 
-    /// Fetches a JSON object. `None` if there is none: another status, another type. A server
-    /// that is out of order is an error, so that an outage never looks like an absence.
+    /// Fetches a JSON object. `None` for another status or type. A server that fails is an error, so that
+    /// an outage never looks like an absence.
     pub(crate) async fn document(&self, url: &str) -> Result<Option<Document>, AuthError> {
         let mut url = self.check(url)?;
         for _ in 0..=self.limits.redirects {
@@ -121,7 +121,7 @@ impl Http {
         ))
     }
 
-    /// Posts, and never follows a redirect: what is posted is for this endpoint only.
+    /// Posts without following redirects: the body is for this endpoint only.
     pub(crate) async fn post(
         &self,
         url: &str,
@@ -185,7 +185,7 @@ impl Http {
         AuthError::unavailable(url, error.without_url())
     }
 
-    /// Built on first use: most sessions have their token and never need it.
+    /// Built on first use, which most sessions do not need.
     fn client(&self) -> Result<&Client, AuthError> {
         if let Some(client) = self.client.get() {
             return Ok(client);
@@ -214,8 +214,8 @@ fn target(from: &Url, response: &Response) -> Option<String> {
     Some(from.join(location).ok()?.into())
 }
 
-/// The platform's trust, read once: parsing a hundred root certificates for every server takes
-/// longer than a login's own requests. A machine without any can still reach itself over http.
+/// The platform's root certificates, read once, because parsing them takes longer than the requests of
+/// a login. A machine without any can still reach itself over http.
 fn tls() -> Result<ClientConfig, AuthError> {
     static PLATFORM: OnceLock<ClientConfig> = OnceLock::new();
     if let Some(config) = PLATFORM.get() {

@@ -1,5 +1,5 @@
-//! Which client we are at an authorization server: the configured one, else our metadata document,
-//! else one it registers for us, else a person has to help.
+//! Which client we are at an authorization server: the configured one, else our metadata document, else
+//! a dynamically registered one, else a person has to register one.
 
 pub(crate) mod assertion;
 pub(crate) mod client;
@@ -19,7 +19,7 @@ use crate::oauth::engine::{Engine, store_failed};
 use crate::{AuthError, clock};
 
 impl Engine {
-    /// The client to be, and whether it is a registration of an earlier time.
+    /// The client to use, and whether it is an earlier registration.
     pub(crate) async fn identify(
         &self,
         metadata: &ServerMetadata,
@@ -104,14 +104,14 @@ impl Engine {
         Ok(registration.client())
     }
 
-    /// The client an issuer registered for us earlier.
+    /// The client that an issuer registered earlier.
     pub(crate) async fn remembered(&self, issuer: &str) -> Result<Option<Registration>, AuthError> {
         let stored = self.store.load(&registration_name(issuer)).await;
         let stored = stored.map_err(|source| store_failed("reading a registration", source))?;
         Ok(stored.and_then(|text| Registration::restore(&text, clock::now())))
     }
 
-    /// Forgets that client.
+    /// Removes that client.
     pub(crate) async fn forget_registration(&self, issuer: &str) {
         if let Err(error) = self.store.remove(&registration_name(issuer)).await {
             warn!(issuer, %error, "the registration could not be removed");
@@ -126,7 +126,7 @@ impl Engine {
     }
 }
 
-/// Credentials belong to an issuer, and are never found under another.
+/// The name of an issuer's client in the store: credentials belong to one issuer.
 fn registration_name(issuer: &str) -> String {
     format!("client {issuer}")
 }

@@ -1,4 +1,4 @@
-//! The authorization code flow: a person logs in and agrees (RFC 6749, RFC 7636, RFC 9207).
+//! The authorization code flow (RFC 6749, RFC 7636, RFC 9207).
 
 pub(crate) mod authorizer;
 pub(crate) mod callback;
@@ -21,7 +21,7 @@ use crate::token::terms::Terms;
 use crate::{AuthError, Violation};
 
 impl Engine {
-    /// Has a person log in, and exchanges the code they bring back.
+    /// Has a person log in, and exchanges the code.
     pub(crate) async fn login(&self, terms: &Terms) -> Result<Session, AuthError> {
         let issuer = &terms.metadata.issuer;
         let Some(authorizer) = &self.config.authorizer else {
@@ -71,7 +71,7 @@ impl Engine {
             Err(error) => Err(error),
         };
         if session.is_err() && reused {
-            // Perhaps the authorization server no longer knows us: next time we register anew.
+            // The authorization server may no longer know us: register again next time.
             self.forget_registration(issuer).await;
         }
         session
@@ -124,7 +124,7 @@ fn check_redirect(uri: &str) -> Result<(), AuthError> {
     )))
 }
 
-/// What one login must be recognised by.
+/// What identifies one login.
 #[derive(Debug)]
 struct Attempt {
     state: Secret,

@@ -1,4 +1,4 @@
-//! The provider: what the transport asks before every request, and tells of every refusal.
+//! The OAuth provider that the transport calls before every request and after every refusal.
 
 pub(crate) mod acquire;
 pub(crate) mod builder;
@@ -26,24 +26,24 @@ use crate::token::dpop::{self, Proof};
 
 /// OAuth for one MCP server, as an [`AuthProvider`] for its transport.
 ///
-/// Nothing happens until the server refuses a request; then whatever is needed to satisfy it does,
-/// once, however many requests were refused meanwhile. Tokens are renewed before they end, and
-/// sent to their own server only.
+/// Nothing happens until the server refuses a request; then one authorization runs, however many
+/// requests were refused meanwhile. Tokens are refreshed before they expire, and sent to their own
+/// server only.
 ///
-/// A cheap clone: all clones share one session.
+/// Cheap to clone: all clones share one session.
 #[derive(Clone, Debug)]
 pub struct OAuth {
     engine: Arc<Engine>,
 }
 
 impl OAuth {
-    /// Starts to describe the authorization for the MCP server at this URL.
+    /// Builds a provider for the MCP server at this URL.
     pub fn builder(server: impl Into<String>) -> OAuthBuilder {
         OAuthBuilder::new(server.into())
     }
 
-    /// Forgets this server's tokens, here and in the store. The next request needs a new login.
-    /// The authorization server is not told.
+    /// Removes this server's tokens, here and in the store. The next request needs a new login. The
+    /// tokens are not revoked at the authorization server.
     pub async fn log_out(&self) -> Result<(), AuthError> {
         self.engine.forget().await
     }
@@ -125,7 +125,7 @@ impl OAuth {
         }
     }
 
-    /// Stops where the very same thing was tried already and did not help.
+    /// Fails if the same was tried already without success.
     fn check_pointless(
         &self,
         need: Need,

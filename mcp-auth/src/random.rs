@@ -1,4 +1,4 @@
-//! Unguessable text, and the digests made of it.
+//! Random strings and digests.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -1,4 +1,4 @@
-//! Where tokens and client registrations live between requests, and between runs.
+//! Stores for tokens and client registrations.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ pub(crate) mod file;
 pub(crate) mod keyring;
 pub(crate) mod memory;
 
-/// Keeps secrets by name.
+/// A store of secrets by name.
 ///
 /// The values are opaque and secret: tokens, client secrets, keys. The names are not secret; they
 /// say which server or which authorization server a value belongs to.
@@ -23,24 +23,24 @@ pub trait TokenStore: fmt::Debug + Send + Sync {
     /// The value of a name, if it has one.
     async fn load(&self, name: &str) -> Result<Option<Secret>, BoxError>;
 
-    /// Replaces the value of a name, all at once: nobody ever sees half of it.
+    /// Replaces the value of a name, atomically.
     async fn save(&self, name: &str, value: &Secret) -> Result<(), BoxError>;
 
-    /// Takes a name's value away, if it has one.
+    /// Removes a name's value, if it has one.
     async fn remove(&self, name: &str) -> Result<(), BoxError>;
 
-    /// Waits until nobody else holds this name, then holds it until the answer is dropped. The
-    /// caller bounds the wait by dropping the future.
+    /// Acquires the lock of this name, which is held until the result is dropped. The caller bounds the
+    /// wait by dropping the future.
     async fn lock(&self, name: &str) -> Result<StoreLock, BoxError>;
 }
 
-/// Holds a name of a [`TokenStore`]; dropping it lets go.
+/// The lock of a name in a [`TokenStore`]; released on drop.
 pub struct StoreLock {
     _held: Box<dyn Send + Sync>,
 }
 
 impl StoreLock {
-    /// Wraps whatever lets go when dropped.
+    /// Wraps a guard that releases the lock on drop.
     pub fn new(held: impl Send + Sync + 'static) -> Self {
         Self {
             _held: Box::new(held),

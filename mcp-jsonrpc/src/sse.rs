@@ -123,17 +123,6 @@ impl SseParser {
         }
     }
 
-    /// Ends the stream, and returns an event that lacks nothing but its blank line. The standard
-    /// discards it, and so should a reader of a resumable stream; some servers of other protocols
-    /// forget the blank line of their last event.
-    pub fn finish(&mut self) -> Option<SseEvent> {
-        self.push(b"\n\n");
-        match self.next_frame() {
-            Some(SseFrame::Event(event)) => Some(event),
-            _ => None,
-        }
-    }
-
     /// The next event, or `None` until more bytes are pushed.
     pub fn next_frame(&mut self) -> Option<SseFrame> {
         while !self.is_abandoned {

@@ -1,8 +1,8 @@
-//! What a refusal says: the challenges of `WWW-Authenticate` headers (RFC 9110, section 11.6.1).
+//! The challenges of `WWW-Authenticate` headers (RFC 9110, section 11.6.1).
 
 use crate::token::scope::Scopes;
 
-/// Everything a server asked for in one refusal, over all its challenges.
+/// What a server asked for in one response, over all its challenges.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Demand {
     /// Where the protected resource's metadata is, as the server wrote it.
@@ -23,7 +23,7 @@ struct Scheme {
 }
 
 impl Demand {
-    /// Reads every challenge of every header; schemes that are not ours are passed over.
+    /// Reads every challenge of every header; schemes that are not ours are skipped.
     pub(crate) fn read(headers: &[String]) -> Self {
         let mut demand = Self::default();
         for challenge in headers
@@ -55,7 +55,7 @@ impl Demand {
     }
 }
 
-/// A cursor over one header. Every step consumes something or ends: it cannot hang.
+/// A cursor over one header. Every step consumes input or ends.
 struct Parser<'a> {
     rest: &'a str,
 }
@@ -126,7 +126,7 @@ impl<'a> Parser<'a> {
         value
     }
 
-    /// Passes over `token68` credentials (`Negotiate YII=`), which carry nothing for us.
+    /// Skips `token68` credentials (`Negotiate YII=`).
     fn token68(&mut self) {
         let start = self.rest;
         self.skip(|c| c == ' ' || c == '\t');

@@ -1,16 +1,16 @@
-//! Reading fields of foreign JSON objects: what has the wrong type is as good as missing.
+//! Fields of untrusted JSON objects: one of the wrong type counts as missing.
 
 use serde_json::{Map, Value};
 
-/// A foreign JSON object.
+/// An untrusted JSON object.
 pub(crate) type Document = Map<String, Value>;
 
-/// A text field.
+/// A string field.
 pub(crate) fn text(document: &Document, field: &str) -> Option<String> {
     document.get(field)?.as_str().map(str::to_owned)
 }
 
-/// A list of texts; entries of other types are passed over. `None` if there is no list.
+/// A list of strings; entries of other types are skipped. `None` if there is no list.
 pub(crate) fn texts(document: &Document, field: &str) -> Option<Vec<String>> {
     let list = document.get(field)?.as_array()?;
     Some(
@@ -20,7 +20,7 @@ pub(crate) fn texts(document: &Document, field: &str) -> Option<Vec<String>> {
     )
 }
 
-/// A flag; missing means no.
+/// A flag; missing means `false`.
 pub(crate) fn flag(document: &Document, field: &str) -> bool {
     document
         .get(field)
@@ -28,7 +28,7 @@ pub(crate) fn flag(document: &Document, field: &str) -> bool {
         .unwrap_or_default()
 }
 
-/// A number of seconds, also where a server wrote it as a text or with a fraction.
+/// A number of seconds, even if a server wrote it as a string or with a fraction.
 pub(crate) fn seconds(document: &Document, field: &str) -> Option<u64> {
     match document.get(field)? {
         Value::String(text) => text.trim().parse().ok(),

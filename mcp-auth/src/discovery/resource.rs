@@ -1,4 +1,4 @@
-//! What a protected resource says about itself (RFC 9728), and whether to believe it.
+//! The metadata of a protected resource (RFC 9728), and its verification.
 
 use url::Url;
 
@@ -6,16 +6,16 @@ use crate::Violation;
 use crate::discovery::document::{self, Document};
 use crate::token::scope::Scopes;
 
-/// The parts of a protected resource's metadata that we act on.
+/// The parts of a protected resource's metadata that we use.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct ResourceMetadata {
-    /// The resource's identifier, byte for byte: it is sent back just so.
+    /// The resource's identifier, byte for byte as it is sent back.
     pub(crate) resource: String,
-    /// The issuers whose tokens it takes, in its order of preference.
+    /// The issuers whose tokens it accepts, in its order of preference.
     pub(crate) authorization_servers: Vec<String>,
-    /// The scopes it knows.
+    /// The scopes it supports.
     pub(crate) scopes_supported: Scopes,
-    /// Whether it only takes tokens bound to a key.
+    /// Whether it only accepts tokens bound to a key.
     pub(crate) dpop_required: bool,
 }
 

@@ -1,5 +1,4 @@
-//! What an authorization server says about itself (RFC 8414, OpenID Connect), and whether to
-//! believe it.
+//! The metadata of an authorization server (RFC 8414, OpenID Connect), and its verification.
 
 use url::Url;
 
@@ -9,10 +8,10 @@ use crate::discovery::well_known::at;
 use crate::http::guard::printable;
 use crate::token::scope::Scopes;
 
-/// The parts of an authorization server's metadata that we act on.
+/// The parts of an authorization server's metadata that we use.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct ServerMetadata {
-    /// Whose tokens these are. Compared as text, never normalised.
+    /// The issuer. Compared as a string, never normalized.
     pub(crate) issuer: String,
     pub(crate) authorization_endpoint: Option<String>,
     pub(crate) token_endpoint: Option<String>,
@@ -20,19 +19,19 @@ pub(crate) struct ServerMetadata {
     pub(crate) scopes_supported: Scopes,
     /// `None` if the server does not say; then RFC 8414 presumes `client_secret_basic`.
     pub(crate) auth_methods: Option<Vec<String>>,
-    /// Whether it knows PKCE with S256.
+    /// Whether it supports PKCE with S256.
     pub(crate) s256: bool,
-    /// Whether it takes the URL of a metadata document as a client id.
+    /// Whether it accepts the URL of a metadata document as a client id.
     pub(crate) client_documents: bool,
-    /// Whether it promises to name itself in the answer to a login (RFC 9207).
+    /// Whether it promises `iss` in the authorization response (RFC 9207).
     pub(crate) names_itself: bool,
-    /// Whether the issuer is only our guess: there was no document, nothing can be compared.
+    /// Whether the issuer is presumed: there was no document to compare with.
     pub(crate) guessed: bool,
 }
 
 impl ServerMetadata {
-    /// Reads the document of an issuer that the resource's metadata named: the document must
-    /// carry that very text.
+    /// Reads the document of an issuer that the resource's metadata names: the document must name the
+    /// same issuer.
     pub(crate) fn read(document: &Document, issuer: &str) -> Result<Self, Violation> {
         let metadata = Self::from(document);
         if metadata.issuer != issuer {
@@ -44,8 +43,8 @@ impl ServerMetadata {
         Ok(metadata)
     }
 
-    /// Reads the document of a server without resource metadata (2025-03-26). Nobody claimed an
-    /// issuer, the server speaks for itself: so its issuer and all endpoints must be its own.
+    /// Reads the document of a server without resource metadata (2025-03-26). Since no issuer was named,
+    /// the issuer and all endpoints must have the server's origin.
     pub(crate) fn read_legacy(document: &Document, server: &Url) -> Result<Self, Violation> {
         let mut metadata = Self::from(document);
         let endpoints = [
@@ -66,7 +65,7 @@ impl ServerMetadata {
         Ok(metadata)
     }
 
-    /// What a server without any metadata is presumed to have (2025-03-26).
+    /// The presumed endpoints of a server without any metadata (2025-03-26).
     pub(crate) fn presumed(server: &Url) -> Self {
         let endpoint = |path| Some(at(server, path).into());
         Self {

@@ -1,9 +1,9 @@
-//! Where metadata may be found: pure lists of URLs, in the order they are tried.
+//! The well-known URLs of metadata, in the order they are tried. Pure.
 
 use url::Url;
 
-/// The places of a protected resource's metadata (RFC 9728) when no challenge names one: first
-/// the document of the server's own path, then the one of its origin.
+/// The URLs of a protected resource's metadata (RFC 9728) if no challenge names one: first for the
+/// server's path, then for its origin.
 pub(crate) fn resource_metadata(server: &Url) -> Vec<Url> {
     let mut places = Vec::new();
     let path = bare_path(server);
@@ -17,8 +17,8 @@ pub(crate) fn resource_metadata(server: &Url) -> Vec<Url> {
     places
 }
 
-/// The places of an authorization server's metadata (RFC 8414, then OpenID Connect). An issuer
-/// with a path is never looked up at the root: another tenant lives there.
+/// The URLs of an authorization server's metadata (RFC 8414, then OpenID Connect). An issuer with a path
+/// is never looked up at the root, which may belong to another tenant.
 pub(crate) fn server_metadata(issuer: &Url) -> Vec<Url> {
     let path = bare_path(issuer);
     if path.is_empty() {

@@ -1,19 +1,19 @@
-//! Which addresses the public internet can have: the list behind the request-forgery filter.
+//! Classifies IP addresses for the defence against server-side request forgery.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// What kind of place an address is.
+/// The kind of an address.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Reach {
-    /// Anybody's: safe to contact on a stranger's word.
+    /// Public: safe to contact on an untrusted server's word.
     Public,
     /// This machine.
     Loopback,
-    /// A network or a service only we can reach, or nothing at all.
+    /// A private network or service, or unassigned.
     Internal,
 }
 
-/// Classifies an address. Addresses that wrap an IPv4 address are judged by what they wrap.
+/// Classifies an address. IPv6 addresses that embed an IPv4 address are classified by it.
 pub(crate) fn reach(address: IpAddr) -> Reach {
     match address {
         IpAddr::V4(v4) => reach_v4(v4),

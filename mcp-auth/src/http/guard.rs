@@ -1,4 +1,4 @@
-//! Which URLs may be contacted on a server's word: the defence against request forgery.
+//! Which URLs may be contacted on a server's word: the defence against server-side request forgery.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -8,11 +8,11 @@ use url::{Host, Url};
 use crate::Violation;
 use crate::http::address::{Reach, reach};
 
-/// The rules for every URL that a server, and not the user, has named.
+/// The rules for every URL that a server, not the user, has named.
 ///
-/// Only `https`, except to this machine; no credentials in the URL; no address that only we can
-/// reach. Names are judged by the addresses they resolve to, at the moment of connecting (see
-/// [`Resolver`](crate::resolver)), so that a name cannot change its mind in between.
+/// Only `https`, except to this machine; no credentials in the URL; no private address. Names are
+/// checked by the addresses they resolve to, when connecting (see
+/// [`Resolver`](crate::http::resolver)), so that a name cannot change its mind in between.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Guard {
     loopback: bool,
@@ -20,8 +20,8 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    /// The rules for a server at this URL. Its own host is trusted to be where it is; and if that
-    /// is this machine, so may everything else be.
+    /// The rules for a server at this URL. Its own host is trusted wherever it is; if that is this
+    /// machine, other URLs may be on this machine, too.
     pub(crate) fn of(server: &Url) -> Self {
         let mut guard = Self {
             loopback: is_loopback(server),
@@ -31,7 +31,7 @@ impl Guard {
         guard
     }
 
-    /// Lets URLs lead to this machine.
+    /// Allows URLs on this machine.
     pub(crate) fn allow_loopback(&mut self) {
         self.loopback = true;
     }
@@ -91,7 +91,7 @@ impl Guard {
     }
 }
 
-/// Whether a URL names this machine outright.
+/// Whether a URL names this machine.
 pub(crate) fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(v4)) => v4.is_loopback(),
@@ -104,7 +104,7 @@ pub(crate) fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// A URL for people: without query, fragment and credentials.
+/// A URL for display: without query, fragment and credentials.
 pub(crate) fn without_query(url: &Url) -> String {
     let mut url = url.clone();
     url.set_query(None);
@@ -114,12 +114,12 @@ pub(crate) fn without_query(url: &Url) -> String {
     url.into()
 }
 
-/// A URL that may not even be one, for people.
+/// A URL for display that may be invalid.
 pub(crate) fn shown(url: &str) -> String {
     Url::parse(url).map_or_else(|_| printable(url), |url| without_query(&url))
 }
 
-/// Foreign text for people: one line, no control characters, at most 200 of them.
+/// Untrusted text for display: one line, no control characters, at most 200 characters.
 pub(crate) fn printable(text: &str) -> String {
     let mut line: String = text
         .chars()

@@ -1,4 +1,4 @@
-//! Name resolution that refuses forbidden addresses, at the very moment of connecting.
+//! Name resolution that refuses forbidden addresses, when connecting.
 
 use std::error::Error;
 use std::fmt;
@@ -9,8 +9,8 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
 use crate::http::guard::Guard;
 
-/// Resolves names by the operating system and passes on only what the guard admits. The
-/// connection is made to those very addresses: a name cannot change its mind in between.
+/// Resolves names with the operating system and returns only what the guard admits. The connection is
+/// made to those addresses, so that a name cannot be rebound in between.
 #[derive(Clone, Debug)]
 pub(crate) struct Resolver {
     guard: Arc<Guard>,
@@ -48,7 +48,7 @@ fn admitted(
     }
 }
 
-/// A name that leads nowhere we may go.
+/// A name without an allowed address.
 #[derive(Debug)]
 pub(crate) struct Forbidden;
 

@@ -1,4 +1,4 @@
-//! Tokens that somebody else vouches for us with: an identity provider, a platform.
+//! Assertions: signed tokens about us from an identity provider or a platform.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,8 +7,7 @@ use std::sync::Arc;
 
 use mcp_transport::{BoxError, Secret};
 
-/// Where a signed statement about us comes from; asked anew each time one is needed, because
-/// such statements are short-lived.
+/// The source of an assertion; called each time one is needed, because they are short-lived.
 #[derive(Clone)]
 pub struct Assertion {
     source: Source,
@@ -28,13 +27,13 @@ pub struct AssertionRequest {
 }
 
 impl Assertion {
-    /// Always the same one.
+    /// A fixed assertion.
     pub fn fixed(token: impl Into<String>) -> Self {
         let token = Secret::new(token);
         Self::from_fn(move |_| std::future::ready(Ok(token.expose().to_owned())))
     }
 
-    /// Whatever a file holds at that moment: platforms put fresh ones into files.
+    /// The current content of a file, where platforms put fresh assertions.
     pub fn from_file(path: impl Into<PathBuf>) -> Self {
         let path = path.into();
         Self::from_fn(move |_| {
@@ -46,7 +45,7 @@ impl Assertion {
         })
     }
 
-    /// Whatever a function returns.
+    /// What a function returns.
     pub fn from_fn<F, R>(source: F) -> Self
     where
         F: Fn(AssertionRequest) -> R + Send + Sync + 'static,

@@ -1,4 +1,4 @@
-//! Who we are to an authorization server, and how we prove it at its token endpoint.
+//! Clients, and their authentication at a token endpoint.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,7 +11,7 @@ use crate::random::unguessable;
 use crate::token::form::Form;
 use crate::{AuthError, clock};
 
-/// A client somebody registered by hand.
+/// A manually registered client.
 ///
 /// ```
 /// let client = mcp_auth::RegisteredClient::new("my-client")
@@ -37,22 +37,22 @@ impl RegisteredClient {
         }
     }
 
-    /// Proves itself by a secret.
+    /// Authenticates with a secret.
     #[must_use]
     pub fn with_secret(mut self, secret: impl Into<String>) -> Self {
         self.secret = Some(Secret::new(secret));
         self
     }
 
-    /// Proves itself by signing with a key (`private_key_jwt`).
+    /// Authenticates by signing with a key (`private_key_jwt`).
     #[must_use]
     pub fn with_private_key(mut self, key: PrivateKey) -> Self {
         self.key = Some(key);
         self
     }
 
-    /// Says which authorization server knows the client; it is never shown to another. Without
-    /// this, it belongs to the first one it is used with.
+    /// Sets the authorization server that the client is registered with; it is never sent to another.
+    /// Without this, it belongs to the first one it is used with.
     #[must_use]
     pub fn with_issuer(mut self, issuer: impl Into<String>) -> Self {
         self.issuer = Some(issuer.into());
@@ -71,7 +71,7 @@ pub(crate) enum ClientOrigin {
     Dynamic,
 }
 
-/// How a client proves who it is at a token endpoint.
+/// How a client authenticates at a token endpoint.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum AuthMethod {
     None,
@@ -107,8 +107,8 @@ impl AuthMethod {
             .find(|method| method.name() == name)
     }
 
-    /// What to ask for when registering: the least that the authorization server takes. A server
-    /// that does not say takes `client_secret_basic` (RFC 8414).
+    /// The method to register with: the simplest that the authorization server supports. The default is
+    /// `client_secret_basic` (RFC 8414).
     pub(crate) fn to_register(supported: Option<&[String]>) -> Self {
         let Some(supported) = supported else {
             return Self::Basic;
@@ -119,7 +119,7 @@ impl AuthMethod {
             .unwrap_or(Self::None)
     }
 
-    /// How a client with a secret proves itself.
+    /// The method of a client with a secret.
     fn for_secret(supported: Option<&[String]>) -> Self {
         let takes = |method: Self| {
             supported.is_none_or(|supported| supported.iter().any(|name| name == method.name()))
@@ -149,8 +149,7 @@ impl Client {
         }
     }
 
-    /// Adds to a form what proves who we are; what must go into the `Authorization` header
-    /// instead is returned.
+    /// Adds the client's credentials to a form, or returns them for the `Authorization` header.
     pub(crate) fn authenticate(
         &self,
         form: Form,
@@ -186,7 +185,7 @@ fn basic(id: &str, secret: &Secret) -> Secret {
     Secret::new(format!("Basic {}", STANDARD.encode(pair)))
 }
 
-/// A signed statement of who we are, for this issuer only and for a minute (RFC 7523).
+/// A client assertion for this issuer, valid for a minute (RFC 7523).
 fn assertion(id: &str, key: &PrivateKey, issuer: &str) -> Result<Secret, AuthError> {
     let now = clock::now();
     let claims = json!({

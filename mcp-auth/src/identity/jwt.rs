@@ -1,5 +1,4 @@
-//! Signed tokens of our own making (RFC 7515, RFC 7519). We only sign, never verify: what others
-//! signed is for others to read.
+//! JSON Web Tokens (RFC 7515, RFC 7519). We only sign, never verify.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,7 +17,7 @@ use serde_json::{Map, Value, json};
 
 use crate::AuthError;
 
-/// How a key signs.
+/// A signature algorithm.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Algorithm {
@@ -34,7 +33,7 @@ pub enum Algorithm {
     EdDsa,
 }
 
-/// A client's private key, to prove who it is (`private_key_jwt`).
+/// A client's private key for `private_key_jwt`.
 #[derive(Clone)]
 pub struct PrivateKey {
     pair: Arc<Pair>,

@@ -1,4 +1,4 @@
-//! Introducing ourselves to an authorization server that never heard of us (RFC 7591).
+//! Dynamic client registration (RFC 7591).
 
 use mcp_transport::Secret;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use url::Url;
 use crate::discovery::document::{self, Document};
 use crate::identity::client::{AuthMethod, Client, ClientOrigin};
 
-/// What we say about ourselves.
+/// The registration request.
 pub(crate) fn request(name: &str, redirect_uri: &str, method: AuthMethod) -> Value {
     json!({
         "client_name": name,
@@ -20,27 +20,27 @@ pub(crate) fn request(name: &str, redirect_uri: &str, method: AuthMethod) -> Val
     })
 }
 
-/// A redirect to this machine or to an app's own scheme is a native client's.
+/// A client with a redirect to this machine or to an app's own scheme is a native one.
 fn application_type(redirect_uri: &str) -> &'static str {
     let web = Url::parse(redirect_uri)
         .is_ok_and(|uri| uri.scheme() == "https" && !crate::http::guard::is_loopback(&uri));
     if web { "web" } else { "native" }
 }
 
-/// A client that an authorization server registered at our request. Belongs to that issuer alone.
+/// A client that an authorization server registered at our request. It belongs to that issuer only.
 // No `Debug` on purpose: this holds a bare secret.
 #[derive(Clone, Deserialize, Serialize)]
 pub(crate) struct Registration {
     id: String,
     secret: Option<String>,
     method: String,
-    /// The redirect URI it was registered with: it is good for no other.
+    /// The redirect URI it was registered with.
     pub(crate) redirect_uri: String,
     secret_expires_at: Option<u64>,
 }
 
 impl Registration {
-    /// Reads the answer to [`request`]. What it does not say is as we asked.
+    /// Reads the response to [`request`]. What it omits is as requested.
     pub(crate) fn read(answer: &Document, asked: AuthMethod, redirect_uri: &str) -> Option<Self> {
         let id = document::text(answer, "client_id").filter(|id| !id.is_empty())?;
         let method = document::text(answer, "token_endpoint_auth_method");

@@ -1,4 +1,4 @@
-//! How a person is asked to log in: by whoever can show them a web page.
+//! Authorizers: how a person is asked to log in.
 
 use std::fmt;
 use std::pin::Pin;
@@ -9,30 +9,29 @@ use mcp_transport::BoxError;
 
 use crate::http::guard::shown;
 
-/// Asks a person to log in at an authorization server's web page.
+/// Has a person log in at an authorization server's web page.
 ///
 /// [`LoopbackAuthorizer`](crate::LoopbackAuthorizer) opens a browser and waits on this machine;
-/// [`HostAuthorizer`] leaves everything to a function of yours.
+/// [`HostAuthorizer`] calls a function of yours.
 #[async_trait]
 pub trait Authorizer: fmt::Debug + Send + Sync {
-    /// Gets ready for one login. `registered` is the redirect URI of an earlier one, if the
-    /// authorization server remembers it: worth using again, because with another one we would
-    /// have to register anew.
+    /// Prepares one login. `registered` is the redirect URI of an earlier one, if the authorization
+    /// server knows it: worth reusing, because another one requires a new registration.
     async fn begin(&self, registered: Option<&str>) -> Result<Box<dyn PendingLogin>, BoxError>;
 }
 
 /// One login, ready to start.
 #[async_trait]
 pub trait PendingLogin: Send {
-    /// Where the authorization server is to send the browser afterwards.
+    /// The redirect URI.
     fn redirect_uri(&self) -> &str;
 
-    /// Shows the page and waits. Returns the whole URL that the browser was sent to in the end,
-    /// with its query. Dropped when the time for a login is over.
+    /// Shows the page and waits. Returns the whole URL that the browser was redirected to, with its query.
+    /// Dropped when the login times out.
     async fn finish(self: Box<Self>, prompt: LoginPrompt) -> Result<String, BoxError>;
 }
 
-/// What a person is asked for.
+/// A login to show to a person.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct LoginPrompt {
@@ -49,8 +48,8 @@ pub struct LoginPrompt {
     pub scope: String,
 }
 
-/// Leaves the login to a function: for hosts that open browsers themselves, that have a redirect
-/// URI of their own, or that let people paste the URL they ended up at.
+/// Calls a function for the login: for hosts that open browsers themselves, that have a redirect URI of
+/// their own, or that let people paste the final URL.
 ///
 /// ```
 /// use mcp_auth::HostAuthorizer;

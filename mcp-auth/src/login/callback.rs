@@ -1,4 +1,4 @@
-//! The answer to a login: which one to believe (RFC 6749, section 4.1.2; RFC 9207).
+//! The authorization response, and its verification (RFC 6749, section 4.1.2; RFC 9207).
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use url::form_urlencoded;
 use crate::Violation;
 use crate::http::guard::printable;
 
-/// One login that is under way: what its answer must match.
+/// What the response to a login must match.
 pub(crate) struct Expected<'a> {
     /// The state we sent.
     pub(crate) state: &'a Secret,
@@ -18,12 +18,12 @@ pub(crate) struct Expected<'a> {
     pub(crate) names_itself: bool,
 }
 
-/// Why an answer brings no code.
+/// Why a response has no code.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) enum NoCode {
-    /// It must not be believed.
+    /// It is not authentic.
     Refused(Violation),
-    /// It is genuine, and says no.
+    /// It is authentic, and an error.
     Denied {
         /// The error code.
         error: String,
@@ -36,8 +36,8 @@ pub(crate) enum NoCode {
 
 /// Reads the code out of the URL, or pasted query, that a login ended with.
 ///
-/// What is wrong is told in this order: a foreign state, a foreign issuer, and only then an error,
-/// because the words of a stranger must not be shown.
+/// Problems are reported in this order: a wrong state, a wrong issuer, and only then an error, because
+/// the text of an unauthenticated response must not be shown.
 pub(crate) fn code(answer: &str, expected: &Expected<'_>) -> Result<Secret, NoCode> {
     let answer = Answer::read(answer);
     let state = answer
@@ -72,7 +72,7 @@ pub(crate) fn code(answer: &str, expected: &Expected<'_>) -> Result<Secret, NoCo
     }
 }
 
-/// Parameters in order; a name may stand twice, and then counts for nothing.
+/// Parameters in order; a name that occurs twice is ignored.
 struct Answer(Vec<(String, String)>);
 
 impl Answer {
@@ -104,7 +104,7 @@ impl Answer {
     }
 }
 
-/// Compares without telling by its duration how much was right.
+/// Compares in constant time.
 fn same(left: &str, right: &str) -> bool {
     left.len() == right.len()
         && left

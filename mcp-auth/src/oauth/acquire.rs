@@ -1,4 +1,4 @@
-//! From a refusal to a token, whatever it takes.
+//! Acquires a token after a refusal.
 
 use mcp_transport::Secret;
 use tracing::debug;
@@ -20,7 +20,7 @@ use crate::{AuthError, Violation, clock};
 
 const JWT_BEARER: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 
-/// What a refusal is answered with.
+/// What a refusal requires.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Need {
     /// A token that is accepted.
@@ -48,7 +48,7 @@ impl Engine {
             limits: &self.config.limits,
             server: &self.server.url,
         };
-        // Asked anew each time: the server may have moved to another authorization server.
+        // Discovered each time: the server may have moved to another authorization server.
         let resource = discovery.resource(demand).await?;
         if need == Need::Token
             && let Some(held) = held
@@ -100,7 +100,7 @@ impl Engine {
         Ok(())
     }
 
-    /// A configured client is never shown to an authorization server it does not belong to.
+    /// Checks that a configured client belongs to this authorization server.
     fn own_client(&self, issuer: &str, held: Option<&Session>) -> Result<(), AuthError> {
         let Some(registered) = &self.config.registered else {
             return Ok(());
@@ -126,7 +126,7 @@ impl Engine {
         self.machine(terms, form, "presenting the assertion").await
     }
 
-    /// A grant that needs no person: one request, and no second one after a refusal.
+    /// A grant without a person: one request, which is not repeated after a refusal.
     async fn machine(
         &self,
         terms: &Terms,
@@ -143,7 +143,7 @@ impl Engine {
         self.ask(terms, client, form, action).await
     }
 
-    /// Asks the token endpoint, and makes a session of its answer.
+    /// Requests a token and turns the response into a session.
     pub(crate) async fn ask(
         &self,
         terms: &Terms,
@@ -191,7 +191,7 @@ impl Engine {
         })
     }
 
-    /// Keeps what a whole authorization led to.
+    /// Stores the result of a whole authorization.
     async fn landed(&self, session: Session, asked: Scopes) {
         {
             let mut state = self.state.lock();

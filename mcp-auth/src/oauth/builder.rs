@@ -1,4 +1,4 @@
-//! Describing an authorization, piece by piece.
+//! The builder of a provider.
 
 use std::sync::Arc;
 
@@ -19,10 +19,10 @@ use crate::token::dpop::Nonces;
 use crate::token::id_jag::EnterpriseLogin;
 use crate::{AuthError, AuthLimits, OAuth};
 
-/// Describes the authorization for one server; see [`OAuth::builder`].
+/// Builds a provider for one server; see [`OAuth::builder`].
 ///
-/// Without further words a person is asked to log in, by the [`authorizer`](Self::authorizer), and
-/// tokens are kept in memory.
+/// By default a person logs in through the [`authorizer`](Self::authorizer), and tokens are kept in
+/// memory.
 #[derive(Debug)]
 pub struct OAuthBuilder {
     server: String,
@@ -56,14 +56,14 @@ impl OAuthBuilder {
         }
     }
 
-    /// The name people see when they are asked to agree.
+    /// Sets the name that people see on the consent page.
     #[must_use]
     pub fn client_name(mut self, name: impl Into<String>) -> Self {
         self.config.client_name = name.into();
         self
     }
 
-    /// Who asks people to log in; may serve many providers. Without one, a needed login is the error
+    /// Sets the authorizer, which may serve many providers. Without one, a required login is the error
     /// [`AuthError::LoginRequired`].
     #[must_use]
     pub fn authorizer(mut self, authorizer: Arc<dyn Authorizer>) -> Self {
@@ -71,14 +71,14 @@ impl OAuthBuilder {
         self
     }
 
-    /// Where tokens and registrations are kept.
+    /// Sets where tokens and registrations are stored.
     #[must_use]
     pub fn store(mut self, store: Arc<dyn TokenStore>) -> Self {
         self.store = Some(store);
         self
     }
 
-    /// The client that was registered by hand. Then no other identity is tried.
+    /// Uses a manually registered client, and no other identity.
     #[must_use]
     pub fn registered_client(mut self, client: RegisteredClient) -> Self {
         self.config.registered = Some(client);
@@ -93,82 +93,80 @@ impl OAuthBuilder {
         self
     }
 
-    /// No person: the [registered client](Self::registered_client) is itself entitled.
+    /// Uses the client credentials grant: the [registered client](Self::registered_client) acts for itself.
     #[must_use]
     pub fn client_credentials(mut self) -> Self {
         self.config.grant = Grant::ClientCredentials;
         self
     }
 
-    /// No person, or rather one that has logged in to their company already.
+    /// Uses the login of an enterprise's identity provider.
     #[must_use]
     pub fn enterprise(mut self, login: EnterpriseLogin) -> Self {
         self.config.grant = Grant::Enterprise(login);
         self
     }
 
-    /// No person: the platform this program runs on vouches for it with a signed token.
+    /// Uses workload identity: a signed token from the platform that this program runs on.
     #[must_use]
     pub fn workload_identity(mut self, token: Assertion) -> Self {
         self.config.grant = Grant::Workload(token);
         self
     }
 
-    /// Insists on tokens that are bound to a key (DPoP). Servers that ask for such get them
-    /// anyway.
+    /// Requires tokens that are bound to a key (DPoP). Servers that ask for them get them anyway.
     #[must_use]
     pub fn require_dpop(mut self) -> Self {
         self.config.dpop = Dpop::Always;
         self
     }
 
-    /// What is sent as `resource`.
+    /// Sets what is sent as `resource`.
     #[must_use]
     pub fn resource(mut self, resource: ResourceParameter) -> Self {
         self.config.resource = resource;
         self
     }
 
-    /// Goes on where an authorization server does not say that it knows PKCE. The protocol
-    /// forbids that by default; some large identity providers know it and do not say so.
+    /// Presumes PKCE support where an authorization server does not declare it. The protocol forbids this
+    /// by default, but some large identity providers support PKCE without declaring it.
     #[must_use]
     pub fn presume_pkce(mut self) -> Self {
         self.config.pkce = Pkce::Presumed;
         self
     }
 
-    /// Lets the server's metadata lead to this machine. Not needed where the server itself is on
-    /// it.
+    /// Allows the server's metadata to refer to this machine. Not needed if the server itself is on it.
     #[must_use]
     pub fn allow_loopback(mut self) -> Self {
         self.loopback = true;
         self
     }
 
-    /// Lets the server's metadata lead to this host even if it is in a private network: a
-    /// company's own authorization server.
+    /// Allows the server's metadata to refer to this host even if it is in a private network, such as a
+    /// company's authorization server.
     #[must_use]
     pub fn trust_host(mut self, host: impl Into<String>) -> Self {
         self.trusted_hosts.push(host.into());
         self
     }
 
-    /// Reaches authorization servers through a proxy. The proxy then resolves names, so that
-    /// names which lead into private networks are its concern; addresses are still refused.
+    /// Uses a proxy for authorization servers. The proxy then resolves names and has to refuse those in
+    /// private networks; addresses are still checked.
     #[must_use]
     pub fn proxy(mut self, url: impl Into<String>) -> Self {
         self.proxy = Some(url.into());
         self
     }
 
-    /// Bounds on time, size and tries.
+    /// Sets the limits.
     #[must_use]
     pub fn limits(mut self, limits: AuthLimits) -> Self {
         self.config.limits = limits;
         self
     }
 
-    /// Checks what can be checked without asking anybody.
+    /// Builds the provider, checking what can be checked without requests.
     pub fn build(self) -> Result<OAuth, AuthError> {
         let parse = |what: &str, url: &str| {
             Url::parse(url)

@@ -1,4 +1,4 @@
-//! What the builder collects.
+//! The configuration of a provider.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::identity::client::RegisteredClient;
 use crate::login::authorizer::Authorizer;
 use crate::token::id_jag::EnterpriseLogin;
 
-/// Everything a provider was told at the start.
+/// The configuration of a provider.
 #[derive(Debug)]
 pub(crate) struct Config {
     pub(crate) client_name: String,
@@ -23,16 +23,16 @@ pub(crate) struct Config {
     pub(crate) limits: AuthLimits,
 }
 
-/// How tokens are come by.
+/// How tokens are obtained.
 #[derive(Debug)]
 pub(crate) enum Grant {
     /// A person logs in.
     Login,
-    /// The client itself is entitled.
+    /// Client credentials.
     ClientCredentials,
-    /// The user's company vouches.
+    /// An enterprise's identity provider.
     Enterprise(EnterpriseLogin),
-    /// The platform we run on vouches.
+    /// Workload identity.
     Workload(Assertion),
 }
 
@@ -52,13 +52,13 @@ pub enum ResourceParameter {
     /// What the server's metadata says, byte for byte; else the server's URL.
     #[default]
     FromServer,
-    /// Nothing: for authorization servers that choke on it.
+    /// Nothing, for authorization servers that reject the parameter.
     Omit,
     /// This text.
     Exactly(String),
 }
 
-/// Whether an authorization server must say that it knows PKCE.
+/// Whether an authorization server must declare PKCE support.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Pkce {
     MustBeAdvertised,

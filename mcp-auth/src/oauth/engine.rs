@@ -16,7 +16,7 @@ use crate::token::dpop::Nonces;
 use crate::token::scope::Scopes;
 use crate::{AuthError, clock};
 
-/// How many seconds a failed renewal rests while the old token still works.
+/// How many seconds a failed refresh is not retried while the old token still works.
 const REST: u64 = 10;
 
 /// One server, as configured.
@@ -26,7 +26,7 @@ pub(crate) struct Server {
     pub(crate) url: Url,
 }
 
-/// Everything a provider's clones share.
+/// The shared state of a provider's clones.
 #[derive(Debug)]
 pub(crate) struct Engine {
     pub(crate) server: Server,
@@ -38,25 +38,25 @@ pub(crate) struct Engine {
     pub(crate) state: Mutex<State>,
 }
 
-/// What is known at this moment.
+/// The current state.
 #[derive(Debug, Default)]
 pub(crate) struct State {
-    /// Whether the store has been asked.
+    /// Whether the store has been read.
     loaded: bool,
     session: Option<Arc<Session>>,
-    /// Until when a renewal that failed is not tried again unless it must be.
+    /// Until when a failed refresh is not retried unless necessary.
     rest_until: u64,
     /// The newest token that came from a whole authorization, not from a refresh.
     pub(crate) fresh: Option<Secret>,
-    /// A fresh token that the server refused all the same.
+    /// A new token that the server refused.
     pub(crate) refused: Option<Secret>,
     /// The scopes of the last whole authorization.
     pub(crate) asked: Option<Scopes>,
 }
 
 impl Engine {
-    /// The session to use for a request: from the store if need be, renewed if it ends soon.
-    /// `None` if there is none, or if it is over for good.
+    /// The session to use for a request: from the store if necessary, refreshed if it expires soon. `None`
+    /// if there is none, or if it has ended.
     pub(crate) async fn session(self: &Arc<Self>) -> Result<Option<Arc<Session>>, AuthError> {
         self.load_once().await?;
         let Some(session) = self.held() else {
@@ -82,7 +82,7 @@ impl Engine {
         let (_, landing) = self.flight.join(Purpose::Renew, renew).await;
         match landing.outcome {
             Ok(()) => Ok(self.held()),
-            // No use in waiting: without a token the server will refuse, and say what it wants.
+            // Without a token the server will refuse, and say what it requires.
             Err(AuthError::Rejected { .. } | AuthError::Malformed { .. }) => {
                 Ok((!over).then_some(session))
             }
@@ -94,18 +94,18 @@ impl Engine {
         }
     }
 
-    /// The session at hand, whatever its state.
+    /// The current session, whatever its state.
     pub(crate) fn held(&self) -> Option<Arc<Session>> {
         self.state.lock().session.clone()
     }
 
-    /// The session at hand, unless it is over.
+    /// The current session, unless it has ended.
     pub(crate) fn usable(&self) -> Option<Arc<Session>> {
         self.held()
             .filter(|session| !session.lifetime.is_over(clock::now()))
     }
 
-    /// Makes a session the one to use.
+    /// Sets the current session.
     pub(crate) fn hold(&self, session: Session) {
         self.state.lock().session = Some(Arc::new(session));
     }
@@ -130,8 +130,8 @@ impl Engine {
         Ok(stored.and_then(|text| Session::restore(&text, self.config.registered.as_ref())))
     }
 
-    /// Keeps a session, here and in the store. A store that fails costs the next start a login,
-    /// not this request its token.
+    /// Keeps a session, here and in the store. A failing store requires a login at the next start, but
+    /// does not fail this request.
     pub(crate) async fn keep(&self, session: Session) {
         if let Some(text) = session.store()
             && let Err(error) = self.store.save(&self.session_name(), &text).await
@@ -141,8 +141,8 @@ impl Engine {
         self.hold(session);
     }
 
-    /// Takes over what another process has stored, if the session at hand is `stale` and the
-    /// stored one is not.
+    /// Adopts what another process has stored, if the current session is `stale` and the stored one is
+    /// not.
     pub(crate) async fn adopt(&self, stale: Option<&Secret>) -> Result<Option<Session>, AuthError> {
         let stored = self.stored().await?;
         let newer = stored.filter(|stored| {
@@ -155,7 +155,7 @@ impl Engine {
         Ok(newer)
     }
 
-    /// Forgets the tokens, here and in the store.
+    /// Removes the tokens, here and in the store.
     pub(crate) async fn forget(&self) -> Result<(), AuthError> {
         let removed = self.store.remove(&self.session_name()).await;
         *self.state.lock() = State {
@@ -191,7 +191,7 @@ impl Engine {
         }
     }
 
-    /// The server for people.
+    /// The server for display.
     pub(crate) fn shown(&self) -> String {
         crate::http::guard::without_query(&self.server.url)
     }

@@ -1,8 +1,8 @@
-//! Every bound of this crate.
+//! The limits of this crate.
 
 use std::time::Duration;
 
-/// How much time, and how many bytes and tries, authorization may take.
+/// The limits of an authorization in time, bytes and attempts.
 #[derive(Clone, Debug)]
 pub struct AuthLimits {
     pub(crate) request: Duration,
@@ -33,64 +33,64 @@ impl Default for AuthLimits {
 }
 
 impl AuthLimits {
-    /// How long one exchange with an authorization server may take. 30 seconds.
+    /// Sets the timeout of one request to an authorization server. Default: 30 s.
     #[must_use]
     pub fn with_request(mut self, limit: Duration) -> Self {
         self.request = limit;
         self
     }
 
-    /// How long a connection may take to open. 10 seconds.
+    /// Sets the connect timeout. Default: 10 s.
     #[must_use]
     pub fn with_connect(mut self, limit: Duration) -> Self {
         self.connect = limit;
         self
     }
 
-    /// How long a person has to log in. 5 minutes.
+    /// Sets how long a person may take to log in. Default: 5 min.
     #[must_use]
     pub fn with_login(mut self, limit: Duration) -> Self {
         self.login = limit;
         self
     }
 
-    /// How long to wait for another process that renews the same token. One minute.
+    /// Sets how long to wait for another process that refreshes the same token. Default: 1 min.
     #[must_use]
     pub fn with_lock(mut self, limit: Duration) -> Self {
         self.lock = limit;
         self
     }
 
-    /// How long before its end a token is renewed; short-lived tokens are renewed in their last
-    /// quarter. One minute.
+    /// Sets how long before its expiry a token is refreshed; short-lived tokens are refreshed in their
+    /// last quarter. Default: 1 min.
     #[must_use]
     pub fn with_refresh_margin(mut self, margin: Duration) -> Self {
         self.refresh_margin = margin;
         self
     }
 
-    /// The size of any answer. 256 KiB.
+    /// Sets the maximum size of a response. Default: 256 KiB.
     #[must_use]
     pub fn with_body_bytes(mut self, limit: usize) -> Self {
         self.body_bytes = limit;
         self
     }
 
-    /// How many redirects a metadata document may be behind. 3.
+    /// Sets how many redirects are followed for a metadata document. Default: 3.
     #[must_use]
     pub fn with_redirects(mut self, limit: usize) -> Self {
         self.redirects = limit;
         self
     }
 
-    /// How many of a resource's authorization servers are tried. 4.
+    /// Sets how many of a resource's authorization servers are tried. Default: 4.
     #[must_use]
     pub fn with_authorization_servers(mut self, limit: usize) -> Self {
         self.authorization_servers = limit;
         self
     }
 
-    /// How many refusals of one request are answered with new credentials. 3.
+    /// Sets how many refusals of one request are answered with new credentials. Default: 3.
     #[must_use]
     pub fn with_attempts(mut self, limit: u32) -> Self {
         self.attempts = limit;

@@ -1,4 +1,4 @@
-//! A token with all that is needed to use it, renew it and keep it.
+//! A token with everything needed to use, refresh and store it.
 
 use mcp_transport::Secret;
 use serde::{Deserialize, Serialize};
@@ -8,15 +8,15 @@ use crate::token::dpop::DpopKey;
 use crate::token::scope::Scopes;
 use crate::token::{Issued, Lifetime, TokenKind};
 
-/// What one server's authorization led to.
+/// The result of an authorization.
 #[derive(Clone, Debug)]
 pub(crate) struct Session {
-    /// Whose tokens these are.
+    /// The issuer of the tokens.
     pub(crate) issuer: String,
     pub(crate) token_endpoint: String,
-    /// The resource they were asked for; `None` where the parameter is left out.
+    /// The resource they were requested for; `None` if the parameter is omitted.
     pub(crate) resource: Option<String>,
-    /// Who asked for them; workloads may have no client.
+    /// The client; workloads may have none.
     pub(crate) client: Option<Client>,
     pub(crate) access: Secret,
     pub(crate) refresh: Option<Secret>,
@@ -29,7 +29,7 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// The same session after a renewal. What the answer does not repeat stays.
+    /// The session after a refresh. What the response omits is unchanged.
     #[must_use]
     pub(crate) fn renewed(&self, issued: Issued, now: u64) -> Self {
         Self {
@@ -110,7 +110,7 @@ impl Session {
 
 const VERSION: u32 = 1;
 
-// No `Debug` on purpose: these hold bare secrets.
+// Intentionally without `Debug`: these contain secrets.
 #[derive(Serialize, Deserialize)]
 struct Stored {
     version: u32,

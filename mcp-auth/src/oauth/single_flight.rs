@@ -1,16 +1,16 @@
-//! One attempt at a time: whoever comes while it runs waits for it and shares its outcome.
+//! Single flight: callers that arrive while an attempt runs wait for it and share its outcome.
 
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use crate::AuthError;
 
-/// What an attempt tries.
+/// The kind of an attempt.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Purpose {
-    /// Exchange a refresh token, unasked.
+    /// Use the refresh token.
     Renew,
-    /// Do whatever it takes.
+    /// Run a whole authorization.
     Acquire,
 }
 
@@ -28,11 +28,10 @@ pub(crate) struct Flight {
 }
 
 impl Flight {
-    /// Joins the attempt that is running, or starts one. `true` if it was started here.
+    /// Joins the running attempt, or starts one. `true` if it was started here.
     ///
-    /// An attempt runs on its own: it ends properly even if everybody who waits has left. A
-    /// refresh token that was used must be replaced, and a person who is logging in is not to be
-    /// sent away.
+    /// An attempt runs on a task of its own and completes even if all callers are gone: a refresh token
+    /// that was used must be replaced, and a login must not be interrupted.
     pub(crate) async fn join<F>(
         &self,
         purpose: Purpose,

@@ -13,7 +13,7 @@ use ring::digest::{SHA256, digest};
 use crate::random::unguessable;
 use crate::store::{StoreLock, TokenStore};
 
-/// How often a lock that somebody else holds is tried.
+/// The interval between attempts to get a lock.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Keeps each value in a file of its own, readable by its owner only (mode 0600 in a directory of
@@ -52,7 +52,7 @@ impl TokenStore for FileStore {
     async fn load(&self, name: &str) -> Result<Option<Secret>, BoxError> {
         let path = self.path(name, "secret");
         blocking(move || match fs::read(&path) {
-            // What is not text was not written by us, and counts for nothing.
+            // What is not text was not written by us.
             Ok(bytes) => Ok(String::from_utf8(bytes).ok().map(Secret::new)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
@@ -109,7 +109,7 @@ async fn blocking<T: Send + 'static>(
     Ok(tokio::task::spawn_blocking(work).await??)
 }
 
-/// Writes beside the old file, then puts the new one in its place.
+/// Writes to a temporary file, then renames it.
 fn replace(path: &Path, fresh: &Path, value: &[u8]) -> io::Result<()> {
     make_directory(path)?;
     let written = write_new(fresh, value).and_then(|()| fs::rename(fresh, path));

@@ -1,4 +1,4 @@
-//! Secrets in files that are locked with a key from the operating system's keyring.
+//! Secrets in files that are encrypted with a key from the operating system's keyring.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ impl KeyringStore {
         }
     }
 
-    /// The key, made on first use. Two processes that both come first agree on one.
+    /// The key, created on first use. Concurrent processes agree on one.
     async fn key(&self) -> Result<Arc<LessSafeKey>, BoxError> {
         if let Some(key) = self.key.lock().clone() {
             return Ok(key);

@@ -257,21 +257,3 @@ proptest! {
         prop_assert_eq!(read(stream.as_bytes(), &[1]), want);
     }
 }
-
-#[test]
-fn the_end_yields_an_event_that_only_lacks_its_blank_line() {
-    for (stream, want) in [
-        ("data: 1\n\ndata: 2", Some("2")),
-        ("data: 1\n\ndata: 2\r", Some("2")),
-        ("data: 1\n\nevent: x\ndata: 2\n", Some("2")),
-        ("data: 1\n\n", None),
-        ("data: 1\n\n: comment", None),
-    ] {
-        let mut parser = SseParser::new(LIMIT);
-        parser.push(stream.as_bytes());
-        assert!(parser.next_frame().is_some());
-        assert_eq!(parser.next_frame(), None);
-        let last = parser.finish().map(|event| event.data);
-        assert_eq!(last.as_deref(), want.map(str::as_bytes), "{stream:?}");
-    }
-}
