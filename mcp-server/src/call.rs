@@ -1,0 +1,372 @@
+//! Requests whose handlers may ask questions: `tools/call`, `prompts/get`, `resources/read`. Drives
+//! the handler to its result, to a question, or into a task.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use mcp_jsonrpc::model::experimental_task::{self as experimental, TaskSupport};
+use mcp_jsonrpc::model::{
+    CallToolParams, ClientCapabilities, GetPromptParams, InputRequests, InputRequiredResult,
+    InputResponses, Meta, ReadResourceParams, extension,
+};
+use mcp_jsonrpc::{OrderedMap, RawObject, ResultType, TaskForm};
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use crate::context::{Asking, Context, Rounds};
+use crate::era;
+use crate::error::Error;
+use crate::exchange::{Exchange, Outcome};
+use crate::finish::finished;
+use crate::limits::Limits;
+use crate::request_state::{Binding, RequestState};
+use crate::signals::Signal;
+use crate::task::{self, TaskCell, TaskTable};
+use crate::timestamp::unix_seconds;
+
+/// A handler at work; its output is the result as JSON, and whether it is a tool's failure.
+type Work = Pin<Box<dyn Future<Output = Result<Finished, Error>> + Send>>;
+
+struct Finished {
+    json: Vec<u8>,
+    is_error: bool,
+}
+
+/// Why driving stopped.
+enum Stopped {
+    Done(Result<Finished, Error>),
+    Asked(InputRequests),
+    Detach(Work),
+}
+
+pub(crate) async fn tool(exchange: &Exchange) -> Outcome {
+    let mut params: CallToolParams = exchange.params()?;
+    let tasks = Tasks::of(exchange, &params).await?;
+    let arguments = params.arguments.as_ref().map(RawObject::as_json);
+    let call = Call {
+        binding: json!([params.name, arguments]),
+        responses: params.input_responses.take(),
+        state: params.request_state.take(),
+        meta: params.meta.clone(),
+        may_detach: tasks == Tasks::Extension,
+    };
+    let requested = params.task.take();
+    let (asking, binding) = call.asking(exchange)?;
+    let cx = exchange.context_with(call.meta, asking, call.may_detach);
+    let (handler, context) = (Arc::clone(&exchange.shared.handler), cx.clone());
+    let work: Work = Box::pin(async move {
+        let cx = context.clone();
+        let result = match handler.call_tool(params, context).await {
+            Ok(result) => result,
+            Err(error) => error.into_tool_result()?,
+        };
+        let is_error = result.failed();
+        let json = finished(result, cx.0.client.revision, &cx.0.shared)?;
+        Ok(Finished { json, is_error })
+    });
+    if let (Tasks::Experimental, Some(requested)) = (tasks, requested) {
+        let ttl = requested.ttl.and_then(|ttl| u64::try_from(ttl).ok());
+        let cell = open_task(exchange, ttl.map(Duration::from_millis))?;
+        become_task(&cx, &cell);
+        run_task(cx, work, &cell);
+        return exchange.finished(experimental::CreateTaskResult::new(cell.experimental()));
+    }
+    drive_rounds(exchange, cx, work, binding).await
+}
+
+pub(crate) async fn prompt(exchange: &Exchange) -> Outcome {
+    let mut params: GetPromptParams = exchange.params()?;
+    let call = Call {
+        binding: json!([params.name, params.arguments]),
+        responses: params.input_responses.take(),
+        state: params.request_state.take(),
+        meta: params.meta.clone(),
+        may_detach: false,
+    };
+    let (asking, binding) = call.asking(exchange)?;
+    let cx = exchange.context_with(call.meta, asking, false);
+    let (handler, context) = (Arc::clone(&exchange.shared.handler), cx.clone());
+    let work: Work = Box::pin(async move {
+        let cx = context.clone();
+        let result = handler.get_prompt(params, context).await?;
+        let json = finished(result, cx.0.client.revision, &cx.0.shared)?;
+        Ok(Finished {
+            json,
+            is_error: false,
+        })
+    });
+    drive_rounds(exchange, cx, work, binding).await
+}
+
+pub(crate) async fn resource(exchange: &Exchange) -> Outcome {
+    let mut params: ReadResourceParams = exchange.params()?;
+    let call = Call {
+        binding: json!([params.uri]),
+        responses: params.input_responses.take(),
+        state: params.request_state.take(),
+        meta: params.meta.clone(),
+        may_detach: false,
+    };
+    let (asking, binding) = call.asking(exchange)?;
+    let cx = exchange.context_with(call.meta, asking, false);
+    let (handler, context) = (Arc::clone(&exchange.shared.handler), cx.clone());
+    let work: Work = Box::pin(async move {
+        let cx = context.clone();
+        let result = handler.read_resource(params, context).await?;
+        let json = finished(result, cx.0.client.revision, &cx.0.shared)?;
+        Ok(Finished {
+            json,
+            is_error: false,
+        })
+    });
+    drive_rounds(exchange, cx, work, binding).await
+}
+
+/// What the three methods have in common.
+struct Call {
+    /// What makes this call this call.
+    binding: Value,
+    responses: Option<InputResponses>,
+    state: Option<String>,
+    meta: Option<Meta>,
+    may_detach: bool,
+}
+
+impl Call {
+    /// How its handler can ask, and what its `requestState` is bound to.
+    fn asking(&self, exchange: &Exchange) -> Result<(Asking, Option<Binding>), Error> {
+        if let Some(session) = &exchange.session {
+            return Ok((Asking::Requests(Arc::clone(&session.peer)), None));
+        }
+        let shared = &exchange.shared;
+        let binding = Binding::new(&exchange.method, exchange.caller_id(), &self.binding);
+        let mut rounds = Rounds::default();
+        if let Some(text) = &self.state {
+            let limit = shared.limits.state_bytes();
+            rounds.state = shared
+                .sealer
+                .open(text, &binding, unix_seconds(), limit)
+                .ok_or_else(|| {
+                    Error::invalid_params(
+                        "invalid requestState: it is not of this call, or has expired",
+                    )
+                })?;
+        }
+        rounds.responses = self.responses.clone().unwrap_or_default();
+        Ok((Asking::Rounds(Arc::new(Mutex::new(rounds))), Some(binding)))
+    }
+}
+
+/// How a call may become a task.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Tasks {
+    Never,
+    /// If the client asks for it (2025-11-25).
+    Experimental,
+    /// If the handler wants to (modern).
+    Extension,
+}
+
+impl Tasks {
+    async fn of(exchange: &Exchange, params: &CallToolParams) -> Result<Self, Error> {
+        let form = exchange.client.revision.has_tasks();
+        if form == TaskForm::None {
+            return Ok(Self::Never);
+        }
+        let cx = exchange.context(None);
+        let tool = exchange.shared.handler.find_tool(&params.name, &cx).await;
+        let support = tool
+            .and_then(|tool| tool.execution)
+            .and_then(|execution| execution.task_support)
+            .unwrap_or(TaskSupport::Forbidden);
+        if support == TaskSupport::Forbidden {
+            return Ok(Self::Never);
+        }
+        if form == TaskForm::Experimental {
+            return match (&params.task, support) {
+                (None, TaskSupport::Required) => Err(Error::method_not_found(
+                    "tools/call: this tool has to be called as a task",
+                )),
+                (None, _) => Ok(Self::Never),
+                (Some(_), _) => Ok(Self::Experimental),
+            };
+        }
+        if era::client_has_extension(&exchange.client.capabilities, extension::TASKS) {
+            return Ok(Self::Extension);
+        }
+        match support {
+            TaskSupport::Required => Err(tasks_required()),
+            _ => Ok(Self::Never),
+        }
+    }
+}
+
+/// The error for a client that does not declare the tasks extension.
+pub(crate) fn tasks_required() -> Error {
+    let mut required = ClientCapabilities::default();
+    let mut extensions = OrderedMap::new();
+    extensions.insert(extension::TASKS, RawObject::empty());
+    required.extensions = Some(extensions);
+    Error::missing_capability(required)
+}
+
+async fn drive_rounds(
+    exchange: &Exchange,
+    cx: Context,
+    mut work: Work,
+    binding: Option<Binding>,
+) -> Outcome {
+    let limits = &exchange.shared.limits;
+    loop {
+        let stopped = timeout(limits.request_time(), drive(&cx, work)).await;
+        match stopped.unwrap_or_else(|_| Stopped::Done(Err(timed_out()))) {
+            Stopped::Done(outcome) => return outcome.map(|finished| finished.json),
+            Stopped::Asked(questions) => {
+                // Only modern calls ask in this way, and they have a binding.
+                let asking = cx.0.asking.lock().clone();
+                let (Asking::Rounds(rounds), Some(binding)) = (asking, binding) else {
+                    return Err(Error::internal("a question came where none can be asked"));
+                };
+                let state = next_state(&rounds, limits);
+                let sealed = exchange
+                    .shared
+                    .sealer
+                    .seal(&state, &binding, limits.state_bytes())
+                    .ok_or_else(|| Error::internal("the state of this call is too large"))?;
+                let mut result = InputRequiredResult::default();
+                result.result_type = Some(ResultType::InputRequired);
+                result.input_requests = Some(questions);
+                result.request_state = Some(sealed);
+                return exchange.finished(result);
+            }
+            Stopped::Detach(rest) => match open_task(exchange, None) {
+                Ok(cell) => {
+                    become_task(&cx, &cell);
+                    run_task(cx, rest, &cell);
+                    let mut handle = cell.handle();
+                    handle.result_type = Some(ResultType::Task);
+                    return exchange.finished(handle);
+                }
+                Err(_) => {
+                    // No room for another task: the call goes on as it is.
+                    cx.0.moved.notify_waiters();
+                    work = rest;
+                }
+            },
+        }
+    }
+}
+
+fn next_state(rounds: &Mutex<Rounds>, limits: &Limits) -> RequestState {
+    let mut rounds = rounds.lock();
+    let mut state = std::mem::take(&mut rounds.state);
+    state.round = state.round.saturating_add(1);
+    state.expires = unix_seconds().saturating_add(limits.state_time().as_secs());
+    state
+}
+
+fn open_task(exchange: &Exchange, ttl: Option<Duration>) -> Result<Arc<TaskCell>, Error> {
+    TaskTable::open(&exchange.shared, exchange.caller_id(), ttl)
+        .ok_or_else(|| Error::internal("too many tasks"))
+}
+
+/// From here on the handler's questions are the task's input.
+fn become_task(cx: &Context, cell: &Arc<TaskCell>) {
+    *cx.0.asking.lock() = Asking::Task(Arc::clone(cell));
+    cx.0.moved.notify_waiters();
+}
+
+/// Runs the rest of a handler in the background.
+fn run_task(cx: Context, work: Work, cell: &Arc<TaskCell>) {
+    let task = Arc::clone(cell);
+    let running = tokio::spawn(async move {
+        let limit = cx.0.shared.limits.task_time();
+        let mut work = work;
+        let outcome = loop {
+            match timeout(limit, drive(&cx, work)).await {
+                Err(_) => break Err(timed_out()),
+                Ok(Stopped::Done(outcome)) => break outcome,
+                Ok(Stopped::Detach(rest)) => {
+                    cx.0.moved.notify_waiters();
+                    work = rest;
+                }
+                Ok(Stopped::Asked(_)) => {
+                    break Err(Error::internal("a question came where none can be asked"));
+                }
+            }
+        };
+        task.finish(outcome_of(outcome, &cx));
+    });
+    cell.set_abort(running.abort_handle());
+}
+
+fn outcome_of(outcome: Result<Finished, Error>, cx: &Context) -> task::Outcome {
+    let revision = cx.0.client.revision;
+    match outcome {
+        Ok(Finished { json, is_error }) => match serde_json::from_slice::<RawObject>(&json) {
+            Ok(result) => task::Outcome::Result { result, is_error },
+            Err(error) => task::Outcome::Error(Error::from(error).object(revision)),
+        },
+        Err(error) => task::Outcome::Error(error.object(revision)),
+    }
+}
+
+/// Polls the handler until it is done or signals something. A panic becomes an error.
+async fn drive(cx: &Context, work: Work) -> Stopped {
+    let mut work = Some(work);
+    std::future::poll_fn(|task| {
+        let Some(running) = work.as_mut() else {
+            return Poll::Pending;
+        };
+        match catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(task))) {
+            Ok(Poll::Ready(outcome)) => Poll::Ready(Stopped::Done(outcome)),
+            Err(panic) => {
+                work = None;
+                Poll::Ready(Stopped::Done(Err(panicked(&*panic))))
+            }
+            Ok(Poll::Pending) => match cx.0.signals.take(task) {
+                None => Poll::Pending,
+                Some(Signal::Asked(questions)) => Poll::Ready(Stopped::Asked(questions)),
+                Some(Signal::Detach) => match work.take() {
+                    Some(rest) => Poll::Ready(Stopped::Detach(rest)),
+                    None => Poll::Pending,
+                },
+            },
+        }
+    })
+    .await
+}
+
+/// Runs a handler within the time limit. A panic becomes an error.
+pub(crate) async fn guarded<R>(
+    work: impl Future<Output = Result<R, Error>> + Send,
+    limits: &Limits,
+) -> Result<R, Error> {
+    let mut work = std::pin::pin!(work);
+    let caught = std::future::poll_fn(|task| {
+        catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(task)))
+            .unwrap_or_else(|panic| Poll::Ready(Err(panicked(&*panic))))
+    });
+    timeout(limits.request_time(), caught)
+        .await
+        .unwrap_or_else(|_| Err(timed_out()))
+}
+
+fn timed_out() -> Error {
+    Error::internal("the request timed out")
+}
+
+/// What a panic says goes to the log, not to the client.
+fn panicked(panic: &(dyn Any + Send)) -> Error {
+    let text = panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    tracing::error!(message = text.unwrap_or("unknown"), "a handler panicked");
+    Error::internal("the handler panicked")
+}

@@ -1,0 +1,292 @@
+//! What a handler knows of its request, and what it can do while it runs.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use mcp_jsonrpc::model::{
+    ClientCapabilities, Implementation, LogMessageParams, LoggingLevel, Meta, ProgressParams,
+};
+use mcp_jsonrpc::{ProgressToken, RawJson, RawMap, Revision, encode_notification};
+use parking_lot::Mutex;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio::sync::Notify;
+
+use crate::ask::{AskError, Question};
+use crate::caller::Caller;
+use crate::notifier::Notifier;
+use crate::outlet::Outlet;
+use crate::peer::SharedPeer;
+use crate::request_state::RequestState;
+use crate::shared::Shared;
+use crate::signals::Signals;
+use crate::task::TaskCell;
+
+/// One request, as its handler sees it. Cheap to clone.
+///
+/// A handler never learns which era the client speaks: it asks, logs, reports progress and goes on
+/// as a task in the same way in all of them.
+#[derive(Clone)]
+pub struct Context(pub(crate) Arc<Inner>);
+
+pub(crate) struct Inner {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) client: Arc<ClientFacts>,
+    pub(crate) caller: Option<Arc<Caller>>,
+    pub(crate) meta: Meta,
+    pub(crate) progress: Option<ProgressToken>,
+    pub(crate) level: LevelGate,
+    pub(crate) outlet: Arc<dyn Outlet>,
+    pub(crate) asking: Mutex<Asking>,
+    /// Told when `asking` changes.
+    pub(crate) moved: Notify,
+    pub(crate) signals: Signals,
+    /// Whether this call may become a task.
+    pub(crate) may_detach: bool,
+}
+
+/// What is known of a client: negotiated for a session, or sent with each request.
+#[derive(Clone, Debug)]
+pub(crate) struct ClientFacts {
+    pub(crate) revision: Revision,
+    pub(crate) info: Option<Implementation>,
+    pub(crate) capabilities: ClientCapabilities,
+}
+
+/// From which level on log messages are sent.
+#[derive(Clone)]
+pub(crate) enum LevelGate {
+    /// By this request's own wish; `None` for none at all.
+    Request(Option<LoggingLevel>),
+    /// By the session's: an index into [`LEVELS`].
+    Session(Arc<AtomicU8>),
+}
+
+pub(crate) const LEVELS: [LoggingLevel; 8] = [
+    LoggingLevel::Debug,
+    LoggingLevel::Info,
+    LoggingLevel::Notice,
+    LoggingLevel::Warning,
+    LoggingLevel::Error,
+    LoggingLevel::Critical,
+    LoggingLevel::Alert,
+    LoggingLevel::Emergency,
+];
+
+/// How a question reaches the client.
+#[derive(Clone)]
+pub(crate) enum Asking {
+    /// As a request of its own (legacy).
+    Requests(SharedPeer),
+    /// As an `input_required` result; the call is made again (modern).
+    Rounds(Arc<Mutex<Rounds>>),
+    /// As the input of a task.
+    Task(Arc<TaskCell>),
+    /// Not at all: this method cannot ask.
+    Never,
+}
+
+/// The rounds of one modern call.
+#[derive(Default)]
+pub(crate) struct Rounds {
+    /// What earlier rounds have established.
+    pub(crate) state: RequestState,
+    /// What the client sent with this round.
+    pub(crate) responses: RawMap,
+}
+
+impl Rounds {
+    fn answer<Q: Question>(&mut self, key: &str, question: &Q) -> Option<Q::Answer> {
+        if let Some(sealed) = self.state.answers.get(key) {
+            return question.read(sealed.as_ref()).ok();
+        }
+        let raw = self.responses.get(key)?;
+        let answer = question.read(raw.as_ref()).ok()?;
+        self.state.answers.insert(key, raw.clone());
+        Some(answer)
+    }
+}
+
+impl Context {
+    /// Asks the client something and waits for the answer: a form or a URL for the user, a
+    /// completion by its model, its roots.
+    ///
+    /// Clients of the modern era answer by making the call again. The handler then starts again
+    /// from the beginning, and `ask` returns the answers that are known by their `key`. Give each
+    /// question of a handler its own key, and wrap what must not run twice in
+    /// [`step`](Self::step). Questions asked concurrently, as by `tokio::join!`, are sent together.
+    ///
+    /// # Errors
+    ///
+    /// [`AskError::Unsupported`] if the client did not declare the capability, which `?` turns into
+    /// the error the protocol has for it. That a user declines is an answer.
+    pub async fn ask<Q: Question>(&self, key: &str, question: Q) -> Result<Q::Answer, AskError> {
+        let inner = &*self.0;
+        let client = &inner.client;
+        if !question.is_supported(client.revision, &client.capabilities) {
+            return Err(AskError::Unsupported {
+                required: question.required(),
+            });
+        }
+        let limits = &inner.shared.limits;
+        loop {
+            let moved = inner.moved.notified();
+            let asking = inner.asking.lock().clone();
+            match asking {
+                Asking::Requests(peer) => {
+                    let request = question.input_request(client.revision);
+                    let raw = peer.ask(&request, None, &*inner.outlet, limits).await?;
+                    return question
+                        .read(raw.as_ref())
+                        .map_err(|reason| AskError::Invalid { reason });
+                }
+                Asking::Rounds(rounds) => {
+                    if let Some(answer) = rounds.lock().answer(key, &question) {
+                        return Ok(answer);
+                    }
+                    let request = question.input_request(client.revision);
+                    if !inner.signals.ask(key, request, limits.questions()) {
+                        return Err(AskError::TooMany {
+                            limit: limits.questions(),
+                        });
+                    }
+                    // The driver drops this call, unless it becomes a task meanwhile.
+                    moved.await;
+                }
+                Asking::Task(cell) => {
+                    let request = question.input_request(client.revision);
+                    let raw = cell.ask(key, request, limits).await?;
+                    if let Ok(answer) = question.read(raw.as_ref()) {
+                        return Ok(answer);
+                    }
+                }
+                Asking::Never => {
+                    return Err(AskError::Unsupported {
+                        required: question.required(),
+                    });
+                }
+            }
+        }
+    }
+
+    /// Runs `work` once per call, even if the call takes several rounds of questions: later rounds
+    /// return the stored result. The result goes round with the client, encrypted, so keep it small.
+    ///
+    /// # Errors
+    ///
+    /// Those of `work`, which are not stored.
+    pub async fn step<T, E, F>(&self, key: &str, work: F) -> Result<T, E>
+    where
+        T: Serialize + DeserializeOwned,
+        F: Future<Output = Result<T, E>>,
+    {
+        let asking = self.0.asking.lock().clone();
+        let Asking::Rounds(rounds) = asking else {
+            return work.await;
+        };
+        if let Some(known) = rounds.lock().state.steps.read_as(key) {
+            return Ok(known);
+        }
+        let value = work.await?;
+        // What cannot be stored would run again.
+        let _ = rounds.lock().state.steps.set(key, &value);
+        Ok(value)
+    }
+
+    /// Continues the call as a task, if the client knows tasks and the tool
+    /// supports them (`Tool::execution`): the client gets a handle at once and
+    /// polls for the result. Returns whether the call is a task now.
+    pub async fn detach(&self) -> bool {
+        if !self.0.may_detach {
+            return self.is_task();
+        }
+        let moved = self.0.moved.notified();
+        if self.is_task() {
+            return true;
+        }
+        self.0.signals.detach();
+        moved.await;
+        self.is_task()
+    }
+
+    fn is_task(&self) -> bool {
+        matches!(*self.0.asking.lock(), Asking::Task(_))
+    }
+
+    /// Reports progress, if the client asked for it. `progress` has to rise from call to call.
+    pub fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
+        let Some(token) = &self.0.progress else {
+            return;
+        };
+        let mut params = ProgressParams::new(token.clone(), progress);
+        params.total = total;
+        if self.0.client.revision.has_progress_message() {
+            params.message = message.map(str::to_owned);
+        }
+        self.notify("notifications/progress", &params);
+    }
+
+    /// Sends a log message, if the client wants messages of this level.
+    pub fn log(&self, level: LoggingLevel, data: impl Serialize) {
+        let wanted = match &self.0.level {
+            LevelGate::Request(wanted) => *wanted,
+            LevelGate::Session(index) => LEVELS
+                .get(usize::from(index.load(Ordering::Relaxed)))
+                .copied(),
+        };
+        if wanted.is_none_or(|wanted| level < wanted) {
+            return;
+        }
+        if let Ok(data) = RawJson::from_serialize(&data) {
+            self.notify("notifications/message", &LogMessageParams::new(level, data));
+        }
+    }
+
+    /// Ends the reply's event stream early, where the client can fetch the result later (Streamable
+    /// HTTP of 2025-11-25). For calls that take longer than connections last.
+    pub fn release_stream(&self) {
+        self.0.outlet.release();
+    }
+
+    /// Announces changes of lists and resources to all clients.
+    pub fn notifier(&self) -> Notifier {
+        Notifier::new(&self.0.shared)
+    }
+
+    /// Who the client says it is: for display, not for trust.
+    pub fn client_info(&self) -> Option<&Implementation> {
+        self.0.client.info.as_ref()
+    }
+
+    /// What the client can do.
+    pub fn client_capabilities(&self) -> &ClientCapabilities {
+        &self.0.client.capabilities
+    }
+
+    /// The authenticated caller; `None` where nobody is authenticated.
+    pub fn caller(&self) -> Option<&Caller> {
+        self.0.caller.as_deref()
+    }
+
+    /// The `_meta` of the request.
+    pub fn meta(&self) -> &Meta {
+        &self.0.meta
+    }
+
+    fn notify(&self, method: &str, params: &impl Serialize) {
+        let mut out = Vec::new();
+        if encode_notification(&mut out, method, params).is_ok() {
+            self.0.outlet.push(out);
+        }
+    }
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context")
+            .field("client", &self.0.client)
+            .field("caller", &self.0.caller)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,175 @@
+//! The error a handler returns, spelled in the way of the client's era.
+
+use std::error::Error as StdError;
+use std::fmt;
+
+use mcp_jsonrpc::model::{CallToolResult, ClientCapabilities, ContentBlock, MissingCapabilityData};
+use mcp_jsonrpc::{ErrorCode, ErrorObject, Revision};
+
+use crate::ask::AskError;
+
+/// Why a request failed.
+///
+/// Any [`std::error::Error`] converts into one, so that `?` works in handlers. A tool that fails
+/// with such an error returns a result with `isError` set, which the model can read; every other
+/// request, and every constructor below but [`failed`](Self::failed), becomes a JSON-RPC error.
+///
+/// ```
+/// use mcp_server::Error;
+///
+/// fn parse(text: &str) -> Result<u16, Error> {
+///     Ok(text.parse::<u16>()?)
+/// }
+/// assert_eq!(parse("x").unwrap_err().to_string(), "invalid digit found in string");
+/// ```
+pub struct Error(Box<Repr>);
+
+enum Repr {
+    Failed(String),
+    Object(ErrorObject),
+    ResourceNotFound(String),
+    MissingCapability(ClientCapabilities),
+}
+
+impl Error {
+    /// The operation itself failed. For a tool: a result with `isError`, for the model to read.
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self(Box::new(Repr::Failed(message.into())))
+    }
+
+    /// The parameters are not valid.
+    pub fn invalid_params(message: impl Into<String>) -> Self {
+        Self::code(ErrorCode::INVALID_PARAMS, message)
+    }
+
+    /// The request is not valid in this state.
+    pub fn invalid_request(message: impl Into<String>) -> Self {
+        Self::code(ErrorCode::INVALID_REQUEST, message)
+    }
+
+    /// The server does not implement the method.
+    pub fn method_not_found(method: &str) -> Self {
+        Self::code(
+            ErrorCode::METHOD_NOT_FOUND,
+            format!("method not found: {method}"),
+        )
+    }
+
+    /// The server failed.
+    pub fn internal(message: impl Into<String>) -> Self {
+        Self::code(ErrorCode::INTERNAL_ERROR, message)
+    }
+
+    /// The server has no tool of this name.
+    pub fn unknown_tool(name: &str) -> Self {
+        Self::invalid_params(format!("unknown tool: {name}"))
+    }
+
+    /// The server has no resource with this URI.
+    pub fn resource_not_found(uri: impl Into<String>) -> Self {
+        Self(Box::new(Repr::ResourceNotFound(uri.into())))
+    }
+
+    /// The client does not declare what the request needs.
+    pub fn missing_capability(required: ClientCapabilities) -> Self {
+        Self(Box::new(Repr::MissingCapability(required)))
+    }
+
+    /// A JSON-RPC error with this code.
+    pub fn code(code: ErrorCode, message: impl Into<String>) -> Self {
+        ErrorObject::new(code, message).into()
+    }
+
+    /// The JSON-RPC error for a client of this revision.
+    pub(crate) fn object(&self, revision: Revision) -> ErrorObject {
+        match &*self.0 {
+            Repr::Failed(message) => ErrorObject::new(ErrorCode::INTERNAL_ERROR, message.clone()),
+            Repr::Object(object) => object.clone(),
+            Repr::ResourceNotFound(uri) => with_data(
+                ErrorObject::new(
+                    revision.resource_not_found(),
+                    format!("resource not found: {uri}"),
+                ),
+                &serde_json::json!({ "uri": uri }),
+            ),
+            Repr::MissingCapability(required) => {
+                // Only the modern era has a code for it.
+                let code = if revision.is_modern() {
+                    ErrorCode::MISSING_CLIENT_CAPABILITY
+                } else {
+                    ErrorCode::INVALID_REQUEST
+                };
+                with_data(
+                    ErrorObject::new(code, self.to_string()),
+                    &MissingCapabilityData::new(required.clone()),
+                )
+            }
+        }
+    }
+
+    /// For a tool that failed: the result that says so. `Err` for what is an error of the protocol.
+    pub(crate) fn into_tool_result(self) -> Result<CallToolResult, Self> {
+        match *self.0 {
+            Repr::Failed(message) => {
+                let mut result = CallToolResult::new(vec![ContentBlock::text(message)]);
+                result.is_error = Some(true);
+                Ok(result)
+            }
+            other => Err(Self(Box::new(other))),
+        }
+    }
+}
+
+fn with_data(object: ErrorObject, data: &impl serde::Serialize) -> ErrorObject {
+    object.clone().with_data(data).unwrap_or(object)
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &*self.0 {
+            Repr::Failed(message) => f.write_str(message),
+            Repr::Object(object) => f.write_str(&object.message),
+            Repr::ResourceNotFound(uri) => write!(f, "resource not found: {uri}"),
+            Repr::MissingCapability(required) => {
+                let names = serde_json::to_string(required).unwrap_or_default();
+                write!(
+                    f,
+                    "the client does not declare a required capability: {names}"
+                )
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Error({self})")
+    }
+}
+
+/// An [`ErrorObject`] stays one, an [`AskError`] is told as the protocol tells it; the messages of
+/// any other error and its sources are joined.
+impl<E: StdError + Send + Sync + 'static> From<E> for Error {
+    fn from(error: E) -> Self {
+        let boxed: Box<dyn StdError + Send + Sync> = Box::new(error);
+        let boxed = match boxed.downcast::<ErrorObject>() {
+            Ok(object) => return Self(Box::new(Repr::Object(*object))),
+            Err(other) => other,
+        };
+        match boxed.downcast::<AskError>() {
+            Ok(error) => match *error {
+                AskError::Unsupported { required } => Self::missing_capability(required),
+                other => Self::failed(other.to_string()),
+            },
+            Err(other) => {
+                let mut message = other.to_string();
+                let mut source = other.source();
+                while let Some(cause) = source {
+                    message = format!("{message}: {cause}");
+                    source = cause.source();
+                }
+                Self::failed(message)
+            }
+        }
+    }
+}

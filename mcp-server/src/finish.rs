@@ -1,0 +1,150 @@
+//! The last touches to a result: what the client's revision wants in it, and what it does not know.
+
+use mcp_jsonrpc::model::experimental_task as experimental;
+use mcp_jsonrpc::model::task::Task;
+use mcp_jsonrpc::model::{
+    CallToolResult, CompleteResult, DiscoverResult, EmptyResult, GetPromptResult, GetSkillResult,
+    InitializeResult, InputRequiredResult, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListSkillsResult, ListToolsResult, Meta, ReadResourceResult, meta_key,
+};
+use mcp_jsonrpc::{ResultType, Revision, TaskForm};
+use serde::Serialize;
+
+use crate::shared::Shared;
+
+/// A result on its way out.
+pub(crate) trait Finish: Serialize {
+    fn finish(&mut self, revision: Revision, shared: &Shared);
+}
+
+/// The result as JSON for a client of this revision.
+pub(crate) fn finished(
+    mut result: impl Finish,
+    revision: Revision,
+    shared: &Shared,
+) -> Result<Vec<u8>, serde_json::Error> {
+    result.finish(revision, shared);
+    serde_json::to_vec(&result)
+}
+
+fn set_envelope(
+    kind: &mut Option<ResultType>,
+    meta: &mut Option<Meta>,
+    revision: Revision,
+    shared: &Shared,
+) {
+    if revision.has_result_type() {
+        kind.get_or_insert(ResultType::Complete);
+        let meta = meta.get_or_insert_default();
+        if !meta.contains_key(meta_key::SERVER_INFO) {
+            meta.insert(meta_key::SERVER_INFO, shared.info_json.clone());
+        }
+    } else {
+        *kind = None;
+    }
+}
+
+macro_rules! plain {
+    ($($Type:ty),*) => {$(
+        impl Finish for $Type {
+            fn finish(&mut self, revision: Revision, shared: &Shared) {
+                set_envelope(&mut self.result_type, &mut self.meta, revision, shared);
+            }
+        }
+    )*};
+}
+
+macro_rules! cacheable {
+    ($($Type:ty $(, $more:ident)?);*) => {$(
+        impl Finish for $Type {
+            fn finish(&mut self, revision: Revision, shared: &Shared) {
+                set_envelope(&mut self.result_type, &mut self.meta, revision, shared);
+                if revision.has_caching() {
+                    self.ttl_ms.get_or_insert(shared.cache.ttl_ms);
+                    self.cache_scope.get_or_insert_with(|| shared.cache.scope.clone());
+                } else {
+                    self.ttl_ms = None;
+                    self.cache_scope = None;
+                }
+                $($more(self, revision);)?
+            }
+        }
+    )*};
+}
+
+plain!(
+    CompleteResult,
+    EmptyResult,
+    GetPromptResult,
+    InitializeResult,
+    InputRequiredResult,
+    Task
+);
+
+cacheable!(
+    DiscoverResult;
+    GetSkillResult;
+    ListPromptsResult;
+    ListResourceTemplatesResult;
+    ListResourcesResult;
+    ListSkillsResult;
+    ListToolsResult, adapt_tools;
+    ReadResourceResult
+);
+
+/// Leaves out of a list of tools what the revision does not know.
+fn adapt_tools(list: &mut ListToolsResult, revision: Revision) {
+    for tool in &mut list.tools {
+        if revision.has_tasks() != TaskForm::Experimental {
+            tool.execution = None;
+        }
+        let keeps_output = revision.has_any_structured_output()
+            || revision.has_structured_output()
+                && tool.output_schema.as_ref().is_some_and(describes_object);
+        if !keeps_output {
+            tool.output_schema = None;
+        }
+        if !revision.has_tool_annotations() {
+            tool.annotations = None;
+        }
+    }
+}
+
+fn describes_object(schema: &mcp_jsonrpc::RawObject) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Root {
+        r#type: serde_json::Value,
+    }
+    schema
+        .parse::<Root>()
+        .is_ok_and(|root| root.r#type == "object")
+}
+
+impl Finish for CallToolResult {
+    fn finish(&mut self, revision: Revision, shared: &Shared) {
+        set_envelope(&mut self.result_type, &mut self.meta, revision, shared);
+        let keeps_structured = revision.has_any_structured_output()
+            || revision.has_structured_output()
+                && self
+                    .structured_content
+                    .as_ref()
+                    .is_some_and(|it| it.is_object());
+        if !keeps_structured {
+            self.structured_content = None;
+        }
+    }
+}
+
+macro_rules! untouched {
+    ($($Type:ty),*) => {$(
+        impl Finish for $Type {
+            fn finish(&mut self, _: Revision, _: &Shared) {}
+        }
+    )*};
+}
+
+untouched!(
+    experimental::CreateTaskResult,
+    experimental::ListTasksResult,
+    experimental::Task
+);

@@ -1,0 +1,158 @@
+//! The dynamic interface of a server.
+
+use async_trait::async_trait;
+use mcp_jsonrpc::model::{
+    CallToolParams, CallToolResult, CompleteParams, CompleteResult, GetPromptParams,
+    GetPromptResult, GetSkillParams, GetSkillResult, Implementation, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListSkillsResult, ListToolsResult,
+    PageParams, ReadDirectoryParams, ReadResourceParams, ReadResourceResult, ServerCapabilities,
+    Tool,
+};
+
+use crate::context::Context;
+use crate::error::Error;
+
+/// Answers the requests of clients.
+///
+/// [`Server::new`](crate::Server::new) has typed registrations and needs none of this. Implement it
+/// for a server whose tools are known only at run time, such as a gateway, and serve it with
+/// [`Server::with_handler`](crate::Server::with_handler).
+///
+/// Futures may be dropped at any time: the client cancelled, the time is up, or a question has to
+/// be answered first.
+#[async_trait]
+pub trait Handler: Send + Sync + 'static {
+    /// Names the server.
+    fn info(&self) -> Implementation;
+
+    /// What the server can do. Methods of capabilities that are not declared are not found. The
+    /// tasks extension in here also declares the experimental tasks of 2025-11-25 to its clients.
+    fn capabilities(&self) -> ServerCapabilities;
+
+    /// How to use the server, for a model.
+    fn instructions(&self) -> Option<String> {
+        None
+    }
+
+    /// Lists tools.
+    async fn list_tools(&self, params: PageParams, cx: Context) -> Result<ListToolsResult, Error> {
+        let _ = (params, cx);
+        Err(Error::method_not_found("tools/list"))
+    }
+
+    /// One tool by its name: its schema tells which arguments come as headers, its `execution`
+    /// whether calls may become tasks.
+    async fn find_tool(&self, name: &str, cx: &Context) -> Option<Tool> {
+        let _ = (name, cx);
+        None
+    }
+
+    /// Calls a tool.
+    async fn call_tool(
+        &self,
+        params: CallToolParams,
+        cx: Context,
+    ) -> Result<CallToolResult, Error> {
+        let _ = cx;
+        Err(Error::unknown_tool(&params.name))
+    }
+
+    /// Lists resources.
+    async fn list_resources(
+        &self,
+        params: PageParams,
+        cx: Context,
+    ) -> Result<ListResourcesResult, Error> {
+        let _ = (params, cx);
+        Err(Error::method_not_found("resources/list"))
+    }
+
+    /// Lists resource templates.
+    async fn list_resource_templates(
+        &self,
+        params: PageParams,
+        cx: Context,
+    ) -> Result<ListResourceTemplatesResult, Error> {
+        let _ = (params, cx);
+        Err(Error::method_not_found("resources/templates/list"))
+    }
+
+    /// Reads a resource.
+    async fn read_resource(
+        &self,
+        params: ReadResourceParams,
+        cx: Context,
+    ) -> Result<ReadResourceResult, Error> {
+        let _ = cx;
+        Err(Error::resource_not_found(params.uri))
+    }
+
+    /// Whether a resource can be watched. [`Notifier::resource_updated`](crate::Notifier::resource_updated)
+    /// tells those who do.
+    async fn can_watch(&self, uri: &str, cx: &Context) -> bool {
+        let _ = (uri, cx);
+        true
+    }
+
+    /// Lists prompts.
+    async fn list_prompts(
+        &self,
+        params: PageParams,
+        cx: Context,
+    ) -> Result<ListPromptsResult, Error> {
+        let _ = (params, cx);
+        Err(Error::method_not_found("prompts/list"))
+    }
+
+    /// Fills a prompt in.
+    async fn get_prompt(
+        &self,
+        params: GetPromptParams,
+        cx: Context,
+    ) -> Result<GetPromptResult, Error> {
+        let _ = cx;
+        Err(Error::invalid_params(format!(
+            "unknown prompt: {}",
+            params.name
+        )))
+    }
+
+    /// Completes an argument.
+    async fn complete(&self, params: CompleteParams, cx: Context) -> Result<CompleteResult, Error> {
+        let _ = (params, cx);
+        Err(Error::method_not_found("completion/complete"))
+    }
+
+    /// Lists skills (the skills extension).
+    async fn list_skills(
+        &self,
+        params: PageParams,
+        cx: Context,
+    ) -> Result<ListSkillsResult, Error> {
+        let _ = (params, cx);
+        Err(Error::method_not_found("skills/list"))
+    }
+
+    /// One skill (the skills extension).
+    async fn get_skill(
+        &self,
+        params: GetSkillParams,
+        cx: Context,
+    ) -> Result<GetSkillResult, Error> {
+        let _ = cx;
+        Err(Error::invalid_params(format!(
+            "unknown skill: {}",
+            params.uri
+        )))
+    }
+
+    /// Lists a directory of a skill (the skills extension).
+    async fn read_directory(
+        &self,
+        params: ReadDirectoryParams,
+        cx: Context,
+    ) -> Result<ListResourcesResult, Error> {
+        let _ = (params, cx);
+        Err(Error::method_not_found("resources/directory/read"))
+    }
+}

@@ -1,0 +1,124 @@
+//! Whether the headers of a modern request say what its body says.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use http::HeaderMap;
+use mcp_jsonrpc::{ErrorCode, ErrorObject, RawRef};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::param_header::ParamHeader;
+
+pub(crate) const VERSION: &str = "mcp-protocol-version";
+pub(crate) const METHOD: &str = "mcp-method";
+pub(crate) const NAME: &str = "mcp-name";
+pub(crate) const SESSION: &str = "mcp-session-id";
+
+/// The members of params that headers repeat.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Named {
+    name: Option<String>,
+    uri: Option<String>,
+    #[serde(rename = "taskId")]
+    task_id: Option<String>,
+    arguments: Option<Value>,
+}
+
+/// Checks the version and the method.
+pub(crate) fn check_request(
+    headers: &HeaderMap,
+    version: &str,
+    method: &str,
+) -> Result<(), ErrorObject> {
+    check(headers, VERSION, version)?;
+    check(headers, METHOD, method)
+}
+
+/// Checks the name of what the method is about, and the headers that the tool's schema asks for.
+pub(crate) fn check_params(
+    headers: &HeaderMap,
+    method: &str,
+    params: Option<RawRef<'_>>,
+    wanted: &[ParamHeader],
+) -> Result<(), ErrorObject> {
+    let named: Named = params.and_then(|it| it.parse().ok()).unwrap_or_default();
+    let name = match method {
+        "tools/call" | "prompts/get" => named.name,
+        "resources/read" => named.uri,
+        "tasks/get" | "tasks/update" | "tasks/cancel" => named.task_id,
+        _ => return Ok(()),
+    };
+    // Params without it are refused by whoever reads them.
+    if let Some(name) = name {
+        check(headers, NAME, &name)?;
+    }
+    let arguments = named.arguments.unwrap_or(Value::Null);
+    for header in wanted {
+        match header.value(&arguments) {
+            Some(value) => check(headers, &header.name, &value)?,
+            None if headers.contains_key(header.name.as_str()) => {
+                return Err(mismatch(&header.name, "the body has no such value"));
+            }
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+fn check(headers: &HeaderMap, name: &str, want: &str) -> Result<(), ErrorObject> {
+    let mut values = headers.get_all(name).iter();
+    let value = match (values.next(), values.next()) {
+        (Some(value), None) => value,
+        (None, _) => return Err(mismatch(name, "it is missing")),
+        (Some(_), Some(_)) => return Err(mismatch(name, "it is there twice")),
+    };
+    let value = value.to_str().ok().and_then(|value| unescape(value.trim()));
+    match value {
+        Some(value) if value == want => Ok(()),
+        Some(_) => Err(mismatch(name, "the body says something else")),
+        None => Err(mismatch(name, "its value cannot be read")),
+    }
+}
+
+fn mismatch(name: &str, why: &str) -> ErrorObject {
+    ErrorObject::new(
+        ErrorCode::HEADER_MISMATCH,
+        format!("header {name} does not match the body: {why}"),
+    )
+}
+
+/// The value that a header spells; `None` if it is marked as base64 and is not.
+fn unescape(value: &str) -> Option<String> {
+    let marked = value
+        .strip_prefix("=?base64?")
+        .and_then(|rest| rest.strip_suffix("?="));
+    match marked {
+        Some(base64) => String::from_utf8(STANDARD.decode(base64).ok()?).ok(),
+        None => Some(value.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marked_values_are_decoded_and_all_others_are_literal() {
+        assert_eq!(unescape("Hello").as_deref(), Some("Hello"));
+        assert_eq!(unescape("=?base64?SGVsbG8=?=").as_deref(), Some("Hello"));
+        assert_eq!(
+            unescape("=?base64?SGVsbG8=").as_deref(),
+            Some("=?base64?SGVsbG8=")
+        );
+        assert_eq!(unescape("SGVsbG8=").as_deref(), Some("SGVsbG8="));
+        assert_eq!(unescape("=?base64??=").as_deref(), Some(""));
+        for bad in [
+            "=?base64?SGVsbG8?=",
+            "=?base64?SGVs!!!bG8=?=",
+            "=?base64?/w==?=",
+        ] {
+            assert_eq!(unescape(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! Messages of the legacy era: a session each, replies that outlive their connection.
+
+use std::sync::Arc;
+
+use http::{HeaderValue, StatusCode};
+use mcp_jsonrpc::model::CancelledParams;
+use mcp_jsonrpc::{
+    DecodeError, ErrorCode, ErrorObject, MessageRef, RawRef, RequestId, Revision, parse_params,
+};
+
+use super::body::ResponseBody;
+use super::event_stream::{Begin, EventStream};
+use super::headers;
+use super::reply::{self, HttpReply};
+use super::service::{STREAM_AFTER, Subject};
+use super::sessions::HttpSession;
+use crate::exchange::{Exchange, Reply, malformed, owned};
+use crate::session::Session;
+
+/// Answers one message.
+pub(crate) async fn message(subject: &Subject<'_>, message: MessageRef<'_>) -> HttpReply {
+    if let Some(refused) = check_version(subject) {
+        return refused;
+    }
+    if let MessageRef::Request { id, method, params } = &message
+        && method == "initialize"
+    {
+        return initialize(subject, id, *params);
+    }
+    let session = match find_session(subject) {
+        Ok(session) => session,
+        Err(refused) => return refused,
+    };
+    match message {
+        MessageRef::Request { id, method, params } => {
+            let Some(stream) = session.open_stream() else {
+                return reply::refusal(StatusCode::TOO_MANY_REQUESTS, "too many open streams");
+            };
+            match start(subject, &session, id, &method, params, &stream) {
+                Ok(()) => begin(subject, &session, stream).await,
+                Err(refusal) => {
+                    session.forget(&stream);
+                    reply::json(StatusCode::OK, refusal.body)
+                }
+            }
+        }
+        other => {
+            accept(&session, other);
+            reply::empty(StatusCode::ACCEPTED)
+        }
+    }
+}
+
+/// Answers a batch (2025-03-26): every response comes on one stream.
+pub(crate) async fn batch(
+    subject: &Subject<'_>,
+    messages: Vec<Result<MessageRef<'_>, DecodeError>>,
+) -> HttpReply {
+    if let Some(refused) = check_version(subject) {
+        return refused;
+    }
+    let session = match find_session(subject) {
+        Ok(session) => session,
+        Err(refused) => return refused,
+    };
+    if !session.session.client.revision.has_batches() {
+        return reply::refusal(StatusCode::BAD_REQUEST, "batches are not supported");
+    }
+    let Some(stream) = session.open_stream() else {
+        return reply::refusal(StatusCode::TOO_MANY_REQUESTS, "too many open streams");
+    };
+    // The stream ends with the last one that holds this.
+    let end = Arc::new(EndOfStream(Arc::clone(&stream)));
+    let mut requests = 0;
+    for message in messages {
+        match message {
+            Ok(MessageRef::Request { id, method, params }) => {
+                requests += 1;
+                let part = Part(Arc::clone(&end));
+                if let Err(refusal) = spawn(subject, &session, id, &method, params, &stream, part) {
+                    stream.push_response(refusal.body);
+                }
+            }
+            Ok(other) => accept(&session, other),
+            Err(error) => {
+                requests += 1;
+                stream.push_response(malformed(&error).body);
+            }
+        }
+    }
+    drop(end);
+    if requests == 0 {
+        session.forget(&stream);
+        return reply::empty(StatusCode::ACCEPTED);
+    }
+    reply::events(ResponseBody::events(stream.read(None), None))
+}
+
+/// Opens the stream for messages that belong to no request, or resumes one.
+pub(crate) fn get(subject: &Subject<'_>) -> HttpReply {
+    if !subject.accepts.events {
+        return reply::refusal(StatusCode::NOT_ACCEPTABLE, "accept text/event-stream");
+    }
+    if let Some(refused) = check_version(subject) {
+        return refused;
+    }
+    let session = match find_session(subject) {
+        Ok(session) => session,
+        Err(refused) => return refused,
+    };
+    let last = subject
+        .headers
+        .get("last-event-id")
+        .map(HeaderValue::to_str);
+    let reader = match last {
+        None => session.general.read_new(),
+        Some(last) => match last.ok().and_then(|last| session.find_event(last)) {
+            Some((stream, event)) => stream.read(Some(event)),
+            // Not 404: that would mean that the session has ended.
+            None => return reply::refusal(StatusCode::BAD_REQUEST, "unknown event id"),
+        },
+    };
+    reply::events(ResponseBody::events(reader, None))
+}
+
+/// Ends a session.
+pub(crate) fn delete(subject: &Subject<'_>) -> HttpReply {
+    let Some(id) = session_id(subject) else {
+        return reply::refusal(StatusCode::BAD_REQUEST, "Mcp-Session-Id is missing");
+    };
+    match subject.sessions.end(id, subject.caller_id()) {
+        true => reply::empty(StatusCode::NO_CONTENT),
+        false => reply::refusal(StatusCode::NOT_FOUND, "unknown session"),
+    }
+}
+
+fn initialize(subject: &Subject<'_>, id: &RequestId, params: Option<RawRef<'_>>) -> HttpReply {
+    let shared = subject.shared;
+    let (session, answer) = match Session::open(shared, id, owned(params).as_ref()) {
+        Ok(opened) => opened,
+        Err(refusal) => return reply::json(StatusCode::BAD_REQUEST, refusal.body),
+    };
+    let Some(session) = subject.sessions.add(shared, session, subject.caller_id()) else {
+        return reply::refusal(StatusCode::SERVICE_UNAVAILABLE, "too many sessions");
+    };
+    let mut reply = reply::json(StatusCode::OK, answer.body);
+    if let Ok(session) = HeaderValue::from_str(&session) {
+        reply.headers_mut().insert(headers::SESSION, session);
+    }
+    reply
+}
+
+/// Any revision we know will do: the session's own is what counts.
+fn check_version(subject: &Subject<'_>) -> Option<HttpReply> {
+    let version = subject.headers.get(headers::VERSION)?;
+    let known = version
+        .to_str()
+        .ok()
+        .map(str::trim)
+        .map(str::parse::<Revision>);
+    match known {
+        Some(Ok(_)) => None,
+        _ => Some(reply::refusal(
+            StatusCode::BAD_REQUEST,
+            "unsupported protocol version",
+        )),
+    }
+}
+
+fn session_id<'a>(subject: &Subject<'a>) -> Option<&'a str> {
+    subject.headers.get(headers::SESSION)?.to_str().ok()
+}
+
+fn find_session(subject: &Subject<'_>) -> Result<Arc<HttpSession>, HttpReply> {
+    let Some(id) = session_id(subject) else {
+        return Err(reply::refusal(
+            StatusCode::BAD_REQUEST,
+            "Mcp-Session-Id is missing: send initialize first",
+        ));
+    };
+    let idle = subject.shared.limits.session_idle();
+    let found = subject.sessions.find(id, subject.caller_id(), idle);
+    found.ok_or_else(|| reply::refusal(StatusCode::NOT_FOUND, "unknown session"))
+}
+
+/// Takes what needs no response.
+fn accept(session: &HttpSession, message: MessageRef<'_>) {
+    match message {
+        MessageRef::Response {
+            id: Some(id),
+            outcome,
+        } => {
+            session.session.peer.answer(&id, outcome.map(Into::into));
+        }
+        MessageRef::Notification { method, params } if method == "notifications/cancelled" => {
+            if let Ok(params) = parse_params::<CancelledParams>(params)
+                && let Some(id) = params.request_id
+                && let Some(running) = session.in_flight.lock().remove(&id)
+            {
+                running.abort();
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Ends a stream when dropped: with the handler, whatever became of it.
+struct EndOfStream(Arc<EventStream>);
+
+impl Drop for EndOfStream {
+    fn drop(&mut self) {
+        self.0.finish(None);
+    }
+}
+
+/// One request's hold on its stream.
+struct Part(#[allow(dead_code, reason = "held for its drop")] Arc<EndOfStream>);
+
+fn start(
+    subject: &Subject<'_>,
+    session: &HttpSession,
+    id: RequestId,
+    method: &str,
+    params: Option<RawRef<'_>>,
+    stream: &Arc<EventStream>,
+) -> Result<(), Reply> {
+    let part = Part(Arc::new(EndOfStream(Arc::clone(stream))));
+    spawn(subject, session, id, method, params, stream, part)
+}
+
+fn spawn(
+    subject: &Subject<'_>,
+    session: &HttpSession,
+    id: RequestId,
+    method: &str,
+    params: Option<RawRef<'_>>,
+    stream: &Arc<EventStream>,
+    part: Part,
+) -> Result<(), Reply> {
+    let limit = subject.shared.limits.in_flight();
+    let mut in_flight = session.in_flight.lock();
+    let refusal = if in_flight.contains_key(&id) {
+        Some(format!("the request id {id} is in use"))
+    } else if in_flight.len() >= limit {
+        Some(format!("too many requests in flight: the limit is {limit}"))
+    } else {
+        None
+    };
+    if let Some(message) = refusal {
+        let error = ErrorObject::new(ErrorCode::INVALID_REQUEST, message);
+        return Err(Reply::error(Some(&id), &error));
+    }
+    let exchange = Exchange {
+        shared: Arc::clone(subject.shared),
+        client: Arc::clone(&session.session.client),
+        caller: subject.caller.clone(),
+        outlet: stream.clone(),
+        session: Some(Arc::clone(&session.session)),
+        id: id.clone(),
+        method: method.to_owned(),
+        params: owned(params),
+    };
+    let (stream, table) = (Arc::clone(stream), Arc::clone(&session.in_flight));
+    let work = async move {
+        let part = part;
+        let id = exchange.id.clone();
+        let reply = exchange.respond().await;
+        // From here on it can no longer be cancelled: the response is kept.
+        if table.lock().remove(&id).is_some() {
+            stream.push_response(reply.body);
+        }
+        drop(part);
+    };
+    in_flight.insert(id, tokio::spawn(work).abort_handle());
+    Ok(())
+}
+
+/// JSON if the response is all there is; a stream otherwise.
+async fn begin(
+    subject: &Subject<'_>,
+    session: &HttpSession,
+    stream: Arc<EventStream>,
+) -> HttpReply {
+    let first = std::future::poll_fn(|cx| stream.poll_begin(cx));
+    let first = match (subject.accepts.json, subject.accepts.events) {
+        (true, true) => tokio::time::timeout(STREAM_AFTER, first)
+            .await
+            .unwrap_or(Begin::Stream),
+        (true, false) => {
+            std::future::poll_fn(|cx| stream.poll_finished(cx)).await;
+            match stream.last() {
+                Some(body) => Begin::Response(body),
+                None => Begin::Stream,
+            }
+        }
+        (false, _) => Begin::Stream,
+    };
+    match first {
+        Begin::Response(body) => {
+            session.forget(&stream);
+            reply::json(StatusCode::OK, body)
+        }
+        Begin::Stream => reply::events(ResponseBody::events(stream.read(None), None)),
+    }
+}

@@ -1,0 +1,92 @@
+//! Bounds on everything a client can make the server hold.
+
+use std::time::Duration;
+
+/// Declares each limit once: its default, how it is read and how it is set.
+macro_rules! limits {
+    ($($(#[$meta:meta])* $name:ident / $with:ident: $Type:ty = $default:expr;)*) => {
+        /// Bounds of a server.
+        ///
+        /// ```
+        /// let limits = mcp_server::Limits::default().with_sessions(100);
+        /// assert_eq!(limits.sessions(), 100);
+        /// ```
+        #[derive(Clone, Debug)]
+        pub struct Limits { $($name: $Type,)* }
+
+        impl Default for Limits {
+            fn default() -> Self {
+                Self { $($name: $default,)* }
+            }
+        }
+
+        impl Limits {$(
+            $(#[$meta])*
+            pub fn $name(&self) -> $Type {
+                self.$name
+            }
+
+            #[doc = concat!("Sets [`", stringify!($name), "`](Self::", stringify!($name), ").")]
+            #[must_use]
+            pub fn $with(mut self, value: $Type) -> Self {
+                self.$name = value;
+                self
+            }
+        )*}
+    };
+}
+
+limits! {
+    /// Largest message from a client, in bytes. Default: 4 MiB.
+    message_bytes / with_message_bytes: usize = 4 << 20;
+    /// Deepest nesting of a message. Default: 64, at most 128.
+    depth / with_depth: usize = 64;
+    /// Messages in one batch (2025-03-26 only). Default: 64.
+    batch_len / with_batch_len: usize = 64;
+    /// Requests in flight on one connection or session. Default: 256.
+    in_flight / with_in_flight: usize = 256;
+    /// Time a handler may take; it is dropped afterwards. Default: 10 minutes.
+    request_time / with_request_time: Duration = Duration::from_secs(600);
+    /// Time that running requests get once a client has closed its end. Default: 5 seconds.
+    drain_time / with_drain_time: Duration = Duration::from_secs(5);
+    /// Time a client may take to answer a question. Default: 5 minutes.
+    answer_time / with_answer_time: Duration = Duration::from_secs(300);
+    /// Questions that one request may have open. Default: 16.
+    questions / with_questions: usize = 16;
+    /// Bytes of notifications and responses queued for a slow reader. Default: 1 MiB; a response
+    /// is never dropped.
+    queue_bytes / with_queue_bytes: usize = 1 << 20;
+    /// Largest `requestState` issued or accepted, in bytes. Default: 64 KiB.
+    state_bytes / with_state_bytes: usize = 64 << 10;
+    /// Lifetime of a `requestState`. Default: 1 hour.
+    state_time / with_state_time: Duration = Duration::from_secs(3600);
+    /// Open subscriptions, in total. Default: 10,000.
+    subscriptions / with_subscriptions: usize = 10_000;
+    /// Resources one session or subscription may watch. Default: 1,000.
+    watched_resources / with_watched_resources: usize = 1_000;
+    /// HTTP sessions. Default: 10,000; beyond it, new ones are refused with status 503.
+    sessions / with_sessions: usize = 10_000;
+    /// Time after which an unused HTTP session ends. Default: 30 minutes.
+    session_idle / with_session_idle: Duration = Duration::from_secs(1800);
+    /// Event streams of one HTTP session that are kept for resumption. Default: 64.
+    streams / with_streams: usize = 64;
+    /// Events kept per stream for resumption. Default: 256.
+    replay_events / with_replay_events: usize = 256;
+    /// Time a client may take to send an HTTP request. Default: 30 seconds.
+    read_time / with_read_time: Duration = Duration::from_secs(30);
+    /// Tasks, running or kept. Default: 1,000.
+    tasks / with_tasks: usize = 1_000;
+    /// Time a task is kept at most. Default: 1 hour.
+    task_time / with_task_time: Duration = Duration::from_secs(3600);
+    /// Items on one page of a list. Default: 1,000.
+    page_len / with_page_len: usize = 1_000;
+}
+
+impl Limits {
+    pub(crate) fn decoding(&self) -> mcp_jsonrpc::Limits {
+        mcp_jsonrpc::Limits::default()
+            .with_message_bytes(self.message_bytes)
+            .with_depth(self.depth)
+            .with_batch_len(self.batch_len)
+    }
+}

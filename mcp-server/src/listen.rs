@@ -1,0 +1,90 @@
+//! `subscriptions/listen`: a request that stays open for notifications (modern era).
+
+use mcp_jsonrpc::encode_notification;
+use mcp_jsonrpc::model::{
+    ListCapability, Meta, ServerCapabilities, SubscriptionFilter, SubscriptionsAcknowledgedParams,
+    SubscriptionsListenParams,
+};
+
+use crate::error::Error;
+use crate::exchange::{Exchange, Outcome};
+use crate::notifier::{Hub, Interests};
+
+/// Whether resources can be watched.
+pub(crate) fn can_subscribe(all: &ServerCapabilities) -> bool {
+    all.resources
+        .as_ref()
+        .is_some_and(|it| it.subscribe == Some(true))
+}
+
+pub(crate) async fn listen(exchange: &Exchange) -> Outcome {
+    let capabilities = exchange.shared.handler.capabilities();
+    let params: SubscriptionsListenParams = exchange.params()?;
+    let filter = honoured(exchange, params.notifications, &capabilities).await?;
+    let interests = Interests::Subscription(filter.clone(), exchange.id.clone());
+    let mut meta = Meta::default();
+    meta.set_subscription_id(&exchange.id)?;
+    let mut params = SubscriptionsAcknowledgedParams::new(filter);
+    params.meta = Some(meta);
+    let mut acknowledged = Vec::new();
+    encode_notification(
+        &mut acknowledged,
+        "notifications/subscriptions/acknowledged",
+        &params,
+    )?;
+    // Acknowledged before anything else can be announced.
+    exchange.outlet.push(acknowledged);
+    let listening = Hub::listen(&exchange.shared, interests, exchange.outlet.clone())
+        .ok_or_else(|| Error::internal("too many subscriptions"))?;
+    listening.lagged.notified().await;
+    drop(listening);
+    Err(Error::internal(
+        "the subscription ended: its reader is too slow; subscribe again and read the lists anew",
+    ))
+}
+
+/// What of the filter will be sent.
+async fn honoured(
+    exchange: &Exchange,
+    mut filter: SubscriptionFilter,
+    all: &ServerCapabilities,
+) -> Result<SubscriptionFilter, Error> {
+    let limit = exchange.shared.limits.watched_resources();
+    let named = filter
+        .resource_subscriptions
+        .iter()
+        .chain(&filter.task_ids)
+        .map(Vec::len);
+    if named.sum::<usize>() > limit {
+        return Err(Error::invalid_params(format!(
+            "too many resources or tasks in one subscription: the limit is {limit}"
+        )));
+    }
+    let announces = |list: &Option<ListCapability>| {
+        list.as_ref()
+            .is_some_and(|it| it.list_changed == Some(true))
+    };
+    let keep = |wanted: Option<bool>, can: bool| wanted.filter(|wanted| *wanted && can);
+    filter.tools_list_changed = keep(filter.tools_list_changed, announces(&all.tools));
+    filter.prompts_list_changed = keep(filter.prompts_list_changed, announces(&all.prompts));
+    let resources = all.resources.as_ref();
+    filter.resources_list_changed = keep(
+        filter.resources_list_changed,
+        resources.is_some_and(|it| it.list_changed == Some(true)),
+    );
+    if let Some(uris) = filter.resource_subscriptions.take() {
+        let cx = exchange.context(None);
+        let mut watched = Vec::new();
+        for uri in uris {
+            if can_subscribe(all) && exchange.shared.handler.can_watch(&uri, &cx).await {
+                watched.push(uri);
+            }
+        }
+        filter.resource_subscriptions = Some(watched);
+    }
+    if let Some(ids) = &mut filter.task_ids {
+        let tasks = &exchange.shared.tasks;
+        ids.retain(|id| tasks.find(id, exchange.caller_id()).is_some());
+    }
+    Ok(filter)
+}

@@ -1,0 +1,207 @@
+//! Announcements of changes: who wants them, and the handle that makes them.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+
+use mcp_jsonrpc::model::task::Task;
+use mcp_jsonrpc::model::{EmptyParams, Meta, ResourceUpdatedParams, SubscriptionFilter};
+use mcp_jsonrpc::{RequestId, encode_notification};
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+
+use crate::outlet::Outlet;
+use crate::shared::Shared;
+
+/// Announces changes to every client that wants to hear of them. Cheap to clone; does not keep the
+/// server alive.
+#[derive(Clone)]
+pub struct Notifier(Weak<Shared>);
+
+impl Notifier {
+    pub(crate) fn new(shared: &Arc<Shared>) -> Self {
+        Self(Arc::downgrade(shared))
+    }
+
+    /// The list of tools changed.
+    pub fn tools_changed(&self) {
+        self.announce(&Change::Tools);
+    }
+
+    /// The list of prompts changed.
+    pub fn prompts_changed(&self) {
+        self.announce(&Change::Prompts);
+    }
+
+    /// The list of resources changed.
+    pub fn resources_changed(&self) {
+        self.announce(&Change::Resources);
+    }
+
+    /// A resource changed.
+    pub fn resource_updated(&self, uri: impl Into<String>) {
+        self.announce(&Change::Resource(uri.into()));
+    }
+
+    fn announce(&self, change: &Change) {
+        if let Some(shared) = self.0.upgrade() {
+            shared.hub.announce(change);
+        }
+    }
+}
+
+impl fmt::Debug for Notifier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Notifier")
+    }
+}
+
+/// What can change.
+pub(crate) enum Change {
+    Tools,
+    Prompts,
+    Resources,
+    Resource(String),
+    Task(Box<Task>),
+}
+
+/// Everyone who listens.
+#[derive(Default)]
+pub(crate) struct Hub {
+    next: AtomicU64,
+    listeners: Mutex<HashMap<u64, Listener>>,
+}
+
+struct Listener {
+    interests: Interests,
+    outlet: Arc<dyn Outlet>,
+    lagged: Arc<Notify>,
+}
+
+/// What a listener wants to hear of.
+pub(crate) enum Interests {
+    /// A legacy session: every list, and the resources it has subscribed to.
+    Session(Arc<Mutex<BTreeSet<String>>>),
+    /// A modern subscription: what its filter names, marked with its id.
+    Subscription(SubscriptionFilter, RequestId),
+}
+
+/// One registration. Dropping it ends it.
+pub(crate) struct Listening {
+    shared: Weak<Shared>,
+    key: u64,
+    /// Told when a message was lost because the reader is too slow.
+    pub(crate) lagged: Arc<Notify>,
+}
+
+impl Hub {
+    /// Registers a listener; `None` beyond the limit.
+    pub(crate) fn listen(
+        shared: &Arc<Shared>,
+        interests: Interests,
+        outlet: Arc<dyn Outlet>,
+    ) -> Option<Listening> {
+        let hub = &shared.hub;
+        let key = hub.next.fetch_add(1, Ordering::Relaxed);
+        let lagged = Arc::new(Notify::new());
+        let mut listeners = hub.listeners.lock();
+        // Sessions are bounded by themselves.
+        if listeners.len() >= shared.limits.subscriptions() + shared.limits.sessions() {
+            return None;
+        }
+        let listener = Listener {
+            interests,
+            outlet,
+            lagged: Arc::clone(&lagged),
+        };
+        listeners.insert(key, listener);
+        Some(Listening {
+            shared: Arc::downgrade(shared),
+            key,
+            lagged,
+        })
+    }
+
+    pub(crate) fn announce(&self, change: &Change) {
+        for listener in self.listeners.lock().values() {
+            let message = match &listener.interests {
+                Interests::Session(watched) => {
+                    let wanted = match change {
+                        Change::Tools | Change::Prompts | Change::Resources => true,
+                        Change::Resource(uri) => watched.lock().contains(uri),
+                        Change::Task(_) => false,
+                    };
+                    wanted.then(|| change.encode(None)).flatten()
+                }
+                Interests::Subscription(filter, id) if change.is_wanted(filter) => {
+                    change.encode(Some(id))
+                }
+                Interests::Subscription(..) => None,
+            };
+            if message.is_some_and(|message| !listener.outlet.push(message)) {
+                listener.lagged.notify_one();
+            }
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.listeners.lock().len()
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        if let Some(shared) = self.shared.upgrade() {
+            shared.hub.listeners.lock().remove(&self.key);
+        }
+    }
+}
+
+impl Change {
+    fn is_wanted(&self, filter: &SubscriptionFilter) -> bool {
+        let names = |names: &Option<Vec<String>>, name: &str| {
+            names.iter().flatten().any(|wanted| wanted == name)
+        };
+        match self {
+            Self::Tools => filter.tools_list_changed == Some(true),
+            Self::Prompts => filter.prompts_list_changed == Some(true),
+            Self::Resources => filter.resources_list_changed == Some(true),
+            Self::Resource(uri) => names(&filter.resource_subscriptions, uri),
+            Self::Task(task) => names(&filter.task_ids, &task.task_id),
+        }
+    }
+
+    fn encode(&self, subscription: Option<&RequestId>) -> Option<Vec<u8>> {
+        let meta = subscription.map(|id| {
+            let mut meta = Meta::default();
+            let _ = meta.set_subscription_id(id);
+            meta
+        });
+        let mut out = Vec::new();
+        let lists = |method: &str, out: &mut Vec<u8>| {
+            let mut params = EmptyParams::default();
+            params.meta = meta.clone();
+            encode_notification(out, method, &params)
+        };
+        match self {
+            Self::Tools => lists("notifications/tools/list_changed", &mut out),
+            Self::Prompts => lists("notifications/prompts/list_changed", &mut out),
+            Self::Resources => lists("notifications/resources/list_changed", &mut out),
+            Self::Resource(uri) => {
+                let mut params = ResourceUpdatedParams::new(uri.as_str());
+                params.meta = meta;
+                encode_notification(&mut out, "notifications/resources/updated", &params)
+            }
+            Self::Task(task) => {
+                let mut params = Task::clone(task);
+                params.meta = meta;
+                params.result_type = None;
+                encode_notification(&mut out, "notifications/tasks", &params)
+            }
+        }
+        .ok()?;
+        Some(out)
+    }
+}

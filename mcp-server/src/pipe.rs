@@ -1,0 +1,325 @@
+//! One client on one duplex channel: stdio, or a pair in memory. Both eras share the channel.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use mcp_jsonrpc::model::CancelledParams;
+use mcp_jsonrpc::{
+    DecodeError, ErrorCode, ErrorObject, Incoming, MessageRef, RequestId, Side, decode,
+    parse_params,
+};
+use mcp_transport::{Outgoing, Transport};
+use parking_lot::Mutex;
+use tokio::task::{AbortHandle, JoinSet};
+
+use crate::context::ClientFacts;
+use crate::era;
+use crate::exchange::{Exchange, Reply, malformed, owned};
+use crate::notifier::{Hub, Interests, Listening};
+use crate::outlet::Outlet;
+use crate::queue::{Batch, Queue};
+use crate::session::Session;
+use crate::shared::Shared;
+
+/// Moves whole messages to and from one client.
+#[async_trait]
+pub(crate) trait Wire: Send + Sync + 'static {
+    async fn recv(&self) -> Received;
+    /// Sends messages in order; `false` once the client is gone.
+    async fn send(&self, messages: Vec<Vec<u8>>) -> bool;
+}
+
+/// What comes from a client.
+pub(crate) enum Received {
+    Message(Vec<u8>),
+    /// A message over the limit was thrown away.
+    TooLarge,
+    End,
+}
+
+/// A transport of `mcp-transport`, seen from the server's end.
+pub(crate) struct TransportWire<T>(pub(crate) Arc<T>);
+
+#[async_trait]
+impl<T: Transport + 'static> Wire for TransportWire<T> {
+    async fn recv(&self) -> Received {
+        use mcp_transport::Incoming;
+        loop {
+            match self.0.recv().await {
+                Incoming::Message { body, .. } => return Received::Message(body),
+                Incoming::TooLarge { .. } => return Received::TooLarge,
+                Incoming::Closed(_) => return Received::End,
+                _ => {}
+            }
+        }
+    }
+
+    async fn send(&self, messages: Vec<Vec<u8>>) -> bool {
+        for body in messages {
+            // As a request: those wait for room, and nothing of ours may be lost.
+            let message = Outgoing::request(RequestId::from(0), "", body);
+            if self.0.send(message).await.is_err() {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+/// The state of one connection.
+struct Connection {
+    shared: Arc<Shared>,
+    queue: Arc<Queue>,
+    session: Option<Arc<Session>>,
+    /// The session's part in announcements.
+    listening: Option<Listening>,
+    in_flight: Arc<Mutex<HashMap<RequestId, AbortHandle>>>,
+    tasks: JoinSet<()>,
+}
+
+/// Serves until the client is gone. Whatever still runs is dropped then.
+pub(crate) async fn serve(shared: &Arc<Shared>, wire: impl Wire) {
+    let queue = Arc::new(Queue::new(shared.limits.queue_bytes()));
+    let mut connection = Connection {
+        shared: Arc::clone(shared),
+        queue: Arc::clone(&queue),
+        session: None,
+        listening: None,
+        in_flight: Arc::default(),
+        tasks: JoinSet::new(),
+    };
+    let write = async {
+        while let Some(messages) = queue.next().await {
+            if !wire.send(messages).await {
+                break;
+            }
+        }
+    };
+    let read = async {
+        loop {
+            // Finished tasks must not pile up.
+            while connection.tasks.try_join_next().is_some() {}
+            match wire.recv().await {
+                Received::Message(bytes) => connection.receive(&bytes).await,
+                Received::TooLarge => {
+                    let limit = connection.shared.limits.message_bytes();
+                    let message = format!("message too large: the limit is {limit} bytes");
+                    let error = ErrorObject::new(ErrorCode::INVALID_REQUEST, message);
+                    connection
+                        .queue
+                        .push_response(Reply::error(None, &error).body)
+                        .await;
+                }
+                Received::End => break,
+            }
+        }
+        // What was asked before the end is answered, as long as the client reads.
+        connection.finish().await;
+    };
+    tokio::select! {
+        () = read => {
+            let rest = queue.take();
+            if !rest.is_empty() {
+                wire.send(rest).await;
+            }
+        }
+        () = write => {}
+    }
+}
+
+impl Connection {
+    async fn receive(&mut self, bytes: &[u8]) {
+        match decode(bytes, &self.shared.limits.decoding()) {
+            Ok(Incoming::Single(message)) => self.message(message, None).await,
+            Ok(Incoming::Batch(messages)) => {
+                let batches = |session: &Arc<Session>| session.client.revision.has_batches();
+                if !self.session.as_ref().is_some_and(batches) {
+                    let error =
+                        ErrorObject::new(ErrorCode::INVALID_REQUEST, "batches are not supported");
+                    self.queue
+                        .push_response(Reply::error(None, &error).body)
+                        .await;
+                    return;
+                }
+                let batch = Arc::new(Batch::new(Arc::clone(&self.queue)));
+                for message in messages {
+                    match message {
+                        Ok(message) => self.message(message, Some(&batch)).await,
+                        Err(error) => batch.add(malformed(&error).body),
+                    }
+                }
+            }
+            Err(error) => self.refuse(&error).await,
+        }
+    }
+
+    async fn refuse(&self, error: &DecodeError) {
+        // An answer that cannot be read is not answered, but its question ends.
+        if let (Side::Answers, Some(id), Some(session)) = (error.side(), error.id(), &self.session)
+        {
+            let error = ErrorObject::new(ErrorCode::INVALID_REQUEST, error.to_string());
+            session.peer.answer(id, Err(error));
+            return;
+        }
+        self.queue.push_response(malformed(error).body).await;
+    }
+
+    async fn message(&mut self, message: MessageRef<'_>, batch: Option<&Arc<Batch>>) {
+        match message {
+            MessageRef::Response {
+                id: Some(id),
+                outcome,
+            } => {
+                if let Some(session) = &self.session {
+                    session.peer.answer(&id, outcome.map(Into::into));
+                }
+            }
+            MessageRef::Response { id: None, .. } => {}
+            MessageRef::Notification { method, params } => {
+                if method == "notifications/cancelled"
+                    && let Ok(params) = parse_params::<CancelledParams>(params)
+                    && let Some(id) = params.request_id
+                    && let Some(running) = self.in_flight.lock().remove(&id)
+                {
+                    running.abort();
+                }
+            }
+            MessageRef::Request { id, method, params } => {
+                let reply = Replying {
+                    queue: Arc::clone(&self.queue),
+                    batch: batch.cloned(),
+                };
+                if let Err(refusal) = self.request(id, &method, params, &reply) {
+                    reply.send(refusal.body).await;
+                }
+            }
+        }
+    }
+
+    /// Starts a request; `Err` with what refuses it.
+    fn request(
+        &mut self,
+        id: RequestId,
+        method: &str,
+        params: Option<mcp_jsonrpc::RawRef<'_>>,
+        reply: &Replying,
+    ) -> Result<(), Reply> {
+        let refuse =
+            |code, message: String| Err(Reply::error(Some(&id), &ErrorObject::new(code, message)));
+        let meta = era::meta_of(params);
+        let eras = self.shared.eras;
+        if eras.has_modern() && era::is_modern(method, meta.as_ref(), None) {
+            let client = era::modern_client(meta.as_ref())
+                .map_err(|error| Reply::error(Some(&id), &error))?;
+            return self.start(id, method, params, Arc::new(client), None, reply);
+        }
+        if method == "initialize" {
+            if self.session.is_some() {
+                return refuse(
+                    ErrorCode::INVALID_REQUEST,
+                    "the session is initialized already".into(),
+                );
+            }
+            let (session, answer) = Session::open(&self.shared, &id, owned(params).as_ref())?;
+            let outlet: Arc<dyn Outlet> = self.queue.clone();
+            let interests = Interests::Session(session.watched());
+            self.listening = Hub::listen(&self.shared, interests, outlet);
+            self.session = Some(session);
+            return Err(answer);
+        }
+        match self.session.clone() {
+            Some(session) => {
+                let client = Arc::clone(&session.client);
+                self.start(id, method, params, client, Some(session), reply)
+            }
+            None if method == "ping" => Err(Reply::ok(&id)),
+            None if !eras.has_legacy() => Err(Reply::error(
+                Some(&id),
+                &era::modern_client(meta.as_ref())
+                    .err()
+                    .unwrap_or_else(|| era::unsupported_version("none")),
+            )),
+            None if method == "server/discover" => refuse(
+                ErrorCode::METHOD_NOT_FOUND,
+                format!("method not found: {method}"),
+            ),
+            None => refuse(
+                ErrorCode::INVALID_REQUEST,
+                "the session is not initialized: send initialize first".to_owned(),
+            ),
+        }
+    }
+
+    fn start(
+        &mut self,
+        id: RequestId,
+        method: &str,
+        params: Option<mcp_jsonrpc::RawRef<'_>>,
+        client: Arc<ClientFacts>,
+        session: Option<Arc<Session>>,
+        reply: &Replying,
+    ) -> Result<(), Reply> {
+        let limit = self.shared.limits.in_flight();
+        let mut in_flight = self.in_flight.lock();
+        let refusal = if in_flight.contains_key(&id) {
+            Some(format!("the request id {id} is in use"))
+        } else if in_flight.len() >= limit {
+            Some(format!("too many requests in flight: the limit is {limit}"))
+        } else {
+            None
+        };
+        if let Some(message) = refusal {
+            let error = ErrorObject::new(ErrorCode::INVALID_REQUEST, message);
+            return Err(Reply::error(Some(&id), &error));
+        }
+        let exchange = Exchange {
+            shared: Arc::clone(&self.shared),
+            client,
+            caller: None,
+            outlet: self.queue.clone(),
+            session,
+            id: id.clone(),
+            method: method.to_owned(),
+            params: owned(params),
+        };
+        let (table, reply) = (Arc::clone(&self.in_flight), reply.clone());
+        let work = async move {
+            let id = exchange.id.clone();
+            let answer = exchange.respond().await;
+            // From here on it can no longer be cancelled: the answer is sent.
+            if table.lock().remove(&id).is_some() {
+                reply.send(answer.body).await;
+            }
+        };
+        in_flight.insert(id, self.tasks.spawn(work));
+        Ok(())
+    }
+
+    /// The client will send nothing more: lets what runs come to its end, for a while.
+    async fn finish(&mut self) {
+        if let Some(session) = &self.session {
+            session.peer.close();
+        }
+        self.listening = None;
+        let all = async { while self.tasks.join_next().await.is_some() {} };
+        let _ = tokio::time::timeout(self.shared.limits.drain_time(), all).await;
+        self.tasks.abort_all();
+    }
+}
+
+/// Where a request's response goes.
+#[derive(Clone)]
+struct Replying {
+    queue: Arc<Queue>,
+    batch: Option<Arc<Batch>>,
+}
+
+impl Replying {
+    async fn send(&self, body: Vec<u8>) {
+        match &self.batch {
+            Some(batch) => batch.add(body),
+            None => self.queue.push_response(body).await,
+        }
+    }
+}

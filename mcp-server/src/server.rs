@@ -1,0 +1,271 @@
+//! How a server comes to be: registrations and settings first, then one of the ways to serve it.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_jsonrpc::RawJson;
+use mcp_jsonrpc::model::{
+    CacheScope, CompleteParams, Implementation, Prompt, Resource, ResourceTemplate, Tool,
+};
+use mcp_transport::Transport;
+use serde::de::DeserializeOwned;
+
+use crate::context::Context;
+use crate::era::Eras;
+use crate::error::Error;
+use crate::handler::Handler;
+use crate::limits::Limits;
+use crate::notifier::{Hub, Notifier};
+use crate::pipe;
+use crate::prompt::{IntoPromptResult, PromptArguments, PromptEntry};
+use crate::registry::Registry;
+use crate::request_state::Sealer;
+use crate::resource::{IntoResourceResult, ResourceEntry, TemplateEntry, UriVariables};
+use crate::shared::{CacheHint, Shared};
+use crate::task::TaskTable;
+use crate::tool::{BoxFuture, IntoToolResult, ToolEntry};
+
+/// A server being put together.
+///
+/// See the [crate's documentation](crate) for an example.
+#[must_use = "a server does nothing until it is served"]
+pub struct Server<H = Registry> {
+    handler: H,
+    limits: Limits,
+    eras: Eras,
+    cache: CacheHint,
+    state_key: Option<[u8; 32]>,
+}
+
+/// A server that is ready to serve any number of connections. Cheap to clone.
+#[derive(Clone)]
+pub struct Service(pub(crate) Arc<Shared>);
+
+impl Server<Registry> {
+    /// A server with nothing in it yet.
+    pub fn new(info: Implementation) -> Self {
+        Self::with_handler(Registry::new(info))
+    }
+
+    /// How to use the server, for a model.
+    pub fn instructions(mut self, text: impl Into<String>) -> Self {
+        self.handler.instructions = Some(text.into());
+        self
+    }
+
+    /// Adds a tool. Its input schema is that of the closure's argument type, its output schema that
+    /// of [`Json`](crate::Json) content, if it returns such.
+    #[cfg(feature = "schemars")]
+    pub fn tool<A, F, Fut, R>(
+        mut self,
+        name: impl Into<String>,
+        description: impl Into<String>,
+        run: F,
+    ) -> Self
+    where
+        A: DeserializeOwned + schemars::JsonSchema + Send + 'static,
+        F: Fn(A, Context) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = R> + Send + 'static,
+        R: IntoToolResult + 'static,
+    {
+        let mut tool = Tool::new(name, crate::schema::schema_of::<A>());
+        tool.description = Some(description.into());
+        tool.output_schema = R::output_schema();
+        self.handler.add_tool(ToolEntry::new(tool, run, false));
+        self
+    }
+
+    /// Adds a tool with a schema of your own. Arguments are checked against it, and structured
+    /// content against the output schema, if there is one (feature `validate`).
+    pub fn tool_with_schema<A, F, Fut, R>(mut self, tool: Tool, run: F) -> Self
+    where
+        A: DeserializeOwned + Send + 'static,
+        F: Fn(A, Context) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = R> + Send + 'static,
+        R: IntoToolResult + 'static,
+    {
+        self.handler.add_tool(ToolEntry::new(tool, run, true));
+        self
+    }
+
+    /// Adds a resource.
+    pub fn resource<F, Fut, R>(mut self, resource: Resource, read: F) -> Self
+    where
+        F: Fn(Context) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = R> + Send + 'static,
+        R: IntoResourceResult,
+    {
+        self.handler
+            .resources
+            .push(ResourceEntry::new(resource, read));
+        self
+    }
+
+    /// Adds a resource template. `{name}` in it matches up to the next slash; `{+name}` and
+    /// `{name*}` match slashes too.
+    pub fn resource_template<F, Fut, R>(mut self, template: ResourceTemplate, read: F) -> Self
+    where
+        F: Fn(UriVariables, Context) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = R> + Send + 'static,
+        R: IntoResourceResult,
+    {
+        self.handler
+            .templates
+            .push(TemplateEntry::new(template, read));
+        self
+    }
+
+    /// Adds a prompt.
+    pub fn prompt<F, Fut, R>(mut self, prompt: Prompt, fill: F) -> Self
+    where
+        F: Fn(PromptArguments, Context) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = R> + Send + 'static,
+        R: IntoPromptResult,
+    {
+        self.handler.prompts.push(PromptEntry::new(prompt, fill));
+        self
+    }
+
+    /// Completes arguments of prompts and resource templates. Clients get at most 100 values.
+    pub fn completion<F, Fut>(mut self, complete: F) -> Self
+    where
+        F: Fn(CompleteParams, Context) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<Vec<String>, Error>> + Send + 'static,
+    {
+        let complete = move |params, cx| -> BoxFuture<_> { Box::pin(complete(params, cx)) };
+        self.handler.completion = Some(Arc::new(complete));
+        self
+    }
+
+    /// Adds a skill.
+    #[cfg(feature = "skills")]
+    pub fn skill(mut self, skill: crate::SkillBundle) -> Self {
+        self.handler.skills.add(skill);
+        self
+    }
+
+    /// Splits lists into pages of this many items. By default a list is one page.
+    pub fn page_len(mut self, items: usize) -> Self {
+        self.handler.page_len = items.max(1);
+        self
+    }
+}
+
+impl<H: Handler> Server<H> {
+    /// A server whose requests all go to `handler`.
+    pub fn with_handler(handler: H) -> Self {
+        Self {
+            handler,
+            limits: Limits::default(),
+            eras: Eras::default(),
+            cache: CacheHint {
+                ttl_ms: 0,
+                scope: CacheScope::Private,
+            },
+            state_key: None,
+        }
+    }
+
+    /// Bounds everything.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Which eras to speak. Default: both.
+    pub fn eras(mut self, eras: Eras) -> Self {
+        self.eras = eras;
+        self
+    }
+
+    /// How long, and by whom, lists and resources may be cached that do not say so themselves
+    /// (modern era). Default: not at all.
+    pub fn cache(mut self, ttl: Duration, scope: CacheScope) -> Self {
+        self.cache.ttl_ms = i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX);
+        self.cache.scope = scope;
+        self
+    }
+
+    /// The key that seals `requestState` values. Processes that share a key can finish each other's
+    /// calls; by default each process has a fresh one.
+    pub fn state_key(mut self, key: [u8; 32]) -> Self {
+        self.state_key = Some(key);
+        self
+    }
+
+    /// Makes it ready to serve.
+    pub fn build(self) -> Service {
+        let info = self.handler.info();
+        let info_json = RawJson::from_serialize(&info).unwrap_or_else(|_| RawJson::null());
+        Service(Arc::new(Shared {
+            handler: Arc::new(self.handler),
+            info,
+            info_json,
+            limits: self.limits,
+            eras: self.eras,
+            cache: self.cache,
+            sealer: Sealer::new(self.state_key),
+            hub: Hub::default(),
+            tasks: TaskTable::default(),
+        }))
+    }
+
+    /// Serves one client on this process's standard input and output, until it closes them.
+    #[cfg(feature = "stdio")]
+    pub async fn serve_stdio(self) {
+        self.build().serve_stdio().await;
+    }
+}
+
+impl Service {
+    /// Serves one client at the other end of `transport`, until the connection ends.
+    pub async fn serve(&self, transport: impl Transport + 'static) {
+        pipe::serve(&self.0, pipe::TransportWire(Arc::new(transport))).await;
+    }
+
+    /// Serves one client on this process's standard input and output, until it closes them.
+    #[cfg(feature = "stdio")]
+    pub async fn serve_stdio(&self) {
+        let wire = crate::stdio::StreamWire::new(
+            tokio::io::stdin(),
+            tokio::io::stdout(),
+            self.0.limits.message_bytes(),
+        );
+        pipe::serve(&self.0, wire).await;
+    }
+
+    /// Serves one client over byte streams, one message a line.
+    #[cfg(feature = "stdio")]
+    pub async fn serve_streams(
+        &self,
+        reader: impl tokio::io::AsyncRead + Send + Sync + Unpin + 'static,
+        writer: impl tokio::io::AsyncWrite + Send + Sync + Unpin + 'static,
+    ) {
+        let wire = crate::stdio::StreamWire::new(reader, writer, self.0.limits.message_bytes());
+        pipe::serve(&self.0, wire).await;
+    }
+
+    /// Announces changes of lists and resources.
+    pub fn notifier(&self) -> Notifier {
+        Notifier::new(&self.0)
+    }
+}
+
+impl<H: fmt::Debug> fmt::Debug for Server<H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server")
+            .field("handler", &self.handler)
+            .field("limits", &self.limits)
+            .field("eras", &self.eras)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Service {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Service")
+            .field("info", &self.0.info)
+            .finish_non_exhaustive()
+    }
+}

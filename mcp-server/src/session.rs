@@ -1,0 +1,95 @@
+//! What a legacy session remembers between requests.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use mcp_jsonrpc::model::{InitializeParams, InitializeResult, LoggingLevel};
+use mcp_jsonrpc::{RawJson, RequestId, encode_result, parse_params};
+use parking_lot::Mutex;
+
+use crate::context::{ClientFacts, LEVELS};
+use crate::era;
+use crate::error::Error;
+use crate::exchange::Reply;
+use crate::finish::Finish;
+use crate::peer::{Peer, SharedPeer};
+use crate::shared::Shared;
+
+/// One session of the legacy era, whatever carries it.
+pub(crate) struct Session {
+    pub(crate) client: Arc<ClientFacts>,
+    pub(crate) peer: SharedPeer,
+    /// An index into [`LEVELS`].
+    level: Arc<AtomicU8>,
+    watched: Arc<Mutex<BTreeSet<String>>>,
+}
+
+impl Session {
+    /// Opens a session, as `initialize` asks for it, and answers.
+    pub(crate) fn open(
+        shared: &Shared,
+        id: &RequestId,
+        params: Option<&RawJson>,
+    ) -> Result<(Arc<Self>, Reply), Reply> {
+        let refuse = |error: &mcp_jsonrpc::ErrorObject| Reply::error(Some(id), error);
+        let params: InitializeParams = match parse_params(params.map(RawJson::as_ref)) {
+            Ok(params) => params,
+            Err(error) => {
+                let error = Error::invalid_params(format!("invalid params: {error}"));
+                return Err(refuse(&error.object(mcp_jsonrpc::Revision::LATEST_LEGACY)));
+            }
+        };
+        if !shared.eras.has_legacy() {
+            return Err(refuse(&era::unsupported_version(&params.protocol_version)));
+        }
+        let client = era::legacy_client(&params);
+        let declared = era::declared(shared.handler.capabilities(), client.revision);
+        let mut result =
+            InitializeResult::new(client.revision.as_str(), declared, shared.info.clone());
+        result.instructions = shared.handler.instructions();
+        result.finish(client.revision, shared);
+        let mut body = Vec::new();
+        if encode_result(&mut body, id, &result).is_err() {
+            let error = Error::internal("the server's capabilities cannot be written as JSON");
+            return Err(refuse(&error.object(client.revision)));
+        }
+        let session = Self {
+            client: Arc::new(client),
+            peer: Arc::new(Peer::default()),
+            // Info, until the client says otherwise.
+            level: Arc::new(AtomicU8::new(1)),
+            watched: Arc::default(),
+        };
+        Ok((Arc::new(session), Reply { body, code: None }))
+    }
+
+    pub(crate) fn level(&self) -> Arc<AtomicU8> {
+        Arc::clone(&self.level)
+    }
+
+    pub(crate) fn set_level(&self, level: LoggingLevel) {
+        let index = LEVELS.iter().position(|it| *it == level).unwrap_or(0);
+        self.level
+            .store(u8::try_from(index).unwrap_or(0), Ordering::Relaxed);
+    }
+
+    pub(crate) fn watched(&self) -> Arc<Mutex<BTreeSet<String>>> {
+        Arc::clone(&self.watched)
+    }
+
+    pub(crate) fn watch(&self, uri: String, limit: usize) -> Result<(), Error> {
+        let mut watched = self.watched.lock();
+        if watched.len() >= limit && !watched.contains(&uri) {
+            return Err(Error::invalid_request(format!(
+                "too many subscriptions: the limit is {limit}"
+            )));
+        }
+        watched.insert(uri);
+        Ok(())
+    }
+
+    pub(crate) fn unwatch(&self, uri: &str) {
+        self.watched.lock().remove(uri);
+    }
+}

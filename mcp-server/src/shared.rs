@@ -1,0 +1,33 @@
+//! What all connections of one server share.
+
+use std::sync::Arc;
+
+use mcp_jsonrpc::RawJson;
+use mcp_jsonrpc::model::{CacheScope, Implementation};
+
+use crate::era::Eras;
+use crate::handler::Handler;
+use crate::limits::Limits;
+use crate::notifier::Hub;
+use crate::request_state::Sealer;
+use crate::task::TaskTable;
+
+/// How long clients may cache lists and resources that say nothing else themselves (modern era).
+#[derive(Clone, Debug)]
+pub(crate) struct CacheHint {
+    pub(crate) ttl_ms: i64,
+    pub(crate) scope: CacheScope,
+}
+
+pub(crate) struct Shared {
+    pub(crate) handler: Arc<dyn Handler>,
+    pub(crate) info: Implementation,
+    /// `info` as JSON: it goes with every modern result.
+    pub(crate) info_json: RawJson,
+    pub(crate) limits: Limits,
+    pub(crate) eras: Eras,
+    pub(crate) cache: CacheHint,
+    pub(crate) sealer: Sealer,
+    pub(crate) hub: Hub,
+    pub(crate) tasks: TaskTable,
+}

@@ -1,0 +1,190 @@
+//! Tools: what closures take, what they return, and the checks around them.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use mcp_jsonrpc::model::{CallToolResult, ContentBlock, Tool};
+use mcp_jsonrpc::{RawJson, RawObject};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::context::Context;
+use crate::error::Error;
+use crate::schema::Checker;
+
+pub(crate) type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// What a tool's closure may return.
+pub trait IntoToolResult {
+    /// The result on the wire.
+    ///
+    /// # Errors
+    ///
+    /// The tool failed.
+    fn into_tool_result(self) -> Result<CallToolResult, Error>;
+
+    /// The JSON Schema of its structured content, if it always has that.
+    fn output_schema() -> Option<RawObject>
+    where
+        Self: Sized,
+    {
+        None
+    }
+}
+
+/// Structured content: `value` as JSON, and the same as text for clients that read only text.
+///
+/// With the feature `schemars` the type's schema becomes the tool's output schema.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[allow(
+    clippy::exhaustive_structs,
+    reason = "a wrapper, to be constructed and taken apart"
+)]
+pub struct Json<T>(pub T);
+
+fn structured<T: Serialize>(value: &T) -> Result<CallToolResult, Error> {
+    let json = RawJson::from_serialize(value)?;
+    let mut result = CallToolResult::new(vec![ContentBlock::text(json.get())]);
+    result.structured_content = Some(json);
+    Ok(result)
+}
+
+#[cfg(feature = "schemars")]
+impl<T: Serialize + schemars::JsonSchema> IntoToolResult for Json<T> {
+    fn into_tool_result(self) -> Result<CallToolResult, Error> {
+        structured(&self.0)
+    }
+
+    fn output_schema() -> Option<RawObject> {
+        Some(crate::schema::schema_of::<T>())
+    }
+}
+
+#[cfg(not(feature = "schemars"))]
+impl<T: Serialize> IntoToolResult for Json<T> {
+    fn into_tool_result(self) -> Result<CallToolResult, Error> {
+        structured(&self.0)
+    }
+}
+
+impl IntoToolResult for CallToolResult {
+    fn into_tool_result(self) -> Result<CallToolResult, Error> {
+        Ok(self)
+    }
+}
+
+impl IntoToolResult for Vec<ContentBlock> {
+    fn into_tool_result(self) -> Result<CallToolResult, Error> {
+        Ok(CallToolResult::new(self))
+    }
+}
+
+impl IntoToolResult for ContentBlock {
+    fn into_tool_result(self) -> Result<CallToolResult, Error> {
+        Ok(CallToolResult::new(vec![self]))
+    }
+}
+
+impl IntoToolResult for String {
+    fn into_tool_result(self) -> Result<CallToolResult, Error> {
+        ContentBlock::text(self).into_tool_result()
+    }
+}
+
+impl IntoToolResult for &str {
+    fn into_tool_result(self) -> Result<CallToolResult, Error> {
+        ContentBlock::text(self).into_tool_result()
+    }
+}
+
+/// A tool that has nothing to say.
+impl IntoToolResult for () {
+    fn into_tool_result(self) -> Result<CallToolResult, Error> {
+        Ok(CallToolResult::new(Vec::new()))
+    }
+}
+
+impl<T: IntoToolResult, E: Into<Error>> IntoToolResult for Result<T, E> {
+    fn into_tool_result(self) -> Result<CallToolResult, Error> {
+        self.map_err(Into::into)?.into_tool_result()
+    }
+
+    fn output_schema() -> Option<RawObject> {
+        T::output_schema()
+    }
+}
+
+type ToolFn = dyn Fn(RawObject, Context) -> BoxFuture<Result<CallToolResult, Error>> + Send + Sync;
+
+/// A registered tool.
+pub(crate) struct ToolEntry {
+    pub(crate) tool: Tool,
+    run: Arc<ToolFn>,
+    input: Option<Checker>,
+    output: Option<Checker>,
+}
+
+impl ToolEntry {
+    /// `checked`: whether the schemas are more than what the types say anyway.
+    pub(crate) fn new<A, F, Fut, R>(tool: Tool, run: F, checked: bool) -> Self
+    where
+        A: DeserializeOwned + Send + 'static,
+        F: Fn(A, Context) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = R> + Send + 'static,
+        R: IntoToolResult + 'static,
+    {
+        let run = move |arguments: RawObject, cx: Context| -> BoxFuture<_> {
+            match arguments.parse::<A>() {
+                Ok(arguments) => {
+                    let work = run(arguments, cx);
+                    Box::pin(async move { work.await.into_tool_result() })
+                }
+                // For the model to read: it wrote the arguments.
+                Err(error) => {
+                    let error = Error::failed(format!("invalid arguments: {error}"));
+                    Box::pin(async move { Err(error) })
+                }
+            }
+        };
+        let check = |schema: &RawObject| checked.then(|| Checker::new(schema)).flatten();
+        Self {
+            input: check(&tool.input_schema),
+            output: tool.output_schema.as_ref().and_then(check),
+            tool,
+            run: Arc::new(run),
+        }
+    }
+
+    pub(crate) async fn call(
+        &self,
+        arguments: Option<RawObject>,
+        cx: Context,
+    ) -> Result<CallToolResult, Error> {
+        let arguments = arguments.unwrap_or_else(RawObject::empty);
+        if let Some(input) = &self.input {
+            input
+                .check(arguments.as_json())
+                .map_err(|why| Error::failed(format!("invalid arguments: {why}")))?;
+        }
+        let result = (self.run)(arguments, cx).await?;
+        if result.failed() {
+            return Ok(result);
+        }
+        match (&self.tool.output_schema, &result.structured_content) {
+            (Some(_), None) => Err(Error::internal(format!(
+                "tool {} returned no structured content, but has an output schema",
+                self.tool.name
+            ))),
+            (Some(_), Some(content)) => {
+                if let Some(Err(why)) = self.output.as_ref().map(|output| output.check(content)) {
+                    return Err(Error::internal(format!(
+                        "tool {} returned structured content that does not fit its output schema: {why}",
+                        self.tool.name
+                    )));
+                }
+                Ok(result)
+            }
+            (None, _) => Ok(result),
+        }
+    }
+}
