@@ -172,7 +172,7 @@ pub enum AskError {
     /// The client does not declare that it can answer such questions.
     Unsupported {
         /// What it would have to declare.
-        required: ClientCapabilities,
+        required: Box<ClientCapabilities>,
     },
     /// Too many questions are open.
     TooMany {

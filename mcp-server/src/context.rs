@@ -126,7 +126,7 @@ impl Context {
         let client = &inner.client;
         if !question.is_supported(client.revision, &client.capabilities) {
             return Err(AskError::Unsupported {
-                required: question.required(),
+                required: Box::new(question.required()),
             });
         }
         let limits = &inner.shared.limits;
@@ -163,7 +163,7 @@ impl Context {
                 }
                 Asking::Never => {
                     return Err(AskError::Unsupported {
-                        required: question.required(),
+                        required: Box::new(question.required()),
                     });
                 }
             }

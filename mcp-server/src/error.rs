@@ -28,7 +28,7 @@ enum Repr {
     Failed(String),
     Object(ErrorObject),
     ResourceNotFound(String),
-    MissingCapability(ClientCapabilities),
+    MissingCapability(Box<ClientCapabilities>),
 }
 
 impl Error {
@@ -72,7 +72,7 @@ impl Error {
 
     /// The client does not declare what the request needs.
     pub fn missing_capability(required: ClientCapabilities) -> Self {
-        Self(Box::new(Repr::MissingCapability(required)))
+        Self(Box::new(Repr::MissingCapability(Box::new(required))))
     }
 
     /// A JSON-RPC error with this code.
@@ -101,7 +101,7 @@ impl Error {
                 };
                 with_data(
                     ErrorObject::new(code, self.to_string()),
-                    &MissingCapabilityData::new(required.clone()),
+                    &MissingCapabilityData::new(ClientCapabilities::clone(required)),
                 )
             }
         }
@@ -158,7 +158,7 @@ impl<E: StdError + Send + Sync + 'static> From<E> for Error {
         };
         match boxed.downcast::<AskError>() {
             Ok(error) => match *error {
-                AskError::Unsupported { required } => Self::missing_capability(required),
+                AskError::Unsupported { required } => Self::missing_capability(*required),
                 other => Self::failed(other.to_string()),
             },
             Err(other) => {

@@ -11,6 +11,7 @@ mod error;
 mod exchange;
 mod finish;
 mod form;
+pub mod guide;
 mod handler;
 #[cfg(feature = "http")]
 pub mod http;

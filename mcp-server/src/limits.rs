@@ -83,8 +83,8 @@ limits! {
 }
 
 impl Limits {
-    pub(crate) fn decoding(&self) -> mcp_jsonrpc::Limits {
-        mcp_jsonrpc::Limits::default()
+    pub(crate) fn decoding(&self) -> mcp_jsonrpc::DecodeLimits {
+        mcp_jsonrpc::DecodeLimits::default()
             .with_message_bytes(self.message_bytes)
             .with_depth(self.depth)
             .with_batch_len(self.batch_len)

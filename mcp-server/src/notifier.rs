@@ -144,11 +144,6 @@ impl Hub {
             }
         }
     }
-
-    #[cfg(test)]
-    pub(crate) fn len(&self) -> usize {
-        self.listeners.lock().len()
-    }
 }
 
 impl Drop for Listening {

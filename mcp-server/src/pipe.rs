@@ -22,12 +22,17 @@ use crate::queue::{Batch, Queue};
 use crate::session::Session;
 use crate::shared::Shared;
 
-/// Moves whole messages to and from one client.
+/// Whole messages from one client.
 #[async_trait]
-pub(crate) trait Wire: Send + Sync + 'static {
-    async fn recv(&self) -> Received;
+pub(crate) trait Input: Send + 'static {
+    async fn recv(&mut self) -> Received;
+}
+
+/// Whole messages to one client.
+#[async_trait]
+pub(crate) trait Output: Send + 'static {
     /// Sends messages in order; `false` once the client is gone.
-    async fn send(&self, messages: Vec<Vec<u8>>) -> bool;
+    async fn send(&mut self, messages: Vec<Vec<u8>>) -> bool;
 }
 
 /// What comes from a client.
@@ -38,12 +43,12 @@ pub(crate) enum Received {
     End,
 }
 
-/// A transport of `mcp-transport`, seen from the server's end.
-pub(crate) struct TransportWire<T>(pub(crate) Arc<T>);
+/// Either half of a transport of `mcp-transport`, seen from the server's end.
+pub(crate) struct TransportHalf<T>(pub(crate) Arc<T>);
 
 #[async_trait]
-impl<T: Transport + 'static> Wire for TransportWire<T> {
-    async fn recv(&self) -> Received {
+impl<T: Transport + 'static> Input for TransportHalf<T> {
+    async fn recv(&mut self) -> Received {
         use mcp_transport::Incoming;
         loop {
             match self.0.recv().await {
@@ -54,8 +59,11 @@ impl<T: Transport + 'static> Wire for TransportWire<T> {
             }
         }
     }
+}
 
-    async fn send(&self, messages: Vec<Vec<u8>>) -> bool {
+#[async_trait]
+impl<T: Transport + 'static> Output for TransportHalf<T> {
+    async fn send(&mut self, messages: Vec<Vec<u8>>) -> bool {
         for body in messages {
             // As a request: those wait for room, and nothing of ours may be lost.
             let message = Outgoing::request(RequestId::from(0), "", body);
@@ -79,7 +87,7 @@ struct Connection {
 }
 
 /// Serves until the client is gone. Whatever still runs is dropped then.
-pub(crate) async fn serve(shared: &Arc<Shared>, wire: impl Wire) {
+pub(crate) async fn serve(shared: &Arc<Shared>, mut input: impl Input, mut output: impl Output) {
     let queue = Arc::new(Queue::new(shared.limits.queue_bytes()));
     let mut connection = Connection {
         shared: Arc::clone(shared),
@@ -91,7 +99,7 @@ pub(crate) async fn serve(shared: &Arc<Shared>, wire: impl Wire) {
     };
     let write = async {
         while let Some(messages) = queue.next().await {
-            if !wire.send(messages).await {
+            if !output.send(messages).await {
                 break;
             }
         }
@@ -100,7 +108,7 @@ pub(crate) async fn serve(shared: &Arc<Shared>, wire: impl Wire) {
         loop {
             // Finished tasks must not pile up.
             while connection.tasks.try_join_next().is_some() {}
-            match wire.recv().await {
+            match input.recv().await {
                 Received::Message(bytes) => connection.receive(&bytes).await,
                 Received::TooLarge => {
                     let limit = connection.shared.limits.message_bytes();
@@ -117,14 +125,14 @@ pub(crate) async fn serve(shared: &Arc<Shared>, wire: impl Wire) {
         // What was asked before the end is answered, as long as the client reads.
         connection.finish().await;
     };
-    tokio::select! {
-        () = read => {
-            let rest = queue.take();
-            if !rest.is_empty() {
-                wire.send(rest).await;
-            }
-        }
-        () = write => {}
+    let ended = tokio::select! {
+        () = read => true,
+        () = write => false,
+    };
+    // The last responses.
+    let rest = queue.take();
+    if ended && !rest.is_empty() {
+        output.send(rest).await;
     }
 }
 

@@ -221,29 +221,28 @@ impl<H: Handler> Server<H> {
 impl Service {
     /// Serves one client at the other end of `transport`, until the connection ends.
     pub async fn serve(&self, transport: impl Transport + 'static) {
-        pipe::serve(&self.0, pipe::TransportWire(Arc::new(transport))).await;
+        let transport = Arc::new(transport);
+        let input = pipe::TransportHalf(Arc::clone(&transport));
+        pipe::serve(&self.0, input, pipe::TransportHalf(transport)).await;
     }
 
     /// Serves one client on this process's standard input and output, until it closes them.
     #[cfg(feature = "stdio")]
     pub async fn serve_stdio(&self) {
-        let wire = crate::stdio::StreamWire::new(
-            tokio::io::stdin(),
-            tokio::io::stdout(),
-            self.0.limits.message_bytes(),
-        );
-        pipe::serve(&self.0, wire).await;
+        self.serve_streams(tokio::io::stdin(), tokio::io::stdout())
+            .await;
     }
 
     /// Serves one client over byte streams, one message a line.
     #[cfg(feature = "stdio")]
     pub async fn serve_streams(
         &self,
-        reader: impl tokio::io::AsyncRead + Send + Sync + Unpin + 'static,
-        writer: impl tokio::io::AsyncWrite + Send + Sync + Unpin + 'static,
+        reader: impl tokio::io::AsyncRead + Send + Unpin + 'static,
+        writer: impl tokio::io::AsyncWrite + Send + Unpin + 'static,
     ) {
-        let wire = crate::stdio::StreamWire::new(reader, writer, self.0.limits.message_bytes());
-        pipe::serve(&self.0, wire).await;
+        use crate::stdio::{LineInput, LineOutput};
+        let input = LineInput::new(reader, self.0.limits.message_bytes());
+        pipe::serve(&self.0, input, LineOutput(writer)).await;
     }
 
     /// Announces changes of lists and resources.

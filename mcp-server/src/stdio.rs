@@ -3,64 +3,55 @@
 use async_trait::async_trait;
 use mcp_transport::{Line, LineFramer};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::sync::Mutex;
 
-use crate::pipe::{Received, Wire};
+use crate::pipe::{Input, Output, Received};
 
-/// A pair of byte streams.
-pub(crate) struct StreamWire<R, W> {
-    input: Mutex<Input<R>>,
-    output: Mutex<W>,
-}
-
-struct Input<R> {
+/// Lines from a byte stream.
+pub(crate) struct LineInput<R> {
     reader: R,
     framer: LineFramer,
 }
 
-impl<R, W> StreamWire<R, W> {
-    pub(crate) fn new(reader: R, writer: W, message_bytes: usize) -> Self {
+/// Lines to a byte stream.
+pub(crate) struct LineOutput<W>(pub(crate) W);
+
+impl<R> LineInput<R> {
+    pub(crate) fn new(reader: R, message_bytes: usize) -> Self {
         Self {
-            input: Mutex::new(Input {
-                reader,
-                framer: LineFramer::new(message_bytes),
-            }),
-            output: Mutex::new(writer),
+            reader,
+            framer: LineFramer::new(message_bytes),
         }
     }
 }
 
 #[async_trait]
-impl<R, W> Wire for StreamWire<R, W>
-where
-    R: AsyncRead + Send + Unpin + 'static,
-    W: AsyncWrite + Send + Unpin + 'static,
-{
-    async fn recv(&self) -> Received {
-        let mut input = self.input.lock().await;
-        let Input { reader, framer } = &mut *input;
+impl<R: AsyncRead + Send + Unpin + 'static> Input for LineInput<R> {
+    async fn recv(&mut self) -> Received {
         loop {
-            match framer.next_line() {
+            match self.framer.next_line() {
                 Some(Line::Whole(line)) => return Received::Message(line),
                 Some(Line::TooLarge { .. }) => return Received::TooLarge,
                 Some(_) => return Received::End,
-                None if framer.is_finished() => return Received::End,
+                None if self.framer.is_finished() => return Received::End,
                 None => {}
             }
-            match reader.read_buf(framer.room()).await {
-                Ok(0) | Err(_) => framer.finish(),
+            match self.reader.read_buf(self.framer.room()).await {
+                Ok(0) | Err(_) => self.framer.finish(),
                 Ok(_) => {}
             }
         }
     }
+}
 
-    async fn send(&self, messages: Vec<Vec<u8>>) -> bool {
-        let mut lines = Vec::with_capacity(messages.iter().map(|message| message.len() + 1).sum());
+#[async_trait]
+impl<W: AsyncWrite + Send + Unpin + 'static> Output for LineOutput<W> {
+    async fn send(&mut self, messages: Vec<Vec<u8>>) -> bool {
+        let size = messages.iter().map(|message| message.len() + 1).sum();
+        let mut lines = Vec::with_capacity(size);
         for message in messages {
             lines.extend_from_slice(&message);
             lines.push(b'\n');
         }
-        let mut output = self.output.lock().await;
-        output.write_all(&lines).await.is_ok() && output.flush().await.is_ok()
+        self.0.write_all(&lines).await.is_ok() && self.0.flush().await.is_ok()
     }
 }

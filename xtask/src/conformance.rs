@@ -1,9 +1,11 @@
-//! `cargo xtask conformance [PATTERN…]`: the official suites against `mcp-client`'s example.
+//! `cargo xtask conformance [PATTERN…]`: the official suites against the examples of `mcp-client` and
+//! `mcp-server`.
 //!
 //! The rule is stricter than the suites' own: a warning fails, the client's exit status counts,
 //! and a scenario in which nothing was checked with success fails. Scenarios run one at a time,
 //! because some are timed.
 
+mod fixture;
 mod scenario;
 mod suite;
 
@@ -12,29 +14,45 @@ use std::fs;
 use std::path::Path;
 
 use crate::shell::{self, Outcome, cargo_as_tested};
-use scenario::Run;
+use fixture::Fixture;
+use scenario::{Run, Side};
 use suite::Suite;
 
 /// The suites, oldest first. Lock files beside the list of expected failures pin all of npm.
 const VERSIONS: [&str; 2] = ["0.1.16", "0.2.0-alpha.12"];
 const EXPECTED_FAILURES: &str = "xtask/conformance/expected-failures.txt";
 const CLIENT: &str = "target/debug/examples/conformance";
+const SERVER: &str = "target/debug/examples/conformance_server";
 
 /// The verb: runs every scenario whose label contains one of the patterns.
 pub(crate) fn run(patterns: &[String]) -> Outcome {
-    shell::run(cargo_as_tested("build", &["--example", "conformance"]))?;
+    let examples = [
+        "--example",
+        "conformance",
+        "--example",
+        "conformance_server",
+    ];
+    shell::run(cargo_as_tested("build", &examples))?;
     let expected = expected_failures()?;
     let results = Path::new("target/conformance/results");
     let _ = fs::remove_dir_all(results);
     let (mut passed, mut failed, mut surprises) = (0, 0, Vec::new());
-    for version in VERSIONS {
+    let mut server = Fixture::new(SERVER);
+    for (version, side) in VERSIONS
+        .into_iter()
+        .flat_map(|version| [(version, Side::Client), (version, Side::Server)])
+    {
         let suite = Suite::install(version)?;
-        for run in scenario::plan(&suite)? {
+        for run in scenario::plan(&suite, side)? {
             let label = run.label();
             if !patterns.is_empty() && !patterns.iter().any(|p| label.contains(p.as_str())) {
                 continue;
             }
-            let verdict = scenario::run(&suite, &run, Path::new(CLIENT), results)?;
+            let subject = match side {
+                Side::Client => CLIENT.to_owned(),
+                Side::Server => server.url()?,
+            };
+            let verdict = scenario::run(&suite, &run, &subject, results)?;
             report(&run, &verdict);
             let listed = expected.contains(&label);
             match verdict.complaints.is_empty() {

@@ -29,7 +29,7 @@ pub(crate) async fn message(subject: &Subject<'_>, message: MessageRef<'_>) -> H
     }
     let session = match find_session(subject) {
         Ok(session) => session,
-        Err(refused) => return refused,
+        Err(refused) => return *refused,
     };
     match message {
         MessageRef::Request { id, method, params } => {
@@ -61,7 +61,7 @@ pub(crate) async fn batch(
     }
     let session = match find_session(subject) {
         Ok(session) => session,
-        Err(refused) => return refused,
+        Err(refused) => return *refused,
     };
     if !session.session.client.revision.has_batches() {
         return reply::refusal(StatusCode::BAD_REQUEST, "batches are not supported");
@@ -106,7 +106,7 @@ pub(crate) fn get(subject: &Subject<'_>) -> HttpReply {
     }
     let session = match find_session(subject) {
         Ok(session) => session,
-        Err(refused) => return refused,
+        Err(refused) => return *refused,
     };
     let last = subject
         .headers
@@ -171,16 +171,14 @@ fn session_id<'a>(subject: &Subject<'a>) -> Option<&'a str> {
     subject.headers.get(headers::SESSION)?.to_str().ok()
 }
 
-fn find_session(subject: &Subject<'_>) -> Result<Arc<HttpSession>, HttpReply> {
+fn find_session(subject: &Subject<'_>) -> Result<Arc<HttpSession>, Box<HttpReply>> {
     let Some(id) = session_id(subject) else {
-        return Err(reply::refusal(
-            StatusCode::BAD_REQUEST,
-            "Mcp-Session-Id is missing: send initialize first",
-        ));
+        let why = "Mcp-Session-Id is missing: send initialize first";
+        return Err(Box::new(reply::refusal(StatusCode::BAD_REQUEST, why)));
     };
     let idle = subject.shared.limits.session_idle();
     let found = subject.sessions.find(id, subject.caller_id(), idle);
-    found.ok_or_else(|| reply::refusal(StatusCode::NOT_FOUND, "unknown session"))
+    found.ok_or_else(|| Box::new(reply::refusal(StatusCode::NOT_FOUND, "unknown session")))
 }
 
 /// Takes what needs no response.

@@ -209,7 +209,10 @@ impl Inner {
             Ok(Ok(bytes)) => bytes,
             Ok(Err(status)) => return reply::refusal(status, "the body cannot be read"),
             Err(_) => {
-                return reply::refusal(StatusCode::REQUEST_TIMEOUT, "the body did not come in time");
+                return reply::refusal(
+                    StatusCode::REQUEST_TIMEOUT,
+                    "the body did not come in time",
+                );
             }
         };
         match decode(&bytes, &limits.decoding()) {

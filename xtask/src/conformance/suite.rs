@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::scenario::Side;
 use crate::install;
 use crate::shell::{command, exists, output};
 
@@ -37,10 +38,11 @@ impl Suite {
         Err("the conformance suite needs Node 22 or newer".to_owned())
     }
 
-    /// Every client scenario in the suite's order, with its tags.
-    pub(super) fn scenarios(&self) -> Result<Vec<(String, Vec<String>)>, String> {
+    /// Every scenario for one side in the suite's order, with its tags.
+    pub(super) fn scenarios(&self, side: Side) -> Result<Vec<(String, Vec<String>)>, String> {
         let mut list = command(&self.node()?.to_string_lossy(), &[]);
-        list.arg(self.entry()).args(["list", "--client"]);
+        list.arg(self.entry())
+            .args(["list", &format!("--{}", side.word())]);
         let text = output(list)?;
         let parse = |line: &str| {
             let (name, tags) = line.trim().strip_prefix("- ")?.split_once(" [")?;

@@ -1,0 +1,423 @@
+//! Streamable HTTP, request by request, without a socket.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context as Poller, Poll};
+
+use bytes::Bytes;
+use http::{HeaderMap, Method, Request, StatusCode};
+use http_body::{Body, Frame};
+use mcp_jsonrpc::model::Resource;
+use mcp_server::http::{HttpService, ResponseBody};
+use mcp_server::{Authenticator, Caller, Context, Denied, Error, Limits, Service};
+use serde_json::{Value, json};
+use tower_service::Service as _;
+
+use crate::kit::{Alive, any, name_form, server, until};
+
+/// A body of some chunks.
+pub(crate) struct Chunks(pub(crate) Vec<Bytes>);
+
+impl Body for Chunks {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Poller<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let next = (!self.0.is_empty()).then(|| self.0.remove(0));
+        Poll::Ready(next.map(|chunk| Ok(Frame::data(chunk))))
+    }
+}
+
+/// A reply as a test looks at it.
+pub(crate) struct Reply {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: ResponseBody,
+}
+
+impl Reply {
+    pub(crate) async fn chunk(&mut self) -> Option<String> {
+        let body = &mut self.body;
+        let frame = std::future::poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx)).await?;
+        let data = frame.unwrap().into_data().unwrap();
+        Some(String::from_utf8(data.to_vec()).unwrap())
+    }
+
+    pub(crate) async fn text(mut self) -> String {
+        let mut all = String::new();
+        while let Some(chunk) = self.chunk().await {
+            all.push_str(&chunk);
+        }
+        all
+    }
+
+    pub(crate) async fn json(self) -> Value {
+        let text = self.text().await;
+        serde_json::from_str(&text).unwrap_or_else(|_| panic!("not JSON: {text}"))
+    }
+
+    pub(crate) fn session(&self) -> String {
+        self.headers["mcp-session-id"].to_str().unwrap().to_owned()
+    }
+
+    pub(crate) fn is_stream(&self) -> bool {
+        self.headers
+            .get("content-type")
+            .is_some_and(|kind| kind == "text/event-stream")
+    }
+}
+
+pub(crate) async fn send(
+    service: &HttpService,
+    method: Method,
+    headers: &[(&str, &str)],
+    body: impl Into<Bytes>,
+) -> Reply {
+    let mut request = Request::builder().method(method).uri("/mcp");
+    let given = |name: &str| {
+        headers
+            .iter()
+            .any(|(given, _)| given.eq_ignore_ascii_case(name))
+    };
+    for (name, value) in [
+        ("host", "localhost"),
+        ("content-type", "application/json"),
+        ("accept", "application/json, text/event-stream"),
+    ] {
+        if !given(name) {
+            request = request.header(name, value);
+        }
+    }
+    for (name, value) in headers.iter().filter(|(_, value)| *value != "(none)") {
+        request = request.header(*name, *value);
+    }
+    let request = request.body(Chunks(vec![body.into()])).unwrap();
+    let (parts, body) = service.clone().call(request).await.unwrap().into_parts();
+    Reply {
+        status: parts.status,
+        headers: parts.headers,
+        body,
+    }
+}
+
+pub(crate) async fn post(service: &HttpService, headers: &[(&str, &str)], body: &Value) -> Reply {
+    send(service, Method::POST, headers, body.to_string()).await
+}
+
+/// A modern request with everything it needs.
+pub(crate) fn modern(method: &str, mut params: Value) -> Value {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}},
+    });
+    json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+}
+
+pub(crate) async fn call_modern(service: &HttpService, tool: &str, params: Value) -> Reply {
+    let mut all = json!({"name": tool, "arguments": {}});
+    for (key, value) in params.as_object().into_iter().flatten() {
+        all[key] = value.clone();
+    }
+    let headers = [
+        ("mcp-protocol-version", "2026-07-28"),
+        ("mcp-method", "tools/call"),
+        ("mcp-name", tool),
+    ];
+    post(service, &headers, &modern("tools/call", all)).await
+}
+
+pub(crate) fn initialize(version: &str) -> Value {
+    json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": version,
+        "capabilities": {"elicitation": {}},
+        "clientInfo": {"name": "test", "version": "1"},
+    }})
+}
+
+pub(crate) async fn open(service: &HttpService) -> String {
+    let reply = post(service, &[], &initialize("2025-11-25")).await;
+    assert_eq!(reply.status, StatusCode::OK);
+    reply.session()
+}
+
+pub(crate) fn call(id: u64, tool: &str) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": tool}})
+}
+
+pub(crate) fn app(alive: &Alive) -> Service {
+    let guard = alive.clone();
+    server()
+        .tool_with_schema(any("echo"), |_: Value, _| async { "echo" })
+        .tool_with_schema(any("ask"), |_: Value, cx: Context| async move {
+            let answer = cx.ask("name", name_form()).await?;
+            Ok::<_, Error>(serde_json::to_string(&answer.content)?)
+        })
+        .tool_with_schema(any("progress"), |_: Value, cx: Context| async move {
+            cx.progress(1.0, None, None);
+            tokio::task::yield_now().await;
+            "progressed"
+        })
+        .tool_with_schema(any("later"), |_: Value, cx: Context| async move {
+            cx.release_stream();
+            tokio::task::yield_now().await;
+            "later"
+        })
+        .tool_with_schema(any("hang"), move |_: Value, _| {
+            let guard = guard.enter();
+            async move {
+                let _guard = guard;
+                std::future::pending::<()>().await;
+            }
+        })
+        .resource(Resource::new("test://a", "a"), |_| async { "a" })
+        .limits(
+            Limits::default()
+                .with_sessions(8)
+                .with_in_flight(4)
+                .with_message_bytes(64 << 10)
+                .with_batch_len(4),
+        )
+        .build()
+}
+
+fn endpoint() -> HttpService {
+    HttpService::new(&app(&Alive::default()))
+}
+
+#[tokio::test]
+async fn both_eras_share_one_endpoint() {
+    let service = endpoint();
+    let session = open(&service).await;
+    let legacy = post(&service, &[("mcp-session-id", &session)], &call(1, "echo")).await;
+    assert_eq!(legacy.status, StatusCode::OK);
+    let legacy = legacy.json().await;
+    assert_eq!(legacy["result"]["content"][0]["text"], "echo");
+    assert!(legacy["result"].get("resultType").is_none());
+    let modern = call_modern(&service, "echo", json!({})).await;
+    assert_eq!(modern.json().await["result"]["resultType"], "complete");
+}
+
+#[tokio::test]
+async fn a_question_goes_out_on_its_calls_stream_and_its_answer_comes_by_post() {
+    let service = endpoint();
+    let session = open(&service).await;
+    let headers = [("mcp-session-id", session.as_str())];
+    let mut reply = post(&service, &headers, &call(1, "ask")).await;
+    assert!(reply.is_stream());
+    let priming = reply.chunk().await.unwrap();
+    assert!(priming.starts_with("id: 1-0\nretry: ") && priming.ends_with("data: \n\n"));
+    let event = reply.chunk().await.unwrap();
+    let question: Value = serde_json::from_str(event.split_once("data: ").unwrap().1).unwrap();
+    assert_eq!(question["method"], "elicitation/create");
+    let answer = json!({"jsonrpc": "2.0", "id": question["id"], "result": {
+        "action": "accept", "content": {"name": "Ann"},
+    }});
+    let accepted = post(&service, &headers, &answer).await;
+    assert_eq!(accepted.status, StatusCode::ACCEPTED);
+    assert!(reply.text().await.contains("Ann"));
+}
+
+#[tokio::test]
+async fn a_modern_question_is_a_result_with_a_sealed_state() {
+    let service = endpoint();
+    let first = call_modern(&service, "ask", json!({})).await.json().await;
+    let result = &first["result"];
+    assert_eq!(result["resultType"], "input_required");
+    assert_eq!(
+        result["inputRequests"]["name"]["method"],
+        "elicitation/create"
+    );
+    let answer = json!({"name": {"action": "accept", "content": {"name": "Ann"}}});
+    let state = result["requestState"].as_str().unwrap();
+    let again = json!({"inputResponses": answer, "requestState": state});
+    let done = call_modern(&service, "ask", again).await.json().await;
+    assert!(
+        done["result"]["content"][0]["text"]
+            .as_str()
+            .unwrap()
+            .contains("Ann")
+    );
+    // For another tool, or changed, it is worthless.
+    let forged = json!({"inputResponses": answer, "requestState": format!("{state}x")});
+    let refused = call_modern(&service, "ask", forged).await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+    let stolen = json!({"inputResponses": answer, "requestState": state});
+    assert_eq!(
+        call_modern(&service, "echo", stolen).await.status,
+        StatusCode::BAD_REQUEST
+    );
+}
+
+#[tokio::test]
+async fn a_released_stream_is_resumed_by_its_event_id() {
+    let service = endpoint();
+    let session = open(&service).await;
+    let headers = [("mcp-session-id", session.as_str())];
+    let reply = post(&service, &headers, &call(1, "later")).await;
+    assert!(reply.is_stream());
+    let first = reply.text().await;
+    assert!(!first.contains("result"), "{first}");
+    let id = first
+        .strip_prefix("id: ")
+        .and_then(|rest| rest.lines().next())
+        .unwrap();
+    for _ in 0..2 {
+        let resume = [("mcp-session-id", session.as_str()), ("last-event-id", id)];
+        let rest = send(&service, Method::GET, &resume, "").await.text().await;
+        assert!(rest.contains("\"later\""), "{rest}");
+    }
+}
+
+#[tokio::test]
+async fn progress_comes_before_the_response_on_its_stream() {
+    let service = endpoint();
+    let session = open(&service).await;
+    let mut request = call(1, "progress");
+    request["params"]["_meta"] = json!({"progressToken": "t"});
+    let reply = post(&service, &[("mcp-session-id", &session)], &request).await;
+    assert!(reply.is_stream());
+    let text = reply.text().await;
+    let (progress, result) = (text.find("notifications/progress"), text.find("progressed"));
+    assert!(progress.is_some() && progress < result, "{text}");
+}
+
+#[tokio::test]
+async fn announcements_come_on_the_get_stream() {
+    let service = app(&Alive::default());
+    let http = HttpService::new(&service);
+    let session = open(&http).await;
+    let headers = [("mcp-session-id", session.as_str())];
+    let mut stream = send(&http, Method::GET, &headers, "").await;
+    assert!(stream.chunk().await.unwrap().contains("retry"));
+    service.notifier().tools_changed();
+    let event = stream.chunk().await.unwrap();
+    assert!(
+        event.contains("notifications/tools/list_changed"),
+        "{event}"
+    );
+    // A second reader takes the stream over.
+    let mut other = send(&http, Method::GET, &headers, "").await;
+    assert_eq!(stream.chunk().await, None);
+    other.chunk().await.unwrap();
+    service.notifier().prompts_changed();
+    assert!(
+        other
+            .chunk()
+            .await
+            .unwrap()
+            .contains("prompts/list_changed")
+    );
+}
+
+#[tokio::test]
+async fn an_ended_session_is_gone_with_all_that_ran_in_it() {
+    let alive = Alive::default();
+    let service = HttpService::new(&app(&alive));
+    let session = open(&service).await;
+    let running = tokio::spawn({
+        let (service, session) = (service.clone(), session.clone());
+        async move {
+            let headers = [("mcp-session-id", session.as_str())];
+            post(&service, &headers, &call(1, "hang"))
+                .await
+                .text()
+                .await
+        }
+    });
+    until(|| alive.count() == 1).await;
+    let headers = [("mcp-session-id", session.as_str())];
+    let ended = send(&service, Method::DELETE, &headers, "").await;
+    assert_eq!(ended.status, StatusCode::NO_CONTENT);
+    until(|| alive.count() == 0).await;
+    assert!(!running.await.unwrap().contains("result"));
+    let after = post(&service, &headers, &call(2, "echo")).await;
+    assert_eq!(after.status, StatusCode::NOT_FOUND);
+    assert_eq!(service.sessions(), 0);
+}
+
+#[tokio::test]
+async fn a_disconnect_cancels_a_modern_call_and_not_a_legacy_one() {
+    let alive = Alive::default();
+    let service = HttpService::new(&app(&alive));
+    let session = open(&service).await;
+    let headers = [("mcp-session-id", session.as_str())];
+    let request = call(1, "hang");
+    let legacy = post(&service, &headers, &request);
+    let modern = call_modern(&service, "hang", json!({}));
+    {
+        let (mut legacy, mut modern) = (Box::pin(legacy), Box::pin(modern));
+        tokio::select! {
+            biased;
+            _ = &mut legacy => panic!("it hangs"),
+            _ = &mut modern => panic!("it hangs"),
+            () = until(|| alive.count() == 2) => {}
+        }
+    }
+    until(|| alive.count() == 1).await;
+    let cancel =
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
+    post(&service, &headers, &cancel).await;
+    until(|| alive.count() == 0).await;
+}
+
+/// Takes the header `x-user` at its word.
+struct ByHeader;
+
+#[async_trait::async_trait]
+impl Authenticator for ByHeader {
+    async fn authenticate(&self, headers: &HeaderMap) -> Result<Caller, Denied> {
+        let user = headers.get("x-user").and_then(|user| user.to_str().ok());
+        user.map(Caller::new)
+            .ok_or_else(|| Denied::unauthorized("Bearer"))
+    }
+}
+
+#[tokio::test]
+async fn sessions_and_states_belong_to_their_caller() {
+    let service = endpoint().authenticator(ByHeader);
+    let nobody = post(&service, &[], &initialize("2025-11-25")).await;
+    assert_eq!(nobody.status, StatusCode::UNAUTHORIZED);
+    assert_eq!(nobody.headers["www-authenticate"], "Bearer");
+    let opened = post(&service, &[("x-user", "ann")], &initialize("2025-11-25")).await;
+    let session = opened.session();
+    for (user, want) in [("ann", StatusCode::OK), ("bob", StatusCode::NOT_FOUND)] {
+        let headers = [("x-user", user), ("mcp-session-id", session.as_str())];
+        assert_eq!(
+            post(&service, &headers, &call(1, "echo")).await.status,
+            want,
+            "{user}"
+        );
+        let get = send(&service, Method::GET, &headers, "").await;
+        assert_eq!(get.status, want, "{user}");
+    }
+    let headers = [("x-user", "bob"), ("mcp-session-id", session.as_str())];
+    let ended = send(&service, Method::DELETE, &headers, "").await;
+    assert_eq!(ended.status, StatusCode::NOT_FOUND);
+    let ask = |user: &'static str, more: Value| {
+        let service = service.clone();
+        async move {
+            let mut params = json!({"name": "ask", "arguments": {}});
+            for (key, value) in more.as_object().into_iter().flatten() {
+                params[key] = value.clone();
+            }
+            let headers = [
+                ("x-user", user),
+                ("mcp-protocol-version", "2026-07-28"),
+                ("mcp-method", "tools/call"),
+                ("mcp-name", "ask"),
+            ];
+            post(&service, &headers, &modern("tools/call", params)).await
+        }
+    };
+    let asked = ask("ann", json!({})).await.json().await;
+    let state = asked["result"]["requestState"].clone();
+    assert_eq!(
+        ask("ann", json!({"requestState": state})).await.status,
+        StatusCode::OK
+    );
+    let stolen = ask("bob", json!({"requestState": state})).await;
+    assert_eq!(stolen.status, StatusCode::BAD_REQUEST);
+}
