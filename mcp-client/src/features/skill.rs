@@ -7,8 +7,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use mcp_jsonrpc::Method;
 use mcp_jsonrpc::model::{
-    GetSkillParams, GetSkillResult, ListSkillsResult, ResourceContents, Skill, SkillFile,
-    SkillResources, SkillsGet, SkillsList, extension,
+    GetSkillParams, GetSkillResult, ListSkillsResult, ResourceContents, ResourceData, Skill,
+    SkillFile, SkillResources, SkillsGet, SkillsList, extension,
 };
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
@@ -138,7 +138,7 @@ async fn read_checked(client: &Client, skill: &Skill, uri: &str) -> Result<Vec<u
     let result = client.read_resource(uri).await.map_err(SkillError::Call)?;
     let contents = result.contents.iter().find(|contents| contents.uri == uri);
     let bytes = contents
-        .ok_or_else(|| "the answer does not hold it".to_owned())
+        .ok_or_else(|| "the response does not contain it".to_owned())
         .and_then(bytes_of)
         .and_then(|bytes| match promised {
             Some(file) => check(file, &bytes).map(|()| bytes),
@@ -151,10 +151,10 @@ async fn read_checked(client: &Client, skill: &Skill, uri: &str) -> Result<Vec<u
 }
 
 fn bytes_of(contents: &ResourceContents) -> Result<Vec<u8>, String> {
-    match (&contents.text, &contents.blob) {
-        (Some(text), _) => Ok(text.clone().into_bytes()),
-        (None, Some(blob)) => STANDARD.decode(blob).map_err(|error| error.to_string()),
-        (None, None) => Err("the answer holds neither text nor blob".to_owned()),
+    match contents.data() {
+        Some(ResourceData::Text(text)) => Ok(text.as_bytes().to_vec()),
+        Some(ResourceData::Blob(blob)) => STANDARD.decode(blob).map_err(|error| error.to_string()),
+        None => Err("the response has neither text nor blob".to_owned()),
     }
 }
 

@@ -31,8 +31,7 @@ use crate::message::{Incoming, MessageRef};
 ///
 /// # Errors
 ///
-/// Whatever the bytes are, the worst is a [`DecodeError`]; it has the message's id if that could
-/// be read.
+/// [`DecodeError`], with the message's id if that could be read.
 pub fn decode<'a>(bytes: &'a [u8], limits: &DecodeLimits) -> Result<Incoming<'a>, DecodeError> {
     if bytes.len() > limits.message_bytes() {
         return Err(DecodeError::TooLarge {
@@ -104,7 +103,7 @@ fn read_batch<'a>(
                 })
             }
         };
-        // What is not JSON spoils all that comes after it.
+        // After a syntax error nothing more can be read.
         if let Err(error @ DecodeError::Syntax { .. }) = message {
             return Err(error);
         }
@@ -116,11 +115,11 @@ fn read_batch<'a>(
     Ok(batch)
 }
 
-/// Bytes that are not UTF-8 from `end` on: says so, with what the beginning tells.
+/// The error of bytes that are not UTF-8 from `end` on, with what precedes them.
 fn not_text(bytes: &[u8], end: usize) -> DecodeError {
     let mut envelope = Envelope::default();
     if let Some(Ok(start)) = bytes.get(..end).map(std::str::from_utf8) {
-        // It breaks off, so this fails; what was met before stays in the envelope.
+        // This fails at the end; what was read before stays in the envelope.
         let _ = envelope.fill(&mut Reader::new(start), &DecodeLimits::default());
     }
     DecodeError::Syntax {
@@ -165,7 +164,7 @@ fn sender_of(incoming: &Incoming<'_>) -> Sender {
     }
 }
 
-/// The members of a message, unread.
+/// The members of a message, unparsed.
 #[derive(Default)]
 struct Envelope<'a> {
     jsonrpc: Option<RawRef<'a>>,
@@ -174,13 +173,13 @@ struct Envelope<'a> {
     params: Option<RawRef<'a>>,
     result: Option<RawRef<'a>>,
     error: Option<RawRef<'a>>,
-    /// Known from the name of a member on, even if its value then breaks off.
+    /// Known from the name of a member, even if its value is cut off.
     side: Side,
     too_deep: bool,
 }
 
 impl<'a> Envelope<'a> {
-    /// Collects the members; those met before an error stay.
+    /// Collects the members; those before an error stay.
     fn fill(&mut self, reader: &mut Reader<'a>, limits: &DecodeLimits) -> Result<(), ReadError> {
         let mut members = reader.object()?;
         while let Some(name) = members.next(reader)? {

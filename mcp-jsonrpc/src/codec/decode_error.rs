@@ -1,4 +1,4 @@
-//! Why bytes are no message, and whose message they would have been.
+//! Decode errors.
 
 use std::error::Error;
 use std::fmt;
@@ -8,8 +8,8 @@ use crate::message::id::RequestId;
 
 /// Why bytes could not be read as a message.
 ///
-/// Where the id could be read all the same, [`id`](Self::id) has it, so that the one call it
-/// belongs to can be failed at once, or the bad request be answered.
+/// [`id`](Self::id) is the message's id, if it could be read, so that its call can be failed, or the
+/// invalid request be answered.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum DecodeError {
@@ -34,7 +34,7 @@ pub enum DecodeError {
         /// What was readable.
         sender: Sender,
     },
-    /// JSON, but no JSON-RPC 2.0 message.
+    /// JSON, but not a JSON-RPC 2.0 message.
     Invalid {
         /// What is wrong with it.
         fault: Fault,
@@ -50,30 +50,30 @@ pub enum DecodeError {
     },
 }
 
-/// What can be said about a message that could not be read.
+/// What is known about a message that could not be read.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Sender {
     /// The id it carries, if that could be read.
     pub id: Option<RequestId>,
-    /// Whether it asks or answers.
+    /// Whether it is a request or a response.
     pub side: Side,
 }
 
-/// Whether a message that could not be read asks or answers.
+/// Whether a message that could not be read is a request or a response.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Side {
-    /// It has a method: with an id it is a request and wants an answer.
+    /// It has a method: with an id it is a request, which expects a response.
     Asks,
-    /// It has a result or an error: it answers our request of that id.
+    /// It has a result or an error: it is the response to our request with that id.
     Answers,
     /// It has neither.
     #[default]
     Unclear,
 }
 
-/// What makes JSON no JSON-RPC 2.0 message.
+/// Why JSON is not a JSON-RPC 2.0 message.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Fault {
@@ -103,7 +103,7 @@ impl DecodeError {
         self.sender()?.id.as_ref()
     }
 
-    /// Whether the message asks or answers, as far as could be read.
+    /// Whether the message is a request or a response, as far as could be read.
     pub fn side(&self) -> Side {
         self.sender().map_or(Side::Unclear, |sender| sender.side)
     }

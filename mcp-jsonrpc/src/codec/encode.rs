@@ -1,4 +1,4 @@
-//! From values to bytes, straight into the caller's buffer.
+//! Encodes messages into the caller's buffer.
 
 use std::error::Error;
 use std::fmt;
@@ -9,9 +9,9 @@ use crate::message::error_object::ErrorObject;
 use crate::message::id::RequestId;
 use crate::message::{Message, Notification, Request, Response};
 
-/// Appends a request to `out`. Params that come out as `null`, such as `&()`, are left away.
+/// Appends a request to `out`. Params that serialize to `null`, such as `&()`, are omitted.
 ///
-/// What is appended holds no line break, whatever raw JSON went in. On an error nothing is appended.
+/// The output contains no line break, whatever raw JSON it is made of. On an error nothing is appended.
 ///
 /// ```
 /// let mut out = Vec::new();
@@ -33,7 +33,7 @@ pub fn encode_request<P: Serialize + ?Sized>(
     })
 }
 
-/// Appends a notification to `out`. Params that come out as `null`, such as `&()`, are left away.
+/// Appends a notification to `out`. Params that serialize to `null`, such as `&()`, are omitted.
 ///
 /// What is appended holds no line break. On an error nothing is appended.
 pub fn encode_notification<P: Serialize + ?Sized>(
@@ -47,7 +47,7 @@ pub fn encode_notification<P: Serialize + ?Sized>(
     })
 }
 
-/// Appends the successful answer to the request `id` to `out`.
+/// Appends the successful response to the request `id` to `out`.
 ///
 /// What is appended holds no line break. On an error nothing is appended.
 pub fn encode_result<R: Serialize + ?Sized>(
@@ -65,7 +65,7 @@ pub fn encode_result<R: Serialize + ?Sized>(
     })
 }
 
-/// Appends an error answer to `out`; without an id it is tied to no request.
+/// Appends an error response to `out`; without an id it belongs to no request.
 ///
 /// What is appended holds no line break. On an error nothing is appended.
 pub fn encode_error(
@@ -87,7 +87,7 @@ pub fn encode_error(
 }
 
 impl Message {
-    /// Appends the message to `out`, as the functions of this crate do it for each kind.
+    /// Appends the message to `out`, as this crate's functions for each kind do.
     ///
     /// A result without an id cannot be expressed and is refused.
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
@@ -150,8 +150,8 @@ fn method_and_params<P: Serialize + ?Sized>(
     Ok(())
 }
 
-/// Lets `fill` append; takes it back if that fails; turns line breaks, which JSON has only between
-/// tokens, into spaces.
+/// Lets `fill` append, and undoes that if it fails; replaces line breaks, which JSON has only between
+/// tokens, by spaces.
 fn write(
     out: &mut Vec<u8>,
     fill: impl FnOnce(&mut Vec<u8>) -> Result<(), serde_json::Error>,

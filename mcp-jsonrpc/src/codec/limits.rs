@@ -1,8 +1,8 @@
-//! How much a peer may send at once.
+//! The limits of decoding.
 
 use crate::json::reader::MAX_DEPTH;
 
-/// Bounds on what is decoded.
+/// The limits of decoding.
 ///
 /// ```
 /// let limits = mcp_jsonrpc::DecodeLimits::default().with_message_bytes(1 << 20);
@@ -22,14 +22,14 @@ impl DecodeLimits {
         self.message_bytes
     }
 
-    /// How deep arrays and objects may nest, the message itself counted. Default: 128.
+    /// How deep arrays and objects may nest, including the message itself. Default: 128.
     pub fn depth(&self) -> usize {
         self.depth
     }
 
     /// How deep the result of a response may nest, if that is more than [`depth`](Self::depth).
-    /// Default: 0, so that it may not. Whoever reads it still fails on any value deeper than 128
-    /// levels, but a list then sets aside the one item that has it.
+    /// Default: 0, which means no more. Reading it still fails on any value deeper than 128 levels, but a
+    /// list then rejects only the item that contains it.
     pub fn result_depth(&self) -> usize {
         self.result_depth
     }

@@ -1,12 +1,12 @@
-//! An answer told by its ends, so that whoever passes it on need not look through it.
+//! Recognizes a response by its first and last bytes, without parsing it.
 
 use std::ops::Range;
 
-/// Which request a message answers, and where its result is, told by the first and the last bytes
-/// alone; `None` unless it is written in one of the usual ways.
+/// The request id of a response and the range of its result, from the first and last bytes alone; `None`
+/// unless it is written in one of the usual ways.
 ///
-/// If what is there reads as one JSON value to its very end, then [`decode`](crate::decode) finds
-/// the same; if it does not, ask `decode` what the message really is.
+/// If the range parses as one JSON value, then [`decode`](crate::decode) returns the same; otherwise use
+/// `decode` to find out what the message is.
 ///
 /// ```
 /// let message = br#"{"jsonrpc":"2.0","id":7,"result":{"tools":[]}}"#;
@@ -22,7 +22,7 @@ pub fn peek_response(message: &[u8]) -> Option<(i64, Range<usize>)> {
         return Some((id, end - 1 - result.len()..end - 1));
     }
     let rest = whole.strip_prefix(br#"{"result":"#)?;
-    // Far from the end there is nothing to be found.
+    // The other members are near the end.
     let tail = rest.get(rest.len().saturating_sub(64)..)?;
     let at =
         find_last(tail, br#","jsonrpc":"2.0","id":"#).or_else(|| find_last(tail, br#","id":"#))?;

@@ -1,7 +1,7 @@
 //! A pull reader over JSON text: reads what is asked for, skips what is not, and can go back.
 //!
-//! Messages are mostly schemas and structures nobody reads at once, and long strings. So anything
-//! can be kept as the span it is, and strings are scanned a block at a time.
+//! Messages consist mostly of schemas and structures that are not read right away, and of long strings.
+//! So any value can be kept as a span, and strings are scanned a block at a time.
 
 mod number;
 mod special;
@@ -97,12 +97,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// As [`raw`](Self::raw), for values deeper than [`MAX_DEPTH`]: takes no stack, but memory of a
-    /// byte a level.
+    /// As [`raw`](Self::raw), for values deeper than [`MAX_DEPTH`]: uses no stack, but a byte of memory per
+    /// level.
     pub(crate) fn raw_deep(&mut self, levels: usize) -> Result<&'a str, ReadError> {
         self.peek();
         let start = self.at;
-        // Of each open bracket whether it is an object's.
+        // Whether each open bracket is that of an object.
         let mut open: Vec<bool> = Vec::new();
         loop {
             let mut first = true;
@@ -121,7 +121,7 @@ impl<'a> Reader<'a> {
                     first = false;
                 }
             }
-            // To the next value, out of all that ends here.
+            // On to the next value, closing what ends here.
             loop {
                 let is_there = match open.last() {
                     None => return Ok(self.since(start)),
@@ -180,7 +180,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The complaint that the next value is of the wrong type, or no value at all.
+    /// The error for a next value that is of the wrong type, or not a value.
     pub(crate) fn mismatch(&mut self, expected: &'static str) -> ReadError {
         let found = match self.peek() {
             Some(b'{') => "an object",

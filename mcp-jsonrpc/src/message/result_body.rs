@@ -1,4 +1,4 @@
-//! What an answer carries, and the kinds of answers there are.
+//! The result of a request, and its kinds.
 
 use serde::Deserialize;
 

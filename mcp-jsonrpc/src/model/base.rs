@@ -9,7 +9,7 @@ object! {
     /// The params of a request or notification that has none of its own.
     pub struct EmptyParams {
         optional {
-            /// What goes along with the message.
+            /// Metadata of the message.
             meta: Meta = "_meta",
         }
     }
@@ -19,9 +19,9 @@ object! {
     /// The params of a list request.
     pub struct PageParams {
         optional {
-            /// Where to go on, as the last page's `next_cursor` said.
+            /// The cursor: `next_cursor` of the last page.
             cursor: String = "cursor",
-            /// What goes along with the message.
+            /// Metadata of the message.
             meta: Meta = "_meta",
         }
     }
@@ -31,9 +31,9 @@ object! {
     /// A result that says no more than: done.
     pub struct EmptyResult {
         optional {
-            /// What kind of result this is (2026-07-28).
+            /// The kind of result (2026-07-28).
             result_type: ResultType = "resultType",
-            /// What goes along with the result.
+            /// Metadata of the result.
             meta: Meta = "_meta",
         }
     }
@@ -42,7 +42,7 @@ object! {
 results!(EmptyResult);
 
 string_enum! {
-    /// Who says something, or whom it is for.
+    /// The author or audience of a message.
     pub closed Role {
         /// The model.
         Assistant = "assistant",
@@ -52,7 +52,7 @@ string_enum! {
 }
 
 string_enum! {
-    /// Who may be given a cached result (2026-07-28). Anything unknown counts as private.
+    /// Whether a cache may share a result between users (2026-07-28). An unknown value means private.
     pub open CacheScope {
         /// Only whoever asked with the same authorization.
         Private = "private",

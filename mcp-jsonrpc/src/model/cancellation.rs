@@ -11,9 +11,9 @@ object! {
         optional {
             /// Which request. Only 2025-11-25 lets it be absent.
             request_id: RequestId = "requestId",
-            /// Why, for a log.
+            /// The reason, for a log.
             reason: String = "reason",
-            /// What goes along with the message.
+            /// Metadata of the message.
             meta: Meta = "_meta",
         }
     }

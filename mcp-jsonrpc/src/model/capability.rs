@@ -67,7 +67,7 @@ object! {
     /// A capability of having a list.
     pub struct ListCapability {
         optional {
-            /// It tells when the list changes.
+            /// It announces changes of the list.
             list_changed: bool = "listChanged",
         }
     }
@@ -77,7 +77,7 @@ object! {
     /// A server's capability of having resources.
     pub struct ResourcesCapability {
         optional {
-            /// It tells when the list changes.
+            /// It announces changes of the list.
             list_changed: bool = "listChanged",
             /// It tells when a resource changes.
             subscribe: bool = "subscribe",

@@ -8,7 +8,7 @@ use crate::wire::object::object;
 use crate::wire::tagged::tagged;
 
 object! {
-    /// Asks how an argument could go on.
+    /// Completes an argument.
     pub struct CompleteParams {
         required {
             /// Whose argument it is.
@@ -19,7 +19,7 @@ object! {
         optional {
             /// What is known already (2025-06-18 and later).
             context: CompletionContext = "context",
-            /// What goes along with the message.
+            /// Metadata of the message.
             meta: Meta = "_meta",
         }
     }
@@ -89,9 +89,9 @@ object! {
             completion: Completion = "completion",
         }
         optional {
-            /// What kind of result this is (2026-07-28).
+            /// The kind of result (2026-07-28).
             result_type: ResultType = "resultType",
-            /// What goes along with the result.
+            /// Metadata of the result.
             meta: Meta = "_meta",
         }
     }
@@ -116,6 +116,6 @@ object! {
 }
 
 methods! {
-    /// Asks how an argument could go on.
+    /// Completes an argument.
     Complete = "completion/complete": CompleteParams => CompleteResult;
 }

@@ -14,7 +14,7 @@ tagged! {
         Text(TextContent) = "text",
         /// An image.
         Image(ImageContent) = "image",
-        /// Sound (2025-03-26 and later).
+        /// Audio (2025-03-26 and later).
         Audio(AudioContent) = "audio",
         /// The address of a resource (2025-06-18 and later).
         ResourceLink(ResourceLink) = "resource_link",
@@ -46,9 +46,9 @@ object! {
             text: String = "text",
         }
         optional {
-            /// For whom, and how important.
+            /// Audience and priority.
             annotations: Annotations = "annotations",
-            /// What goes along with it.
+            /// Metadata.
             meta: Meta = "_meta",
         }
     }
@@ -64,9 +64,9 @@ object! {
             mime_type: String = "mimeType",
         }
         optional {
-            /// For whom, and how important.
+            /// Audience and priority.
             annotations: Annotations = "annotations",
-            /// What goes along with it.
+            /// Metadata.
             meta: Meta = "_meta",
         }
     }
@@ -82,9 +82,9 @@ object! {
             mime_type: String = "mimeType",
         }
         optional {
-            /// For whom, and how important.
+            /// Audience and priority.
             annotations: Annotations = "annotations",
-            /// What goes along with it.
+            /// Metadata.
             meta: Meta = "_meta",
         }
     }
@@ -94,15 +94,15 @@ object! {
     /// The address of a resource that can be read or watched.
     pub struct ResourceLink tag "type" = "resource_link" {
         required {
-            /// Where it is.
+            /// Its URI.
             uri: String = "uri",
             /// Its name.
             name: String = "name",
         }
         optional {
-            /// Its name for people.
+            /// Its display name.
             title: String = "title",
-            /// What it is, for a model.
+            /// Its description for a model.
             description: String = "description",
             /// Its media type.
             mime_type: String = "mimeType",
@@ -110,9 +110,9 @@ object! {
             size: i64 = "size",
             /// Pictures for it.
             icons: Vec<Icon> = "icons",
-            /// For whom, and how important.
+            /// Audience and priority.
             annotations: Annotations = "annotations",
-            /// What goes along with it.
+            /// Metadata.
             meta: Meta = "_meta",
         }
     }
@@ -126,9 +126,9 @@ object! {
             resource: ResourceContents = "resource",
         }
         optional {
-            /// For whom, and how important.
+            /// Audience and priority.
             annotations: Annotations = "annotations",
-            /// What goes along with it.
+            /// Metadata.
             meta: Meta = "_meta",
         }
     }
@@ -138,7 +138,7 @@ object! {
     /// Hints about content: for whom it is, and how important.
     pub struct Annotations {
         optional {
-            /// Whom it is for.
+            /// The audience.
             audience: Vec<Role> = "audience",
             /// From 0, dispensable, to 1, required.
             priority: f64 = "priority",

@@ -26,7 +26,7 @@ object! {
     /// Asks the user to fill a form in.
     pub struct ElicitFormParams {
         required {
-            /// Why, for the user.
+            /// The reason, for the user.
             message: String = "message",
             /// The form.
             requested_schema: FormSchema = "requestedSchema",
@@ -34,9 +34,9 @@ object! {
         optional {
             /// `form`, where the server says so.
             mode: ElicitMode = "mode",
-            /// Asks for a task (2025-11-25 only).
+            /// Requests a task (2025-11-25 only).
             task: TaskMetadata = "task",
-            /// What goes along with the message.
+            /// Metadata of the message.
             meta: Meta = "_meta",
         }
     }
@@ -54,7 +54,7 @@ object! {
     /// Asks the user to visit a URL. Show all of it, and who asks; open it only with consent.
     pub struct ElicitUrlParams tag "mode" = "url" {
         required {
-            /// Why, for the user.
+            /// The reason, for the user.
             message: String = "message",
             /// Where to go.
             url: String = "url",
@@ -62,9 +62,9 @@ object! {
         optional {
             /// What `notifications/elicitation/complete` will refer to (2025-11-25 only).
             elicitation_id: String = "elicitationId",
-            /// Asks for a task (2025-11-25 only).
+            /// Requests a task (2025-11-25 only).
             task: TaskMetadata = "task",
-            /// What goes along with the message.
+            /// Metadata of the message.
             meta: Meta = "_meta",
         }
     }
@@ -81,9 +81,9 @@ object! {
             /// What they filled in, only for an accepted form: strings, numbers, booleans, and
             /// arrays of strings from 2025-11-25 on.
             content: Map<String, Value> = "content",
-            /// Not part of this result; kept if a peer writes it.
+            /// Not part of this result; kept if a peer sends it.
             result_type: ResultType = "resultType",
-            /// What goes along with the result.
+            /// Metadata of the result.
             meta: Meta = "_meta",
         }
     }
@@ -124,14 +124,14 @@ string_enum! {
 }
 
 object! {
-    /// The user is done with a URL (2025-11-25 only).
+    /// The user has completed a URL elicitation (2025-11-25 only).
     pub struct ElicitationCompleteParams {
         required {
             /// Which elicitation.
             elicitation_id: String = "elicitationId",
         }
         optional {
-            /// What goes along with the message.
+            /// Metadata of the message.
             meta: Meta = "_meta",
         }
     }
@@ -143,6 +143,6 @@ methods! {
 }
 
 notifications! {
-    /// The user is done with a URL (2025-11-25 only).
+    /// The user has completed a URL elicitation (2025-11-25 only).
     ElicitationComplete = "notifications/elicitation/complete": ElicitationCompleteParams;
 }

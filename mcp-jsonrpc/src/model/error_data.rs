@@ -8,7 +8,7 @@ object! {
     /// With [`UNSUPPORTED_PROTOCOL_VERSION`](crate::ErrorCode::UNSUPPORTED_PROTOCOL_VERSION).
     pub struct UnsupportedVersionData {
         defaulted {
-            /// The revisions the server speaks.
+            /// The revisions that the server supports.
             supported: Vec<String> = "supported",
         }
         optional {

@@ -57,9 +57,9 @@ object! {
         required {
             /// What it is called from now on.
             task_id: String = "taskId",
-            /// What it is doing.
+            /// Its status.
             status: TaskStatus = "status",
-            /// When it began, in ISO 8601.
+            /// When it was created, in ISO 8601.
             created_at: String = "createdAt",
             /// When it last changed, in ISO 8601.
             last_updated_at: String = "lastUpdatedAt",
@@ -69,11 +69,11 @@ object! {
             ttl: Ttl = "ttl",
         }
         optional {
-            /// How many milliseconds to wait before asking again.
+            /// The poll interval in milliseconds.
             poll_interval: i64 = "pollInterval",
-            /// What it is doing, for people.
+            /// A status message for display.
             status_message: String = "statusMessage",
-            /// What goes along with it.
+            /// Metadata.
             meta: Meta = "_meta",
         }
     }
@@ -89,9 +89,9 @@ object! {
             task: Task = "task",
         }
         optional {
-            /// Not part of this result; kept if a peer writes it.
+            /// Not part of this result; kept if a peer sends it.
             result_type: ResultType = "resultType",
-            /// What goes along with the result.
+            /// Metadata of the result.
             meta: Meta = "_meta",
         }
     }
@@ -107,11 +107,11 @@ object! {
             tasks: Task = "tasks",
         }
         optional {
-            /// Where the next page begins, if there is one.
+            /// The cursor of the next page, if there is one.
             next_cursor: String = "nextCursor",
-            /// Not part of this result; kept if a peer writes it.
+            /// Not part of this result; kept if a peer sends it.
             result_type: ResultType = "resultType",
-            /// What goes along with the result.
+            /// Metadata of the result.
             meta: Meta = "_meta",
         }
     }
@@ -120,7 +120,7 @@ object! {
 results!(ListTasksResult);
 
 methods! {
-    /// Asks where a task stands.
+    /// Polls the state of a task.
     TaskGet = "tasks/get": TaskIdParams => Task;
     /// Waits for a task's result: what the request itself would have answered.
     TaskResult = "tasks/result": TaskIdParams => RawJson;

@@ -28,9 +28,9 @@ tagged! {
         String(StringSchema) = "string",
         /// A number.
         Number(NumberSchema) = "number",
-        /// A whole number.
+        /// An integer.
         Integer(IntegerSchema) = "integer",
-        /// Yes or no.
+        /// A boolean.
         Boolean(BooleanSchema) = "boolean",
         /// Any of several choices (2025-11-25 and later).
         MultiSelect(MultiSelectSchema) = "array",
@@ -41,9 +41,9 @@ object! {
     /// Text, or one of several choices.
     pub struct StringSchema tag "type" = "string" {
         optional {
-            /// Its name for people.
+            /// Its display name.
             title: String = "title",
-            /// What it is for.
+            /// Its description.
             description: String = "description",
             /// How many characters at least.
             min_length: i64 = "minLength",
@@ -59,7 +59,7 @@ object! {
             value_names: Vec<String> = "enumNames",
             /// The choices with titles, if only these may be chosen (2025-11-25 and later).
             one_of: Vec<TitledValue> = "oneOf",
-            /// What to begin with (2025-11-25 and later).
+            /// The default (2025-11-25 and later).
             default: String = "default",
         }
     }
@@ -94,47 +94,47 @@ object! {
     /// A number.
     pub struct NumberSchema tag "type" = "number" {
         optional {
-            /// Its name for people.
+            /// Its display name.
             title: String = "title",
-            /// What it is for.
+            /// Its description.
             description: String = "description",
-            /// The least allowed.
+            /// The minimum.
             minimum: f64 = "minimum",
-            /// The most allowed.
+            /// The maximum.
             maximum: f64 = "maximum",
-            /// What to begin with (2025-11-25 and later).
+            /// The default (2025-11-25 and later).
             default: f64 = "default",
         }
     }
 }
 
 object! {
-    /// A whole number.
+    /// An integer.
     pub struct IntegerSchema tag "type" = "integer" {
         optional {
-            /// Its name for people.
+            /// Its display name.
             title: String = "title",
-            /// What it is for.
+            /// Its description.
             description: String = "description",
-            /// The least allowed.
+            /// The minimum.
             minimum: f64 = "minimum",
-            /// The most allowed.
+            /// The maximum.
             maximum: f64 = "maximum",
-            /// What to begin with (2025-11-25 and later).
+            /// The default (2025-11-25 and later).
             default: f64 = "default",
         }
     }
 }
 
 object! {
-    /// Yes or no.
+    /// A boolean.
     pub struct BooleanSchema tag "type" = "boolean" {
         optional {
-            /// Its name for people.
+            /// Its display name.
             title: String = "title",
-            /// What it is for.
+            /// Its description.
             description: String = "description",
-            /// What to begin with.
+            /// The default.
             default: bool = "default",
         }
     }
@@ -148,15 +148,15 @@ object! {
             items: MultiSelectItems = "items",
         }
         optional {
-            /// Its name for people.
+            /// Its display name.
             title: String = "title",
-            /// What it is for.
+            /// Its description.
             description: String = "description",
             /// How many at least.
             min_items: i64 = "minItems",
             /// How many at most.
             max_items: i64 = "maxItems",
-            /// What to begin with.
+            /// The default.
             default: Vec<String> = "default",
         }
     }

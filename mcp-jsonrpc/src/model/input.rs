@@ -19,7 +19,7 @@ object! {
             input_requests: InputRequests = "inputRequests",
             /// Its state: goes back untouched with the next try.
             request_state: String = "requestState",
-            /// What goes along with the result.
+            /// Metadata of the result.
             meta: Meta = "_meta",
         }
     }
@@ -50,7 +50,7 @@ object! {
     /// Asks the user. Answered by an [`ElicitResult`](super::ElicitResult).
     pub struct ElicitationInput tag "method" = "elicitation/create" {
         required {
-            /// What to ask.
+            /// The request.
             params: ElicitParams = "params",
         }
     }
@@ -60,7 +60,7 @@ object! {
     /// Asks the client's model. Answered by a [`CreateMessageResult`](super::CreateMessageResult).
     pub struct SamplingInput tag "method" = "sampling/createMessage" {
         required {
-            /// What to ask.
+            /// The request.
             params: CreateMessageParams = "params",
         }
     }

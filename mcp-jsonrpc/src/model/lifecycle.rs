@@ -16,11 +16,11 @@ object! {
             protocol_version: String = "protocolVersion",
             /// What the client can do.
             capabilities: ClientCapabilities = "capabilities",
-            /// Who the client is.
+            /// The client's info.
             client_info: Implementation = "clientInfo",
         }
         optional {
-            /// What goes along with the message.
+            /// Metadata of the message.
             meta: Meta = "_meta",
         }
     }
@@ -32,17 +32,17 @@ object! {
         required {
             /// The revision the server will speak.
             protocol_version: String = "protocolVersion",
-            /// What the server can do.
+            /// The server's capabilities.
             capabilities: ServerCapabilities = "capabilities",
-            /// Who the server says it is.
+            /// The server's info.
             server_info: Implementation = "serverInfo",
         }
         optional {
-            /// How to use the server, for a model.
+            /// Instructions for a model.
             instructions: String = "instructions",
             /// What kind of result this is; not part of these revisions, yet seen.
             result_type: ResultType = "resultType",
-            /// What goes along with the result.
+            /// Metadata of the result.
             meta: Meta = "_meta",
         }
     }
@@ -53,21 +53,21 @@ object! {
     /// [`Meta::server_info`].
     pub struct DiscoverResult {
         required {
-            /// The revisions the server speaks.
+            /// The revisions that the server supports.
             supported_versions: Vec<String> = "supportedVersions",
-            /// What the server can do.
+            /// The server's capabilities.
             capabilities: ServerCapabilities = "capabilities",
         }
         optional {
-            /// How to use the server, for a model.
+            /// Instructions for a model.
             instructions: String = "instructions",
-            /// For how many milliseconds the answer stays fresh.
+            /// How long the result stays fresh, in milliseconds.
             ttl_ms: i64 = "ttlMs",
-            /// Who may be given the cached answer.
+            /// Whether a cache may share the result.
             cache_scope: CacheScope = "cacheScope",
-            /// What kind of result this is.
+            /// The kind of result.
             result_type: ResultType = "resultType",
-            /// What goes along with the result.
+            /// Metadata of the result.
             meta: Meta = "_meta",
         }
     }
@@ -85,13 +85,13 @@ object! {
             version: String = "version",
         }
         optional {
-            /// Its name for people (2025-06-18 and later).
+            /// Its display name (2025-06-18 and later).
             title: String = "title",
             /// What it is (2025-11-25 and later).
             description: String = "description",
             /// Where to read about it (2025-11-25 and later).
             website_url: String = "websiteUrl",
-            /// Pictures for it (2025-11-25 and later).
+            /// Icons (2025-11-25 and later).
             icons: Vec<Icon> = "icons",
         }
     }

@@ -30,14 +30,14 @@ string_enum! {
 }
 
 object! {
-    /// Sets from which level on the server sends log messages (up to 2025-11-25).
+    /// Sets the minimum level of log messages (up to 2025-11-25).
     pub struct SetLevelParams {
         required {
             /// The level.
             level: LoggingLevel = "level",
         }
         optional {
-            /// What goes along with the message.
+            /// Metadata of the message.
             meta: Meta = "_meta",
         }
     }
@@ -55,14 +55,14 @@ object! {
         optional {
             /// Which part of the server speaks.
             logger: String = "logger",
-            /// What goes along with the message.
+            /// Metadata of the message.
             meta: Meta = "_meta",
         }
     }
 }
 
 methods! {
-    /// Sets from which level on the server sends log messages (up to 2025-11-25).
+    /// Sets the minimum level of log messages (up to 2025-11-25).
     SetLevel = "logging/setLevel": SetLevelParams => EmptyResult;
 }
 

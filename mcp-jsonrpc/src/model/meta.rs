@@ -90,11 +90,11 @@ accessors! {
     protocol_version set_protocol_version PROTOCOL_VERSION: String as str;
     /// What the client of a modern request can do.
     client_capabilities set_client_capabilities CLIENT_CAPABILITIES: ClientCapabilities as ClientCapabilities;
-    /// Who the client of a modern request is.
+    /// The client's info of a modern request.
     client_info set_client_info CLIENT_INFO: Implementation as Implementation;
     /// From which level on a modern request wants log messages.
     log_level set_log_level LOG_LEVEL: LoggingLevel as LoggingLevel;
-    /// Who the server says it is: for display, not for trust.
+    /// The server's info, for display: it is not verified.
     server_info set_server_info SERVER_INFO: Implementation as Implementation;
     /// Which subscription a message belongs to.
     subscription_id set_subscription_id SUBSCRIPTION_ID: RequestId as RequestId;

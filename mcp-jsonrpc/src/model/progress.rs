@@ -19,7 +19,7 @@ object! {
             total: f64 = "total",
             /// What is going on, for people (2025-03-26 and later).
             message: String = "message",
-            /// What goes along with the message.
+            /// Metadata of the message.
             meta: Meta = "_meta",
         }
     }

@@ -18,15 +18,15 @@ object! {
             name: String = "name",
         }
         optional {
-            /// Its name for people (2025-06-18 and later).
+            /// Its display name (2025-06-18 and later).
             title: String = "title",
-            /// What it is for.
+            /// Its description.
             description: String = "description",
             /// What it takes.
             arguments: Vec<PromptArgument> = "arguments",
-            /// Pictures for it (2025-11-25 and later).
+            /// Icons (2025-11-25 and later).
             icons: Vec<Icon> = "icons",
-            /// What goes along with it.
+            /// Metadata.
             meta: Meta = "_meta",
         }
     }
@@ -40,9 +40,9 @@ object! {
             name: String = "name",
         }
         optional {
-            /// Its name for people (2025-06-18 and later).
+            /// Its display name (2025-06-18 and later).
             title: String = "title",
-            /// What it is for.
+            /// Its description.
             description: String = "description",
             /// Whether it must be given.
             required: bool = "required",
@@ -58,15 +58,15 @@ object! {
             prompts: Prompt = "prompts",
         }
         optional {
-            /// Where the next page begins, if there is one.
+            /// The cursor of the next page, if there is one.
             next_cursor: String = "nextCursor",
-            /// For how many milliseconds the page stays fresh (2026-07-28).
+            /// How long the page stays fresh, in milliseconds (2026-07-28).
             ttl_ms: i64 = "ttlMs",
-            /// Who may be given the cached page (2026-07-28).
+            /// Whether a cache may share the page (2026-07-28).
             cache_scope: CacheScope = "cacheScope",
-            /// What kind of result this is (2026-07-28).
+            /// The kind of result (2026-07-28).
             result_type: ResultType = "resultType",
-            /// What goes along with the result.
+            /// Metadata of the result.
             meta: Meta = "_meta",
         }
     }
@@ -75,20 +75,20 @@ object! {
 results!(ListPromptsResult);
 
 object! {
-    /// Fills a prompt in.
+    /// Gets a prompt.
     pub struct GetPromptParams {
         required {
             /// Which prompt.
             name: String = "name",
         }
         optional {
-            /// With what.
+            /// The arguments.
             arguments: OrderedMap<String> = "arguments",
-            /// What the server asked for last time (2026-07-28).
+            /// The answers to the input requests of the last round (2026-07-28).
             input_responses: InputResponses = "inputResponses",
-            /// The server's state of last time, untouched (2026-07-28).
+            /// The server's state of the last round, unchanged (2026-07-28).
             request_state: String = "requestState",
-            /// What goes along with the message.
+            /// Metadata of the message.
             meta: Meta = "_meta",
         }
     }
@@ -104,9 +104,9 @@ object! {
         optional {
             /// What the prompt is for.
             description: String = "description",
-            /// What kind of result this is (2026-07-28).
+            /// The kind of result (2026-07-28).
             result_type: ResultType = "resultType",
-            /// What goes along with the result.
+            /// Metadata of the result.
             meta: Meta = "_meta",
         }
     }
@@ -118,9 +118,9 @@ object! {
     /// A message of a prompt.
     pub struct PromptMessage {
         required {
-            /// Who says it.
+            /// The role of the author.
             role: Role = "role",
-            /// What is said.
+            /// The content.
             content: ContentBlock = "content",
         }
     }
@@ -129,7 +129,7 @@ object! {
 methods! {
     /// Lists the prompts.
     ListPrompts = "prompts/list": PageParams => ListPromptsResult;
-    /// Fills a prompt in.
+    /// Gets a prompt.
     GetPrompt = "prompts/get": GetPromptParams => GetPromptResult;
 }
 

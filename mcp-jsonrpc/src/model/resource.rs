@@ -1,4 +1,4 @@
-//! Resources: what a server lets be read.
+//! Resources.
 
 use super::base::{CacheScope, EmptyParams, EmptyResult, PageParams};
 use super::content::Annotations;
@@ -13,61 +13,61 @@ object! {
     /// A resource, as listed.
     pub struct Resource {
         required {
-            /// Where it is.
+            /// Its URI.
             uri: String = "uri",
             /// Its name.
             name: String = "name",
         }
         optional {
-            /// Its name for people (2025-06-18 and later).
+            /// Its display name (2025-06-18 and later).
             title: String = "title",
-            /// What it is, for a model.
+            /// Its description for a model.
             description: String = "description",
             /// Its media type.
             mime_type: String = "mimeType",
             /// Its size in bytes, before base64.
             size: i64 = "size",
-            /// Pictures for it (2025-11-25 and later).
+            /// Icons (2025-11-25 and later).
             icons: Vec<Icon> = "icons",
-            /// For whom, and how important.
+            /// Audience and priority.
             annotations: Annotations = "annotations",
-            /// What goes along with it.
+            /// Metadata.
             meta: Meta = "_meta",
         }
     }
 }
 
 object! {
-    /// A pattern of resources, as listed.
+    /// A resource template, as listed.
     pub struct ResourceTemplate {
         required {
-            /// The pattern, in RFC 6570.
+            /// The URI template (RFC 6570).
             uri_template: String = "uriTemplate",
             /// Its name.
             name: String = "name",
         }
         optional {
-            /// Its name for people (2025-06-18 and later).
+            /// Its display name (2025-06-18 and later).
             title: String = "title",
             /// What the resources are, for a model.
             description: String = "description",
             /// Their media type, if they all have the same.
             mime_type: String = "mimeType",
-            /// Pictures for it (2025-11-25 and later).
+            /// Icons (2025-11-25 and later).
             icons: Vec<Icon> = "icons",
-            /// For whom, and how important.
+            /// Audience and priority.
             annotations: Annotations = "annotations",
-            /// What goes along with it.
+            /// Metadata.
             meta: Meta = "_meta",
         }
     }
 }
 
 object! {
-    /// What is in a resource: `text`, or else `blob`.
+    /// The contents of a resource: `text`, or else `blob`; see [`data`](Self::data).
     pub struct ResourceContents {
         required {
-            /// Where it is.
+            /// Its URI.
             uri: String = "uri",
         }
         optional {
@@ -77,9 +77,41 @@ object! {
             text: String = "text",
             /// The contents in base64, if they are not.
             blob: String = "blob",
-            /// What goes along with it.
+            /// Metadata.
             meta: Meta = "_meta",
         }
+    }
+}
+
+/// The data of a resource.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[allow(clippy::exhaustive_enums, reason = "the protocol has these two")]
+pub enum ResourceData<'a> {
+    /// Text.
+    Text(&'a str),
+    /// Binary data in base64.
+    Blob(&'a str),
+}
+
+impl ResourceContents {
+    /// The contents of a text resource.
+    pub fn text(uri: impl Into<String>, text: impl Into<String>) -> Self {
+        let mut contents = Self::new(uri);
+        contents.text = Some(text.into());
+        contents
+    }
+
+    /// The contents of a binary resource, in base64.
+    pub fn blob(uri: impl Into<String>, base64: impl Into<String>) -> Self {
+        let mut contents = Self::new(uri);
+        contents.blob = Some(base64.into());
+        contents
+    }
+
+    /// The data: `text`, else `blob`. `None` if the server sent neither.
+    pub fn data(&self) -> Option<ResourceData<'_>> {
+        let text = self.text.as_deref().map(ResourceData::Text);
+        text.or(self.blob.as_deref().map(ResourceData::Blob))
     }
 }
 
@@ -91,37 +123,37 @@ object! {
             resources: Resource = "resources",
         }
         optional {
-            /// Where the next page begins, if there is one.
+            /// The cursor of the next page, if there is one.
             next_cursor: String = "nextCursor",
-            /// For how many milliseconds the page stays fresh (2026-07-28).
+            /// How long the page stays fresh, in milliseconds (2026-07-28).
             ttl_ms: i64 = "ttlMs",
-            /// Who may be given the cached page (2026-07-28).
+            /// Whether a cache may share the page (2026-07-28).
             cache_scope: CacheScope = "cacheScope",
-            /// What kind of result this is (2026-07-28).
+            /// The kind of result (2026-07-28).
             result_type: ResultType = "resultType",
-            /// What goes along with the result.
+            /// Metadata of the result.
             meta: Meta = "_meta",
         }
     }
 }
 
 object! {
-    /// A page of patterns of resources.
+    /// A page of resource templates.
     pub struct ListResourceTemplatesResult {
         listed {
-            /// The patterns.
+            /// The templates.
             resource_templates: ResourceTemplate = "resourceTemplates",
         }
         optional {
-            /// Where the next page begins, if there is one.
+            /// The cursor of the next page, if there is one.
             next_cursor: String = "nextCursor",
-            /// For how many milliseconds the page stays fresh (2026-07-28).
+            /// How long the page stays fresh, in milliseconds (2026-07-28).
             ttl_ms: i64 = "ttlMs",
-            /// Who may be given the cached page (2026-07-28).
+            /// Whether a cache may share the page (2026-07-28).
             cache_scope: CacheScope = "cacheScope",
-            /// What kind of result this is (2026-07-28).
+            /// The kind of result (2026-07-28).
             result_type: ResultType = "resultType",
-            /// What goes along with the result.
+            /// Metadata of the result.
             meta: Meta = "_meta",
         }
     }
@@ -135,31 +167,31 @@ object! {
             uri: String = "uri",
         }
         optional {
-            /// What the server asked for last time (2026-07-28).
+            /// The answers to the input requests of the last round (2026-07-28).
             input_responses: InputResponses = "inputResponses",
-            /// The server's state of last time, untouched (2026-07-28).
+            /// The server's state of the last round, unchanged (2026-07-28).
             request_state: String = "requestState",
-            /// What goes along with the message.
+            /// Metadata of the message.
             meta: Meta = "_meta",
         }
     }
 }
 
 object! {
-    /// What is in a resource; a folder may have several parts.
+    /// The contents of a resource; a directory may have several parts.
     pub struct ReadResourceResult {
         listed {
             /// The parts.
             contents: ResourceContents = "contents",
         }
         optional {
-            /// For how many milliseconds they stay fresh (2026-07-28).
+            /// How long they stay fresh, in milliseconds (2026-07-28).
             ttl_ms: i64 = "ttlMs",
-            /// Who may be given them from a cache (2026-07-28).
+            /// Whether a cache may share them (2026-07-28).
             cache_scope: CacheScope = "cacheScope",
-            /// What kind of result this is (2026-07-28).
+            /// The kind of result (2026-07-28).
             result_type: ResultType = "resultType",
-            /// What goes along with the result.
+            /// Metadata of the result.
             meta: Meta = "_meta",
         }
     }
@@ -172,28 +204,28 @@ results!(
 );
 
 object! {
-    /// Names a resource: to watch it, to stop watching it (up to 2025-11-25).
+    /// Names a resource to subscribe to or unsubscribe from (up to 2025-11-25).
     pub struct SubscribeParams {
         required {
             /// Which one.
             uri: String = "uri",
         }
         optional {
-            /// What goes along with the message.
+            /// Metadata of the message.
             meta: Meta = "_meta",
         }
     }
 }
 
 object! {
-    /// A resource changed; read it again.
+    /// A resource changed.
     pub struct ResourceUpdatedParams {
         required {
             /// Which one: the one subscribed to, or one below it.
             uri: String = "uri",
         }
         optional {
-            /// What goes along with the message.
+            /// Metadata of the message.
             meta: Meta = "_meta",
         }
     }
@@ -202,13 +234,13 @@ object! {
 methods! {
     /// Lists the resources.
     ListResources = "resources/list": PageParams => ListResourcesResult;
-    /// Lists the patterns of resources.
+    /// Lists the resource templates.
     ListResourceTemplates = "resources/templates/list": PageParams => ListResourceTemplatesResult;
     /// Reads a resource.
     ReadResource = "resources/read": ReadResourceParams => ReadResourceResult;
-    /// Watches a resource (up to 2025-11-25).
+    /// Subscribes to a resource (up to 2025-11-25).
     Subscribe = "resources/subscribe": SubscribeParams => EmptyResult;
-    /// Stops watching a resource (up to 2025-11-25).
+    /// Unsubscribes from a resource (up to 2025-11-25).
     Unsubscribe = "resources/unsubscribe": SubscribeParams => EmptyResult;
 }
 

@@ -14,9 +14,9 @@ object! {
             uri: String = "uri",
         }
         optional {
-            /// Its name for people.
+            /// Its display name.
             name: String = "name",
-            /// What goes along with it.
+            /// Metadata.
             meta: Meta = "_meta",
         }
     }
@@ -30,9 +30,9 @@ object! {
             roots: Vec<Root> = "roots",
         }
         optional {
-            /// Not part of this result; kept if a peer writes it.
+            /// Not part of this result; kept if a peer sends it.
             result_type: ResultType = "resultType",
-            /// What goes along with the result.
+            /// Metadata of the result.
             meta: Meta = "_meta",
         }
     }

@@ -27,7 +27,7 @@ object! {
             max_tokens: i64 = "maxTokens",
         }
         optional {
-            /// Which model the server would like.
+            /// The server's model preferences.
             model_preferences: ModelPreferences = "modelPreferences",
             /// A system prompt; the client may change or drop it.
             system_prompt: String = "systemPrompt",
@@ -43,9 +43,9 @@ object! {
             tools: Vec<Tool> = "tools",
             /// How it may use them (2025-11-25 and later).
             tool_choice: ToolChoice = "toolChoice",
-            /// Asks for a task (2025-11-25 only).
+            /// Requests a task (2025-11-25 only).
             task: TaskMetadata = "task",
-            /// What goes along with the message.
+            /// Metadata of the message.
             meta: Meta = "_meta",
         }
     }
@@ -59,15 +59,15 @@ object! {
             role: Role = "role",
             /// What was said.
             content: SamplingContents = "content",
-            /// Which model it was.
+            /// The model.
             model: String = "model",
         }
         optional {
             /// Why it stopped.
             stop_reason: StopReason = "stopReason",
-            /// Not part of this result; kept if a peer writes it.
+            /// Not part of this result; kept if a peer sends it.
             result_type: ResultType = "resultType",
-            /// What goes along with the result.
+            /// Metadata of the result.
             meta: Meta = "_meta",
         }
     }
@@ -79,13 +79,13 @@ object! {
     /// A message of the conversation.
     pub struct SamplingMessage {
         required {
-            /// Who says it.
+            /// The role of the author.
             role: Role = "role",
-            /// What is said.
+            /// The content.
             content: SamplingContents = "content",
         }
         optional {
-            /// What goes along with it.
+            /// Metadata.
             meta: Meta = "_meta",
         }
     }
@@ -152,7 +152,7 @@ tagged! {
         Text(TextContent) = "text",
         /// An image.
         Image(ImageContent) = "image",
-        /// Sound (2025-03-26 and later).
+        /// Audio (2025-03-26 and later).
         Audio(AudioContent) = "audio",
         /// The model uses a tool (2025-11-25 and later).
         ToolUse(ToolUseContent) = "tool_use",
@@ -169,11 +169,11 @@ object! {
             id: String = "id",
             /// Which tool.
             name: String = "name",
-            /// With what.
+            /// The arguments.
             input: RawObject = "input",
         }
         optional {
-            /// What goes along with it.
+            /// Metadata.
             meta: Meta = "_meta",
         }
     }
@@ -195,14 +195,14 @@ object! {
             structured_content: RawJson = "structuredContent",
             /// Whether the tool failed.
             is_error: bool = "isError",
-            /// What goes along with it.
+            /// Metadata.
             meta: Meta = "_meta",
         }
     }
 }
 
 object! {
-    /// Which model a server would like. The client decides.
+    /// The server's model preferences. The client decides.
     pub struct ModelPreferences {
         optional {
             /// Models, the best liked first.

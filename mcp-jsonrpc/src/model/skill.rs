@@ -36,7 +36,7 @@ object! {
             resources: SkillResources = "resources",
         }
         optional {
-            /// What goes along with it.
+            /// Metadata.
             meta: Meta = "_meta",
         }
     }
@@ -48,7 +48,7 @@ impl Skill {
         self.frontmatter.get("name")?.as_str()
     }
 
-    /// What it is for.
+    /// Its description.
     pub fn description(&self) -> Option<&str> {
         self.frontmatter.get("description")?.as_str()
     }
@@ -74,7 +74,7 @@ object! {
     /// A file of a skill.
     pub struct SkillFile {
         required {
-            /// Where it is.
+            /// Its URI.
             uri: String = "uri",
             /// `sha256:` and 64 hexadecimal digits, over its bytes.
             digest: String = "digest",
@@ -92,15 +92,15 @@ object! {
             skills: Skill = "skills",
         }
         optional {
-            /// Where the next page begins, if there is one.
+            /// The cursor of the next page, if there is one.
             next_cursor: String = "nextCursor",
             /// For how many milliseconds the page stays fresh.
             ttl_ms: i64 = "ttlMs",
-            /// Who may be given the cached page.
+            /// Whether a cache may share the page.
             cache_scope: CacheScope = "cacheScope",
-            /// What kind of result this is.
+            /// The kind of result.
             result_type: ResultType = "resultType",
-            /// What goes along with the result.
+            /// Metadata of the result.
             meta: Meta = "_meta",
         }
     }
@@ -116,7 +116,7 @@ object! {
             uri: String = "uri",
         }
         optional {
-            /// What goes along with the message.
+            /// Metadata of the message.
             meta: Meta = "_meta",
         }
     }
@@ -130,13 +130,13 @@ object! {
             skill: Skill = "skill",
         }
         optional {
-            /// For how many milliseconds the answer stays fresh.
+            /// How long the result stays fresh, in milliseconds.
             ttl_ms: i64 = "ttlMs",
-            /// Who may be given the cached answer.
+            /// Whether a cache may share the result.
             cache_scope: CacheScope = "cacheScope",
-            /// What kind of result this is.
+            /// The kind of result.
             result_type: ResultType = "resultType",
-            /// What goes along with the result.
+            /// Metadata of the result.
             meta: Meta = "_meta",
         }
     }
@@ -152,9 +152,9 @@ object! {
             uri: String = "uri",
         }
         optional {
-            /// Where to go on, as the last page's `next_cursor` said.
+            /// The cursor: `next_cursor` of the last page.
             cursor: String = "cursor",
-            /// What goes along with the message.
+            /// Metadata of the message.
             meta: Meta = "_meta",
         }
     }

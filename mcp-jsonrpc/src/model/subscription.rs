@@ -31,7 +31,7 @@ object! {
             notifications: SubscriptionFilter = "notifications",
         }
         optional {
-            /// What goes along with the message.
+            /// Metadata of the message.
             meta: Meta = "_meta",
         }
     }
@@ -46,7 +46,7 @@ object! {
             notifications: SubscriptionFilter = "notifications",
         }
         optional {
-            /// What goes along with the message.
+            /// Metadata of the message.
             meta: Meta = "_meta",
         }
     }

@@ -22,9 +22,9 @@ object! {
         required {
             /// What it is called from now on.
             task_id: String = "taskId",
-            /// What it is doing.
+            /// Its status.
             status: TaskStatus = "status",
-            /// When it began, in ISO 8601.
+            /// When it was created, in ISO 8601.
             created_at: String = "createdAt",
             /// When it last changed, in ISO 8601.
             last_updated_at: String = "lastUpdatedAt",
@@ -34,9 +34,9 @@ object! {
             ttl: Ttl = "ttlMs",
         }
         optional {
-            /// How many milliseconds to wait before asking again.
+            /// The poll interval in milliseconds.
             poll_interval_ms: i64 = "pollIntervalMs",
-            /// What it is doing, for people.
+            /// A status message for display.
             status_message: String = "statusMessage",
             /// Of a completed task: what the request itself would have answered.
             result: RawObject = "result",
@@ -46,7 +46,7 @@ object! {
             input_requests: InputRequests = "inputRequests",
             /// `task` in the answer that creates it, `complete` after.
             result_type: ResultType = "resultType",
-            /// What goes along with it.
+            /// Metadata.
             meta: Meta = "_meta",
         }
     }
@@ -118,14 +118,14 @@ object! {
             task_id: String = "taskId",
         }
         optional {
-            /// What goes along with the message.
+            /// Metadata of the message.
             meta: Meta = "_meta",
         }
     }
 }
 
 object! {
-    /// Gives a task what it needs.
+    /// Supplies a task's input.
     pub struct TaskUpdateParams {
         required {
             /// Which task.
@@ -134,16 +134,16 @@ object! {
             input_responses: InputResponses = "inputResponses",
         }
         optional {
-            /// What goes along with the message.
+            /// Metadata of the message.
             meta: Meta = "_meta",
         }
     }
 }
 
 methods! {
-    /// Asks where a task stands.
+    /// Polls the state of a task.
     TaskGet = "tasks/get": TaskIdParams => Task;
-    /// Gives a task what it needs.
+    /// Supplies a task's input.
     TaskUpdate = "tasks/update": TaskUpdateParams => EmptyResult;
     /// Asks for a task to be cancelled; it may still end otherwise.
     TaskCancel = "tasks/cancel": TaskIdParams => EmptyResult;

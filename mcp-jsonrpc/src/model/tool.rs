@@ -21,7 +21,7 @@ object! {
             input_schema: RawObject = "inputSchema",
         }
         optional {
-            /// Its name for people (2025-06-18 and later).
+            /// Its display name (2025-06-18 and later).
             title: String = "title",
             /// What it does, for a model.
             description: String = "description",
@@ -31,9 +31,9 @@ object! {
             annotations: ToolAnnotations = "annotations",
             /// How it may be run (2025-11-25 only).
             execution: ToolExecution = "execution",
-            /// Pictures for it (2025-11-25 and later).
+            /// Icons (2025-11-25 and later).
             icons: Vec<Icon> = "icons",
-            /// What goes along with it.
+            /// Metadata.
             meta: Meta = "_meta",
         }
     }
@@ -58,7 +58,7 @@ object! {
     /// Hints about a tool. A server may lie: decide nothing that matters by them.
     pub struct ToolAnnotations {
         optional {
-            /// Its name for people.
+            /// Its display name.
             title: String = "title",
             /// It changes nothing. Assume it does.
             read_only_hint: bool = "readOnlyHint",
@@ -103,15 +103,15 @@ object! {
             tools: Tool = "tools",
         }
         optional {
-            /// Where the next page begins, if there is one.
+            /// The cursor of the next page, if there is one.
             next_cursor: String = "nextCursor",
-            /// For how many milliseconds the page stays fresh (2026-07-28).
+            /// How long the page stays fresh, in milliseconds (2026-07-28).
             ttl_ms: i64 = "ttlMs",
-            /// Who may be given the cached page (2026-07-28).
+            /// Whether a cache may share the page (2026-07-28).
             cache_scope: CacheScope = "cacheScope",
-            /// What kind of result this is (2026-07-28).
+            /// The kind of result (2026-07-28).
             result_type: ResultType = "resultType",
-            /// What goes along with the result.
+            /// Metadata of the result.
             meta: Meta = "_meta",
         }
     }
@@ -127,15 +127,15 @@ object! {
             name: String = "name",
         }
         optional {
-            /// With what.
+            /// The arguments.
             arguments: RawObject = "arguments",
-            /// Asks for a task (2025-11-25 only).
+            /// Requests a task (2025-11-25 only).
             task: TaskMetadata = "task",
-            /// What the server asked for last time (2026-07-28).
+            /// The answers to the input requests of the last round (2026-07-28).
             input_responses: InputResponses = "inputResponses",
-            /// The server's state of last time, untouched (2026-07-28).
+            /// The server's state of the last round, unchanged (2026-07-28).
             request_state: String = "requestState",
-            /// What goes along with the message.
+            /// Metadata of the message.
             meta: Meta = "_meta",
         }
     }
@@ -156,9 +156,9 @@ object! {
             structured_content: RawJson = "structuredContent",
             /// Whether the tool failed; `content` then says how.
             is_error: bool = "isError",
-            /// What kind of result this is (2026-07-28).
+            /// The kind of result (2026-07-28).
             result_type: ResultType = "resultType",
-            /// What goes along with the result.
+            /// Metadata of the result.
             meta: Meta = "_meta",
         }
     }

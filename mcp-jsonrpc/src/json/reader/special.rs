@@ -1,8 +1,8 @@
-//! Finding the bytes of a string that are not just text: quotes, backslashes, control characters.
+//! Finds the special bytes of a string: quotes, backslashes, control characters.
 
-/// How many bytes are looked at together.
+/// The block size.
 pub(super) const BLOCK: usize = 64;
-/// The same, where there is much.
+/// The block size for long strings.
 const LONG: usize = 512;
 
 /// Which bytes of a block are special: the lowest bit is for the first byte.
@@ -34,14 +34,14 @@ pub(super) fn plain_blocks(bytes: &[u8]) -> usize {
     long + plain_parts::<BLOCK>(bytes.get(long..).unwrap_or_default())
 }
 
-/// As [`plain_blocks`], by parts of so many bytes.
+/// As [`plain_blocks`], by parts of `SIZE` bytes.
 fn plain_parts<const SIZE: usize>(bytes: &[u8]) -> usize {
     let (parts, _) = bytes.as_chunks::<SIZE>();
     let plain = parts.iter().take_while(|part| is_plain(*part));
     plain.count() * SIZE
 }
 
-/// Vector instructions again, and as few of them as can be.
+/// Compiles to few vector instructions.
 fn is_plain(bytes: &[u8]) -> bool {
     // The quote is one more than the control characters if the second bit is turned round.
     let least = |turned: u8| {
@@ -56,7 +56,7 @@ fn is_plain(bytes: &[u8]) -> bool {
 pub(super) fn plain_word(word: [u8; 8]) -> usize {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
     let word = u64::from_le_bytes(word);
-    // Sets the high bit of each byte that is zero; of those after the first one, maybe wrongly.
+    // Sets the high bit of each zero byte; after the first one, possibly of others.
     let zeros = |word: u64| word.wrapping_sub(ONES) & !word;
     let quotes = zeros(word ^ (ONES * b'"' as u64));
     let backslashes = zeros(word ^ (ONES * b'\\' as u64));
