@@ -39,7 +39,8 @@ pub(crate) struct Exchange {
 /// The one response to a request.
 pub(crate) struct Reply {
     pub(crate) body: Vec<u8>,
-    /// The code, if it is an error.
+    /// The code, if it is an error: HTTP has a status for some.
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP reads it"))]
     pub(crate) code: Option<ErrorCode>,
 }
 

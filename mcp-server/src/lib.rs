@@ -18,6 +18,8 @@ pub mod http;
 mod limits;
 mod listen;
 mod notifier;
+#[cfg(feature = "oauth")]
+pub mod oauth;
 mod outlet;
 mod page;
 mod peer;

@@ -11,6 +11,8 @@ mod four_cells;
 mod hostile;
 mod http;
 mod kit;
+#[cfg(feature = "oauth")]
+mod oauth;
 mod questions;
 mod server;
 mod stdio;
