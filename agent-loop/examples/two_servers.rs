@@ -2,7 +2,7 @@
 //! `ANTHROPIC_API_KEY=… cargo run --example two_servers -- "What is in this folder?"`
 #![allow(clippy::print_stdout, reason = "an example")]
 
-use agent_loop::{Agent, Event, ManagedTools, Mode, Policy, Run};
+use agent_loop::{Agent, ManagedTools, Mode, Policy, Run, RunEvent};
 use mcp_manager::{Manager, ServerConfig, StdioEndpoint, Wait};
 use provider_adapters::{Anthropic, HttpModel};
 
@@ -28,9 +28,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut session = agent.session(&mut run);
     while let Some(event) = session.next().await {
         match event {
-            Event::Text { text } => print!("{text}"),
-            Event::Call(call) => println!("[{} {:?}]", call.display_name, call.status),
-            Event::Done { reason } => println!("\n[{reason}]"),
+            RunEvent::Text { text } => print!("{text}"),
+            RunEvent::Call(call) => println!("[{} {:?}]", call.display_name, call.status),
+            RunEvent::Done { reason } => println!("\n[{reason}]"),
             _ => {}
         }
     }

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use provider_adapters::{Model, Options};
 
 use crate::cost::Prices;
-use crate::deferral::Deferral;
-use crate::result::{MemoryStore, ResultStore};
+use crate::offer::deferral::Deferral;
+use crate::offer::selection::Selection;
 use crate::run::Run;
-use crate::select::Selection;
+use crate::run::step::Reason;
 use crate::session::Session;
-use crate::step::Reason;
+use crate::session::result::{MemoryStore, ResultStore};
 use crate::toolbox::Toolbox;
 
 /// A model and tools. Drives any number of runs, one after the other or side by side. A cheap
@@ -42,6 +42,7 @@ pub struct Agent {
     pub(crate) prices: Option<Prices>,
     pub(crate) name: String,
     pub(crate) conversation: Option<String>,
+    pub(crate) parking: bool,
     pub(crate) traces_content: bool,
 }
 
@@ -72,6 +73,7 @@ impl Agent {
             prices: None,
             name: "agent".to_owned(),
             conversation: None,
+            parking: false,
             traces_content: false,
         }
     }
@@ -126,6 +128,14 @@ impl Agent {
         self
     }
 
+    /// Allows calls to be parked: a server's question is then kept with the run
+    /// ([`RunEvent::Elicitation`](crate::RunEvent::Elicitation)) if the host answers it later.
+    #[must_use]
+    pub fn with_parking(mut self) -> Self {
+        self.parking = true;
+        self
+    }
+
     /// With arguments, results and replies in traces; without this only their sizes are.
     #[must_use]
     pub fn with_traced_content(mut self) -> Self {
@@ -145,8 +155,8 @@ impl Agent {
         let mut session = self.session(run);
         while let Some(event) = session.next().await {
             match event {
-                crate::Event::Done { reason } => return reason,
-                crate::Event::Waiting { .. } => break,
+                crate::RunEvent::Done { reason } => return reason,
+                crate::RunEvent::Waiting { .. } => break,
                 _ => {}
             }
         }

@@ -5,12 +5,10 @@ use std::fmt;
 
 use mcp_jsonrpc::RawObject;
 use serde::{Deserialize, Serialize};
+use tool_policy::{AskReason, BUILT_IN, Definition};
 
-use crate::number::CallNumber;
-use crate::record::ToolCallRecord;
-use tool_policy::AskReason;
-use tool_policy::BUILT_IN;
-use tool_policy::Definition;
+use crate::run::number::CallNumber;
+use crate::run::record::ToolCallRecord;
 
 /// A call that waits for a person's approval.
 #[derive(Clone, Debug, PartialEq, Serialize)]

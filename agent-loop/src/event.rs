@@ -1,19 +1,17 @@
 //! What happens in a run, for whoever watches.
 
-use mcp_client::Parked;
+use mcp_client::{Parked, Queued};
 use mcp_jsonrpc::{RawJson, RawObject};
-use mcp_manager::Queued;
 use provider_adapters::{Media, Usage};
 use serde::Serialize;
+use tool_policy::{Definition, Grant, Rule};
 
 use crate::approval::Approval;
-use crate::limits::Spent;
-use crate::number::CallNumber;
-use crate::record::{Status, ToolCallRecord};
-use crate::step::Reason;
-use crate::toolbox::CallProgress;
-use tool_policy::Definition;
-use tool_policy::{Grant, Rule};
+use crate::run::limits::Spent;
+use crate::run::number::CallNumber;
+use crate::run::record::{Status, ToolCallRecord};
+use crate::run::step::Reason;
+use crate::toolbox::context::CallProgress;
 
 /// One thing that happened in a run.
 ///
@@ -22,7 +20,7 @@ use tool_policy::{Grant, Rule};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "type")]
 #[non_exhaustive]
-pub enum Event {
+pub enum RunEvent {
     /// The model is asked.
     Round {
         /// Which time since somebody last spoke, from 1.
@@ -116,7 +114,7 @@ pub enum Event {
     },
 }
 
-impl Event {
+impl RunEvent {
     /// Whether the run should be stored before the next event is asked for, if it is to survive
     /// this process: what comes next cannot be undone, or could not be asked again.
     pub fn is_milestone(&self) -> bool {

@@ -1,17 +1,22 @@
 //! What the model is offered in one turn, and the way back from its calls.
 
+pub(crate) mod deferral;
+pub(crate) mod selection;
+
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+#[cfg(feature = "validate")]
+use std::sync::OnceLock;
 
 use mcp_jsonrpc::RawObject;
 use provider_adapters::{Adapter, CallProblem, ToolCall, ToolSet, ToolSpec, Wire};
+use tool_policy::{BUILT_IN, MetaCall, ToolInfo, reader, stand_ins};
+#[cfg(feature = "validate")]
 use tool_schema::Validator;
 
-use crate::deferral::Deferral;
-use crate::select::spec;
-use crate::words;
-use tool_policy::ToolInfo;
-use tool_policy::{BUILT_IN, MetaCall, reader, stand_ins};
+use crate::offer::deferral::Deferral;
+use crate::offer::selection::spec;
+use crate::run::messages;
 
 /// The tools of one turn: what the model is told, and what its calls mean. A list that changes
 /// in the middle of a turn cannot lead a call astray: the turn keeps its offer.
@@ -30,6 +35,7 @@ pub struct Offer {
 #[derive(Debug)]
 struct Offered {
     info: ToolInfo,
+    #[cfg(feature = "validate")]
     validator: OnceLock<Option<Validator>>,
 }
 
@@ -95,6 +101,7 @@ impl Offer {
             offer.by_place.entry(place).or_insert(offer.tools.len());
             offer.tools.push(Offered {
                 info,
+                #[cfg(feature = "validate")]
                 validator: OnceLock::new(),
             });
         }
@@ -164,7 +171,7 @@ impl Offer {
             None | Some(CallProblem::UnknownTool) => {}
             Some(CallProblem::Malformed { reason }) if found.is_some() => {
                 let schema = found.map_or("", |tool| tool.info.input_schema.get());
-                return Err(words::bad_arguments(
+                return Err(messages::bad_arguments(
                     &call.name,
                     &format!("{reason}."),
                     schema,
@@ -177,7 +184,7 @@ impl Offer {
         if tool.info.is_built_in() {
             let call = MetaCall::parse(&tool.info.tool, &arguments).map_err(|error| {
                 let schema = tool.info.input_schema.get();
-                words::bad_arguments(&tool.info.tool, &error.to_string(), schema)
+                messages::bad_arguments(&tool.info.tool, &error.to_string(), schema)
             })?;
             // The tool behind it is judged and called.
             if let MetaCall::Call { name, arguments } = call {
@@ -207,7 +214,7 @@ impl Offer {
         let at = self.by_place.get(&place);
         match at.and_then(|at| self.tools.get(*at)) {
             Some(tool) => tool.check(arguments),
-            None => Err(words::unknown_tool(tool, &[])),
+            None => Err(messages::unknown_tool(tool, &[])),
         }
     }
 
@@ -237,7 +244,7 @@ impl Offer {
             .map(|tool| tool.name.as_str())
             .take(3)
             .collect();
-        words::unknown_tool(name, &similar)
+        messages::unknown_tool(name, &similar)
     }
 }
 
@@ -248,8 +255,14 @@ fn is_alias(tool: &ToolInfo, name: &str) -> bool {
 }
 
 impl Offered {
-    /// Whether arguments fit, or what to tell the model. What cannot be checked is left to the
-    /// server.
+    /// Without the feature `validate` the server checks the arguments.
+    #[cfg(not(feature = "validate"))]
+    fn check(&self, _: &RawObject) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Checks arguments; the error is for the model. What cannot be checked is left to the server.
+    #[cfg(feature = "validate")]
     fn check(&self, arguments: &RawObject) -> Result<(), String> {
         let schema = &self.info.input_schema;
         let validator = self.validator.get_or_init(|| {
@@ -260,7 +273,7 @@ impl Offered {
             return Ok(());
         };
         validator.check(&arguments).map_err(|mismatch| {
-            words::bad_arguments(&self.info.name, &mismatch.to_string(), schema.get())
+            messages::bad_arguments(&self.info.name, &mismatch.to_string(), schema.get())
         })
     }
 }

@@ -1,21 +1,31 @@
 //! The step machine: what was said and done, and what is to be done next.
 
+pub(crate) mod call;
+pub(crate) mod finish;
+pub(crate) mod input;
+pub(crate) mod limits;
+pub(crate) mod log;
+pub(crate) mod loop_detector;
+pub(crate) mod messages;
+pub(crate) mod number;
+pub(crate) mod record;
+pub(crate) mod state;
+pub(crate) mod step;
+
 use mcp_client::Parked;
 use provider_adapters::{Conversation, Turn, UserPart, UserTurn};
+use tool_policy::{Mode, Pattern, Policy};
 
 use crate::approval::Approval;
-use crate::call::{CallState, OpenCall};
-use crate::event::Event;
-use crate::limits::{LimitKind, Limits, Spent};
-use crate::number::CallNumber;
+use crate::event::RunEvent;
 use crate::offer::Offer;
-use crate::record::{Status, ToolCallRecord};
-use crate::state::{Phase, State};
-use crate::step::{Reason, Step};
+use crate::run::call::{CallState, OpenCall};
+use crate::run::limits::{LimitKind, RunLimits, Spent};
+use crate::run::number::CallNumber;
+use crate::run::record::{Status, ToolCallRecord};
+use crate::run::state::{Phase, State};
+use crate::run::step::{Reason, Step};
 use crate::toolbox::Invocation;
-use crate::words;
-use tool_policy::Pattern;
-use tool_policy::{Mode, Policy};
 
 /// A run: a conversation and everything that is under way in it.
 ///
@@ -38,7 +48,7 @@ use tool_policy::{Mode, Policy};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     pub(crate) state: State,
-    pub(crate) events: Vec<Event>,
+    pub(crate) events: Vec<RunEvent>,
 }
 
 impl Default for Run {
@@ -66,7 +76,7 @@ impl Run {
 
     /// With these bounds.
     #[must_use]
-    pub fn with_limits(mut self, limits: Limits) -> Self {
+    pub fn with_limits(mut self, limits: RunLimits) -> Self {
         self.state.limits = limits;
         self
     }
@@ -75,7 +85,7 @@ impl Run {
     /// polled.
     #[must_use]
     pub fn with_polled(mut self, name: impl Into<Pattern>) -> Self {
-        self.state.guard.exempt(name.into());
+        self.state.loop_detector.exempt(name.into());
         self
     }
 
@@ -90,7 +100,7 @@ impl Run {
     }
 
     /// The bounds.
-    pub fn limits(&self) -> &Limits {
+    pub fn limits(&self) -> &RunLimits {
         &self.state.limits
     }
 
@@ -160,12 +170,12 @@ impl Run {
     fn restart(&mut self) {
         // It is not over any more.
         self.events
-            .retain(|event| !matches!(event, Event::Done { .. }));
+            .retain(|event| !matches!(event, RunEvent::Done { .. }));
         self.state.phase = Phase::Model;
         self.state.spent = Spent::default();
         self.state.spoilt = 0;
         self.state.summing_up = None;
-        self.state.guard.reset();
+        self.state.loop_detector.reset();
     }
 
     /// What to do next. Asking again without feeding anything gives the same, but for calls that
@@ -223,52 +233,32 @@ impl Run {
         None
     }
 
-    /// Hands out the calls that may start: across servers all at once; within a server one after
-    /// the other, in order, unless all of them only read or the server takes several.
+    /// Hands out the calls that may start, in order, as far as the limits allow. Which of them run at
+    /// the same time is up to the toolbox.
     fn start(&mut self) -> Vec<Invocation> {
         let (limits, spent) = (self.state.limits, &mut self.state.spent);
         let Phase::Acting(round) = &mut self.state.phase else {
             return Vec::new();
         };
-        // Of every server that is busy: whether it only reads.
-        let mut busy: Vec<(String, bool)> = Vec::new();
-        let mut running = 0;
-        for call in round.calls.iter().filter(|call| call.is_running()) {
-            running += 1;
-            if let Some(target) = &call.target {
-                busy.push((target.server.clone(), target.read_only));
-            }
-        }
+        let running = round.calls.iter().filter(|call| call.is_running()).count();
+        let mut room = limits.parallel.saturating_sub(running);
         let mut invocations = Vec::new();
-        for call in &mut round.calls {
-            let Some(target) = call.target.as_ref().filter(|_| call.can_start()) else {
-                continue;
-            };
-            let server = target.server.clone();
-            let read_only = target.read_only;
+        for call in round.calls.iter_mut().filter(|call| call.can_start()) {
             let begins = matches!(call.state, CallState::Ready);
             if begins && limits.calls != 0 && spent.calls >= limits.calls {
-                let words = limits.words(LimitKind::Calls);
-                call.settle(Status::Cancelled, words::not_made(&words));
+                let limit = limits.describe(LimitKind::Calls);
+                call.settle(Status::Cancelled, messages::not_made(&limit));
                 self.state.over = Some(LimitKind::Calls);
-                self.events.push(Event::Call(Box::new(call.record())));
+                self.events.push(RunEvent::Call(Box::new(call.record())));
                 continue;
             }
-            let alone = busy
-                .iter()
-                .filter(|(other, _)| *other == server)
-                .all(|(_, other_reads)| read_only && *other_reads);
-            let free = target.parallel || alone;
-            if !free || running >= limits.parallel {
-                // Nothing of this server overtakes it.
-                busy.push((server, false));
-                continue;
+            if room == 0 {
+                break;
             }
             if let Some(invocation) = call.start() {
-                running += 1;
+                room -= 1;
                 spent.calls += u64::from(begins);
-                busy.push((server, read_only));
-                self.events.push(Event::Call(Box::new(call.record())));
+                self.events.push(RunEvent::Call(Box::new(call.record())));
                 invocations.push(invocation);
             }
         }
@@ -282,9 +272,9 @@ impl Run {
         };
         for call in &mut round.calls {
             if call.review(offer, &self.state.policy) {
-                self.events.push(Event::Call(Box::new(call.record())));
+                self.events.push(RunEvent::Call(Box::new(call.record())));
                 self.events
-                    .extend(call.approval().map(Box::new).map(Event::Approval));
+                    .extend(call.approval().map(Box::new).map(RunEvent::Approval));
             }
         }
     }
@@ -300,7 +290,7 @@ impl Run {
     }
 
     /// What happened since this was last asked.
-    pub fn take_events(&mut self) -> Vec<Event> {
+    pub fn take_events(&mut self) -> Vec<RunEvent> {
         std::mem::take(&mut self.events)
     }
 

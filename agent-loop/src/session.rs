@@ -1,5 +1,12 @@
 //! Drives a run with a model and a toolbox.
 
+pub(crate) mod handle;
+pub(crate) mod invoke;
+pub(crate) mod queue;
+pub(crate) mod reply;
+pub(crate) mod result;
+pub(crate) mod trace;
+
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
@@ -7,41 +14,41 @@ use std::time::Duration;
 
 use mcp_jsonrpc::model::InputResponses;
 use provider_adapters::{Conversation, Event as ModelEvent, Request, ToolChoice};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
+use tool_policy::ToolInfo;
 use tracing::Instrument as _;
 
+use self::invoke::Invoked;
+use self::reply::Asked;
 use crate::agent::Agent;
 use crate::approval::{AnswerError, Consent, Decision};
-use crate::event::Event;
-use crate::handle::{Handle, Order};
-use crate::invoke::{self, Invoked};
-use crate::number::CallNumber;
+use crate::event::RunEvent;
 use crate::offer::Offer;
-use crate::queue::Queues;
-use crate::reply::{self, Asked};
-use crate::run::Run;
-use crate::step::Step;
-use crate::toolbox::{FailureKind, Invocation, Outcome, Report, Start};
-use crate::trace::Trace;
-use crate::words;
-use tool_policy::ToolInfo;
+use crate::run::number::CallNumber;
+use crate::run::step::Step;
+use crate::run::{Run, messages};
+use crate::session::handle::{Handle, Order};
+use crate::session::queue::Queues;
+use crate::session::trace::Trace;
+use crate::toolbox::context::Report;
+use crate::toolbox::{FailureKind, Invocation, Outcome, Start};
 
 /// Progress reports that wait to be told.
 const REPORTS: usize = 64;
 
-/// A run that is being driven: an [`Event`] at a time, at the pace they are asked for.
+/// A run that is being driven: one [`RunEvent`] at a time, at the pace they are asked for.
 ///
 /// What an event announces has not happened yet: store the [`run`](Self::run) at a
-/// [milestone](Event::is_milestone), and a crash loses nothing. Dropping the session stops
+/// [milestone](RunEvent::is_milestone), and a crash loses nothing. Dropping the session stops
 /// everything that is under way; the run then can be stored, driven again, or asked something else.
 pub struct Session<'r> {
     agent: Agent,
     run: &'r mut Run,
     handle: Handle,
     /// What is to be told before anything else is done.
-    queue: VecDeque<Event>,
+    queue: VecDeque<RunEvent>,
     effect: Effect,
     listed: Option<Arc<[ToolInfo]>>,
     offer: Option<Arc<Offer>>,
@@ -171,11 +178,11 @@ impl<'r> Session<'r> {
     /// What happens next; nothing once the run is over and everything is told.
     ///
     /// Cancel safe: nothing is lost if the future is dropped.
-    pub async fn next(&mut self) -> Option<Event> {
+    pub async fn next(&mut self) -> Option<RunEvent> {
         loop {
             self.queue.extend(self.run.take_events());
             if let Some(event) = self.queue.pop_front() {
-                if matches!(event, Event::Done { .. }) {
+                if matches!(event, RunEvent::Done { .. }) {
                     self.finish();
                 }
                 return Some(event);
@@ -214,7 +221,7 @@ impl<'r> Session<'r> {
                 // Whatever still runs was given up.
                 self.tools.abort_all();
                 let round = self.run.spent().rounds + 1;
-                self.announce(Event::Round { round });
+                self.announce(RunEvent::Round { round });
                 self.effect = Effect::Ask { tools };
             }
             Step::RunTools(invocations) => self.effect = Effect::Start(invocations),
@@ -228,11 +235,11 @@ impl<'r> Session<'r> {
                 let events = self.run.take_events();
                 let told = events
                     .iter()
-                    .any(|event| matches!(event, Event::Done { .. }));
+                    .any(|event| matches!(event, RunEvent::Done { .. }));
                 self.queue.extend(events);
                 if !told {
                     // It was over before the session began.
-                    self.announce(Event::Done { reason });
+                    self.announce(RunEvent::Done { reason });
                 }
             }
         }
@@ -254,7 +261,7 @@ impl<'r> Session<'r> {
         let offer = Offer::new(&selected, adapter, &self.agent.deferral, readable);
         let warnings = offer.warnings().iter().cloned();
         self.queue
-            .extend(warnings.map(|message| Event::Warning { message }));
+            .extend(warnings.map(|message| RunEvent::Warning { message }));
         let offer = Arc::new(offer);
         self.listed = Some(tools);
         self.offer = Some(Arc::clone(&offer));
@@ -262,7 +269,7 @@ impl<'r> Session<'r> {
     }
 
     /// Tells something after all that has happened.
-    fn announce(&mut self, event: Event) {
+    fn announce(&mut self, event: RunEvent) {
         self.queue.extend(self.run.take_events());
         self.queue.push_back(event);
     }
@@ -271,7 +278,7 @@ impl<'r> Session<'r> {
     fn wait(&mut self, numbers: Vec<CallNumber>) {
         if self.waiting != numbers {
             self.waiting.clone_from(&numbers);
-            self.announce(Event::Waiting { numbers });
+            self.announce(RunEvent::Waiting { numbers });
         }
         self.effect = Effect::Listen;
     }
@@ -315,11 +322,12 @@ impl<'r> Session<'r> {
         let listed = self.listed.as_ref();
         let tools = tools.filter(|now| !listed.is_some_and(|listed| Arc::ptr_eq(listed, now)));
         self.effect = Effect::Listen;
+        let mut previous = None;
         for invocation in invocations {
             let number = invocation.number;
             let tools = tools.as_deref().filter(|_| invocation.start == Start::Call);
             if tools.is_some_and(|tools| !is_as_approved(&invocation, tools)) {
-                let outcome = Outcome::failed(FailureKind::NotSent, words::changed());
+                let outcome = Outcome::failed(FailureKind::NotSent, messages::changed());
                 self.run.finished(number, outcome);
                 self.effect = Effect::Decide;
                 continue;
@@ -332,7 +340,9 @@ impl<'r> Session<'r> {
             let limits = *self.run.limits();
             let agent = self.agent.clone();
             let call = invoke::invoke(agent, invocation, context, limits, listed, span.clone());
-            let task = self.tools.spawn(call.instrument(span));
+            let (begun, has_begun) = oneshot::channel();
+            let call = invoke::in_order(previous.replace(has_begun), begun, call.instrument(span));
+            let task = self.tools.spawn(call);
             self.numbers.insert(task.id(), number);
         }
     }
@@ -353,11 +363,11 @@ impl<'r> Session<'r> {
                 reply::Heard::End(end) => self.replied(end),
             },
             (number, queued) = self.queues.next() => {
-                self.queue.push_back(Event::Queued { number, queued });
+                self.queue.push_back(RunEvent::Queued { number, queued });
                 self.effect = Effect::Listen;
             }
             Some((number, progress)) = self.reports.recv() => {
-                self.queue.push_back(Event::Progress { number, progress });
+                self.queue.push_back(RunEvent::Progress { number, progress });
                 self.effect = Effect::Listen;
             }
             Some(ended) = self.tools.join_next_with_id() => self.ended(ended),
@@ -373,7 +383,7 @@ impl<'r> Session<'r> {
     fn tell(&mut self, event: ModelEvent) {
         self.effect = Effect::Listen;
         self.queue.extend(reply::event(event));
-        if let Some(Event::Text { text }) = self.queue.back() {
+        if let Some(RunEvent::Text { text }) = self.queue.back() {
             self.said.push_str(text);
         }
     }
@@ -408,7 +418,7 @@ impl<'r> Session<'r> {
         if let Some(number) = self.numbers.remove(&id) {
             self.queues.forget(number);
             if let Some(id) = whole {
-                self.queue.push_back(Event::ResultStored { number, id });
+                self.queue.push_back(RunEvent::ResultStored { number, id });
             }
             self.run.finished(number, outcome);
         }

@@ -1,23 +1,26 @@
 //! Whatever executes tool calls.
 
-use std::fmt;
+pub(crate) mod context;
+#[cfg(feature = "manager")]
+pub(crate) mod direct;
+pub(crate) mod joined;
+pub(crate) mod local;
+#[cfg(feature = "manager")]
+pub(crate) mod managed;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mcp_client::{Caller, Parked, TaskTicket};
+use mcp_client::{Parked, TaskTicket};
 use mcp_jsonrpc::RawObject;
-use mcp_jsonrpc::model::{CallToolResult, ContentBlock, InputResponses, Meta};
-use mcp_manager::Queued;
+use mcp_jsonrpc::model::{CallToolResult, ContentBlock, InputResponses};
 use provider_adapters::CallId;
 use serde::{Deserialize, Serialize};
-use tokio::sync::{Notify, mpsc};
+use tool_policy::{BUILT_IN, Definition, SearchIndex, ToolInfo};
 
-use crate::number::CallNumber;
-use crate::pause::Pause;
-use crate::queue::Queues;
-use tool_policy::{BUILT_IN, SearchIndex};
-use tool_policy::{Definition, ToolInfo};
+use self::context::CallContext;
+use crate::run::number::CallNumber;
 
 /// Tools that can be listed and called. Wrap one to watch or to change what passes.
 ///
@@ -33,7 +36,10 @@ pub trait Toolbox: Send + Sync {
     /// Does nothing by default; a toolbox that wraps another passes it on.
     async fn refresh(&self) {}
 
-    /// Executes a call. Ends in exactly one outcome, and never executes twice by itself.
+    /// Executes a call. Ends in exactly one outcome, and never executes twice by itself. Calls arrive
+    /// in the model's order, also those that are not to run at the same time: a toolbox queues them
+    /// as its servers need it. It also keeps to the time-outs of `context`; one without time-outs of
+    /// its own uses [`CallContext::enforce_timeouts`].
     async fn call(&self, call: Invocation, context: CallContext) -> Outcome;
 
     /// The tools among `tools` that fit `query` best, as positions, best first.
@@ -155,117 +161,5 @@ impl Outcome {
             kind,
             message: message.into(),
         })
-    }
-}
-
-/// How far a call has come.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct CallProgress {
-    /// How far.
-    pub progress: f64,
-    /// How far it is in all, if known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub total: Option<f64>,
-    /// What is going on, for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub message: Option<String>,
-}
-
-impl CallProgress {
-    /// This far.
-    pub fn new(progress: f64, total: Option<f64>, message: Option<String>) -> Self {
-        Self {
-            progress,
-            total,
-            message,
-        }
-    }
-}
-
-/// How far which call has come.
-pub(crate) type Report = (CallNumber, CallProgress);
-
-/// What a call may use while it runs.
-#[derive(Clone)]
-pub struct CallContext {
-    pub(crate) number: CallNumber,
-    pub(crate) reports: Option<mpsc::Sender<Report>>,
-    pub(crate) touched: Arc<Notify>,
-    pub(crate) pause: Arc<Pause>,
-    pub(crate) queues: Option<Arc<Queues>>,
-    pub(crate) caller: Option<Caller>,
-    pub(crate) meta: Meta,
-    pub(crate) idle_timeout: Duration,
-    pub(crate) deadline: Duration,
-}
-
-impl CallContext {
-    /// A context nobody listens to, for calls outside of a run.
-    pub fn detached(idle_timeout: Duration) -> Self {
-        Self {
-            number: CallNumber::default(),
-            reports: None,
-            touched: Arc::default(),
-            pause: Arc::default(),
-            queues: None,
-            caller: None,
-            meta: Meta::default(),
-            idle_timeout,
-            deadline: idle_timeout.saturating_mul(10),
-        }
-    }
-
-    /// Tells how far the call has come, and starts its idle timeout anew. A report
-    /// that nobody takes in time is dropped.
-    pub fn progress(&self, progress: CallProgress) {
-        self.touched.notify_one();
-        if let Some(reports) = &self.reports {
-            let _ = reports.try_send((self.number, progress));
-        }
-    }
-
-    /// The call's clock stands still while people are asked: `stood` tells for how long it has,
-    /// all in all, and never less than before. Say it once, before anybody is asked.
-    pub fn stands_still(&self, stood: impl Fn() -> Duration + Send + Sync + 'static) {
-        self.pause.set(stood);
-    }
-
-    /// Tells that the call waits for its turn at its server, and why; `None` when it does not any
-    /// more. Its clock stands still meanwhile: it was not sent yet.
-    pub fn queued(&self, queued: Option<&Queued>) {
-        self.pause.queued(queued.is_some());
-        if let Some(queues) = &self.queues {
-            queues.set(self.number, queued.cloned());
-        }
-    }
-
-    /// Who makes the call, if the agent is a conversation's.
-    pub fn caller(&self) -> Option<&Caller> {
-        self.caller.as_ref()
-    }
-
-    /// What goes along with the request: the trace context.
-    pub fn meta(&self) -> &Meta {
-        &self.meta
-    }
-
-    /// How long the call may go without a response and without progress. The loop sees to it.
-    pub fn idle_timeout(&self) -> Duration {
-        self.idle_timeout
-    }
-
-    /// How long the call may take in total. The loop sees to it.
-    pub fn deadline(&self) -> Duration {
-        self.deadline
-    }
-}
-
-impl fmt::Debug for CallContext {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CallContext")
-            .field("number", &self.number)
-            .field("idle_timeout", &self.idle_timeout)
-            .finish_non_exhaustive()
     }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use mcp_client::ClientBuilder;
 use mcp_manager::{
-    Connector, Limits, Manager, RemoteEndpoint, ServerConfig, StdioEndpoint, Wait,
+    Connector, Manager, ManagerLimits, RemoteEndpoint, ServerConfig, StdioEndpoint, Wait,
 };
 use mcp_transport::memory::{MemoryListener, listen};
 use mcp_transport::{BoxError, Incoming, Outgoing, Transport};
@@ -71,7 +71,7 @@ async fn start(at_once: usize) -> (Duration, Duration) {
         let endpoint = StdioEndpoint::new(&program).with_args(["serve"]);
         ServerConfig::stdio(format!("server-{number:02}").parse().unwrap(), endpoint)
     });
-    let manager = Manager::builder().limits(Limits::default().with_stdio_starts(at_once)).build();
+    let manager = Manager::builder().limits(ManagerLimits::default().with_stdio_starts(at_once)).build();
     let began = Instant::now();
     let mut events = manager.events();
     let watching = tokio::spawn(async move {

@@ -6,5 +6,6 @@ pub(crate) mod exchange;
 mod failure;
 pub(crate) mod mrtr;
 pub(crate) mod parked;
+pub(crate) mod queued;
 pub(crate) mod request;
 pub(crate) mod response;

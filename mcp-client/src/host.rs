@@ -75,6 +75,9 @@ pub struct ServerRequest<P> {
     pub params: P,
     /// Which call it belongs to, as far as the protocol says.
     pub origin: Origin,
+    /// Whether the call that caused it can be parked, and its caller allows it
+    /// ([`CallOptions::with_parking`](crate::CallOptions::with_parking)).
+    pub can_park: bool,
 }
 
 impl<P> ServerRequest<P> {
@@ -84,6 +87,7 @@ impl<P> ServerRequest<P> {
             server: server.into(),
             params,
             origin: Origin::Shared,
+            can_park: false,
         }
     }
 
@@ -91,6 +95,13 @@ impl<P> ServerRequest<P> {
     #[must_use]
     pub fn with_origin(mut self, origin: Origin) -> Self {
         self.origin = origin;
+        self
+    }
+
+    /// Sets whether the call that caused it can be parked.
+    #[must_use]
+    pub fn with_can_park(mut self, can_park: bool) -> Self {
+        self.can_park = can_park;
         self
     }
 }

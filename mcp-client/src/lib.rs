@@ -12,6 +12,7 @@ mod host;
 pub use call::caller::{Caller, Origin};
 pub use call::error::{CallError, CallName};
 pub use call::parked::Parked;
+pub use call::queued::{QueueReason, Queued};
 pub use client::Client;
 pub use client::builder::ClientBuilder;
 #[cfg(feature = "http")]

@@ -2,6 +2,7 @@
 
 mod dialect;
 mod file;
+mod secret;
 mod server;
 mod variable;
 
@@ -10,6 +11,7 @@ pub use file::ConfigFile;
 pub use file::input::Input;
 pub use file::loss::Loss;
 pub use file::problem::{ConfigProblem, Place};
+pub use secret::{asks_for_secret, is_secret, secrets_in_args, secrets_in_url};
 pub use server::endpoint::{Endpoint, RemoteEndpoint, RemoteKind, StdioEndpoint};
 pub use server::name::{InvalidServerName, ServerName};
 pub use server::tools::ToolSettings;

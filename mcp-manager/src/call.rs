@@ -1,5 +1,9 @@
 //! Calls: routed to the live connection of their server, each with one outcome.
 
+mod admission;
+pub(crate) mod options;
+pub(crate) mod queue;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,12 +15,12 @@ use mcp_jsonrpc::model::{
 };
 use serde::Serialize;
 
-use crate::admission::Manner;
+use crate::call::admission::Concurrency;
+use crate::call::options::CallOptions;
 use crate::error::ManagerError;
 use crate::manager::Manager;
-use crate::options::CallOptions;
 use crate::resource_cache::ReadThroughError;
-use crate::slot::Slot;
+use crate::server::handle::ServerHandle;
 
 impl Manager {
     /// Calls a server's tool. `arguments` must come out as a JSON object.
@@ -106,15 +110,39 @@ impl Manager {
         .await
     }
 
+    /// Calls a tool and returns its result, or its task where the server makes one. A server that
+    /// makes a task of every call that asks for it is asked only where the tool requires one.
+    ///
+    /// # Errors
+    ///
+    /// As [`call_tool`](Self::call_tool).
+    pub async fn call_tool_or_task(
+        &self,
+        server: &str,
+        tool: &str,
+        arguments: impl Serialize + Sync,
+        options: CallOptions,
+    ) -> Result<Started, ManagerError> {
+        let (arguments, options) = (&arguments, &options);
+        self.tool_call(server, tool, options, |client| async move {
+            if client.may_become_task(tool) {
+                return client.start_tool(tool, arguments, None).await;
+            }
+            let result = client.call_tool(tool, arguments).await;
+            result.map(Started::Done)
+        })
+        .await
+    }
+
     /// Takes up a task again, by what was stored of it.
     ///
     /// # Errors
     ///
     /// If its server cannot be connected.
     pub async fn task(&self, ticket: TaskTicket) -> Result<TaskHandle, ManagerError> {
-        let slot = self.hub().slot(&ticket.server)?;
-        let _in_use = slot.usage.call();
-        let client = slot.ready(self.patience(&slot)).await?;
+        let handle = self.shared().handle(&ticket.server)?;
+        let _in_use = handle.usage.call();
+        let client = handle.ready(self.patience(&handle)).await?;
         Ok(client.task(ticket))
     }
 
@@ -145,13 +173,16 @@ impl Manager {
     where
         F: Future<Output = Result<T, CallError>>,
     {
-        let slot = self.hub().slot(server)?;
-        let _in_use = slot.usage.call();
+        let handle = self.shared().handle(server)?;
+        let _in_use = handle.usage.call();
         let caller = options.caller.as_ref();
-        let _lane = slot.lane.enter(caller, Manner::Background, None).await;
-        let usual = slot.config().call_idle_timeout("");
+        let _turn = handle
+            .queue
+            .enter(caller, Concurrency::Background, None)
+            .await;
+        let usual = handle.config().call_idle_timeout("");
         let options = options.for_client(usual.unwrap_or(self.limits().call_idle_timeout()));
-        self.call_on(&slot, |client| call(client.with(options.clone())))
+        self.call_on(&handle, |client| call(client.with(options.clone())))
             .await
     }
 
@@ -214,7 +245,7 @@ impl Manager {
         uri: &str,
         limit: Duration,
     ) -> Result<Arc<ReadResourceResult>, ManagerError> {
-        let slot = self.hub().slot(server)?;
+        let handle = self.shared().handle(server)?;
         let fetch = || {
             self.call(
                 server,
@@ -222,14 +253,14 @@ impl Manager {
             )
         };
         let read = self
-            .hub()
+            .shared()
             .cache
-            .read_through(&slot.name, uri, limit, fetch)
+            .read_through(&handle.name, uri, limit, fetch)
             .await;
         read.map_err(|error| match error {
             ReadThroughError::Fetch(error) => ManagerError::Read(error),
             ReadThroughError::TimedOut { limit } => ManagerError::ReadTimeout {
-                server: slot.name.clone(),
+                server: handle.name.clone(),
                 uri: uri.to_owned(),
                 limit,
             },
@@ -284,12 +315,12 @@ impl Manager {
     where
         F: Future<Output = Result<T, CallError>>,
     {
-        let slot = self.hub().slot(server)?;
-        let _in_use = slot.usage.call();
-        self.call_on(&slot, call).await
+        let handle = self.shared().handle(server)?;
+        let _in_use = handle.usage.call();
+        self.call_on(&handle, call).await
     }
 
-    /// A tool's call: allowed, in its lane, with its time limit.
+    /// A tool's call: allowed, in its queue, with its time limit.
     async fn tool_call<T, F>(
         &self,
         server: &str,
@@ -300,72 +331,93 @@ impl Manager {
     where
         F: Future<Output = Result<T, CallError>>,
     {
-        let slot = self.hub().slot(server)?;
-        let config = slot.config();
+        let handle = self.shared().handle(server)?;
+        let config = handle.config();
         if !config.tools().is_enabled(tool) {
             return Err(ManagerError::ToolDisabled {
-                server: slot.name.clone(),
+                server: handle.name.clone(),
                 tool: tool.to_owned(),
             });
         }
-        let _in_use = slot.usage.call();
-        let manner = match may_share(&slot, tool) {
-            true => Manner::Shared,
-            false => Manner::Alone,
+        let _in_use = handle.usage.call();
+        let concurrency = match may_share(&handle, tool) {
+            true => Concurrency::Shared,
+            false => Concurrency::Exclusive,
         };
         let (caller, on_queued) = (options.caller.as_ref(), options.on_queued.as_ref());
-        let _lane = slot.lane.enter(caller, manner, on_queued).await;
+        let _turn = handle.queue.enter(caller, concurrency, on_queued).await;
+        if let Some(fingerprint) = &options.fingerprint {
+            self.check_fingerprint(&handle, tool, fingerprint).await?;
+        }
         let usual = config
             .call_idle_timeout(tool)
             .unwrap_or(self.limits().call_idle_timeout());
         let options = options.for_client(usual);
-        self.call_on(&slot, |client| call(client.with(options.clone())))
+        self.call_on(&handle, |client| call(client.with(options.clone())))
             .await
+    }
+
+    /// Refuses a call of a tool whose definition is not the expected one (any more). Changes that the
+    /// server announced are fetched first.
+    async fn check_fingerprint(
+        &self,
+        handle: &ServerHandle,
+        tool: &str,
+        expected: &str,
+    ) -> Result<(), ManagerError> {
+        // A server that does not send its list keeps the one it sent last.
+        let _ = tokio::time::timeout(self.limits().list_wait(), handle.fresh()).await;
+        match handle.tool(tool) {
+            Some(entry) if entry.fingerprint().to_string() == expected => Ok(()),
+            _ => Err(ManagerError::ToolChanged {
+                server: handle.name.clone(),
+                tool: tool.to_owned(),
+            }),
+        }
     }
 
     async fn call_on<T, F>(
         &self,
-        slot: &Slot,
+        handle: &ServerHandle,
         call: impl Fn(Client) -> F,
     ) -> Result<T, ManagerError>
     where
         F: Future<Output = Result<T, CallError>>,
     {
-        let patience = self.patience(slot);
-        let client = slot.ready(patience).await?;
+        let patience = self.patience(handle);
+        let client = handle.ready(patience).await?;
         let error = match call(client.clone()).await {
             Ok(answer) => return Ok(answer),
             Err(error) => error,
         };
         if error.is_safe_to_reissue() && !client.is_alive() {
             drop(client);
-            let client = slot.ready(patience).await?;
+            let client = handle.ready(patience).await?;
             return Ok(call(client).await?);
         }
         if is_worrying(&error) {
             // Whether it is the server or the call shows when the server is asked for its lists.
-            slot.signals.changed(&[crate::freshness::Kind::Tools]);
+            handle
+                .signals
+                .changed(&[crate::server::list_refresh::ListKind::Tools]);
         }
         Err(error.into())
     }
 
     /// How long a call waits for its server to be connected.
-    pub(crate) fn patience(&self, slot: &Slot) -> Duration {
-        let own = slot.config().connect_timeout();
+    pub(crate) fn patience(&self, handle: &ServerHandle) -> Duration {
+        let own = handle.config().connect_timeout();
         own.unwrap_or(self.limits().connect_time())
     }
 }
 
 /// Whether a call may run beside others of its server.
-fn may_share(slot: &Slot, tool: &str) -> bool {
-    let config = slot.config();
+fn may_share(handle: &ServerHandle, tool: &str) -> bool {
+    let config = handle.config();
     if config.is_parallel() {
         return true;
     }
-    let listing = slot.listing.lock();
-    let tools = listing.as_ref().map_or(&[][..], |listing| listing.tools());
-    let entry = tools.binary_search_by(|entry| entry.name().cmp(tool));
-    let entry = entry.ok().and_then(|at| tools.get(at));
+    let entry = handle.tool(tool);
     config.is_trusted() && entry.is_some_and(|entry| entry.is_read_only())
 }
 

@@ -7,14 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use mcp_client::{ClientBuilder, EraMemory};
+use mcp_config::{Endpoint, ServerConfig, ServerName};
 use mcp_transport::{
     AuthProvider, BoxError, LocalSpawner, ProcessStatus, ProcessTracker, SpawnRequest,
     SpawnedProcess, Spawner, StdioConnect, StdioLimits, Stop, TransportError,
 };
 use parking_lot::Mutex;
-
-use mcp_config::ServerName;
-use mcp_config::{Endpoint, ServerConfig};
 
 /// Turns configurations into clients to be: where credentials, sandboxes and transports of the
 /// host's own come in.

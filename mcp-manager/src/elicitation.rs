@@ -16,8 +16,8 @@ use tokio::sync::broadcast;
 
 pub(crate) use self::queue::Queue;
 use self::secret::secret_fields;
-use crate::event::Event;
-use crate::lane::{Asked, Lane, Open};
+use crate::call::queue::{Asked, CallQueue, Open};
+use crate::event::ManagerEvent;
 use mcp_config::ServerName;
 
 /// Asks the user on behalf of servers.
@@ -25,7 +25,7 @@ use mcp_config::ServerName;
 /// Questions of one conversation come one after the other, in the order they were asked, and so do
 /// those outside of any; those of different conversations come at the same time. A question that
 /// may be of several conversations is never asked: it is declined
-/// ([`Event::QuestionDeclined`]). A future that is dropped was given up: the answer is not wanted
+/// ([`ManagerEvent::QuestionDeclined`]). A future that is dropped was given up: the answer is not wanted
 /// any more.
 #[async_trait]
 pub trait ElicitationHandler: Send + Sync {
@@ -55,6 +55,9 @@ pub struct Elicitation {
     /// known to have caused it, or only such as have no caller
     /// ([`CallOptions::with_caller`](crate::CallOptions::with_caller)).
     pub calls: Vec<Arc<Caller>>,
+    /// Whether the call can be parked, and its caller allows it
+    /// ([`CallOptions::with_parking`](crate::CallOptions::with_parking)).
+    pub can_park: bool,
 }
 
 /// The two ways of asking.
@@ -103,7 +106,7 @@ pub(crate) struct Answers {
     pub(crate) elicitation: Option<Arc<dyn ElicitationHandler>>,
     pub(crate) host: Option<(Arc<dyn Host>, HostCapabilities)>,
     pub(crate) queue: Queue,
-    pub(crate) events: broadcast::Sender<Event>,
+    pub(crate) events: broadcast::Sender<ManagerEvent>,
 }
 
 impl Answers {
@@ -146,13 +149,18 @@ impl fmt::Debug for Answers {
 pub(crate) struct ServerHost {
     pub(crate) server: ServerName,
     pub(crate) answers: Arc<Answers>,
-    pub(crate) lane: Arc<Lane>,
+    pub(crate) queue: Arc<CallQueue>,
 }
 
 impl ServerHost {
     /// Finds out whose question it is, and asks; cancels when no call waits for it any more.
-    async fn ask(&self, ask: Ask, origin: &Origin) -> Result<ElicitResult, HostError> {
-        let (calls, open) = match self.lane.ask(origin) {
+    async fn ask(
+        &self,
+        ask: Ask,
+        origin: &Origin,
+        can_park: bool,
+    ) -> Result<ElicitResult, HostError> {
+        let (calls, open) = match self.queue.ask(origin) {
             Asked::Owned(calls, open) => (calls, open),
             Asked::Declined(conversations) => {
                 self.decline(conversations);
@@ -161,7 +169,7 @@ impl ServerHost {
         };
         tokio::select! {
             biased;
-            answer = self.put(ask, calls) => answer,
+            answer = self.put(ask, calls, can_park) => answer,
             () = orphaned(open.as_ref()) => Ok(ElicitResult::cancel()),
         }
     }
@@ -170,13 +178,18 @@ impl ServerHost {
     fn decline(&self, conversations: Vec<String>) {
         tracing::warn!(server = %self.server, "a question that may be anybody's: declined");
         let server = self.server.clone();
-        let _ = self.answers.events.send(Event::QuestionDeclined {
+        let _ = self.answers.events.send(ManagerEvent::QuestionDeclined {
             server,
             conversations,
         });
     }
 
-    async fn put(&self, ask: Ask, calls: Vec<Arc<Caller>>) -> Result<ElicitResult, HostError> {
+    async fn put(
+        &self,
+        ask: Ask,
+        calls: Vec<Arc<Caller>>,
+        can_park: bool,
+    ) -> Result<ElicitResult, HostError> {
         let conversation = calls.first().map(|caller| caller.conversation.clone());
         let Some(_turn) = self.answers.queue.turn(&self.server, conversation).await else {
             tracing::warn!(server = %self.server, "a question too many: cancelled");
@@ -187,6 +200,7 @@ impl ServerHost {
             server: self.server.clone(),
             ask,
             calls,
+            can_park,
         };
         match (
             &self.answers.elicitation,
@@ -195,7 +209,9 @@ impl ServerHost {
         ) {
             (Some(user), _, ask) => user.elicit(Elicitation { ask, ..elicitation }).await,
             (None, Some((host, _)), Ask::Form(form)) => {
-                let question = ServerRequest::new(self.server.as_str(), *form).with_origin(origin);
+                let question = ServerRequest::new(self.server.as_str(), *form)
+                    .with_origin(origin)
+                    .with_can_park(can_park);
                 host.elicit_form(question).await
             }
             (None, Some((host, _)), Ask::Url(url)) => {
@@ -232,11 +248,13 @@ impl Host for ServerHost {
             let _ = self
                 .answers
                 .events
-                .send(Event::SecretRefused { server, fields });
+                .send(ManagerEvent::SecretRefused { server, fields });
             return Ok(ElicitResult::decline());
         }
+        let can_park = question.can_park;
         let ServerRequest { params, origin, .. } = question;
-        self.ask(Ask::Form(Box::new(params)), &origin).await
+        self.ask(Ask::Form(Box::new(params)), &origin, can_park)
+            .await
     }
 
     async fn elicit_url(
@@ -244,7 +262,7 @@ impl Host for ServerHost {
         question: ServerRequest<ElicitUrlParams>,
     ) -> Result<ElicitAction, HostError> {
         let ServerRequest { params, origin, .. } = question;
-        let answer = self.ask(Ask::Url(Box::new(params)), &origin).await?;
+        let answer = self.ask(Ask::Url(Box::new(params)), &origin, false).await?;
         Ok(answer.action)
     }
 
@@ -256,7 +274,7 @@ impl Host for ServerHost {
         let over = |reason: &str| HostError::Refused {
             reason: reason.to_owned(),
         };
-        let (calls, open) = match self.lane.ask(&question.origin) {
+        let (calls, open) = match self.queue.ask(&question.origin) {
             Asked::Owned(calls, open) => (calls, open),
             Asked::Declined(conversations) => {
                 self.decline(conversations);

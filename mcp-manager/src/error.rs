@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_client::CallError;
+use mcp_config::ServerName;
 
 use crate::server::ServerState;
-use mcp_config::ServerName;
 
 /// Why a server is in trouble; shared, since everybody who asks is told.
 pub(crate) type Trouble = Arc<dyn Error + Send + Sync>;
@@ -31,6 +31,14 @@ pub enum ManagerError {
     },
     /// The tool is switched off.
     ToolDisabled {
+        /// Which server.
+        server: ServerName,
+        /// Which tool.
+        tool: String,
+    },
+    /// The tool is not defined as the caller expected
+    /// ([`CallOptions::with_fingerprint`](crate::CallOptions::with_fingerprint)); it was not called.
+    ToolChanged {
         /// Which server.
         server: ServerName,
         /// Which tool.
@@ -111,6 +119,11 @@ impl fmt::Display for ManagerError {
             Self::ToolDisabled { server, tool } => write!(
                 f,
                 "tool '{tool}' of server '{server}' is switched off; switch it on to use it"
+            ),
+            Self::ToolChanged { server, tool } => write!(
+                f,
+                "tool '{tool}' of server '{server}' was changed by its server; look at its new \
+                 definition before calling it"
             ),
             Self::Unavailable { server, state, .. } => match state {
                 ServerState::NeedsAuth => write!(

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use mcp_config::ServerName;
 use mcp_jsonrpc::RawJson;
 use mcp_jsonrpc::model::LogMessageParams;
 use serde_json::{Value, json};
@@ -10,12 +11,11 @@ use tokio::sync::broadcast;
 
 use crate::catalog::{CatalogDiff, Entry};
 use crate::server::ServerState;
-use mcp_config::ServerName;
 
 /// Something that happened.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum Event {
+pub enum ManagerEvent {
     /// A server's state changed.
     StateChanged {
         /// Which server.
@@ -134,7 +134,7 @@ pub enum Event {
     },
 }
 
-impl Event {
+impl ManagerEvent {
     /// The event's name in logs and on the wire: `mcp_reconnecting`.
     pub fn name(&self) -> &'static str {
         match self {
@@ -242,27 +242,31 @@ impl Event {
 /// A listener's end of the stream. Each listener gets every event from when it began to listen.
 #[derive(Debug)]
 pub struct Events {
-    pub(crate) receiver: broadcast::Receiver<Event>,
+    pub(crate) receiver: broadcast::Receiver<ManagerEvent>,
 }
 
 impl Events {
     /// The next event; `None` when the manager is gone. Whoever is too slow is told how much they
-    /// missed ([`Event::Lagged`]) and goes on from there; they hold nobody up.
+    /// missed ([`ManagerEvent::Lagged`]) and goes on from there; they hold nobody up.
     ///
     /// Cancel-safe.
-    pub async fn next(&mut self) -> Option<Event> {
+    pub async fn next(&mut self) -> Option<ManagerEvent> {
         match self.receiver.recv().await {
             Ok(event) => Some(event),
-            Err(broadcast::error::RecvError::Lagged(missed)) => Some(Event::Lagged { missed }),
+            Err(broadcast::error::RecvError::Lagged(missed)) => {
+                Some(ManagerEvent::Lagged { missed })
+            }
             Err(broadcast::error::RecvError::Closed) => None,
         }
     }
 
     /// The next event, if there is one already.
-    pub fn try_next(&mut self) -> Option<Event> {
+    pub fn try_next(&mut self) -> Option<ManagerEvent> {
         match self.receiver.try_recv() {
             Ok(event) => Some(event),
-            Err(broadcast::error::TryRecvError::Lagged(missed)) => Some(Event::Lagged { missed }),
+            Err(broadcast::error::TryRecvError::Lagged(missed)) => {
+                Some(ManagerEvent::Lagged { missed })
+            }
             Err(_) => None,
         }
     }

@@ -2,21 +2,41 @@
 
 use std::time::Duration;
 
-use crate::schedule::RetryPolicy;
-use crate::setting::settings;
+use crate::server::schedule::RetryPolicy;
+
+/// Getters and setters of a struct of settings, each declared once.
+macro_rules! settings {
+    (of $Settings:ident; $($(#[$meta:meta])* $name:ident / $with:ident: $Type:ty;)*) => {
+        impl $Settings {$(
+            $(#[$meta])*
+            pub fn $name(&self) -> $Type {
+                self.$name
+            }
+
+            #[doc = concat!("Sets [`", stringify!($name), "`](Self::", stringify!($name), ").")]
+            #[must_use]
+            pub fn $with(mut self, $name: $Type) -> Self {
+                self.$name = $name;
+                self
+            }
+        )*}
+    };
+}
+
+pub(crate) use settings;
 
 /// How much of everything a manager allows. All of it is bounded, always.
 ///
 /// ```
 /// use std::time::Duration;
 ///
-/// let limits = mcp_manager::Limits::default()
+/// let limits = mcp_manager::ManagerLimits::default()
 ///     .with_stdio_starts(4)
 ///     .with_idle_time(Duration::from_secs(600));
 /// assert_eq!(limits.stdio_starts(), 4);
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Limits {
+pub struct ManagerLimits {
     stdio_starts: usize,
     remote_starts: usize,
     connect_time: Duration,
@@ -39,7 +59,7 @@ pub struct Limits {
 }
 
 settings! {
-    of Limits;
+    of ManagerLimits;
     /// How many programs are started at once: from the start until the server is ready, has failed,
     /// or its time to connect is up. The others wait for their turn. Default: 2.
     stdio_starts / with_stdio_starts: usize;
@@ -85,7 +105,7 @@ settings! {
     questions_per_server / with_questions_per_server: usize;
 }
 
-impl Limits {
+impl ManagerLimits {
     /// How lost servers are tried again.
     pub fn retry(&self) -> &RetryPolicy {
         &self.retry
@@ -111,7 +131,7 @@ impl Limits {
     }
 }
 
-impl Default for Limits {
+impl Default for ManagerLimits {
     fn default() -> Self {
         Self {
             stdio_starts: 2,

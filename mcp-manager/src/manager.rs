@@ -1,23 +1,26 @@
 //! The handle: which servers there are, and what they offer.
 
+pub(crate) mod builder;
+pub(crate) mod lifecycle;
+pub(crate) mod shared;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use mcp_client::{Client, ServerDetails};
+use mcp_config::{ServerConfig, ServerName};
 use tokio::task::{AbortHandle, JoinSet};
 
-use crate::builder::ManagerBuilder;
 use crate::catalog::{Catalog, Entry};
 use crate::error::{ManagerError, told};
 use crate::event::Events;
-use crate::hub::Hub;
-use crate::limits::Limits;
+use crate::limits::ManagerLimits;
+use crate::manager::builder::ManagerBuilder;
+use crate::manager::shared::Shared;
 use crate::resource_cache::ResourceCache;
 use crate::server::ServerState;
-use crate::slot::{Command, Slot};
-use mcp_config::ServerConfig;
-use mcp_config::ServerName;
+use crate::server::handle::{Command, ServerHandle};
 
 /// Many servers behind one catalogue.
 ///
@@ -33,15 +36,15 @@ pub struct Manager {
 /// Ends all tasks when the last handle goes.
 #[derive(Debug)]
 pub(crate) struct Inner {
-    pub(crate) hub: Arc<Hub>,
+    pub(crate) shared: Arc<Shared>,
     publisher: AbortHandle,
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
         self.publisher.abort();
-        for slot in self.hub.slots() {
-            if let Some(supervisor) = slot.supervisor.lock().take() {
+        for handle in self.shared.handles() {
+            if let Some(supervisor) = handle.supervisor.lock().take() {
                 supervisor.abort();
             }
         }
@@ -78,37 +81,42 @@ impl Manager {
         ManagerBuilder::new()
     }
 
-    pub(crate) fn new(hub: Arc<Hub>) -> Self {
-        let publisher = tokio::spawn(Arc::clone(&hub).publish()).abort_handle();
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        let publisher = tokio::spawn(Arc::clone(&shared).publish()).abort_handle();
         Self {
-            inner: Arc::new(Inner { hub, publisher }),
+            inner: Arc::new(Inner { shared, publisher }),
         }
     }
 
-    pub(crate) fn hub(&self) -> &Arc<Hub> {
-        &self.inner.hub
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.inner.shared
     }
 
     /// The bounds.
-    pub fn limits(&self) -> &Limits {
-        &self.hub().limits
+    pub fn limits(&self) -> &ManagerLimits {
+        &self.shared().limits
     }
 
     /// What all servers offer now. Keep the snapshot for as long as names of it are in use.
     pub fn catalog(&self) -> Arc<Catalog> {
-        self.hub().catalog()
+        self.shared().catalog()
     }
 
     /// The catalogue, once lists whose servers announced a change have been requested anew: what a
-    /// model is to be given. Waits for [`Limits::list_wait`] at most, and for nothing if no change
+    /// model is to be given. Waits for [`ManagerLimits::list_wait`] at most, and for nothing if no change
     /// was announced; a server that does not answer in time keeps what it offered last.
     pub async fn fresh_catalog(&self) -> Arc<Catalog> {
-        let outdated = |slot: &Arc<Slot>| slot.live.borrow().is_outdated();
-        let slots: Vec<Arc<Slot>> = self.hub().slots().into_iter().filter(outdated).collect();
-        if !slots.is_empty() {
+        let outdated = |handle: &Arc<ServerHandle>| handle.live.borrow().is_outdated();
+        let handles: Vec<Arc<ServerHandle>> = self
+            .shared()
+            .handles()
+            .into_iter()
+            .filter(outdated)
+            .collect();
+        if !handles.is_empty() {
             let mut waiting = JoinSet::new();
-            for slot in slots {
-                waiting.spawn(async move { slot.fresh().await });
+            for handle in handles {
+                waiting.spawn(async move { handle.fresh().await });
             }
             // Those that take longer are not waited for.
             let _ = tokio::time::timeout(self.limits().list_wait(), waiting.join_all()).await;
@@ -119,46 +127,50 @@ impl Manager {
     /// What happens from now on.
     pub fn events(&self) -> Events {
         Events {
-            receiver: self.hub().events.subscribe(),
+            receiver: self.shared().events.subscribe(),
         }
     }
 
     /// All servers, by name.
     pub fn servers(&self) -> Vec<ServerInfo> {
-        self.hub().slots().iter().map(|slot| info(slot)).collect()
+        self.shared()
+            .handles()
+            .iter()
+            .map(|handle| info(handle))
+            .collect()
     }
 
     /// One server.
     pub fn server(&self, name: &str) -> Option<ServerInfo> {
-        self.hub().slot(name).ok().map(|slot| info(&slot))
+        self.shared().handle(name).ok().map(|handle| info(&handle))
     }
 
     /// The names of all servers that are connected.
     pub fn connected(&self) -> Vec<ServerName> {
-        let slots = self.hub().slots().into_iter();
-        let connected = slots.filter(|slot| slot.state().is_connected());
-        connected.map(|slot| slot.name.clone()).collect()
+        let handles = self.shared().handles().into_iter();
+        let connected = handles.filter(|handle| handle.state().is_connected());
+        connected.map(|handle| handle.name.clone()).collect()
     }
 
     /// The connection to a server, if there is one now: for whatever this
     /// crate has no words for. It is not renewed; ask again after a loss.
     pub fn client(&self, name: &str) -> Option<Client> {
-        self.hub().slot(name).ok()?.client()
+        self.shared().handle(name).ok()?.client()
     }
 
     /// The resources that were read.
     pub fn resource_cache(&self) -> &ResourceCache {
-        &self.hub().cache
+        &self.shared().cache
     }
 
     /// Forgets what is kept of a resource.
     pub fn invalidate_resource(&self, server: &ServerName, uri: &str) {
-        self.hub().cache.invalidate(server, uri);
+        self.shared().cache.invalidate(server, uri);
     }
 
     /// Forgets what is kept of all resources of a server.
     pub fn invalidate_resources(&self, server: &ServerName) {
-        self.hub().forget(server);
+        self.shared().forget(server);
     }
 
     /// The tool of this name, as the catalogue has it now.
@@ -175,8 +187,10 @@ impl Manager {
     ///
     /// [`ManagerError::UnknownServer`] if there is none of this name.
     pub fn refresh(&self, name: &str) -> Result<(), ManagerError> {
-        let slot = self.hub().slot(name)?;
-        slot.signals.changed(&crate::freshness::Kind::ALL);
+        let handle = self.shared().handle(name)?;
+        handle
+            .signals
+            .changed(&crate::server::list_refresh::ListKind::ALL);
         Ok(())
     }
 
@@ -188,17 +202,17 @@ impl Manager {
     /// [`ManagerError::UnknownServer`] if there is none of this name, [`ManagerError::ShutDown`]
     /// if it goes meanwhile.
     pub async fn refreshed(&self, name: &str) -> Result<(), ManagerError> {
-        let slot = self.hub().slot(name)?;
-        slot.order(|done| Command::Refresh { done }).await
+        let handle = self.shared().handle(name)?;
+        handle.order(|done| Command::Refresh { done }).await
     }
 
     /// Ends all servers, and returns when nothing of them is left: no connection, no process. Says
     /// which programs had to be killed. From now on the manager does nothing any more.
     pub async fn shutdown(&self) -> Shutdown {
-        self.hub().over.store(true, Ordering::SeqCst);
-        let slots = std::mem::take(&mut *self.hub().servers.lock());
-        self.hub().outdate();
-        let killed = quit(slots.into_values().collect()).await;
+        self.shared().over.store(true, Ordering::SeqCst);
+        let handles = std::mem::take(&mut *self.shared().servers.lock());
+        self.shared().outdate();
+        let killed = quit(handles.into_values().collect()).await;
         // Nothing is offered any more, and nobody has to wait to hear of it.
         self.catalog();
         Shutdown { killed }
@@ -206,31 +220,31 @@ impl Manager {
 }
 
 /// Ends these servers, all at the same time, and waits for them.
-pub(crate) async fn quit(slots: Vec<Arc<Slot>>) -> BTreeMap<ServerName, Vec<String>> {
+pub(crate) async fn quit(handles: Vec<Arc<ServerHandle>>) -> BTreeMap<ServerName, Vec<String>> {
     let mut ending = JoinSet::new();
-    for slot in slots {
+    for handle in handles {
         ending.spawn(async move {
             // One whose supervisor is gone needs no telling.
-            let _ = slot.commands.send(Command::Quit).await;
-            let supervisor = slot.supervisor.lock().take();
+            let _ = handle.commands.send(Command::Quit).await;
+            let supervisor = handle.supervisor.lock().take();
             let killed = match supervisor {
                 Some(supervisor) => supervisor.await.unwrap_or_default(),
                 None => Vec::new(),
             };
-            (slot.name.clone(), killed)
+            (handle.name.clone(), killed)
         });
     }
     let ended = ending.join_all().await.into_iter();
     ended.filter(|(_, killed)| !killed.is_empty()).collect()
 }
 
-fn info(slot: &Slot) -> ServerInfo {
-    let live = slot.live.borrow().clone();
+fn info(handle: &ServerHandle) -> ServerInfo {
+    let live = handle.live.borrow().clone();
     ServerInfo {
-        name: slot.name.clone(),
+        name: handle.name.clone(),
         state: live.state,
         error: live.error.map(|error| told(error.as_ref())),
-        config: slot.config(),
+        config: handle.config(),
         facts: live.client.map(|client| client.server()),
     }
 }

@@ -5,19 +5,18 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use mcp_config::{ServerConfig, ServerName};
 use mcp_jsonrpc::model::{CallToolResult, ReadResourceResult};
 use parking_lot::Mutex;
 use serde::Serialize;
 use tokio::time::Instant;
 
-use crate::builder::ManagerBuilder;
+use crate::call::options::CallOptions;
 use crate::error::ManagerError;
+use crate::manager::builder::ManagerBuilder;
 use crate::manager::{Manager, Shutdown};
-use crate::options::CallOptions;
 use crate::server::ServerState;
-use crate::slot::InUse;
-use mcp_config::ServerConfig;
-use mcp_config::ServerName;
+use crate::server::handle::InUse;
 
 /// How often the pool is looked through for servers that rest.
 const BETWEEN_SWEEPS: Duration = Duration::from_secs(60);
@@ -27,7 +26,7 @@ const BETWEEN_SWEEPS: Duration = Duration::from_secs(60);
 ///
 /// Whoever works with a server takes a [`Lease`]; all leases of one user's server share one
 /// connection. It stays for as long as somebody holds one, and then for
-/// [`Limits::idle_time`](crate::Limits::idle_time).
+/// [`ManagerLimits::idle_time`](crate::ManagerLimits::idle_time).
 ///
 /// ```
 /// use mcp_manager::{Manager, NoopElicitation, Pool};
@@ -164,11 +163,11 @@ impl Manager {
     ///
     /// [`ManagerError::UnknownServer`] if there is none of this name.
     pub fn lease(&self, server: &str) -> Result<Lease, ManagerError> {
-        let slot = self.hub().slot(server)?;
+        let handle = self.shared().handle(server)?;
         Ok(Lease {
             manager: self.clone(),
-            server: slot.name.clone(),
-            _in_use: slot.usage.lease(),
+            server: handle.name.clone(),
+            _in_use: handle.usage.lease(),
         })
     }
 }

@@ -1,9 +1,17 @@
 //! One server's states, as a pure machine: what happens goes in with the time, what to do comes out.
 
+pub(crate) mod connect;
+pub(crate) mod handle;
+pub(crate) mod list_refresh;
+mod lists;
+pub(crate) mod schedule;
+pub(crate) mod signal;
+pub(crate) mod supervisor;
+
 use std::fmt;
 use std::time::Duration;
 
-use crate::schedule::{RetryPolicy, Schedule, Try};
+use crate::server::schedule::{RetryPolicy, Schedule, Try};
 
 /// How many lists in a row may go unanswered, with nothing else under way, before the connection
 /// counts as lost.

@@ -15,7 +15,6 @@ mod listen;
 mod openapi;
 mod own;
 mod page;
-mod parking;
 mod questions;
 mod rate;
 mod routes;

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agent_loop::{Agent, Deferral, Limits, ManagedTools, Mode, Policy, Prices, Toolbox};
+use agent_loop::{Agent, Deferral, ManagedTools, Mode, Policy, Prices, RunLimits, Toolbox};
 use clap::ValueEnum;
 use mcp_manager::{ElicitationHandler, Manager, ServerConfig, Wait};
 use serde::{Deserialize, Serialize};
@@ -143,7 +143,7 @@ impl Workbench {
     pub(crate) async fn governance(
         &self,
         conversation: &ConversationId,
-    ) -> Result<(Policy, Limits), Failure> {
+    ) -> Result<(Policy, RunLimits), Failure> {
         let servers = self.servers.iter();
         let seen = servers.flat_map(|row| auto_approved(row, &self.manager));
         self.store.commit(seen.collect()).await?;
@@ -355,8 +355,8 @@ impl Bounds {
     }
 
     /// The same for the loop.
-    pub(crate) fn limits(&self) -> Limits {
-        let mut limits = Limits::default();
+    pub(crate) fn limits(&self) -> RunLimits {
+        let mut limits = RunLimits::default();
         if let Some(rounds) = self.rounds {
             limits = limits.with_rounds(rounds);
         }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use agent_loop::{Agent, Deferral, ManagedTools};
-use mcp_manager::{Limits, Manager, RetryPolicy, Wait};
+use mcp_manager::{Manager, ManagerLimits, RetryPolicy, Wait};
 use parking_lot::Mutex;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
@@ -89,7 +89,7 @@ async fn under_load(
         .with_healthy_after(Duration::from_secs(5))
         .with_window(Duration::from_secs(60));
     let manager = Manager::builder()
-        .limits(Limits::default().with_retry(retry))
+        .limits(ManagerLimits::default().with_retry(retry))
         .elicitation(Answers(Mutex::new(Random(3))))
         .seed(2026)
         .build();

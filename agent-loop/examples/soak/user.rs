@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use mcp_client::HostError;
 use mcp_jsonrpc::model::ElicitResult;
-use mcp_manager::{Elicitation, ElicitationHandler, Event, Manager, ServerState};
+use mcp_manager::{Elicitation, ElicitationHandler, Manager, ManagerEvent, ServerState};
 use parking_lot::Mutex;
 use tokio::time::{Instant, sleep};
 
@@ -52,10 +52,10 @@ pub(crate) async fn watch(manager: &Manager, sights: Arc<Sights>) {
     let mut events = manager.events();
     while let Some(event) = events.next().await {
         let counter = match event {
-            Event::Reconnecting { attempt: 1, .. } => &sights.lost,
-            Event::Reconnected { .. } => &sights.returned,
-            Event::ServerRemoved { .. } => &sights.given_up,
-            Event::CatalogChanged { .. } => &sights.catalogs,
+            ManagerEvent::Reconnecting { attempt: 1, .. } => &sights.lost,
+            ManagerEvent::Reconnected { .. } => &sights.returned,
+            ManagerEvent::ServerRemoved { .. } => &sights.given_up,
+            ManagerEvent::CatalogChanged { .. } => &sights.catalogs,
             _ => continue,
         };
         counter.fetch_add(1, Ordering::Relaxed);

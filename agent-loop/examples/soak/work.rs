@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use agent_loop::{
-    Agent, Answer, Approval, CallNumber, Decision, Effect, Event, Limits, Mode, Policy, Reason,
-    Rule, Run, Session,
+    Agent, Answer, Approval, CallNumber, Decision, Effect, Mode, Policy, Reason, Rule, Run,
+    RunEvent, RunLimits, Session,
 };
 use mcp_jsonrpc::{RawMap, RawObject};
 use serde_json::json;
@@ -90,8 +90,8 @@ fn policy(random: &mut Random) -> Policy {
     }
 }
 
-fn limits(random: &mut Random) -> Limits {
-    let limits = Limits::default().with_call_idle_timeout(Duration::from_secs(60));
+fn limits(random: &mut Random) -> RunLimits {
+    let limits = RunLimits::default().with_call_idle_timeout(Duration::from_secs(60));
     match random.below(6) {
         0 => limits.with_rounds(2),
         1 => limits.with_calls(3),
@@ -158,19 +158,19 @@ async fn listen(
         };
         match event {
             None => return true,
-            Some(Event::Call(record)) => {
+            Some(RunEvent::Call(record)) => {
                 if let Some(id) = id_of(record.arguments.text())
                     && sitting.seen.insert(id)
                 {
                     desk.ledger.asked(id);
                 }
             }
-            Some(Event::Approval(approval)) => {
+            Some(RunEvent::Approval(approval)) => {
                 answer(desk, &mut session, &approval, random).await;
             }
-            Some(Event::Elicitation { number, .. }) => supply(desk, &mut session, number),
+            Some(RunEvent::Elicitation { number, .. }) => supply(desk, &mut session, number),
             // Of a run that was taken up again, nobody has heard yet what it waits for.
-            Some(Event::Waiting { numbers }) if sitting.taken_up => {
+            Some(RunEvent::Waiting { numbers }) if sitting.taken_up => {
                 let approvals = session.run().approvals();
                 for approval in &approvals {
                     answer(desk, &mut session, approval, random).await;

@@ -12,10 +12,11 @@ use mcp_jsonrpc::{RawJson, RawObject};
 use parking_lot::Mutex;
 use provider_adapters::{Adapter, Event, Model, ModelError, Reply, ReplyStream, Request};
 use serde::{Deserialize, Serialize};
+use tool_policy::ToolInfo;
 
 use super::model::Played;
-use crate::toolbox::{CallContext, FailureKind, Invocation, Outcome, Toolbox};
-use tool_policy::ToolInfo;
+use crate::toolbox::context::CallContext;
+use crate::toolbox::{FailureKind, Invocation, Outcome, Toolbox};
 
 /// A tape of a whole run.
 ///

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
-
-use crate::toolbox::{CallContext, FailureKind, Invocation, Outcome, Toolbox};
 use tool_policy::ToolInfo;
+
+use crate::toolbox::context::CallContext;
+use crate::toolbox::{FailureKind, Invocation, Outcome, Toolbox};
 
 type Answer = Arc<dyn Fn(&Invocation) -> Outcome + Send + Sync>;
 
@@ -85,7 +86,7 @@ impl Toolbox for ScriptedTools {
         Arc::clone(&self.shared.lock().tools)
     }
 
-    async fn call(&self, call: Invocation, _context: CallContext) -> Outcome {
+    async fn call(&self, call: Invocation, context: CallContext) -> Outcome {
         let answer = {
             let mut shared = self.shared.lock();
             shared.calls.push(call.clone());
@@ -103,7 +104,12 @@ impl Toolbox for ScriptedTools {
         match answer {
             Some(Ok(outcome)) => outcome,
             Some(Err(answer)) => answer(&call),
-            None => std::future::pending().await,
+            None => {
+                let hanging = std::future::pending();
+                context
+                    .enforce_timeouts(&call.server, &call.tool, hanging)
+                    .await
+            }
         }
     }
 }

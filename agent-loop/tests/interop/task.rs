@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use agent_loop::{
-    Agent, Answer, Decision, Event, ManagedTools, Mode, Policy, Reason, Run, Status, Toolbox,
+    Agent, Answer, Decision, ManagedTools, Mode, Policy, Reason, Run, RunEvent, Status, Toolbox,
 };
 use mcp_manager::{Manager, ServerConfig, StdioEndpoint, Wait};
 use provider_adapters::Wire;
@@ -90,7 +90,7 @@ async fn perform(wire: Wire) {
     let mut asked = Vec::new();
     let mut session = agent.session(&mut run);
     while let Some(event) = session.next().await {
-        if let Event::Approval(approval) = event {
+        if let RunEvent::Approval(approval) = event {
             asked.push(approval.record.tool_name.clone());
             let decision = if approval.record.arguments.text().contains("d.txt") {
                 Decision::from(Answer::Deny).with_reason("Not that one.")

@@ -2,8 +2,8 @@
 
 use agent_loop::testing::{ScriptedModel, ScriptedTools};
 use agent_loop::{
-    Agent, Answer, AnswerError, AskReason, CallNumber, Consent, Decision, Deferral, Effect, Event,
-    Grant, Mode, Outcome, Policy, Reason, Rule, Run, Status, ToolInfo, Verdict,
+    Agent, Answer, AnswerError, AskReason, CallNumber, Consent, Decision, Deferral, Effect, Grant,
+    Mode, Outcome, Policy, Reason, Rule, Run, RunEvent, Status, ToolInfo, Verdict,
 };
 use mcp_jsonrpc::model::ToolAnnotations;
 use provider_adapters::ToolChoice;
@@ -86,11 +86,11 @@ fn shown(run: &Run, number: CallNumber) -> Consent {
 }
 
 /// Drives a run and answers every approval in the order of `answers`; how many were asked for.
-async fn answering(agent: &Agent, run: &mut Run, answers: &[Answer]) -> (usize, Vec<Event>) {
+async fn answering(agent: &Agent, run: &mut Run, answers: &[Answer]) -> (usize, Vec<RunEvent>) {
     let (mut asked, mut events) = (0, Vec::new());
     let mut session = agent.session(run);
     while let Some(event) = session.next().await {
-        if let Event::Waiting { numbers } = &event {
+        if let RunEvent::Waiting { numbers } = &event {
             let shown = shown(session.run(), numbers[0]);
             match session.answer(&shown, answers[asked]).await {
                 // It may change something: approved for once.
@@ -146,8 +146,8 @@ async fn a_lasting_answer_is_told_and_holds_in_the_next_run_until_the_tool_chang
     let agent = Agent::new(two_rounds("write", "write"), "model", tools.clone());
     let mut run = asking("Go");
     let (_, events) = answering(&agent, &mut run, &[Answer::AlwaysTool]).await;
-    let granted = |event: &Event| match event {
-        Event::Granted(grant) => Some(grant.clone()),
+    let granted = |event: &RunEvent| match event {
+        RunEvent::Granted(grant) => Some(grant.clone()),
         _ => None,
     };
     let grant: Grant = events.iter().find_map(granted).unwrap();
@@ -172,7 +172,7 @@ async fn a_tool_that_changes_after_its_approval_is_asked_for_again() {
     let mut session = agent.session(&mut run);
     let mut whys = Vec::new();
     while let Some(event) = session.next().await {
-        if let Event::Approval(approval) = event {
+        if let RunEvent::Approval(approval) = event {
             whys.push(approval.why);
             if whys.len() == 1 {
                 session
@@ -200,7 +200,7 @@ async fn edited_arguments_are_checked_used_and_told() {
     let mut run = asking("Go");
     let mut session = agent.session(&mut run);
     while let Some(event) = session.next().await {
-        if let Event::Approval(approval) = event {
+        if let RunEvent::Approval(approval) = event {
             let shown = approval.consent();
             let wrong = Decision::from(Answer::Once).with_arguments(object(&json!({"n": "x"})));
             assert!(session.answer(&shown, wrong).await.is_err());
@@ -252,7 +252,7 @@ async fn an_approval_survives_the_process_and_is_asked_for_once() {
     session.answer(&first, Answer::ThisRun).await.unwrap();
     let mut asked = 0;
     while let Some(event) = session.next().await {
-        if let Event::Waiting { numbers } = event {
+        if let RunEvent::Waiting { numbers } = event {
             asked += 1;
             assert_eq!(numbers, [2.into()]);
             let second = shown(session.run(), numbers[0]);
@@ -276,7 +276,7 @@ async fn an_answer_to_an_earlier_definition_is_refused_and_what_waits_now_is_sho
     tools.replace([tool("s", "write").with_fingerprint("2")]);
     let mut session = agent.session(&mut run);
     while let Some(event) = session.next().await {
-        if matches!(event, Event::Waiting { .. }) {
+        if matches!(event, RunEvent::Waiting { .. }) {
             break;
         }
     }
@@ -305,7 +305,7 @@ async fn a_yes_for_read_only_tools_covers_those_that_were_shown_and_no_later_one
     let mut asked = Vec::new();
     let mut session = agent.session(&mut run);
     while let Some(event) = session.next().await {
-        if let Event::Approval(approval) = event {
+        if let RunEvent::Approval(approval) = event {
             asked.push(approval.record.tool_name.clone());
             if asked.len() == 1 {
                 let shown: Vec<&str> = approval
@@ -402,7 +402,7 @@ async fn many_tools_are_searched_without_a_question_and_the_tool_behind_is_asked
     let mut asked = Vec::new();
     let mut session = agent.session(&mut run);
     while let Some(event) = session.next().await {
-        if let Event::Approval(approval) = event {
+        if let RunEvent::Approval(approval) = event {
             asked.push(format!(
                 "{} {} {}",
                 approval.record.server_name,
@@ -430,7 +430,6 @@ async fn no_server_can_pass_for_the_loop_itself() {
     let mut run = asking("Go").with_policy(Policy::new(Mode::Auto));
     let events = drive(&agent, &mut run).await;
     assert!(tools.calls().is_empty());
-    let warned =
-        |event: &Event| matches!(event, Event::Warning { message } if message.contains("reserved"));
+    let warned = |event: &RunEvent| matches!(event, RunEvent::Warning { message } if message.contains("reserved"));
     assert!(events.iter().any(warned), "{events:?}");
 }

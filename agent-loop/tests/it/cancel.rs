@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use agent_loop::testing::{ScriptedModel, ScriptedTools};
 use agent_loop::{
-    Agent, Answer, AnswerError, CallContext, CallProgress, Event, Invocation, LocalTools, Outcome,
-    Reason, Run, Start, Status, ToolInfo, Toolbox,
+    Agent, Answer, AnswerError, CallContext, CallProgress, Invocation, LocalTools, Outcome, Reason,
+    Run, RunEvent, Start, Status, ToolInfo, Toolbox,
 };
 use async_trait::async_trait;
 use mcp_jsonrpc::RawMap;
@@ -26,7 +26,7 @@ async fn a_cancel_in_the_middle_of_a_reply_keeps_the_words_that_were_shown() {
     let mut session = agent.session(&mut run);
     let handle = session.handle();
     while let Some(event) = session.next().await {
-        if matches!(event, Event::Text { .. }) {
+        if matches!(event, RunEvent::Text { .. }) {
             handle.cancel();
         }
     }
@@ -46,7 +46,7 @@ async fn a_cancel_while_tools_run_settles_every_call() {
     let mut run = auto("Go");
     let mut session = agent.session(&mut run);
     while let Some(event) = session.next().await {
-        if matches!(&event, Event::Call(record) if record.status == Status::Done) {
+        if matches!(&event, RunEvent::Call(record) if record.status == Status::Done) {
             session.cancel();
         }
     }
@@ -70,7 +70,7 @@ async fn whoever_answers_a_session_that_is_over_is_told_so() {
     let mut run = asking("Go");
     let mut session = agent.session(&mut run);
     while let Some(event) = session.next().await {
-        if matches!(event, Event::Waiting { .. }) {
+        if matches!(event, RunEvent::Waiting { .. }) {
             break;
         }
     }
@@ -104,7 +104,7 @@ async fn a_dropped_session_interrupts_and_the_run_goes_on() {
     let mut run = auto("Go");
     let mut session = agent.session(&mut run);
     while let Some(event) = session.next().await {
-        if matches!(&event, Event::Call(record) if record.status == Status::Invoking) {
+        if matches!(&event, RunEvent::Call(record) if record.status == Status::Invoking) {
             break;
         }
     }
@@ -127,7 +127,7 @@ async fn a_run_stored_before_a_call_began_never_begins_it_again() {
     let mut session = agent.session(&mut run);
     let mut stored = String::new();
     while let Some(event) = session.next().await {
-        if matches!(&event, Event::Call(record) if record.status == Status::Invoking) {
+        if matches!(&event, RunEvent::Call(record) if record.status == Status::Invoking) {
             assert!(event.is_milestone());
             assert!(tools.calls().is_empty(), "the event comes before the call");
             stored = serde_json::to_string(session.run()).unwrap();
@@ -198,13 +198,16 @@ impl Toolbox for Slow {
     async fn call(&self, call: Invocation, context: CallContext) -> Outcome {
         match (call.tool.as_str(), call.start) {
             ("work", _) => {
-                for percent in [25.0, 50.0, 75.0] {
+                let work = async {
+                    for percent in [25.0, 50.0, 75.0] {
+                        tokio::time::sleep(Duration::from_secs(100)).await;
+                        context.progress(CallProgress::new(percent, Some(100.0), None));
+                    }
                     tokio::time::sleep(Duration::from_secs(100)).await;
-                    context.progress(CallProgress::new(percent, Some(100.0), None));
-                }
-                tokio::time::sleep(Duration::from_secs(100)).await;
-                assert!(context.meta().traceparent().unwrap().starts_with("00-"));
-                Outcome::text("worked")
+                    assert!(context.meta().traceparent().unwrap().starts_with("00-"));
+                    Outcome::text("worked")
+                };
+                context.enforce_timeouts("slow", "work", work).await
             }
             ("ask", Start::Call) => {
                 let parked = json!({
@@ -240,7 +243,7 @@ async fn progress_keeps_a_call_alive() {
     let mut run = auto("Go");
     let events = drive(&agent, &mut run).await;
     assert_eq!(results(&run), ["worked"]);
-    let progress = |event: &&Event| matches!(event, Event::Progress { .. });
+    let progress = |event: &&RunEvent| matches!(event, RunEvent::Progress { .. });
     assert_eq!(events.iter().filter(progress).count(), 3);
 }
 
@@ -255,7 +258,7 @@ async fn a_parked_call_is_answered_in_another_process() {
     assert!(
         events
             .iter()
-            .any(|event| matches!(event, Event::Elicitation { .. }))
+            .any(|event| matches!(event, RunEvent::Elicitation { .. }))
     );
     let stored = serde_json::to_string(&run).unwrap();
 
@@ -279,8 +282,9 @@ async fn a_task_is_taken_up_again_by_its_ticket() {
     let mut session = agent.session(&mut run);
     let mut invoking = 0;
     while let Some(event) = session.next().await {
-        invoking +=
-            usize::from(matches!(&event, Event::Call(record) if record.status == Status::Invoking));
+        invoking += usize::from(
+            matches!(&event, RunEvent::Call(record) if record.status == Status::Invoking),
+        );
         if invoking == 3 {
             break;
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agent_loop::{Agent, Deferral, Event, Mode, Offer, Policy, Run, Status, ToolInfo};
+use agent_loop::{Agent, Deferral, Mode, Offer, Policy, Run, RunEvent, Status, ToolInfo};
 use mcp_jsonrpc::RawObject;
 use provider_adapters::{Adapter, OpenAiChat, Turn};
 use serde_json::{Value, json};
@@ -43,11 +43,11 @@ pub(crate) fn offer(tools: &[ToolInfo]) -> Arc<Offer> {
 }
 
 /// Drives a run to its end or to where it waits, and returns what happened.
-pub(crate) async fn drive(agent: &Agent, run: &mut Run) -> Vec<Event> {
+pub(crate) async fn drive(agent: &Agent, run: &mut Run) -> Vec<RunEvent> {
     let mut events = Vec::new();
     let mut session = agent.session(run);
     while let Some(event) = session.next().await {
-        let waits = matches!(event, Event::Waiting { .. });
+        let waits = matches!(event, RunEvent::Waiting { .. });
         events.push(event);
         if waits {
             break;
@@ -57,9 +57,9 @@ pub(crate) async fn drive(agent: &Agent, run: &mut Run) -> Vec<Event> {
 }
 
 /// Every change of a call's status, as `name status`.
-pub(crate) fn statuses(events: &[Event]) -> Vec<String> {
-    let status = |event: &Event| match event {
-        Event::Call(record) => Some(format!(
+pub(crate) fn statuses(events: &[RunEvent]) -> Vec<String> {
+    let status = |event: &RunEvent| match event {
+        RunEvent::Call(record) => Some(format!(
             "{} {}",
             record.display_name,
             json!(record.status).as_str().unwrap()

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use agent_loop::{
-    Answer, CallNumber, Decision, FailureKind, Invocation, Limits, Mode, Offer, Outcome, Policy,
-    Reason, Run, Start, Status, Step, ToolInfo,
+    Answer, CallNumber, Decision, FailureKind, Invocation, Mode, Offer, Outcome, Policy, Reason,
+    Run, RunLimits, Start, Status, Step, ToolInfo,
 };
 use mcp_jsonrpc::RawMap;
 use proptest::prelude::*;
@@ -267,7 +267,7 @@ impl Stage {
         if script.unattended {
             policy = policy.unattended();
         }
-        let mut limits = Limits::default()
+        let mut limits = RunLimits::default()
             .with_rounds(script.rounds)
             .with_calls(script.calls)
             .with_parallel(script.parallel);

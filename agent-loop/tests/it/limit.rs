@@ -1,11 +1,13 @@
-//! Limits, circles, big results, many tools.
+//! Limits, loops, big results, many tools.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use agent_loop::testing::{ScriptedModel, ScriptedTools};
 use agent_loop::{
-    Agent, CallContext, Deferral, Effect, Event, LimitKind, Limits, LocalTools, Mode, Outcome,
-    Policy, Prices, Reason, Rule, Status, ToolInfo,
+    Agent, Deferral, Effect, JoinedTools, LimitKind, LocalTools, Mode, Outcome, Policy, Prices,
+    Reason, Rule, RunEvent, RunLimits, Status, ToolInfo,
 };
 use mcp_jsonrpc::RawJson;
 use mcp_jsonrpc::model::{CallToolResult, ContentBlock, ImageContent};
@@ -14,7 +16,6 @@ use provider_adapters::{
     Usage, Wire,
 };
 use serde_json::json;
-use tokio::time::{Instant, sleep};
 
 use crate::kit::{auto, drive, ends, last_words, results, tool};
 
@@ -36,7 +37,7 @@ fn stepping() -> ScriptedTools {
 async fn the_limit_on_calls_settles_the_rest() {
     let calls = (0..4).map(|n| ("step", json!({"n": n})));
     let agent = Agent::new(ScriptedModel::new().calls(calls), "model", stepping());
-    let mut run = auto("Go").with_limits(Limits::default().with_calls(2));
+    let mut run = auto("Go").with_limits(RunLimits::default().with_calls(2));
     drive(&agent, &mut run).await;
     assert_eq!(run.reason(), Some(&Reason::Limit(LimitKind::Calls)));
     let want = [
@@ -46,31 +47,6 @@ async fn the_limit_on_calls_settles_the_rest() {
         Status::Cancelled,
     ];
     assert_eq!(ends(&run), want);
-}
-
-/// A tool whose server asks somebody for ten minutes, and that works for `own` itself.
-async fn asking(own: Duration) -> Vec<Status> {
-    let people = Duration::from_secs(600);
-    let ask = move |_, context: CallContext| async move {
-        let asked = Instant::now();
-        context.stands_still(move || asked.elapsed().min(people));
-        sleep(people + own).await;
-        "answered"
-    };
-    let tools = LocalTools::new("s").with(tool("s", "ask"), ask);
-    let model = ScriptedModel::new()
-        .calls([("ask", json!({}))])
-        .says("Done.");
-    let limits = Limits::default().with_call_idle_timeout(Duration::from_secs(60));
-    let mut run = auto("Go").with_limits(limits);
-    drive(&Agent::new(model, "model", tools), &mut run).await;
-    ends(&run)
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_time_people_take_to_answer_a_server_is_not_the_tools() {
-    assert_eq!(asking(Duration::from_secs(59)).await, [Status::Done]);
-    assert_eq!(asking(Duration::from_secs(61)).await, [Status::Error]);
 }
 
 fn paid(input: u64, output: u64) -> Reply {
@@ -86,8 +62,11 @@ fn paid(input: u64, output: u64) -> Reply {
 #[tokio::test]
 async fn tokens_and_cost_are_counted_and_limited() {
     for (limits, kind) in [
-        (Limits::default().with_tokens(1_000), LimitKind::Tokens),
-        (Limits::default().with_cost_micros(4_500), LimitKind::Cost),
+        (RunLimits::default().with_tokens(1_000), LimitKind::Tokens),
+        (
+            RunLimits::default().with_cost_micros(4_500),
+            LimitKind::Cost,
+        ),
     ] {
         let model = ScriptedModel::new()
             .replies(paid(500, 100))
@@ -100,10 +79,10 @@ async fn tokens_and_cost_are_counted_and_limited() {
         assert_eq!(ends(&run), [Status::Done, Status::Cancelled]);
         assert_eq!(run.spent().tokens, 1_200);
         assert_eq!(run.spent().cost_micros, 6_000);
-        let told = |event: &&Event| {
+        let told = |event: &&RunEvent| {
             matches!(
                 event,
-                Event::Usage {
+                RunEvent::Usage {
                     cost_micros: Some(3_000),
                     ..
                 }
@@ -128,7 +107,7 @@ fn cost_counts_cached_tokens_the_way_each_wire_reports_them() {
 async fn the_limit_on_time_stops_what_runs() {
     let tools = ScriptedTools::new().with_hanging(tool("s", "step"));
     let agent = Agent::new(steps(1), "model", tools);
-    let mut run = auto("Go").with_limits(Limits::default().with_time(Duration::from_secs(10)));
+    let mut run = auto("Go").with_limits(RunLimits::default().with_time(Duration::from_secs(10)));
     let begin = tokio::time::Instant::now();
     drive(&agent, &mut run).await;
     assert_eq!(begin.elapsed().as_secs(), 10);
@@ -141,11 +120,11 @@ async fn the_time_people_take_does_not_count() {
     let agent = Agent::new(steps(1).says("Done."), "model", stepping());
     let mut run = auto("Go")
         .with_policy(Policy::default())
-        .with_limits(Limits::default().with_time(Duration::from_secs(10)));
+        .with_limits(RunLimits::default().with_time(Duration::from_secs(10)));
     let mut session = agent.session(&mut run);
     let handle = session.handle();
     while let Some(event) = session.next().await {
-        if matches!(event, Event::Waiting { .. }) {
+        if matches!(event, RunEvent::Waiting { .. }) {
             let handle = handle.clone();
             let shown = session.run().approvals()[0].consent();
             tokio::spawn(async move {
@@ -162,7 +141,7 @@ async fn the_time_people_take_does_not_count() {
 async fn at_a_limit_the_model_may_sum_up_without_tools() {
     let model = steps(2).says("So far: one step.");
     let agent = Agent::new(model.clone(), "model", stepping());
-    let mut run = auto("Go").with_limits(Limits::default().with_rounds(2).with_summary());
+    let mut run = auto("Go").with_limits(RunLimits::default().with_rounds(2).with_summary());
     drive(&agent, &mut run).await;
     assert_eq!(run.reason(), Some(&Reason::Limit(LimitKind::Rounds)));
     assert_eq!(last_words(&run), "So far: one step.");
@@ -237,18 +216,21 @@ async fn unknown_tools_and_bad_arguments_are_explained() {
 #[tokio::test(start_paused = true)]
 async fn calls_run_side_by_side_where_that_is_safe() {
     let elapsed = |tools: Vec<ToolInfo>| async move {
-        let mut local = agent_loop::LocalTools::new("x");
         let names: Vec<String> = tools.iter().map(|tool| tool.name.clone()).collect();
-        let mut joined = agent_loop::JoinedTools::new();
+        let mut servers: BTreeMap<String, LocalTools> = BTreeMap::new();
         for tool in tools {
-            local = agent_loop::LocalTools::new(tool.server.clone());
-            local = local.with(tool, |_, _| async {
+            let server = tool.server.clone();
+            let local = servers.remove(&server);
+            let local = local.unwrap_or_else(|| LocalTools::new(server.clone()));
+            let local = local.with(tool, |_, _| async {
                 tokio::time::sleep(Duration::from_secs(1)).await;
                 "done"
             });
-            joined = joined.with(local.clone());
+            servers.insert(server, local);
         }
-        drop(local);
+        let joined = servers
+            .into_values()
+            .fold(JoinedTools::new(), JoinedTools::with);
         let calls = names.iter().map(|name| (name.clone(), json!({})));
         let agent = Agent::new(
             ScriptedModel::new().calls(calls).says("Done."),
@@ -294,6 +276,31 @@ async fn calls_run_side_by_side_where_that_is_safe() {
         .map(|n| tool(&format!("s{n}"), &format!("t{n}")))
         .collect();
     assert_eq!(elapsed(many).await, 2, "eight at a time");
+}
+
+/// Calls that are started together are tasks of their own; they queue in the model's order anyway.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn calls_of_one_server_run_in_the_models_order() {
+    let order = Arc::new(parking_lot::Mutex::new(Vec::new()));
+    let seen = Arc::clone(&order);
+    let tools = LocalTools::new("s").with(tool("s", "step"), move |arguments, _| {
+        let seen = Arc::clone(&seen);
+        async move {
+            let n: serde_json::Value = arguments.parse().unwrap();
+            tokio::task::yield_now().await;
+            seen.lock().push(n["n"].as_u64().unwrap());
+            "done"
+        }
+    });
+    for _ in 0..20 {
+        let calls = (0..8).map(|n| ("step", json!({"n": n})));
+        let model = ScriptedModel::new().calls(calls).says("Done.");
+        drive(&Agent::new(model, "model", tools.clone()), &mut auto("Go")).await;
+        assert_eq!(
+            std::mem::take(&mut *order.lock()),
+            (0..8).collect::<Vec<u64>>()
+        );
+    }
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! A manager's servers as a toolbox.
 
 use agent_loop::testing::ScriptedModel;
-use agent_loop::{Agent, Event, ManagedTools, Run, Status};
+use agent_loop::{Agent, ManagedTools, Run, RunEvent, Status};
 use async_trait::async_trait;
 use mcp_client::HostError;
 use mcp_jsonrpc::RawMap;
@@ -73,7 +73,7 @@ async fn a_managers_tools_are_called_with_progress_and_trace() {
     assert!(
         events
             .iter()
-            .any(|event| matches!(event, Event::Progress { .. }))
+            .any(|event| matches!(event, RunEvent::Progress { .. }))
     );
     let calls = server.log().of_method("tools/call");
     let parent = calls[0]["params"]["_meta"]["traceparent"].as_str().unwrap();
@@ -95,7 +95,7 @@ async fn a_servers_question_is_parked_stored_and_answered_later() {
     let mut run = auto("Go");
     let events = drive(&agent, &mut run).await;
     let asked = events.iter().find_map(|event| match event {
-        Event::Elicitation { number, parked } => Some((*number, parked.open().len())),
+        RunEvent::Elicitation { number, parked } => Some((*number, parked.open().len())),
         _ => None,
     });
     assert_eq!(asked, Some((1.into(), 1)), "{events:?}");

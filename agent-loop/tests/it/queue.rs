@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agent_loop::testing::ScriptedModel;
-use agent_loop::{Agent, CallContext, Event, Invocation, Outcome, Status, ToolInfo, Toolbox};
+use agent_loop::{Agent, CallContext, Invocation, Outcome, RunEvent, Status, ToolInfo, Toolbox};
 use async_trait::async_trait;
-use mcp_manager::{QueueReason, Queued};
+use mcp_client::{QueueReason, Queued};
 use serde_json::json;
 
 use crate::kit::{auto, drive, ends, results, tool};
@@ -34,7 +34,7 @@ impl Toolbox for Busy {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_queued_call_is_told_of_and_its_time_limit_begins_with_its_turn() {
+async fn a_queued_call_is_reported_with_every_reason() {
     let tools = Busy(Arc::from([tool("a", "work")]));
     let name = tools.0[0].name.clone();
     let model = ScriptedModel::new()
@@ -46,7 +46,7 @@ async fn a_queued_call_is_told_of_and_its_time_limit_begins_with_its_turn() {
     let reasons: Vec<_> = events
         .iter()
         .filter_map(|event| match event {
-            Event::Queued { queued, .. } => Some(queued.as_ref().map(|queued| queued.reason)),
+            RunEvent::Queued { queued, .. } => Some(queued.as_ref().map(|queued| queued.reason)),
             _ => None,
         })
         .collect();

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use agent_loop::testing::{ScriptedModel, ScriptedTools};
 use agent_loop::{
-    Agent, Answer, AnswerError, Event, FailureKind, Handle, JoinedTools, LimitKind, Limits,
-    LocalTools, Outcome, Reason, Selection, Status, setup_tools,
+    Agent, Answer, AnswerError, FailureKind, Handle, JoinedTools, LimitKind, LocalTools, Outcome,
+    Reason, RunEvent, RunLimits, Selection, Status, setup_tools,
 };
 use provider_adapters::{Anthropic, Expected, Gemini, OpenAiChat, PromptMode, Turn, text_decoder};
 use serde_json::json;
@@ -25,7 +25,7 @@ async fn without_tools_the_reply_passes_through() {
     let events = drive(&agent, &mut run).await;
     assert!(matches!(
         events.last(),
-        Some(Event::Done {
+        Some(RunEvent::Done {
             reason: Reason::Finished
         })
     ));
@@ -105,7 +105,7 @@ async fn at_the_depth_limit_open_calls_are_settled_and_the_run_can_go_on() {
         model = model.calls([("step", json!({"n": n}))]);
     }
     let agent = scripted(model.says("Done."), &tools);
-    let mut run = auto("Go").with_limits(Limits::default().with_rounds(3));
+    let mut run = auto("Go").with_limits(RunLimits::default().with_rounds(3));
     drive(&agent, &mut run).await;
     assert_eq!(run.reason(), Some(&Reason::Limit(LimitKind::Rounds)));
     assert_eq!(ends(&run), [Status::Done, Status::Done, Status::Cancelled]);
@@ -120,8 +120,8 @@ async fn at_the_depth_limit_open_calls_are_settled_and_the_run_can_go_on() {
 #[tokio::test]
 async fn twenty_rounds_by_default_and_zero_is_no_limit() {
     for (limits, rounds) in [
-        (Limits::default(), 20),
-        (Limits::default().with_rounds(0), 40),
+        (RunLimits::default(), 20),
+        (RunLimits::default().with_rounds(0), 40),
     ] {
         let tools = ScriptedTools::new().with_answer(tool("s", "step"), |call| {
             Outcome::text(format!("step {}", call.number))
@@ -161,7 +161,7 @@ async fn prompt_mode_runs_the_same_loop() {
         ["step pending", "step invoking", "step done"]
     );
     assert_eq!(last_words(&run), "Done.");
-    assert!(events.contains(&Event::Text {
+    assert!(events.contains(&RunEvent::Text {
         text: "Let me look.\n".to_owned()
     }));
 }
@@ -178,7 +178,7 @@ async fn chunks_come_in_order_by_their_names() {
     let agent = scripted(model, &tools);
     let mut run = auto("Go");
     let events = drive(&agent, &mut run).await;
-    let chunks: Vec<_> = events.iter().filter_map(Event::chunk).collect();
+    let chunks: Vec<_> = events.iter().filter_map(RunEvent::chunk).collect();
     insta::assert_json_snapshot!(serde_json::to_value(&chunks).unwrap());
 }
 
@@ -194,7 +194,7 @@ async fn a_call_waits_for_confirmation() {
     let mut session = agent.session(&mut run);
     let mut events = Vec::new();
     while let Some(event) = session.next().await {
-        if let Event::Approval(approval) = &event {
+        if let RunEvent::Approval(approval) = &event {
             let number = approval.record.number;
             let answer = if number.get() == 1 {
                 Answer::Once
@@ -232,7 +232,7 @@ async fn an_answer_from_another_task_counts_once() {
     let handle: Handle = session.handle();
     let mut person = None;
     while let Some(event) = session.next().await {
-        if matches!(event, Event::Waiting { .. }) {
+        if matches!(event, RunEvent::Waiting { .. }) {
             let handle = handle.clone();
             let shown = session.run().approvals()[0].consent();
             person = Some(tokio::spawn(async move {
@@ -289,8 +289,7 @@ async fn toolboxes_join_and_an_existing_name_is_skipped() {
     let mut run = auto("Go");
     let events = drive(&agent, &mut run).await;
     assert_eq!(results(&run), ["file", "no clock"]);
-    let warned =
-        |event: &Event| matches!(event, Event::Warning { message } if message.contains("left out"));
+    let warned = |event: &RunEvent| matches!(event, RunEvent::Warning { message } if message.contains("left out"));
     assert_eq!(events.iter().filter(|event| warned(event)).count(), 1);
 }
 

@@ -7,7 +7,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use agent_loop::testing::ScriptedModel;
-use agent_loop::{Agent, Limits, LocalTools, Mode, Policy, Run, ToolInfo};
+use agent_loop::{Agent, RunLimits, LocalTools, Mode, Policy, Run, ToolInfo};
 use bench::allocations::Counted;
 use bench::contest::{Contest, Plan};
 use bench::cpu_time::cpu_time;
@@ -93,7 +93,7 @@ impl Ours {
         let agent = Agent::new(model, "model", self.tools.clone());
         let mut run = Run::default()
             .with_policy(Policy::new(Mode::Auto))
-            .with_limits(Limits::default().with_rounds(0));
+            .with_limits(RunLimits::default().with_rounds(0));
         run.ask("research");
         runtime.block_on(async {
             let mut session = agent.session(&mut run);

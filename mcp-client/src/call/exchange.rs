@@ -145,6 +145,8 @@ impl Connection {
         let span = tracing::Span::current();
         span.record("jsonrpc.request.id", opened.id);
         span.record("network.transport", self.network());
+        let revision = dialect.revision().map(tracing::field::display);
+        span.record("mcp.protocol.version", revision);
         let mut outgoing = self.outgoing(dialect, attempt, opened.id)?;
         outgoing.alone = opened.alone;
         tracing::trace!(

@@ -236,7 +236,11 @@ impl Client {
                 return Err(self.invalid(call, "it asks for something unknown"));
             };
             let kind = ask.kind();
-            match self.connection().ask_host(ask, self.origin()).await {
+            match self
+                .connection()
+                .ask_host(ask, self.origin(), self.may_park())
+                .await
+            {
                 Ok(answer) => drop(answers.insert(key, answer)),
                 Err(Unanswered::Host(HostError::Later)) => later = true,
                 Err(why) => return Err(self.unanswered(call, kind, why)),
@@ -259,6 +263,10 @@ impl Client {
     /// The origin of input requests of this handle's calls.
     fn origin(&self) -> Origin {
         Origin::of(self.options().and_then(|options| options.caller.clone()))
+    }
+
+    fn may_park(&self) -> bool {
+        self.options().is_some_and(|options| options.parking)
     }
 
     /// The call's params without what we add.
@@ -326,7 +334,7 @@ impl Client {
             let url = one.url.clone();
             match self
                 .connection()
-                .ask_host(HostRequest::Url(one), self.origin())
+                .ask_host(HostRequest::Url(one), self.origin(), false)
                 .await
             {
                 Ok(answer) if is_accepted(&answer) => state.visited.push(url),

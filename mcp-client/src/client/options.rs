@@ -28,6 +28,7 @@ pub struct CallOptions {
     pub(crate) meta: Option<Meta>,
     pub(crate) log_level: Option<LoggingLevel>,
     pub(crate) caller: Option<Arc<Caller>>,
+    pub(crate) parking: bool,
 }
 
 impl CallOptions {
@@ -82,6 +83,15 @@ impl CallOptions {
         self.caller = Some(caller.into());
         self
     }
+
+    /// Allows the call to be parked: what its server asks in its result comes with
+    /// [`ServerRequest::can_park`](crate::ServerRequest), so that the host may answer
+    /// [`HostError::Later`](crate::HostError::Later).
+    #[must_use]
+    pub fn with_parking(mut self) -> Self {
+        self.parking = true;
+        self
+    }
 }
 
 impl fmt::Debug for CallOptions {
@@ -93,6 +103,7 @@ impl fmt::Debug for CallOptions {
             .field("meta", &self.meta)
             .field("log_level", &self.log_level)
             .field("caller", &self.caller)
+            .field("parking", &self.parking)
             .finish()
     }
 }

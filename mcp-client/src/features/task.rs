@@ -117,6 +117,17 @@ impl Client {
         Ok(Started::Task(self.handle(created.task.task_id)))
     }
 
+    /// Whether the server may make a task of a call of `tool`, so that
+    /// [`start_tool`](Self::start_tool) is the way to call it. Servers of 2025-11-25 make one of every
+    /// call that asks for it, so only tools that require a task count, by the last list of tools.
+    pub fn may_become_task(&self, tool: &str) -> bool {
+        match self.revision().has_tasks() {
+            TaskForm::Extension => true,
+            TaskForm::Experimental => self.connection().snapshot().task_tools.contains(tool),
+            _ => false,
+        }
+    }
+
     /// Resumes a task.
     pub fn task(&self, ticket: TaskTicket) -> TaskHandle {
         TaskHandle {

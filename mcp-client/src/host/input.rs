@@ -83,6 +83,7 @@ impl Connection {
         &self,
         ask: HostRequest,
         origin: Origin,
+        can_park: bool,
     ) -> Result<RawJson, Unanswered> {
         let can = self.settings.capabilities;
         let declared = match &ask {
@@ -101,7 +102,7 @@ impl Connection {
         };
         let _pause = ClockPause::new(self);
         let limit = self.settings.limits.input_timeout();
-        let answer = put(host.as_ref(), &self.settings.name, ask, origin);
+        let answer = put(host.as_ref(), &self.settings.name, ask, origin, can_park);
         tokio::time::timeout(limit, answer)
             .await
             .unwrap_or(Err(Unanswered::TooSlow))
@@ -113,12 +114,15 @@ async fn put(
     server: &Arc<str>,
     ask: HostRequest,
     origin: Origin,
+    can_park: bool,
 ) -> Result<RawJson, Unanswered> {
     let server = Arc::clone(server);
     match ask {
         HostRequest::Form(params) => {
             let form = params.requested_schema.clone();
-            let question = ServerRequest::new(server, params).with_origin(origin);
+            let question = ServerRequest::new(server, params)
+                .with_origin(origin)
+                .with_can_park(can_park);
             let answer = host.elicit_form(question).await;
             let mut answer = declined(answer, ElicitResult::decline)?;
             answer.content = match (&answer.action, answer.content.take()) {

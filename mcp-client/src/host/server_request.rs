@@ -106,7 +106,7 @@ fn open(connection: &Arc<Connection>, id: RequestId, ask: HostRequest, origin: O
     };
     let task = tokio::spawn(async move {
         let kind = Kind::of(&ask);
-        let outcome = open.connection.ask_host(ask, origin).await;
+        let outcome = open.connection.ask_host(ask, origin, false).await;
         if open.is_wanted() {
             reply(&open.connection, &open.id, kind, outcome);
         }

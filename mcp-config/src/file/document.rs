@@ -1,7 +1,6 @@
 //! A file as a tree of values that know where they stand.
 
-use jsonc_parser::ast;
-use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use jsonc_parser::{CollectOptions, ParseOptions, ast, parse_to_ast};
 use serde_json::{Number, Value};
 
 use crate::dialect::Dialect;

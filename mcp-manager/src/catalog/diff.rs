@@ -4,8 +4,9 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::{Catalog, Entry, Listing};
 use mcp_config::ServerName;
+
+use super::{Catalog, Entry, Listing};
 
 /// What changed from one [`Catalog`] to another, in catalogue order.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
+use mcp_config::{ServerName, ToolSettings};
 use mcp_jsonrpc::RawObject;
 use mcp_jsonrpc::model::{Tool, ToolAnnotations};
 use serde::ser::{Serialize, SerializeStruct, Serializer};
+use tool_policy::{Document, Fingerprint};
 
 use crate::catalog::name::ExposedName;
-use mcp_config::ServerName;
-use mcp_config::ToolSettings;
-use tool_policy::{Document, Fingerprint};
 
 /// A tool with its server: what a host shows, what a model is given, where a call goes.
 #[derive(Clone, Debug)]

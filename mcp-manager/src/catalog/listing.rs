@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
+use mcp_config::{ServerName, ToolSettings};
 use mcp_jsonrpc::model::{Prompt, Resource, ResourceTemplate, Tool};
 
 use super::entry::Entry;
 use super::problem::{ItemKind, ListProblem};
-use mcp_config::ServerName;
-use mcp_config::ToolSettings;
 
 /// What one server offers: each list in the order of its names, each name once.
 #[derive(Clone, Debug)]

@@ -1,14 +1,13 @@
 //! Questions of one conversation wait for each other: they are answered one at a time.
 
 use std::collections::BTreeMap;
-
 use std::sync::Arc;
 
+use mcp_config::ServerName;
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::limits::Limits;
-use mcp_config::ServerName;
+use crate::limits::ManagerLimits;
 
 /// The questions that are open, of all servers.
 #[derive(Debug)]
@@ -35,7 +34,7 @@ struct Place<'a> {
 }
 
 impl Queue {
-    pub(crate) fn new(limits: &Limits) -> Self {
+    pub(crate) fn new(limits: &ManagerLimits) -> Self {
         Self {
             turns: Mutex::default(),
             open: Mutex::default(),

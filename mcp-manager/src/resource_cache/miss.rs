@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use mcp_config::ServerName;
 use mcp_jsonrpc::model::ReadResourceResult;
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
@@ -12,7 +13,6 @@ use tokio::time::Instant;
 use super::ResourceCache;
 use super::key::Key;
 use super::shard::Flight;
-use mcp_config::ServerName;
 
 /// The beginning of a read, to be handed in with what it brings.
 #[derive(Clone, Debug)]

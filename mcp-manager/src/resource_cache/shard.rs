@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use lru::LruCache;
+use mcp_config::ServerName;
 use mcp_jsonrpc::model::ReadResourceResult;
 
 use super::key::{Hashed, Key};
-use mcp_config::ServerName;
 
 /// A part of the cache.
 pub(super) struct Shard {

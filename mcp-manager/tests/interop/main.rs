@@ -18,7 +18,8 @@ use std::time::Duration;
 
 use mcp_client::CallError;
 use mcp_manager::{
-    DefaultConnector, Event, Manager, ServerConfig, ServerState, StdioEndpoint, Wait, flatten,
+    DefaultConnector, Manager, ManagerEvent, ServerConfig, ServerState, StdioEndpoint, Wait,
+    flatten,
 };
 use mcp_transport::ProcessTracker;
 use serde_json::{Value, json};
@@ -139,8 +140,12 @@ async fn five_servers_work_at_once_one_is_killed_and_returns_and_none_is_left() 
     let mut told = Vec::new();
     while let Some(event) = events.try_next() {
         match event {
-            Event::StateChanged { ref server, .. } => assert_eq!(server.as_str(), "everything"),
-            Event::Reconnecting { .. } | Event::Reconnected { .. } => told.push(event.name()),
+            ManagerEvent::StateChanged { ref server, .. } => {
+                assert_eq!(server.as_str(), "everything")
+            }
+            ManagerEvent::Reconnecting { .. } | ManagerEvent::Reconnected { .. } => {
+                told.push(event.name())
+            }
             _ => {}
         }
     }

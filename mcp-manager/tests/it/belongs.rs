@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use mcp_client::{Caller, HostError};
 use mcp_jsonrpc::model::{CallToolResult, ElicitResult};
 use mcp_manager::{
-    CallOptions, Elicitation, ElicitationHandler, Event, Manager, ManagerError, QueueReason,
+    CallOptions, Elicitation, ElicitationHandler, Manager, ManagerError, ManagerEvent, QueueReason,
     Queued, ServerConfig, Wait,
 };
 use parking_lot::Mutex;
@@ -198,7 +198,7 @@ async fn a_question_that_may_be_of_two_conversations_is_asked_in_none_and_declin
     assert_eq!(house.answers(), [(json!("q"), json!("decline"))]);
     let declined = loop {
         let event = events.next().await.unwrap();
-        if let Event::QuestionDeclined { .. } = event {
+        if let ManagerEvent::QuestionDeclined { .. } = event {
             break event;
         }
     };

@@ -8,7 +8,8 @@ use async_trait::async_trait;
 use mcp_client::{Host, HostCapabilities, HostError, ServerRequest};
 use mcp_jsonrpc::model::{ElicitResult, Root};
 use mcp_manager::{
-    Elicitation, ElicitationHandler, Event, Limits, Manager, ManagerBuilder, NoopElicitation, Wait,
+    Elicitation, ElicitationHandler, Manager, ManagerBuilder, ManagerEvent, ManagerLimits,
+    NoopElicitation, Wait,
 };
 use parking_lot::Mutex;
 use serde_json::{Value, json};
@@ -121,7 +122,7 @@ async fn secrets_are_never_asked_in_a_form() {
     assert!(user.asked.lock().is_empty());
     let refused = loop {
         let event = events.next().await.unwrap();
-        if let Event::SecretRefused { .. } = event {
+        if let ManagerEvent::SecretRefused { .. } = event {
             break event;
         }
     };
@@ -136,7 +137,7 @@ async fn one_server_cannot_fill_the_queue() {
     let fakes = Fakes::default();
     let (a, b) = (fakes.add("a", &[]), fakes.add("b", &[]));
     let user = User::default();
-    let limits = Limits::default().with_questions_per_server(2);
+    let limits = ManagerLimits::default().with_questions_per_server(2);
     let builder = Manager::builder().elicitation(user.clone()).limits(limits);
     let _manager = manager(&fakes, builder, &["a", "b"]).await;
     for id in 1..=5 {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_manager::{Event, Limits, Manager, ServerState, Wait};
+use mcp_manager::{Manager, ManagerEvent, ManagerLimits, ServerState, Wait};
 
 use crate::fake::{Door, Fakes, remote};
 use crate::watch::{manager, state};
@@ -11,14 +11,14 @@ use crate::watch::{manager, state};
 async fn a_slow_listener_is_told_what_it_missed_and_holds_nobody_up() {
     let fakes = Fakes::default();
     fakes.add("a", &["echo"]);
-    let limits = Limits::default().with_queued_events(4);
+    let limits = ManagerLimits::default().with_queued_events(4);
     let manager = Manager::builder().connector(fakes).limits(limits).build();
     let mut slow = manager.events();
     manager.connect_all([remote("a")], Wait::All).await;
     for _ in 0..10 {
         manager.retry("a").await.unwrap();
     }
-    let Some(Event::Lagged { missed }) = slow.next().await else {
+    let Some(ManagerEvent::Lagged { missed }) = slow.next().await else {
         panic!("nothing was missed")
     };
     assert!(missed > 10, "{missed}");
@@ -38,7 +38,7 @@ async fn the_stream_ends_with_the_manager() {
     drop(manager);
     let mut states = Vec::new();
     while let Some(event) = events.next().await {
-        if let Event::StateChanged { to, .. } = event {
+        if let ManagerEvent::StateChanged { to, .. } = event {
             states.push(to);
         }
     }

@@ -4,8 +4,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use mcp_manager::{
-    CallOptions, Event, Listing, Manager, ManagerError, RemoteEndpoint, ServerConfig, ServerState,
-    Start, Wait,
+    CallOptions, Listing, Manager, ManagerError, ManagerEvent, RemoteEndpoint, ServerConfig,
+    ServerState, Start, Wait,
 };
 use serde_json::json;
 use tokio::time::Instant;
@@ -87,8 +87,8 @@ async fn a_lost_server_comes_back_and_each_try_is_an_event() {
     {
         let event = events.next().await.unwrap();
         match &event {
-            Event::ReconnectFailed { attempt: 2, .. } => fake.set_door(Door::Open),
-            Event::StateChanged { .. } | Event::CatalogChanged { .. } => continue,
+            ManagerEvent::ReconnectFailed { attempt: 2, .. } => fake.set_door(Door::Open),
+            ManagerEvent::StateChanged { .. } | ManagerEvent::CatalogChanged { .. } => continue,
             _ => {}
         }
         told.push(format!("{} {}", event.name(), event.data()));

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use mcp_manager::{Event, ServerState, Wait};
+use mcp_manager::{ManagerEvent, ServerState, Wait};
 use serde_json::json;
 use tokio::time::Instant;
 
@@ -24,7 +24,7 @@ async fn announced_changes_are_fetched_together_and_swapped_whole() {
         fake.notify("notifications/tools/list_changed", json!({}));
     }
     let changed = loop {
-        if let Event::CatalogChanged { epoch, diff } = events.next().await.unwrap() {
+        if let ManagerEvent::CatalogChanged { epoch, diff } = events.next().await.unwrap() {
             break (epoch, diff.added.len(), diff.removed.len());
         }
     };
@@ -178,9 +178,9 @@ async fn one_servers_flood_does_not_wash_anothers_events_away() {
     let mut from_loud = 0;
     loop {
         match events.next().await.unwrap() {
-            Event::Lagged { missed } => panic!("{missed} events washed away"),
-            Event::Log { server, .. } if server.as_str() == "quiet" => break,
-            Event::Log { .. } => from_loud += 1,
+            ManagerEvent::Lagged { missed } => panic!("{missed} events washed away"),
+            ManagerEvent::Log { server, .. } if server.as_str() == "quiet" => break,
+            ManagerEvent::Log { .. } => from_loud += 1,
             _ => {}
         }
     }

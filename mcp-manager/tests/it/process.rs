@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use mcp_client::CallError;
 use mcp_manager::{
-    DefaultConnector, Limits, Manager, RetryPolicy, ServerConfig, ServerState, StdioEndpoint, Wait,
+    DefaultConnector, Manager, ManagerLimits, RetryPolicy, ServerConfig, ServerState,
+    StdioEndpoint, Wait,
 };
 use mcp_transport::ProcessTracker;
 use serde_json::json;
@@ -30,7 +31,7 @@ fn manager() -> (Manager, ProcessTracker) {
     let tracker = ProcessTracker::new();
     let connector = DefaultConnector::new().with_tracker(tracker.clone());
     let retry = RetryPolicy::default().with_first_wait(Duration::from_millis(10));
-    let limits = Limits::default().with_retry(retry);
+    let limits = ManagerLimits::default().with_retry(retry);
     (
         Manager::builder()
             .connector(connector)

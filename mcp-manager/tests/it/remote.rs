@@ -6,8 +6,8 @@ use std::time::Duration;
 use mcp_client::{CallError, HostError, Started};
 use mcp_jsonrpc::model::{CallTool, ElicitResult, InputResponses};
 use mcp_manager::{
-    CallOptions, DefaultConnector, Elicitation, ElicitationHandler, Event, Events, Manager,
-    ManagerError, RemoteEndpoint, RemoteKind, ServerConfig, ServerState, Wait, flatten,
+    CallOptions, DefaultConnector, Elicitation, ElicitationHandler, Events, Manager, ManagerError,
+    ManagerEvent, RemoteEndpoint, RemoteKind, ServerConfig, ServerState, Wait, flatten,
 };
 use mcp_testkit::{Ask, Era, Fault, Running, Script, Seen, Server, Step, TaskSupport, Tool};
 use mcp_transport::StaticTokenAuth;
@@ -30,7 +30,7 @@ async fn manager(server: &Running) -> Manager {
     manager
 }
 
-async fn next(events: &mut Events, name: &str) -> Event {
+async fn next(events: &mut Events, name: &str) -> ManagerEvent {
     loop {
         let event = events.next().await.unwrap();
         if event.name() == name {
@@ -110,7 +110,7 @@ async fn a_refused_subscription_is_reported_and_the_lists_are_asked_for() {
         let mut events = manager.events();
         manager.connect_all([config(&server)], Wait::All).await;
         let event = next(&mut events, "mcp_subscription_ended").await;
-        let Event::SubscriptionEnded { error, .. } = event else {
+        let ManagerEvent::SubscriptionEnded { error, .. } = event else {
             panic!("{event:?}");
         };
         let status = fault.trim_start_matches("listen-");

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use mcp_client::CallError;
-use mcp_manager::{CallOptions, Event, Manager, ManagerError, ServerState, Wait};
+use mcp_manager::{CallOptions, Manager, ManagerError, ManagerEvent, ServerState, Wait};
 use parking_lot::Mutex;
 use serde_json::json;
 use tokio::task::JoinSet;
@@ -187,7 +187,7 @@ async fn budget(manager: Manager, tries: Tries) {
     drop(manager);
     while let Some(event) = events.next().await {
         match event {
-            Event::Reconnecting {
+            ManagerEvent::Reconnecting {
                 server,
                 attempt,
                 max_attempts,
@@ -205,7 +205,7 @@ async fn budget(manager: Manager, tries: Tries) {
                     tries.len()
                 );
             }
-            Event::Lagged { missed } => panic!("{missed} events missed"),
+            ManagerEvent::Lagged { missed } => panic!("{missed} events missed"),
             _ => {}
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use agent_loop::{Agent, CallNumber, Event, Reason};
+use agent_loop::{Agent, CallNumber, Reason, RunEvent};
 use mcp_client::Parked;
 use serde_json::json;
 
@@ -49,10 +49,10 @@ pub(crate) async fn drive(
         };
         console.screen.event(&event);
         match event {
-            Event::Elicitation { number, parked: it } => {
+            RunEvent::Elicitation { number, parked: it } => {
                 parked.insert(number, *it);
             }
-            Event::Waiting { numbers } => {
+            RunEvent::Waiting { numbers } => {
                 match wait(&mut turn, console, &numbers, &parked).await? {
                     Verdict::Decided(_) => {}
                     Verdict::Stop => {
@@ -62,7 +62,7 @@ pub(crate) async fn drive(
                     Verdict::End => return Ok(Ended::Waiting),
                 }
             }
-            Event::Done { reason } => return Ok(Ended::Over(reason)),
+            RunEvent::Done { reason } => return Ok(Ended::Over(reason)),
             _ => {}
         }
     }
@@ -74,7 +74,7 @@ async fn next(
     turn: &mut Turn<'_>,
     console: &mut Console,
     presses: &mut u32,
-) -> Result<Option<Option<Event>>, SessionError> {
+) -> Result<Option<Option<RunEvent>>, SessionError> {
     let handle = turn.handle();
     loop {
         let pressed = tokio::select! {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use agent_loop::{CallNumber, CallProgress, Event, LimitKind, Reason, Status, ToolCallRecord};
+use agent_loop::{CallNumber, CallProgress, LimitKind, Reason, RunEvent, Status, ToolCallRecord};
 use provider_adapters::{Media, MediaSource};
 use serde_json::Value;
 
@@ -74,7 +74,7 @@ impl Screen {
         }
     }
 
-    pub(crate) fn event(&mut self, event: &Event) {
+    pub(crate) fn event(&mut self, event: &RunEvent) {
         match self.show {
             Show::Lines => {
                 let line = serde_json::to_value(event).unwrap_or(Value::Null);
@@ -90,30 +90,30 @@ impl Screen {
             Show::Chat | Show::Answer => {}
         }
         match event {
-            Event::Text { text } | Event::Refusal { text } => self.text(text),
-            Event::Reasoning { text } if self.show == Show::Chat => self.thought(text),
-            Event::Round { .. } => {
+            RunEvent::Text { text } | RunEvent::Refusal { text } => self.text(text),
+            RunEvent::Reasoning { text } if self.show == Show::Chat => self.thought(text),
+            RunEvent::Round { .. } => {
                 self.end_line();
                 self.answered = false;
             }
-            Event::Call(record) => self.call(record),
-            Event::ResultStored { number, .. } => {
+            RunEvent::Call(record) => self.call(record),
+            RunEvent::ResultStored { number, .. } => {
                 self.whole.insert(*number);
             }
-            Event::Progress { progress, .. } => self.progress(progress),
-            Event::Queued {
+            RunEvent::Progress { progress, .. } => self.progress(progress),
+            RunEvent::Queued {
                 queued: Some(queued),
                 ..
             } => self.line(
                 Style::Dim,
                 &format!("  queued: {}", untrusted::line(&queued.to_string())),
             ),
-            Event::Media(media) => self.media(media),
-            Event::Warning { message } => {
+            RunEvent::Media(media) => self.media(media),
+            RunEvent::Warning { message } => {
                 let text = format!("! {}", untrusted::text(message));
                 self.line(Style::Dim, &text);
             }
-            Event::Done { reason } => self.done(reason),
+            RunEvent::Done { reason } => self.done(reason),
             _ => {}
         }
     }

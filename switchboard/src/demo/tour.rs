@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use agent_loop::{Agent, Answer, Event, Policy, Reason, Run, Status, ToolCallRecord};
+use agent_loop::{Agent, Answer, Policy, Reason, Run, RunEvent, Status, ToolCallRecord};
 use provider_adapters::Wire;
 use serde_json::{Value, json};
 
@@ -110,15 +110,15 @@ async fn turn(agent: &Agent, run: &mut Run, question: &str, out: &Out) -> Result
     let mut session = agent.session(run);
     while let Some(event) = session.next().await {
         match event {
-            Event::Text { text } => {
+            RunEvent::Text { text } => {
                 if answer.is_empty() {
                     out.piece("   ");
                 }
                 out.piece(text.replace('\n', "\n   "));
                 answer.push_str(&text);
             }
-            Event::Call(record) => call(&record, &mut calls, out),
-            Event::Approval(approval) => {
+            RunEvent::Call(record) => call(&record, &mut calls, out),
+            RunEvent::Approval(approval) => {
                 let record = &approval.record;
                 let (allowed, by) = ask(record, out).await?;
                 let decision = if allowed { Answer::Once } else { Answer::Deny };
@@ -128,10 +128,10 @@ async fn turn(agent: &Agent, run: &mut Run, question: &str, out: &Out) -> Result
                     Failure::new(Exit::Other, "the approval did not count").caused_by(error)
                 })?;
             }
-            Event::Done {
+            RunEvent::Done {
                 reason: Reason::Finished,
             } => {}
-            Event::Done { reason } => {
+            RunEvent::Done { reason } => {
                 return Err(Failure::new(
                     Exit::Model,
                     format!("the demo ended early: {reason}"),

@@ -16,7 +16,6 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
 use crate::serve::error::ApiError;
-use crate::serve::parking::can_park;
 use crate::serve::runs::{Order, WeakRuns};
 use crate::servers::ServerLog;
 use crate::session::LiveQuestion;
@@ -135,7 +134,7 @@ pub(crate) struct Asker {
 #[async_trait]
 impl ElicitationHandler for Asker {
     async fn elicit(&self, elicitation: Elicitation) -> Result<ElicitResult, HostError> {
-        if can_park() && matches!(elicitation.ask, Ask::Form(_)) {
+        if elicitation.can_park && matches!(elicitation.ask, Ask::Form(_)) {
             return Err(HostError::Later);
         }
         let shared = &self.questions.shared;

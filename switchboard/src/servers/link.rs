@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use mcp_manager::{
-    Catalog, ElicitationHandler, Event, Events, Limits, Listing, Manager, ManagerError,
-    ServerConfig, ServerInfo, ServerName,
+    Catalog, ElicitationHandler, Events, Listing, Manager, ManagerError, ManagerEvent,
+    ManagerLimits, ServerConfig, ServerInfo, ServerName,
 };
 
 use super::ad_hoc::AdHoc;
@@ -162,7 +162,7 @@ impl Link {
 
 /// A manager of a user's servers for a short while.
 pub(crate) fn one_off(user: &UserId, forms: impl ElicitationHandler + 'static) -> Manager {
-    let limits = Limits::default();
+    let limits = ManagerLimits::default();
     // People see a failure at once, and try again themselves.
     let retry = limits.retry().clone().with_tries(0);
     Manager::builder()
@@ -175,7 +175,7 @@ pub(crate) fn one_off(user: &UserId, forms: impl ElicitationHandler + 'static) -
 /// Keeps what servers log, until they are gone.
 async fn keep_log(mut events: Events) {
     while let Some(event) = events.next().await {
-        if let Event::Log { server, message } = event {
+        if let ManagerEvent::Log { server, message } = event {
             ServerLog::of(&UserId::local(), server.as_str()).logged(&message);
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_auth::{LoginPrompt, LoopbackAuthorizer, OAuth};
-use mcp_manager::{Endpoint, Limits, Manager, ManagerError, ServerConfig};
+use mcp_manager::{Endpoint, Manager, ManagerError, ManagerLimits, ServerConfig};
 use tokio::sync::watch;
 
 use super::connector::connector;
@@ -29,10 +29,10 @@ pub(crate) async fn log_in(
         issuer.send_replace(Some(prompt.issuer.clone()));
         show(prompt)
     });
-    let retry = Limits::default().retry().clone().with_tries(0);
+    let retry = ManagerLimits::default().retry().clone().with_tries(0);
     let manager = Manager::builder()
         .connector(connector(user, Some(Arc::new(authorizer))))
-        .limits(Limits::default().with_retry(retry))
+        .limits(ManagerLimits::default().with_retry(retry))
         .build();
     let config = config.with_connect_timeout(PATIENCE);
     let connected = manager.connect_one(config).await;

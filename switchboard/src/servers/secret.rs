@@ -1,7 +1,5 @@
 //! Values given on the command line or found in files: which are secrets, and where they are kept.
 
-mod rule;
-
 use provider_adapters::Secret;
 
 use super::entry::reference;
@@ -32,7 +30,7 @@ pub(crate) fn stored_value(text: &str) -> StoredValue {
 
 /// Whether a stored value is a secret that lies in the open.
 pub(crate) fn is_open(name: &str, value: &StoredValue) -> bool {
-    matches!(value, StoredValue::Plain(text) if !text.contains("${") && rule::is_secret(name, text))
+    matches!(value, StoredValue::Plain(text) if !text.contains("${") && mcp_config::is_secret(name, text))
 }
 
 /// Keeps a value, `what` of a server (`env/NAME`), where it belongs: a secret in the keyring.
@@ -83,14 +81,14 @@ pub(crate) async fn keep_all(row: &mut Server, keeping: Keeping) -> Result<(), F
     }
     if keeping != Keeping::Plain {
         // From the end: what is replaced moves what comes after it.
-        for (at, span) in rule::in_args(&row.args).into_iter().rev() {
+        for (at, span) in mcp_config::secrets_in_args(&row.args).into_iter().rev() {
             if let Some(arg) = row.args.get_mut(at) {
                 let place = format!("argument/{}-{}", at + 1, span.start);
                 put_away(&id, &place, arg, span, keeping).await?;
             }
         }
         if let Some(url) = &mut row.base_url {
-            for span in rule::in_url(url).into_iter().rev() {
+            for span in mcp_config::secrets_in_url(url).into_iter().rev() {
                 let place = format!("address/{}", span.start);
                 put_away(&id, &place, url, span, keeping).await?;
             }

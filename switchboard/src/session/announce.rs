@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use agent_loop::{Approval, CallNumber, Event, Reason, Run};
+use agent_loop::{Approval, CallNumber, Reason, Run, RunEvent};
 use serde_json::{Value, json};
 
 use crate::session::ledger::Ledger;
@@ -39,25 +39,32 @@ impl Ledger {
 
     /// What an event of the run tells to those who watch. Called when the ledger has taken the
     /// event in, and before it is committed.
-    pub(super) fn announcements(&mut self, event: &Event, run: &Run, changed: bool) -> Vec<Change> {
+    pub(super) fn announcements(
+        &mut self,
+        event: &RunEvent,
+        run: &Run,
+        changed: bool,
+    ) -> Vec<Change> {
         if self.announcer.is_none() {
             return Vec::new();
         }
         match event {
-            Event::Text { .. } | Event::Refusal { .. } => self.more_text().into_iter().collect(),
-            Event::Reasoning { text } => {
+            RunEvent::Text { .. } | RunEvent::Refusal { .. } => {
+                self.more_text().into_iter().collect()
+            }
+            RunEvent::Reasoning { text } => {
                 let data = json!({ "messageId": self.answer.id, "text": text });
                 vec![self.event("message.reasoning", data)]
             }
             // If it is asked about, that is told next.
-            Event::Call(record) if changed => {
+            RunEvent::Call(record) if changed => {
                 self.call_updated(record.number, None).into_iter().collect()
             }
-            Event::Approval(approval) => {
+            RunEvent::Approval(approval) => {
                 let told = self.call_updated(approval.record.number, Some(approval));
                 told.into_iter().collect()
             }
-            Event::Progress { number, progress } => {
+            RunEvent::Progress { number, progress } => {
                 if !self.is_due(*number) {
                     return Vec::new();
                 }
@@ -70,12 +77,12 @@ impl Ledger {
                 });
                 vec![self.event("toolCall.progress", data)]
             }
-            Event::Warning { message } => {
+            RunEvent::Warning { message } => {
                 let data = json!({ "messageId": self.answer.id, "message": message });
                 vec![self.event("run.notice", data)]
             }
-            Event::Waiting { .. } => self.waiting_updated(),
-            Event::Done { reason } => self.finished(reason, run),
+            RunEvent::Waiting { .. } => self.waiting_updated(),
+            RunEvent::Done { reason } => self.finished(reason, run),
             _ => Vec::new(),
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use agent_loop::{CallNumber, Event, Run, Status, ToolCallRecord};
+use agent_loop::{CallNumber, Run, RunEvent, Status, ToolCallRecord};
 use mcp_client::Parked;
 use mcp_jsonrpc::RawJson;
 use provider_adapters::{Turn, Wire};
@@ -75,31 +75,31 @@ impl Ledger {
     /// # Errors
     /// If the store fails, or somebody else has moved the run on. Nothing is stored then, and
     /// nothing must be shown or started.
-    pub async fn keep(&mut self, event: &Event, run: &Run) -> Result<(), SessionError> {
+    pub async fn keep(&mut self, event: &RunEvent, run: &Run) -> Result<(), SessionError> {
         let mut changes = Vec::new();
         match event {
-            Event::Round { .. } => {
+            RunEvent::Round { .. } => {
                 // What is said in different rounds are different paragraphs.
                 let content = &mut self.answer.content;
                 if !content.is_empty() && !content.ends_with('\n') {
                     content.push_str("\n\n");
                 }
             }
-            Event::Text { text } | Event::Refusal { text } => {
+            RunEvent::Text { text } | RunEvent::Refusal { text } => {
                 self.answer.content.push_str(text);
                 changes.extend(self.more_content());
             }
-            Event::Call(record) => changes.extend(self.call(record)),
-            Event::Queued { number, queued } => {
+            RunEvent::Call(record) => changes.extend(self.call(record)),
+            RunEvent::Queued { number, queued } => {
                 changes.extend(self.queued(*number, queued.as_ref()).await);
             }
-            Event::ResultStored { number, id } => {
+            RunEvent::ResultStored { number, id } => {
                 if let Some(call) = self.calls.get_mut(number) {
                     call.result_blob = Some(BlobId::new(id));
                     changes.push(Change::PutToolCall(Box::new(call.clone())));
                 }
             }
-            Event::Approval(approval) => {
+            RunEvent::Approval(approval) => {
                 let number = approval.record.number;
                 // What was asked before about this call is not what is asked now.
                 if let Some(question) = self.questions.remove(&number) {
@@ -107,29 +107,29 @@ impl Ledger {
                 }
                 changes.extend(self.question(number, PendingKind::Approval, json_of(approval)));
             }
-            Event::Elicitation { number, parked } => {
+            RunEvent::Elicitation { number, parked } => {
                 changes.extend(self.elicit(*number, parked));
             }
-            Event::Granted(grant) => {
+            RunEvent::Granted(grant) => {
                 let row = remembered::granted(&self.user, grant, &self.servers);
                 changes.extend(row.map(Change::PutRule));
             }
-            Event::Pinned(definition) => {
+            RunEvent::Pinned(definition) => {
                 let row = remembered::pinned(definition, &self.servers);
                 changes.extend(row.map(Change::PutDefinition));
             }
-            Event::Forbidden(rule) => {
+            RunEvent::Forbidden(rule) => {
                 let row = remembered::forbidden(&self.user, rule, &self.servers);
                 changes.extend(row.map(Change::PutRule));
             }
-            Event::Usage {
+            RunEvent::Usage {
                 usage, cost_micros, ..
             } => {
                 let round = self.usage(usage, *cost_micros);
                 changes.extend(self.used(&round).await);
                 changes.push(Change::PutUsage(round));
             }
-            Event::Done { reason } => {
+            RunEvent::Done { reason } => {
                 let finish = reason.to_string();
                 changes.extend(self.end(finish, run));
             }
@@ -142,7 +142,7 @@ impl Ledger {
         }
         // Whatever it waits for, it may be answered from anywhere.
         let after = match event {
-            Event::Waiting { .. } | Event::Done { .. } => After::Release,
+            RunEvent::Waiting { .. } | RunEvent::Done { .. } => After::Release,
             _ => After::Keep,
         };
         if changes.is_empty() && (after == After::Keep || self.lease.is_none()) {

@@ -188,7 +188,8 @@ mod tests {
 
     use agent_loop::testing::ScriptedModel;
     use agent_loop::{
-        Agent, CallContext, Event, Invocation, Limits, Mode, Outcome, Policy, ToolInfo, Toolbox,
+        Agent, CallContext, Invocation, Mode, Outcome, Policy, RunEvent, RunLimits, ToolInfo,
+        Toolbox,
     };
     use async_trait::async_trait;
     use mcp_manager::QueueReason;
@@ -230,7 +231,7 @@ mod tests {
         let store: Arc<dyn Store> = Arc::new(store);
         let conversation = Conversation::new(UserId::local(), "");
         let mut talk = Talk::begin(Arc::clone(&store), conversation, None);
-        talk.govern(Policy::new(Mode::Auto), Limits::default());
+        talk.govern(Policy::new(Mode::Auto), RunLimits::default());
         talk.ask("Go.").await.unwrap();
         let id = talk.conversation().id.clone();
         let model = ScriptedModel::new().calls([("act", json!({}))]);
@@ -244,7 +245,7 @@ mod tests {
             },
         );
         let number = loop {
-            if let Event::Queued { number, .. } = turn.next().await.unwrap().unwrap() {
+            if let RunEvent::Queued { number, .. } = turn.next().await.unwrap().unwrap() {
                 break number.get();
             }
         };

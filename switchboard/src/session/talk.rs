@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use agent_loop::{Agent, Limits, Policy, Reason, Run};
+use agent_loop::{Agent, Policy, Reason, Run, RunLimits};
 use provider_adapters::{Conversation as Words, Wire};
 
 use crate::brief::brief;
@@ -203,7 +203,7 @@ impl Talk {
     }
 
     /// Sets the judge and the bounds for what follows. Yeses for this conversation stay.
-    pub fn govern(&mut self, policy: Policy, limits: Limits) {
+    pub fn govern(&mut self, policy: Policy, limits: RunLimits) {
         let ours = self.run.policy().grants().iter();
         let policy = ours
             .filter(|grant| grant.this_run)

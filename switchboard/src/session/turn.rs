@@ -1,6 +1,6 @@
 //! One answer in the making.
 
-use agent_loop::{CallNumber, Consent, Decision, Event, Run, Session};
+use agent_loop::{CallNumber, Consent, Decision, Run, RunEvent, Session};
 use futures_util::FutureExt as _;
 use mcp_client::Parked;
 use mcp_jsonrpc::model::InputResponses;
@@ -22,7 +22,7 @@ const PIECE: usize = 4096;
 pub struct Turn<'t> {
     session: Session<'t>,
     ledger: &'t mut Ledger,
-    next: Option<Event>,
+    next: Option<RunEvent>,
     /// Why nothing may be driven.
     refused: Option<SessionError>,
 }
@@ -54,7 +54,7 @@ impl<'t> Turn<'t> {
     /// # Errors
     /// If it could not be stored, or another process drives it: then it does not count, and nothing
     /// more may be started.
-    pub async fn next(&mut self) -> Result<Option<Event>, SessionError> {
+    pub async fn next(&mut self) -> Result<Option<RunEvent>, SessionError> {
         self.ready().await;
         if let Some(error) = self.refused.take() {
             return Err(error);
@@ -69,20 +69,20 @@ impl<'t> Turn<'t> {
 
     /// Joins text with the text that is there already: what comes faster than it can be stored is
     /// stored together.
-    fn join(&mut self, event: Event) -> Event {
-        let Event::Text { mut text } = event else {
+    fn join(&mut self, event: RunEvent) -> RunEvent {
+        let RunEvent::Text { mut text } = event else {
             return event;
         };
         while text.len() < PIECE {
             match self.session.next().now_or_never().flatten() {
-                Some(Event::Text { text: more }) => text.push_str(&more),
+                Some(RunEvent::Text { text: more }) => text.push_str(&more),
                 other => {
                     self.next = other;
                     break;
                 }
             }
         }
-        Event::Text { text }
+        RunEvent::Text { text }
     }
 
     /// The run as it is.
@@ -109,7 +109,7 @@ impl<'t> Turn<'t> {
     /// If it cannot be stored.
     pub async fn notice(&mut self, message: &str) -> Result<(), SessionError> {
         let message = message.to_owned();
-        let event = Event::Warning { message };
+        let event = RunEvent::Warning { message };
         self.ledger.keep(&event, self.session.run()).await
     }
 

@@ -8,7 +8,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use agent_loop::{Agent, Answer, AnswerError, Approval, Decision, Event, Limits, Mode, Toolbox};
+use agent_loop::{
+    Agent, Answer, AnswerError, Approval, Decision, Mode, RunEvent, RunLimits, Toolbox,
+};
 use parking_lot::Mutex;
 use proptest::prelude::*;
 use provider_adapters::Wire;
@@ -133,7 +135,7 @@ impl Stage {
             };
             talk.govern(
                 decided.policy(Mode::Ask, &self.rows, &self.id),
-                Limits::default(),
+                RunLimits::default(),
             );
             if self.obey(&mut talk, &mut commands).await.is_none() {
                 return;
@@ -193,9 +195,9 @@ impl Driver<'_> {
             return Ok(Told::Idle);
         }
         match self.turn.next().await? {
-            None | Some(Event::Done { .. }) => self.over = true,
-            Some(Event::Waiting { .. }) => self.idle = true,
-            Some(Event::Approval(approval)) => self.shown.lock().push(*approval),
+            None | Some(RunEvent::Done { .. }) => self.over = true,
+            Some(RunEvent::Waiting { .. }) => self.idle = true,
+            Some(RunEvent::Approval(approval)) => self.shown.lock().push(*approval),
             Some(_) => {}
         }
         Ok(Told::Done)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agent_loop::testing::ScriptedModel;
-use agent_loop::{Agent, Event, Limits, ManagedTools, Mode, Policy};
+use agent_loop::{Agent, ManagedTools, Mode, Policy, RunEvent, RunLimits};
 use async_trait::async_trait;
 use mcp_client::ClientBuilder;
 use mcp_manager::{Connector, Manager, ServerConfig, StdioEndpoint, Wait};
@@ -71,7 +71,7 @@ async fn a_conversation_calls_a_server_in_memory_and_is_stored() {
     let conversation = Conversation::new(UserId::local(), "");
     let id = conversation.id.clone();
     let mut talk = Talk::begin(Arc::clone(&store), conversation, None);
-    talk.govern(Policy::new(Mode::Auto), Limits::default());
+    talk.govern(Policy::new(Mode::Auto), RunLimits::default());
     talk.ask("What time is it?").await.unwrap();
     let model = ScriptedModel::new()
         .calls([("mcp__clock__time", json!({}))])
@@ -84,7 +84,7 @@ async fn a_conversation_calls_a_server_in_memory_and_is_stored() {
     };
     let mut turn = talk.turn(&agent, model);
     while let Some(event) = turn.next().await.unwrap() {
-        if matches!(event, Event::Done { .. }) {
+        if matches!(event, RunEvent::Done { .. }) {
             break;
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use agent_loop::testing::{ScriptedModel, ScriptedTools};
-use agent_loop::{Agent, Answer, Approval, Event, Limits, Mode, Outcome, Policy, ToolInfo};
+use agent_loop::{Agent, Answer, Approval, Mode, Outcome, Policy, RunEvent, RunLimits, ToolInfo};
 use futures_util::FutureExt as _;
 use proptest::prelude::*;
 use provider_adapters::{
@@ -67,7 +67,7 @@ async fn store() -> Arc<dyn Store> {
 async fn begin(store: &Arc<dyn Store>) -> Talk {
     let conversation = Conversation::new(UserId::local(), "");
     let mut talk = Talk::begin(Arc::clone(store), conversation, Some("Be brief."));
-    talk.govern(Policy::new(Mode::Ask), Limits::default());
+    talk.govern(Policy::new(Mode::Ask), RunLimits::default());
     talk.ask("Go.").await.unwrap();
     talk
 }
@@ -85,8 +85,8 @@ async fn drive(
             return Ok(false);
         }
         match event {
-            Event::Done { .. } => return Ok(true),
-            Event::Waiting { numbers } => {
+            RunEvent::Done { .. } => return Ok(true),
+            RunEvent::Waiting { numbers } => {
                 for number in numbers {
                     let open = turn.run().approvals();
                     let shown = open.iter().find(|it| it.record.number == number);
@@ -164,7 +164,7 @@ async fn of_two_who_answer_the_same_question_one_is_told_to_load_again() {
     let id = first.conversation().id.clone();
     let mut turn = first.turn(&agent, MODEL);
     let shown = loop {
-        if let Event::Approval(approval) = turn.next().await.unwrap().unwrap() {
+        if let RunEvent::Approval(approval) = turn.next().await.unwrap().unwrap() {
             break approval.consent();
         }
     };
@@ -192,7 +192,7 @@ async fn who_approved_a_call_is_stored() {
         let store = store().await;
         let agent = Agent::new(model(vec![1]), "scripted", tools());
         let mut talk = begin(&store).await;
-        talk.govern(Policy::new(mode), Limits::default());
+        talk.govern(Policy::new(mode), RunLimits::default());
         let (mut answers, mut never) = (std::iter::repeat(answer), std::iter::repeat(false));
         assert!(
             drive(&mut talk, &agent, &mut answers, &mut never)
@@ -287,7 +287,7 @@ async fn written_for(pieces: usize) -> usize {
     let before = store.written();
     let mut told = 0;
     while let Some(event) = turn.next().await.unwrap() {
-        told += usize::from(matches!(event, Event::Text { .. }));
+        told += usize::from(matches!(event, RunEvent::Text { .. }));
     }
     assert_eq!(told, pieces);
     drop(turn);
@@ -312,7 +312,7 @@ async fn whoever_takes_up_a_run_asks_whatever_it_waits_for() {
     let id = talk.conversation().id.clone();
     let agent = Agent::new(model(vec![3]), "scripted", tools());
     let mut turn = talk.turn(&agent, MODEL);
-    while !matches!(turn.next().await.unwrap(), Some(Event::Approval(_))) {}
+    while !matches!(turn.next().await.unwrap(), Some(RunEvent::Approval(_))) {}
     assert_eq!(store.open_questions(&id).await.unwrap().len(), 1);
     store.kill().await;
     drop(turn);

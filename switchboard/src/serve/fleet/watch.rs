@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
 
 use futures_util::FutureExt as _;
-use mcp_manager::{CatalogDiff, Event, Events, ServerName, ServerState};
+use mcp_manager::{CatalogDiff, Events, ManagerEvent, ServerName, ServerState};
 use serde_json::json;
 
 use super::crew::Crew;
@@ -22,15 +22,15 @@ pub(super) async fn watch(crew: Weak<Crew>, mut events: Events) {
 }
 
 impl Crew {
-    async fn heard(&self, happened: Event) {
+    async fn heard(&self, happened: ManagerEvent) {
         match &happened {
-            Event::StateChanged {
+            ManagerEvent::StateChanged {
                 server, to, error, ..
             } => self.state_changed(server, *to, error.as_deref()).await,
-            Event::Reconnecting { server, .. }
-            | Event::Reconnected { server, .. }
-            | Event::ReconnectFailed { server, .. }
-            | Event::ServerRemoved { server, .. } => {
+            ManagerEvent::Reconnecting { server, .. }
+            | ManagerEvent::Reconnected { server, .. }
+            | ManagerEvent::ReconnectFailed { server, .. }
+            | ManagerEvent::ServerRemoved { server, .. } => {
                 if let Some(row) = self.row(server).await {
                     let mut data = happened.data();
                     if let Some(members) = data.as_object_mut() {
@@ -40,8 +40,8 @@ impl Crew {
                         .await;
                 }
             }
-            Event::CatalogChanged { diff, .. } => self.catalog_changed(diff).await,
-            Event::QuestionDeclined {
+            ManagerEvent::CatalogChanged { diff, .. } => self.catalog_changed(diff).await,
+            ManagerEvent::QuestionDeclined {
                 server,
                 conversations,
             } => {
@@ -53,12 +53,12 @@ impl Crew {
                 self.note(server, message.clone()).await;
                 self.questions.notice(conversations, &message).await;
             }
-            Event::Log { server, message } => {
+            ManagerEvent::Log { server, message } => {
                 let log = ServerLog::of(&self.user, server.as_str());
                 let message = Arc::clone(message);
                 let _ = tokio::task::spawn_blocking(move || log.logged(&message)).await;
             }
-            Event::Lagged { .. } => self.tell_all().await,
+            ManagerEvent::Lagged { .. } => self.tell_all().await,
             _ => {}
         }
     }

@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use agent_loop::{Agent, Limits, Mode, Policy};
+use agent_loop::{Agent, Mode, Policy, RunLimits};
 use serde_json::Value;
 
 use crate::exit::Failure;
 use crate::models::{Choice, Tape};
 use crate::serve::fleet::Equipment;
-use crate::serve::parking::Parking;
 use crate::serve::runs::Shared;
 use crate::servers::auto_approved;
 use crate::session::{Decided, StoredOutputs};
@@ -75,7 +74,7 @@ impl Plan {
         shared: &Shared,
         servers: &[Server],
         conversation: &Conversation,
-    ) -> Result<(Policy, Limits), Failure> {
+    ) -> Result<(Policy, RunLimits), Failure> {
         let crew = shared.fleet.crew(&self.user);
         let manager = crew.manager();
         let seen = servers.iter().flat_map(|row| auto_approved(row, manager));
@@ -103,12 +102,14 @@ impl Plan {
     ) -> Result<Agent, Failure> {
         let is_ours = self.choice.provider.is_demo() && self.choice.base_url.is_none();
         let demo = is_ours.then_some(&*shared.demo);
-        let tools = Arc::new(Parking(Arc::clone(&equipment.tools)));
+        let tools = Arc::clone(&equipment.tools);
         let agent =
             workbench::agent(&self.choice, demo, tools, &Tape::None, &self.settings).await?;
         let outputs = StoredOutputs::new(Arc::clone(&shared.store), conversation.id.clone());
         let selection = equipment.selection.clone();
         let agent = agent.with_store(outputs).with_selection(selection);
+        // A question of a server waits in the store, also over a restart.
+        let agent = agent.with_parking();
         Ok(agent.with_conversation(conversation.id.as_str()))
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use agent_loop::Event;
+use agent_loop::RunEvent;
 use axum::http::StatusCode;
 use tokio::sync::mpsc;
 
@@ -313,8 +313,8 @@ impl Driving<'_> {
             }
             begun = true;
             match self.turn.next().await? {
-                None | Some(Event::Done { .. }) => return Ok(()),
-                Some(Event::Waiting { .. }) => waits = true,
+                None | Some(RunEvent::Done { .. }) => return Ok(()),
+                Some(RunEvent::Waiting { .. }) => waits = true,
                 Some(_) => {}
             }
         }

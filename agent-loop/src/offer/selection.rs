@@ -1,0 +1,112 @@
+//! Which servers' tools take part.
+
+use std::collections::BTreeMap;
+
+use mcp_jsonrpc::RawJson;
+use provider_adapters::{Adapter, ToolSpec};
+use serde::{Deserialize, Serialize};
+use tool_policy::ToolInfo;
+
+/// Which servers' tools take part, in the words of chat programs' settings.
+///
+/// Unset is off: `{}` chooses nothing.
+///
+/// ```
+/// use agent_loop::Selection;
+///
+/// let selection: Selection = serde_json::from_str(
+///     r#"{"enabled": true, "mode": "manual", "selectedServers": ["files"]}"#,
+/// )?;
+/// assert_eq!(selection, Selection::only(["files"]));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(default, rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Selection {
+    /// Whether any tools take part. Unset is no.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub enabled: Option<bool>,
+    /// Whether all active servers do, or the selected ones. Unset is all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<SelectMode>,
+    /// The selected servers, by id or by name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub selected_servers: Vec<String>,
+}
+
+/// Which servers take part.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum SelectMode {
+    /// All that are active.
+    Auto,
+    /// The selected ones.
+    Manual,
+}
+
+impl Selection {
+    /// All servers.
+    pub fn all() -> Self {
+        Self {
+            enabled: Some(true),
+            mode: Some(SelectMode::Auto),
+            selected_servers: Vec::new(),
+        }
+    }
+
+    /// These servers, by id or by name.
+    pub fn only<S: Into<String>>(servers: impl IntoIterator<Item = S>) -> Self {
+        Self {
+            enabled: Some(true),
+            mode: Some(SelectMode::Manual),
+            selected_servers: servers.into_iter().map(Into::into).collect(),
+        }
+    }
+
+    /// The tools that take part, in the order of `tools`.
+    pub fn choose(&self, tools: &[ToolInfo]) -> Vec<ToolInfo> {
+        if self.enabled != Some(true) {
+            return Vec::new();
+        }
+        let chosen = |tool: &&ToolInfo| match self.mode {
+            Some(SelectMode::Manual) => {
+                let names = &self.selected_servers;
+                names.contains(&tool.server_id) || names.contains(&tool.server)
+            }
+            Some(SelectMode::Auto) | None => true,
+        };
+        tools.iter().filter(chosen).cloned().collect()
+    }
+}
+
+/// The definitions that a request to this provider carries, and the tools they are of; nothing if
+/// no tool takes part.
+pub fn setup_tools(
+    tools: &[ToolInfo],
+    selection: &Selection,
+    adapter: &dyn Adapter,
+) -> Option<(RawJson, Vec<ToolInfo>)> {
+    let chosen = selection.choose(tools);
+    if chosen.is_empty() {
+        return None;
+    }
+    let mut by_server: BTreeMap<&str, usize> = BTreeMap::new();
+    for tool in &chosen {
+        *by_server.entry(&tool.server).or_default() += 1;
+    }
+    for (server, count) in by_server {
+        tracing::debug!(server, count, "tools");
+    }
+    let specs: Vec<ToolSpec> = chosen.iter().map(spec).collect();
+    let definitions = adapter.definitions(&adapter.tools(&specs));
+    Some((definitions, chosen))
+}
+
+/// What the model is told of a tool.
+pub(crate) fn spec(tool: &ToolInfo) -> ToolSpec {
+    let mut spec = ToolSpec::new(&tool.name, tool.input_schema.clone());
+    spec.description.clone_from(&tool.description);
+    spec
+}

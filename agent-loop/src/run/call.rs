@@ -1,0 +1,358 @@
+//! One call of a round, from the model's wish to its result.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use mcp_client::{Parked, TaskTicket};
+use mcp_jsonrpc::RawObject;
+use mcp_jsonrpc::model::{ContentBlock, InputResponses};
+use provider_adapters::{ToolCall, ToolResult};
+use serde::{Deserialize, Serialize};
+use tool_policy::{AskReason, Definition, DenyReason, Policy, ToolInfo, Verdict, consent_digest};
+
+use crate::approval::Approval;
+use crate::offer::Offer;
+use crate::run::limits::RunLimits;
+use crate::run::log::Logged;
+use crate::run::messages;
+use crate::run::number::CallNumber;
+use crate::run::record::{Status, ToolCallRecord};
+use crate::toolbox::{Invocation, Outcome, Start};
+
+/// A call of the round that is under way.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub(crate) struct OpenCall {
+    pub(crate) number: CallNumber,
+    pub(crate) call: ToolCall,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) target: Option<Target>,
+    /// Whether a person changed the arguments.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) edited: bool,
+    /// The server's tools that change nothing, as they were when a person was asked.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) read_only_tools: BTreeMap<String, String>,
+    /// How often its server has asked something.
+    #[serde(default)]
+    pub(crate) questions: u32,
+    pub(crate) state: CallState,
+}
+
+/// What a call is about, once it is understood.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub(crate) struct Target {
+    pub(crate) server_id: String,
+    pub(crate) server: String,
+    #[serde(default)]
+    pub(crate) server_identity: String,
+    pub(crate) tool: String,
+    pub(crate) name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) description: Option<String>,
+    pub(crate) fingerprint: String,
+    pub(crate) read_only: bool,
+    #[serde(default, rename = "timeout", skip_serializing_if = "Option::is_none")]
+    pub(crate) idle_timeout: Option<Duration>,
+    pub(crate) arguments: RawObject,
+}
+
+impl Target {
+    pub(crate) fn new(info: &ToolInfo, arguments: RawObject) -> Self {
+        Self {
+            server_id: info.server_id.clone(),
+            server: info.server.clone(),
+            server_identity: info.server_identity.clone(),
+            tool: info.tool.clone(),
+            name: info.name.clone(),
+            description: info.description.clone(),
+            fingerprint: info.fingerprint.clone(),
+            read_only: info.is_read_only(),
+            idle_timeout: info.idle_timeout,
+            arguments,
+        }
+    }
+
+    /// What an approval of it is bound to.
+    pub(crate) fn definition(&self) -> Definition {
+        Definition::new(
+            &self.server,
+            &self.server_identity,
+            &self.tool,
+            &self.fingerprint,
+        )
+    }
+}
+
+/// Where a call stands.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum CallState {
+    /// Somebody's yes is needed.
+    Asked(AskReason),
+    /// It may start as soon as there is room.
+    Ready,
+    /// It was started. Whoever finds it so in a stored run cannot know what became of it.
+    Invoking,
+    /// The server wants to know something first.
+    Parked(Box<Parked>),
+    /// The server's questions are answered; it may go on as soon as there is room.
+    Answered {
+        parked: Box<Parked>,
+        answers: InputResponses,
+    },
+    /// It goes on at the server.
+    Task {
+        ticket: TaskTicket,
+        /// Whether somebody waits for it here and now.
+        #[serde(skip)]
+        awaited: bool,
+    },
+    /// It is over.
+    Settled { status: Status, result: ToolResult },
+}
+
+impl OpenCall {
+    pub(crate) fn new(number: CallNumber, call: ToolCall) -> Self {
+        Self {
+            number,
+            call,
+            target: None,
+            edited: false,
+            read_only_tools: BTreeMap::new(),
+            questions: 0,
+            state: CallState::Ready,
+        }
+    }
+
+    /// Finds out what it is about and whether it may run. False if it makes no sense; the model
+    /// is then told why.
+    pub(crate) fn understand(&mut self, offer: &Offer, policy: &Policy) -> bool {
+        match offer.resolve(&self.call) {
+            Ok(resolved) => {
+                self.target = Some(Target::new(resolved.info, resolved.arguments));
+                self.judge(policy.judge(resolved.info), offer);
+                true
+            }
+            Err(problem) => {
+                self.settle(Status::Error, problem);
+                false
+            }
+        }
+    }
+
+    /// Looks again at a call that has not started: rules, yeses and its tool may have changed.
+    /// True if somebody should hear of it.
+    pub(crate) fn review(&mut self, offer: &Offer, policy: &Policy) -> bool {
+        let asked = matches!(self.state, CallState::Asked(_));
+        if !asked && self.state != CallState::Ready {
+            return false;
+        }
+        let Some(target) = &self.target else {
+            return false;
+        };
+        let Some(info) = offer.at(&target.server, &target.tool) else {
+            self.settle(Status::Error, messages::gone(&target.name));
+            return true;
+        };
+        if info.definition() != target.definition() {
+            if let Err(problem) = offer.check(&target.server, &target.tool, &target.arguments) {
+                self.settle(Status::Error, problem);
+                return true;
+            }
+            self.target = Some(Target::new(info, target.arguments.clone()));
+            let verdict = match policy.judge(info) {
+                Verdict::Ask(_) => Verdict::Ask(AskReason::Changed),
+                verdict => verdict,
+            };
+            self.judge(verdict, offer);
+            return true;
+        }
+        if asked {
+            // The question stays as it was asked, or goes.
+            match policy.judge(info) {
+                Verdict::Ask(_) => {}
+                verdict => self.judge(verdict, offer),
+            }
+        } else if policy.denies(info) {
+            self.judge(Verdict::Deny(DenyReason::Rule), offer);
+        }
+        self.is_settled()
+    }
+
+    fn judge(&mut self, verdict: Verdict, offer: &Offer) {
+        match verdict {
+            Verdict::Allow => self.state = CallState::Ready,
+            Verdict::Ask(why) => {
+                self.state = CallState::Asked(why);
+                let target = self.target.as_ref().filter(|target| target.read_only);
+                self.read_only_tools = target
+                    .map(|target| offer.read_only_of(&target.server))
+                    .unwrap_or_default();
+            }
+            Verdict::Deny(reason) => self.settle(Status::Denied, messages::denied(reason)),
+            // A verdict of a later version: nothing runs that is not allowed.
+            _ => self.settle(Status::Denied, messages::denied(DenyReason::Rule)),
+        }
+    }
+
+    /// The question to a person, if it waits for one.
+    pub(crate) fn approval(&self) -> Option<Approval> {
+        let (CallState::Asked(why), Some(target)) = (&self.state, &self.target) else {
+            return None;
+        };
+        Some(Approval {
+            record: self.record(),
+            why: *why,
+            read_only: target.read_only,
+            description: target.description.clone(),
+            definition: target.definition(),
+            read_only_tools: self.read_only_tools.clone(),
+            digest: self.digest(target),
+        })
+    }
+
+    /// Stands for exactly what a person is asked about it.
+    fn digest(&self, target: &Target) -> String {
+        let context = [&*self.number.to_string(), self.call.id.as_ref()];
+        consent_digest(&context, &target.definition(), target.arguments.get())
+    }
+
+    pub(crate) fn into_result(self) -> Option<ToolResult> {
+        match self.state {
+            CallState::Settled { result, .. } => Some(result),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_settled(&self) -> bool {
+        matches!(self.state, CallState::Settled { .. })
+    }
+
+    /// Whether somebody executes it, or waits for it, here and now.
+    pub(crate) fn is_running(&self) -> bool {
+        matches!(
+            self.state,
+            CallState::Invoking | CallState::Task { awaited: true, .. }
+        )
+    }
+
+    pub(crate) fn can_start(&self) -> bool {
+        matches!(
+            self.state,
+            CallState::Ready | CallState::Answered { .. } | CallState::Task { awaited: false, .. }
+        )
+    }
+
+    pub(crate) fn status(&self) -> Status {
+        match &self.state {
+            CallState::Settled { status, .. } => *status,
+            CallState::Invoking | CallState::Task { .. } => Status::Invoking,
+            _ => Status::Pending,
+        }
+    }
+
+    /// Settles it with an answer of ours.
+    pub(crate) fn settle(&mut self, status: Status, text: impl Into<String>) {
+        self.state = CallState::Settled {
+            status,
+            result: ToolResult::error(self.call.id.clone(), text),
+        };
+    }
+
+    /// Gives it up: it is told what is known about it.
+    pub(crate) fn give_up(&mut self, why: &str) {
+        match self.state {
+            CallState::Settled { .. } => {}
+            CallState::Invoking
+            | CallState::Task { .. }
+            | CallState::Parked(_)
+            | CallState::Answered { .. } => self.settle(Status::Cancelled, messages::stopped(why)),
+            CallState::Asked(_) | CallState::Ready => {
+                self.settle(Status::Cancelled, messages::not_made(why));
+            }
+        }
+    }
+
+    /// Marks it as started, and tells what to do.
+    pub(crate) fn start(&mut self) -> Option<Invocation> {
+        let target = self.target.as_ref()?;
+        let start = match std::mem::replace(&mut self.state, CallState::Invoking) {
+            CallState::Answered { parked, answers } => Start::Resume { parked, answers },
+            CallState::Task { ticket, .. } => {
+                self.state = CallState::Task {
+                    ticket: ticket.clone(),
+                    awaited: true,
+                };
+                Start::Await(ticket)
+            }
+            _ => Start::Call,
+        };
+        Some(Invocation {
+            number: self.number,
+            id: self.call.id.clone(),
+            server: target.server.clone(),
+            tool: target.tool.clone(),
+            name: target.name.clone(),
+            definition: target.definition(),
+            arguments: target.arguments.clone(),
+            start,
+            idle_timeout: target.idle_timeout,
+        })
+    }
+
+    /// Takes in what became of it.
+    pub(crate) fn finish(&mut self, outcome: Outcome, limits: &RunLimits) {
+        let waited = matches!(self.state, CallState::Task { .. });
+        self.state = match outcome {
+            Outcome::Result(result) => {
+                let mut result = ToolResult::from_mcp(self.call.id.clone(), result);
+                if self.edited
+                    && let Some(target) = &self.target
+                {
+                    let note = messages::edited(target.arguments.get());
+                    result.content.insert(0, ContentBlock::text(note));
+                }
+                let status = if result.is_error {
+                    Status::Error
+                } else {
+                    Status::Done
+                };
+                CallState::Settled { status, result }
+            }
+            Outcome::Failed(failure) => {
+                let server = self.target.as_ref().map_or("", |target| &target.server);
+                return self.settle(Status::Error, messages::failed(server, &failure));
+            }
+            Outcome::Parked(_) if self.questions >= limits.questions => {
+                let why = format!("its server asked something {} times", self.questions);
+                return self.settle(Status::Error, messages::stopped(&why));
+            }
+            Outcome::Parked(parked) => {
+                self.questions += 1;
+                CallState::Parked(parked)
+            }
+            Outcome::Task(_) if waited => {
+                return self.settle(Status::Error, messages::interrupted());
+            }
+            Outcome::Task(ticket) => CallState::Task {
+                ticket,
+                awaited: false,
+            },
+        };
+    }
+
+    /// Its record as it was before anything was done about it.
+    pub(crate) fn wish(&self) -> ToolCallRecord {
+        let mut record = Logged::of(self).record(&self.call);
+        record.status = Status::Pending;
+        record
+    }
+
+    pub(crate) fn record(&self) -> ToolCallRecord {
+        let record = Logged::of(self).record(&self.call);
+        match &self.state {
+            CallState::Settled { result, .. } => record.with_result(result),
+            _ => record,
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! How far a run may go.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// Bounds on a run. At a limit every open call gets a result that says so, and the run ends with
+/// the limit as its reason; it can be continued.
+///
+/// ```
+/// use std::time::Duration;
+/// use agent_loop::RunLimits;
+///
+/// let limits = RunLimits::default().with_rounds(5).with_time(Duration::from_secs(600));
+/// ```
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(default)]
+pub struct RunLimits {
+    pub(crate) rounds: u32,
+    pub(crate) calls: u64,
+    pub(crate) tokens: u64,
+    pub(crate) cost_micros: u64,
+    pub(crate) time: Option<Duration>,
+    #[serde(rename = "call_time")]
+    pub(crate) call_idle_timeout: Duration,
+    #[serde(rename = "call_time_factor")]
+    pub(crate) call_deadline_factor: u32,
+    pub(crate) parallel: usize,
+    pub(crate) questions: u32,
+    pub(crate) result_bytes: usize,
+    pub(crate) result_tokens: usize,
+    pub(crate) summary: bool,
+}
+
+impl Default for RunLimits {
+    fn default() -> Self {
+        Self {
+            rounds: 20,
+            calls: 0,
+            tokens: 0,
+            cost_micros: 0,
+            time: None,
+            call_idle_timeout: Duration::from_secs(120),
+            call_deadline_factor: 10,
+            parallel: 8,
+            questions: 10,
+            result_bytes: 50 << 10,
+            result_tokens: 25_000,
+            summary: false,
+        }
+    }
+}
+
+impl RunLimits {
+    /// The most rounds: times the model is asked. 20 by default; 0 is no limit.
+    #[must_use]
+    pub fn with_rounds(mut self, rounds: u32) -> Self {
+        self.rounds = rounds;
+        self
+    }
+
+    /// The most tool calls that are executed. No limit by default; 0 is none.
+    #[must_use]
+    pub fn with_calls(mut self, calls: u64) -> Self {
+        self.calls = calls;
+        self
+    }
+
+    /// The most tokens, of requests and replies together. No limit by default; 0 is none.
+    #[must_use]
+    pub fn with_tokens(mut self, tokens: u64) -> Self {
+        self.tokens = tokens;
+        self
+    }
+
+    /// The most money, in millionths of the currency of the prices. 0, the default, is no limit.
+    #[must_use]
+    pub fn with_cost_micros(mut self, micros: u64) -> Self {
+        self.cost_micros = micros;
+        self
+    }
+
+    /// The most time, without the time people take to answer. No limit by default.
+    #[must_use]
+    pub fn with_time(mut self, time: Duration) -> Self {
+        self.time = Some(time);
+        self
+    }
+
+    /// The idle timeout of a tool call: how long it may go without a response and without progress,
+    /// where neither the tool nor its server has one of its own. Two minutes by default.
+    #[must_use]
+    pub fn with_call_idle_timeout(mut self, timeout: Duration) -> Self {
+        self.call_idle_timeout = timeout;
+        self
+    }
+
+    /// The deadline of a tool call, in total and whatever progress it makes, as a multiple of its
+    /// idle timeout. Ten by default.
+    #[must_use]
+    pub fn with_call_deadline_factor(mut self, factor: u32) -> Self {
+        self.call_deadline_factor = factor.max(1);
+        self
+    }
+
+    /// The most calls at the same time. Eight by default.
+    #[must_use]
+    pub fn with_parallel(mut self, calls: usize) -> Self {
+        self.parallel = calls.max(1);
+        self
+    }
+
+    /// How often a server may ask something before one call is done. Ten by default.
+    #[must_use]
+    pub fn with_questions(mut self, questions: u32) -> Self {
+        self.questions = questions;
+        self
+    }
+
+    /// The most bytes of a result's text that the model is shown at once; the rest is stored. 50
+    /// KiB by default.
+    #[must_use]
+    pub fn with_result_bytes(mut self, bytes: usize) -> Self {
+        self.result_bytes = bytes;
+        self
+    }
+
+    /// The most tokens, by estimate, of a result's text that the model is shown at once. 25,000 by
+    /// default.
+    #[must_use]
+    pub fn with_result_tokens(mut self, tokens: usize) -> Self {
+        self.result_tokens = tokens;
+        self
+    }
+
+    /// With one more turn at a limit, without tools, in which the model sums up.
+    #[must_use]
+    pub fn with_summary(mut self) -> Self {
+        self.summary = true;
+        self
+    }
+
+    /// The limit that what is spent has reached.
+    pub(crate) fn reached(&self, spent: &Spent) -> Option<LimitKind> {
+        let over = |limit: u64, used: u64| limit != 0 && used >= limit;
+        if over(self.rounds.into(), spent.rounds.into()) {
+            Some(LimitKind::Rounds)
+        } else if over(self.tokens, spent.tokens) {
+            Some(LimitKind::Tokens)
+        } else if over(self.cost_micros, spent.cost_micros) {
+            Some(LimitKind::Cost)
+        } else if self.time.is_some_and(|limit| spent.time >= limit) {
+            Some(LimitKind::Time)
+        } else {
+            None
+        }
+    }
+
+    /// What a limit is, in words.
+    pub(crate) fn describe(&self, kind: LimitKind) -> String {
+        match kind {
+            LimitKind::Rounds => format!("the limit of {} rounds", self.rounds),
+            LimitKind::Calls => format!("the limit of {} tool calls", self.calls),
+            LimitKind::Tokens => format!("the limit of {} tokens", self.tokens),
+            LimitKind::Cost => "the limit on cost".to_owned(),
+            LimitKind::Time => format!("the limit of {:?}", self.time.unwrap_or_default()),
+        }
+    }
+}
+
+/// Which limit.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum LimitKind {
+    /// Times the model is asked.
+    Rounds,
+    /// Tool calls that are executed.
+    Calls,
+    /// Tokens.
+    Tokens,
+    /// Money.
+    Cost,
+    /// Time.
+    Time,
+}
+
+/// What a run has used since somebody last asked or said to go on.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Spent {
+    /// Times the model was asked.
+    pub rounds: u32,
+    /// Tool calls that were executed.
+    pub calls: u64,
+    /// Tokens of requests and replies, as far as the provider told.
+    pub tokens: u64,
+    /// Money, in millionths.
+    pub cost_micros: u64,
+    /// Time, without the time people took to answer.
+    pub time: Duration,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_has_two_minutes_without_progress_and_ten_times_that_in_total() {
+        let limits = RunLimits::default();
+        assert_eq!(limits.call_idle_timeout, Duration::from_secs(120));
+        assert_eq!(limits.call_deadline_factor, 10);
+    }
+
+    #[test]
+    fn stored_limits_keep_their_names() {
+        let stored = serde_json::to_value(RunLimits::default()).unwrap();
+        assert!(stored.get("call_time").is_some(), "{stored}");
+        assert!(stored.get("call_time_factor").is_some(), "{stored}");
+    }
+}

@@ -1,0 +1,132 @@
+//! A run as a value: all that is needed to go on, in another process if need be.
+
+use provider_adapters::{Conversation, Reply};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use tool_policy::Policy;
+
+use crate::event::RunEvent;
+use crate::run::call::{CallState, OpenCall};
+use crate::run::limits::{LimitKind, RunLimits, Spent};
+use crate::run::log::Logged;
+use crate::run::loop_detector::LoopDetector;
+use crate::run::record::Status;
+use crate::run::step::Reason;
+use crate::run::{Run, messages};
+
+/// The form in which runs are written. Raise it when an old form can no longer be read.
+const VERSION: u32 = 1;
+
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub(crate) struct State {
+    #[serde(deserialize_with = "known_version")]
+    pub(crate) version: u32,
+    pub(crate) conversation: Conversation,
+    pub(crate) policy: Policy,
+    pub(crate) limits: RunLimits,
+    #[serde(alias = "guard")]
+    pub(crate) loop_detector: LoopDetector,
+    pub(crate) phase: Phase,
+    pub(crate) spent: Spent,
+    /// Where in the conversation this run began.
+    pub(crate) first_turn: usize,
+    pub(crate) next_number: u64,
+    /// Calls that are over, in order.
+    pub(crate) log: Vec<Logged>,
+    /// Replies in a row whose calls could not be read.
+    pub(crate) spoilt: u32,
+    /// The limit that calls of this round ran into.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) over: Option<LimitKind>,
+    /// The limit after which the model sums up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) summing_up: Option<LimitKind>,
+    /// Whether results were stored that the model may read.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) stored: bool,
+}
+
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Phase {
+    /// The model is to be asked.
+    Model,
+    /// Its calls are under way.
+    Acting(Box<Round>),
+    /// Nothing is to be done.
+    Done(Reason),
+}
+
+/// A reply whose calls are under way.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub(crate) struct Round {
+    pub(crate) reply: Reply,
+    pub(crate) calls: Vec<OpenCall>,
+}
+
+impl State {
+    pub(crate) fn new(conversation: Conversation) -> Self {
+        Self {
+            version: VERSION,
+            first_turn: conversation.turns().len(),
+            conversation,
+            policy: Policy::default(),
+            limits: RunLimits::default(),
+            loop_detector: LoopDetector::default(),
+            phase: Phase::Model,
+            spent: Spent::default(),
+            next_number: 1,
+            log: Vec::new(),
+            spoilt: 0,
+            over: None,
+            summing_up: None,
+            stored: false,
+        }
+    }
+}
+
+fn known_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    match u32::deserialize(deserializer)? {
+        VERSION => Ok(VERSION),
+        other => Err(D::Error::custom(format_args!(
+            "the run was written in form {other}, and only form {VERSION} can be read"
+        ))),
+    }
+}
+
+impl Serialize for Run {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.state.serialize(serializer)
+    }
+}
+
+/// A call that was started and whose end nobody saw is given up: it may have taken effect, so it
+/// is never started again.
+impl<'de> Deserialize<'de> for Run {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut run = Self {
+            state: State::deserialize(deserializer)?,
+            events: Vec::new(),
+        };
+        run.interrupt();
+        Ok(run)
+    }
+}
+
+impl Run {
+    /// Gives up the calls that somebody else had started.
+    pub(crate) fn interrupt(&mut self) {
+        if let Phase::Acting(round) = &mut self.state.phase {
+            for call in &mut round.calls {
+                match &mut call.state {
+                    CallState::Invoking => {
+                        call.settle(Status::Error, messages::interrupted());
+                        self.events.push(RunEvent::Call(Box::new(call.record())));
+                    }
+                    CallState::Task { awaited, .. } => *awaited = false,
+                    _ => {}
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! What a run wants done next, and why it ends.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::approval::Approval;
+use crate::run::limits::LimitKind;
+use crate::run::number::CallNumber;
+use crate::toolbox::Invocation;
+
+/// What to do next.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Step {
+    /// Ask the model, and feed its reply.
+    CallModel {
+        /// Whether it may call tools.
+        tools: bool,
+    },
+    /// Start these calls, side by side, and feed each outcome. The run already says that they
+    /// run: store it first if it is to survive a crash.
+    RunTools(Vec<Invocation>),
+    /// Wait for the outcome of a call that runs.
+    Wait,
+    /// Nothing can be done before somebody says yes or no to one of these calls.
+    AskApproval(Vec<Approval>),
+    /// Nothing can be done before somebody answers what a server asks about one of these calls.
+    Park(Vec<CallNumber>),
+    /// The run is over.
+    Done(Reason),
+}
+
+/// Why a run ended.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Reason {
+    /// The model had nothing more to do.
+    Finished,
+    /// The reply ran into its output limit.
+    Truncated,
+    /// The conversation no longer fits the model's context.
+    ContextFull,
+    /// The model declined, or a filter of the provider cut in.
+    Refused,
+    /// A limit of the run was reached. It can be continued.
+    Limit(LimitKind),
+    /// The model ran in circles.
+    Loop,
+    /// Somebody cancelled it. It can be continued.
+    Cancelled,
+    /// The model could not be asked, or its reply failed. It can be continued.
+    Failed {
+        /// What happened.
+        message: String,
+    },
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Finished => "finished",
+            Self::Truncated => "the reply ran into its output limit",
+            Self::ContextFull => "the conversation no longer fits the model's context",
+            Self::Refused => "the model declined",
+            Self::Limit(LimitKind::Rounds) => "the limit on rounds is reached",
+            Self::Limit(LimitKind::Calls) => "the limit on tool calls is reached",
+            Self::Limit(LimitKind::Tokens) => "the limit on tokens is reached",
+            Self::Limit(LimitKind::Cost) => "the limit on cost is reached",
+            Self::Limit(LimitKind::Time) => "the limit on time is reached",
+            Self::Loop => "the model ran in circles",
+            Self::Cancelled => "cancelled",
+            Self::Failed { message } => {
+                return write!(f, "the model could not be asked: {message}");
+            }
+        })
+    }
+}

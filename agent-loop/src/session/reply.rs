@@ -1,0 +1,115 @@
+//! Asks the model on a task of its own, so that nothing is lost while somebody else is listened to.
+
+use std::sync::Arc;
+
+use provider_adapters::{Event as ModelEvent, Model, ModelError, Reply, Request};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tracing::{Instrument as _, Span};
+
+use crate::event::RunEvent;
+use crate::offer::Offer;
+use crate::session::trace;
+
+/// Events that wait to be heard.
+const EVENTS: usize = 64;
+
+/// A model that was asked. Dropping it takes the question back.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    events: mpsc::Receiver<ModelEvent>,
+    task: JoinSet<Result<Reply, ModelError>>,
+    offer: Arc<Offer>,
+}
+
+/// What the model has to say.
+pub(crate) enum Heard {
+    Event(ModelEvent),
+    End(End),
+}
+
+/// How asking the model ended.
+pub(crate) enum End {
+    Replied(Box<Reply>, Arc<Offer>),
+    Failed(String),
+}
+
+/// Asks a model.
+pub(crate) fn ask(
+    model: Arc<dyn Model>,
+    request: Arc<Request>,
+    offer: Arc<Offer>,
+    span: Span,
+    traces_content: bool,
+) -> Asked {
+    let (tell, events) = mpsc::channel(EVENTS);
+    let mut task = JoinSet::new();
+    let wire = offer.wire();
+    let noted = span.clone();
+    let talk = async move {
+        let asked = talk(&*model, &request, &tell).await;
+        trace::chat_ended(&noted, wire, &asked, traces_content);
+        asked
+    };
+    task.spawn(talk.instrument(span));
+    Asked {
+        events,
+        task,
+        offer,
+    }
+}
+
+async fn talk(
+    model: &dyn Model,
+    request: &Request,
+    tell: &mpsc::Sender<ModelEvent>,
+) -> Result<Reply, ModelError> {
+    let mut stream = model.start(request).await?;
+    while let Some(event) = stream.next().await {
+        if tell.send(event).await.is_err() {
+            break;
+        }
+    }
+    Ok(stream.finish())
+}
+
+/// Waits for the next event, or for the end once all events are heard. Cancel safe.
+pub(crate) async fn listen(asked: Option<&mut Asked>) -> Heard {
+    let Some(asked) = asked else {
+        return std::future::pending().await;
+    };
+    if let Some(event) = asked.events.recv().await {
+        return Heard::Event(event);
+    }
+    Heard::End(match asked.task.join_next().await {
+        Some(Ok(Ok(reply))) => End::Replied(Box::new(reply), Arc::clone(&asked.offer)),
+        Some(Ok(Err(error))) => End::Failed(chain(&error)),
+        Some(Err(_)) | None => End::Failed("the code that asks the model crashed".to_owned()),
+    })
+}
+
+/// What a UI is told of a model's event.
+pub(crate) fn event(event: ModelEvent) -> Option<RunEvent> {
+    Some(match event {
+        ModelEvent::Text { text } => RunEvent::Text { text },
+        ModelEvent::Reasoning { text } => RunEvent::Reasoning { text },
+        ModelEvent::Refusal { text } => RunEvent::Refusal { text },
+        ModelEvent::Media(media) => RunEvent::Media(media),
+        ModelEvent::ToolQuarantined { tool, reason } => RunEvent::Warning {
+            message: format!("the provider refused the tool {tool:?}, which is left out: {reason}"),
+        },
+        // Calls, usage and errors are told once the reply is whole.
+        _ => return None,
+    })
+}
+
+/// An error with all its causes.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text = format!("{text}: {cause}");
+        source = cause.source();
+    }
+    text
+}

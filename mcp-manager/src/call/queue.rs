@@ -1,0 +1,194 @@
+//! The way into one server: acts on [`Admission`].
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use mcp_client::{Caller, Origin, Queued};
+use mcp_config::ServerName;
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+
+use crate::call::admission::{Admission, Concurrency, Left, Owner, QuestionId, Ticket};
+use crate::call::options::QueueHandler;
+
+/// Who is called with a server's calls: all of them pass here.
+#[derive(Debug)]
+pub(crate) struct CallQueue {
+    server: ServerName,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    admission: Admission,
+    /// Those that wait for their turn.
+    waiting: BTreeMap<Ticket, Arc<Notify>>,
+    /// Those who wait for an answer.
+    asking: BTreeMap<QuestionId, Arc<Notify>>,
+}
+
+impl State {
+    fn act(&mut self, left: Left) {
+        for question in left.orphaned {
+            if let Some(asking) = self.asking.remove(&question) {
+                asking.notify_one();
+            }
+        }
+        for ticket in left.started {
+            if let Some(waiting) = self.waiting.get(&ticket) {
+                waiting.notify_one();
+            }
+        }
+        // Where others are waited for, it is told which ones.
+        if self.admission.is_exclusive() {
+            self.waiting.values().for_each(|it| it.notify_one());
+        }
+    }
+}
+
+/// A call that is in the queue, for as long as this lives.
+pub(crate) struct CallPermit<'a> {
+    queue: &'a CallQueue,
+    ticket: Ticket,
+}
+
+impl Drop for CallPermit<'_> {
+    fn drop(&mut self) {
+        let mut state = self.queue.state.lock();
+        state.waiting.remove(&self.ticket);
+        let left = state.admission.leave(self.ticket);
+        state.act(left);
+    }
+}
+
+impl CallQueue {
+    pub(crate) fn new(server: ServerName, most: usize) -> Self {
+        let state = State {
+            admission: Admission::new(most),
+            waiting: BTreeMap::new(),
+            asking: BTreeMap::new(),
+        };
+        Self {
+            server,
+            state: Mutex::new(state),
+        }
+    }
+
+    /// Waits for a call's turn; `on_queued` hears why, and when it is over.
+    pub(crate) async fn enter(
+        &self,
+        caller: Option<&Arc<Caller>>,
+        concurrency: Concurrency,
+        on_queued: Option<&QueueHandler>,
+    ) -> CallPermit<'_> {
+        let (entered, woken) = self.arrive(caller, concurrency);
+        let Some(woken) = woken else {
+            return entered;
+        };
+        let ticket = entered.ticket;
+        let mut told = None;
+        loop {
+            let queued = self.state.lock().admission.queued(ticket);
+            let Some((reason, conversation)) = queued else {
+                break;
+            };
+            let queued = Queued::new(self.server.as_str(), reason, conversation);
+            if let Some(on_queued) = on_queued
+                && told.as_ref() != Some(&queued)
+            {
+                on_queued(Some(&queued));
+                told = Some(queued);
+            }
+            woken.notified().await;
+        }
+        self.state.lock().waiting.remove(&ticket);
+        if let Some(on_queued) = on_queued {
+            on_queued(None);
+        }
+        entered
+    }
+
+    /// A call arrives; if it has to wait, it is woken when its turn may have come.
+    fn arrive(
+        &self,
+        caller: Option<&Arc<Caller>>,
+        concurrency: Concurrency,
+    ) -> (CallPermit<'_>, Option<Arc<Notify>>) {
+        let mut state = self.state.lock();
+        let (ticket, runs) = state.admission.enter(caller.cloned(), concurrency);
+        let woken = (!runs).then(|| Arc::new(Notify::new()));
+        let waiting = woken.iter().map(|woken| (ticket, Arc::clone(woken)));
+        state.waiting.extend(waiting);
+        (
+            CallPermit {
+                queue: self,
+                ticket,
+            },
+            woken,
+        )
+    }
+
+    /// The server asks something: whose question it is, and how to wait for its end.
+    pub(crate) fn ask(&self, origin: &Origin) -> Asked<'_> {
+        let mut state = self.state.lock();
+        match state.admission.ask(origin) {
+            Owner::Several(conversations) => Asked::Declined(conversations),
+            Owner::Nobody => {
+                let callers = match origin {
+                    Origin::Calls(callers) => callers.clone(),
+                    _ => Vec::new(),
+                };
+                Asked::Owned(callers, None)
+            }
+            Owner::Calls(id, callers) => {
+                let over = Arc::new(Notify::new());
+                state.asking.insert(id, Arc::clone(&over));
+                // Whoever is queued waits for an answer from now on.
+                state.act(Left::default());
+                let queue = self;
+                Asked::Owned(callers, Some(Open { queue, id, over }))
+            }
+        }
+    }
+}
+
+/// Whose question it is.
+pub(crate) enum Asked<'a> {
+    /// Nobody's or one conversation's, for as long as one of its calls waits.
+    Owned(Vec<Arc<Caller>>, Option<Open<'a>>),
+    /// It may be any of these conversations': it must not be asked.
+    Declined(Vec<String>),
+}
+
+/// A question that calls wait for.
+pub(crate) struct Open<'a> {
+    queue: &'a CallQueue,
+    id: QuestionId,
+    over: Arc<Notify>,
+}
+
+impl Open<'_> {
+    /// Waits until no call waits for the answer any more.
+    pub(crate) async fn orphaned(&self) {
+        while self.queue.state.lock().admission.is_open(self.id) {
+            self.over.notified().await;
+        }
+    }
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        let mut state = self.queue.state.lock();
+        state.asking.remove(&self.id);
+        state.admission.answered(self.id);
+        // Whoever is queued does not wait for an answer any more.
+        state.act(Left::default());
+    }
+}
+
+impl fmt::Debug for CallPermit<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("CallPermit").field(&self.ticket).finish()
+    }
+}

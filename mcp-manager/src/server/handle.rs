@@ -1,0 +1,263 @@
+//! What everybody who deals with one server shares: callers, the manager and its supervisor.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use mcp_client::Client;
+use mcp_config::{RemoteKind, ServerConfig, ServerName};
+use parking_lot::Mutex;
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+use crate::call::queue::CallQueue;
+use crate::catalog::{Entry, Listing};
+use crate::error::{ManagerError, Trouble};
+use crate::server::ServerState;
+use crate::server::signal::Signals;
+
+/// One server.
+#[derive(Debug)]
+pub(crate) struct ServerHandle {
+    pub(crate) name: ServerName,
+    pub(crate) live: watch::Sender<Live>,
+    pub(crate) commands: mpsc::Sender<Command>,
+    pub(crate) signals: Arc<Signals>,
+    pub(crate) usage: Arc<Usage>,
+    /// The way in for calls.
+    pub(crate) queue: Arc<CallQueue>,
+    pub(crate) config: Mutex<Arc<ServerConfig>>,
+    /// The transport that worked last, where that was found out by trying.
+    pub(crate) last_kind: Mutex<RemoteKind>,
+    /// What it offers; nothing while it is switched off or given up.
+    pub(crate) listing: Mutex<Option<Arc<Listing>>>,
+    /// Ends with the programs that had to be killed.
+    pub(crate) supervisor: Mutex<Option<JoinHandle<Vec<String>>>>,
+}
+
+/// Where a server stands, with the way to it.
+#[derive(Clone, Debug)]
+pub(crate) struct Live {
+    pub(crate) state: ServerState,
+    pub(crate) client: Option<Client>,
+    /// What went wrong last, until it works again.
+    pub(crate) error: Option<Trouble>,
+    /// How many announced changes of the tool list were there when it was last requested.
+    pub(crate) listed: u64,
+}
+
+impl Live {
+    /// Whether the server announced a change of its tool list since that was last requested.
+    pub(crate) fn is_outdated(&self) -> bool {
+        let client = self.client.as_ref();
+        client.is_some_and(|client| client.is_alive() && client.tool_list_changes() > self.listed)
+    }
+}
+
+/// What a supervisor is told to do. Whoever sends along a `done` is told when it is.
+#[derive(Debug)]
+pub(crate) enum Command {
+    /// Somebody needs the server.
+    Wanted,
+    Retry {
+        done: oneshot::Sender<()>,
+    },
+    Stop {
+        done: oneshot::Sender<()>,
+    },
+    Configure {
+        config: Arc<ServerConfig>,
+        done: oneshot::Sender<()>,
+    },
+    /// Ask for everything it offers; done when it has told, or will not.
+    Refresh {
+        done: oneshot::Sender<()>,
+    },
+    /// Request the tool list now: a caller waits for it.
+    ListTools,
+    /// Stop for good, and end.
+    Quit,
+}
+
+impl ServerHandle {
+    pub(crate) fn config(&self) -> Arc<ServerConfig> {
+        Arc::clone(&self.config.lock())
+    }
+
+    pub(crate) fn state(&self) -> ServerState {
+        self.live.borrow().state
+    }
+
+    pub(crate) fn client(&self) -> Option<Client> {
+        self.live.borrow().client.clone()
+    }
+
+    /// A tool, as the server listed it last.
+    pub(crate) fn tool(&self, name: &str) -> Option<Arc<Entry>> {
+        let listing = self.listing.lock();
+        let tools = listing.as_ref()?.tools();
+        let at = tools
+            .binary_search_by(|entry| entry.name().cmp(name))
+            .ok()?;
+        tools.get(at).cloned()
+    }
+
+    /// Has the supervisor do something, and waits until it is done.
+    pub(crate) async fn order(
+        &self,
+        command: impl FnOnce(oneshot::Sender<()>) -> Command,
+    ) -> Result<(), ManagerError> {
+        let (done, is_done) = oneshot::channel();
+        let sent = self.commands.send(command(done)).await;
+        sent.map_err(|_| ManagerError::ShutDown)?;
+        is_done.await.map_err(|_| ManagerError::ShutDown)
+    }
+
+    /// The way to the server: at once if it is connected, else when it is, within `limit`. Starts
+    /// a server that rests.
+    pub(crate) async fn ready(&self, limit: Duration) -> Result<Client, ManagerError> {
+        let mut live = self.live.subscribe();
+        let (began, mut asked) = (Instant::now(), false);
+        loop {
+            let now = live.borrow_and_update().clone();
+            match now.state {
+                ServerState::Connected | ServerState::Degraded => {
+                    // One that has just died will be noticed by its supervisor, too.
+                    if let Some(client) = now.client.filter(Client::is_alive) {
+                        return Ok(client);
+                    }
+                }
+                ServerState::Idle if !asked => {
+                    asked = true;
+                    let sent = self.commands.send(Command::Wanted).await;
+                    sent.map_err(|_| ManagerError::ShutDown)?;
+                }
+                _ => self.usable(&now)?,
+            }
+            let left = limit.saturating_sub(began.elapsed());
+            match tokio::time::timeout(left, live.changed()).await {
+                Ok(Ok(())) => {}
+                Ok(Err(_)) => return Err(ManagerError::ShutDown),
+                Err(_) => return Err(self.not_yet(began.elapsed())),
+            }
+        }
+    }
+
+    /// Waits until no announced change of the tool list is left to be seen to.
+    pub(crate) async fn fresh(&self) {
+        let mut live = self.live.subscribe();
+        while live.borrow_and_update().is_outdated() {
+            if self.commands.send(Command::ListTools).await.is_err()
+                || live.changed().await.is_err()
+            {
+                return;
+            }
+        }
+    }
+
+    /// Waits until connecting has worked or failed for once; `Ok` if there is nothing to complain
+    /// of.
+    pub(crate) async fn settled(&self) -> Result<(), ManagerError> {
+        let mut live = self.live.subscribe();
+        let waiting =
+            |live: &Live| matches!(live.state, ServerState::Pending | ServerState::Connecting);
+        let began = Instant::now();
+        let settled = live.wait_for(|live| !waiting(live)).await;
+        let settled = settled.map_err(|_| ManagerError::ShutDown)?.clone();
+        match settled.state {
+            ServerState::Reconnecting => Err(self.not_yet(began.elapsed())),
+            ServerState::Disabled => Ok(()),
+            _ => self.usable(&settled),
+        }
+    }
+
+    fn not_yet(&self, waited: Duration) -> ManagerError {
+        let live = self.live.borrow();
+        ManagerError::NotYet {
+            server: self.name.clone(),
+            state: live.state,
+            waited,
+            source: live.error.clone(),
+        }
+    }
+
+    fn usable(&self, live: &Live) -> Result<(), ManagerError> {
+        match live.state {
+            state @ (ServerState::Disabled | ServerState::NeedsAuth | ServerState::Failed) => {
+                Err(ManagerError::Unavailable {
+                    server: self.name.clone(),
+                    state,
+                    source: live.error.clone(),
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Who uses a server.
+#[derive(Debug)]
+pub(crate) struct Usage {
+    calls: AtomicUsize,
+    leases: AtomicUsize,
+    last: Mutex<Instant>,
+}
+
+/// Somebody uses a server for as long as this lives.
+#[derive(Debug)]
+pub(crate) struct InUse {
+    usage: Arc<Usage>,
+    count: fn(&Usage) -> &AtomicUsize,
+}
+
+impl Usage {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Self {
+            calls: AtomicUsize::new(0),
+            leases: AtomicUsize::new(0),
+            last: Mutex::new(Instant::now()),
+        })
+    }
+
+    pub(crate) fn call(self: &Arc<Self>) -> InUse {
+        self.count(|usage| &usage.calls)
+    }
+
+    pub(crate) fn lease(self: &Arc<Self>) -> InUse {
+        self.count(|usage| &usage.leases)
+    }
+
+    fn count(self: &Arc<Self>, count: fn(&Self) -> &AtomicUsize) -> InUse {
+        count(self).fetch_add(1, Ordering::SeqCst);
+        InUse {
+            usage: Arc::clone(self),
+            count,
+        }
+    }
+
+    pub(crate) fn is_calling(&self) -> bool {
+        self.calls.load(Ordering::SeqCst) > 0
+    }
+
+    fn is_leased(&self) -> bool {
+        self.leases.load(Ordering::SeqCst) > 0
+    }
+
+    /// It is as if somebody had just used it.
+    pub(crate) fn touch(&self) {
+        *self.last.lock() = Instant::now();
+    }
+
+    /// Since when nobody has used it; `None` while somebody does.
+    pub(crate) fn unused_since(&self) -> Option<Instant> {
+        (!self.is_calling() && !self.is_leased()).then(|| *self.last.lock())
+    }
+}
+
+impl Drop for InUse {
+    fn drop(&mut self) {
+        self.usage.touch();
+        (self.count)(&self.usage).fetch_sub(1, Ordering::SeqCst);
+    }
+}

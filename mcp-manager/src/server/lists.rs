@@ -1,0 +1,135 @@
+//! Asking a server what it offers.
+
+use std::time::Duration;
+
+use mcp_client::{CallError, CallOptions, Client, Listed};
+use mcp_config::ToolSettings;
+use mcp_jsonrpc::ErrorCode;
+use mcp_jsonrpc::model::{
+    ListCapability, Prompt, Resource, ResourceTemplate, ServerCapabilities, Tool,
+};
+
+use crate::catalog::{ItemKind, ListProblem, Listing};
+use crate::server::list_refresh::{ListKind, Offer};
+
+/// One list, as it came.
+pub(crate) struct Found {
+    list: List,
+    problems: Vec<ListProblem>,
+    /// How long it says it stays fresh.
+    pub(crate) ttl: Option<Duration>,
+}
+
+enum List {
+    Tools(Vec<Tool>),
+    Prompts(Vec<Prompt>),
+    Resources(Vec<Resource>, Vec<ResourceTemplate>),
+}
+
+/// What became of each list that was asked for.
+pub(crate) type Outcomes = Vec<(ListKind, Result<Found, CallError>)>;
+
+/// Which lists a server has.
+pub(crate) fn offer(can: &ServerCapabilities, kind: ListKind) -> Offer {
+    let told = |list: &ListCapability| list.list_changed;
+    let announced = match kind {
+        ListKind::Tools => can.tools.as_ref().map(told),
+        ListKind::Prompts => can.prompts.as_ref().map(told),
+        ListKind::Resources => can.resources.as_ref().map(|list| list.list_changed),
+    };
+    match announced {
+        None => Offer::None,
+        Some(Some(true)) => Offer::Announced,
+        Some(_) => Offer::Silent,
+    }
+}
+
+/// Asks for these lists, one after the other: a server is not burdened more than by one call.
+pub(crate) async fn fetch(client: &Client, kinds: Vec<ListKind>, limit: Duration) -> Outcomes {
+    let client = client.with(
+        CallOptions::default()
+            .with_idle_timeout(limit)
+            .with_deadline(limit),
+    );
+    let mut outcomes = Vec::with_capacity(kinds.len());
+    for kind in kinds {
+        outcomes.push((kind, fetch_one(&client, kind).await));
+    }
+    outcomes
+}
+
+async fn fetch_one(client: &Client, kind: ListKind) -> Result<Found, CallError> {
+    let mut problems = Vec::new();
+    let (list, ttl) = match kind {
+        ListKind::Tools => {
+            let listed = client.list_tools().await;
+            let (items, ttl) = take(ItemKind::Tool, listed, &mut problems)?;
+            (List::Tools(items), ttl)
+        }
+        ListKind::Prompts => {
+            let listed = client.list_prompts().await;
+            let (items, ttl) = take(ItemKind::Prompt, listed, &mut problems)?;
+            (List::Prompts(items), ttl)
+        }
+        ListKind::Resources => {
+            let listed = client.list_resources().await;
+            let (items, ttl) = take(ItemKind::Resource, listed, &mut problems)?;
+            let listed = client.list_resource_templates().await;
+            let (patterns, second) = take(ItemKind::ResourceTemplate, listed, &mut problems)?;
+            (List::Resources(items, patterns), ttl.min(second))
+        }
+    };
+    Ok(Found {
+        list,
+        problems,
+        ttl,
+    })
+}
+
+/// Many servers declare a list and then do not know the method: they have nothing to list.
+fn take<T>(
+    kind: ItemKind,
+    listed: Result<Listed<T>, CallError>,
+    problems: &mut Vec<ListProblem>,
+) -> Result<(Vec<T>, Option<Duration>), CallError> {
+    let listed = match listed {
+        Ok(listed) => listed,
+        Err(error) if is_unknown_method(&error) => return Ok((Vec::new(), None)),
+        Err(error) => return Err(error),
+    };
+    for skipped in listed.skipped {
+        problems.push(ListProblem::Unreadable {
+            kind,
+            name: skipped.name,
+            reason: skipped.reason,
+        });
+    }
+    if let Some(truncated) = listed.truncated {
+        problems.push(ListProblem::Incomplete {
+            kind,
+            reason: truncated.to_string(),
+        });
+    }
+    Ok((listed.items, listed.ttl))
+}
+
+fn is_unknown_method(error: &CallError) -> bool {
+    let error = error.peer();
+    error.is_some_and(|error| error.code == ErrorCode::METHOD_NOT_FOUND)
+}
+
+impl Found {
+    /// `listing`, with this list in place of the one it had.
+    pub(crate) fn put_into(self, listing: Listing, policy: &ToolSettings) -> Listing {
+        let listing = match self.list {
+            List::Tools(tools) => listing.with_tools(tools, policy),
+            List::Prompts(prompts) => listing.with_prompts(prompts),
+            List::Resources(resources, templates) => listing
+                .with_resources(resources)
+                .with_resource_templates(templates),
+        };
+        self.problems
+            .into_iter()
+            .fold(listing, Listing::with_problem)
+    }
+}

@@ -1,0 +1,149 @@
+//! What a connection tells its supervisor, from the connection's own tasks: bits and a bell.
+
+use std::sync::Arc;
+
+use mcp_client::ClientEvent;
+use mcp_config::ServerName;
+use mcp_transport::TransportError;
+use parking_lot::Mutex;
+use tokio::sync::{Notify, broadcast};
+use tokio::time::Instant;
+
+use crate::event::{Chatter, ManagerEvent, Verdict};
+use crate::resource_cache::ResourceCache;
+use crate::server::list_refresh::ListKind;
+
+/// One server's signals. Holds no client: a connection's handlers hold it.
+#[derive(Debug)]
+pub(crate) struct Signals {
+    server: ServerName,
+    events: broadcast::Sender<ManagerEvent>,
+    cache: Arc<ResourceCache>,
+    origin: Instant,
+    chatter: Mutex<Chatter>,
+    pending: Mutex<Pending>,
+    pub(crate) bell: Notify,
+}
+
+/// What the supervisor has not seen yet.
+#[derive(Debug, Default)]
+pub(crate) struct Pending {
+    /// Lists that changed.
+    pub(crate) changed: [bool; 3],
+    /// The newest connection that ended, and why.
+    pub(crate) lost: Option<(u64, Option<Arc<TransportError>>)>,
+    /// Changes are no longer announced on this connection.
+    pub(crate) silent: Option<u64>,
+}
+
+impl Signals {
+    pub(crate) fn new(
+        server: ServerName,
+        events: broadcast::Sender<ManagerEvent>,
+        cache: Arc<ResourceCache>,
+        origin: Instant,
+        per_second: u32,
+    ) -> Self {
+        Self {
+            server,
+            events,
+            cache,
+            origin,
+            chatter: Mutex::new(Chatter::new(per_second)),
+            pending: Mutex::default(),
+            bell: Notify::new(),
+        }
+    }
+
+    pub(crate) fn take(&self) -> Pending {
+        std::mem::take(&mut self.pending.lock())
+    }
+
+    /// Lists changed, or may have.
+    pub(crate) fn changed(&self, kinds: &[ListKind]) {
+        {
+            let mut pending = self.pending.lock();
+            for (kind, changed) in ListKind::ALL.into_iter().zip(&mut pending.changed) {
+                *changed |= kinds.contains(&kind);
+            }
+        }
+        self.bell.notify_one();
+    }
+
+    pub(crate) fn lost(&self, connection: u64, reason: Option<Arc<TransportError>>) {
+        self.pending.lock().lost = Some((connection, reason));
+        self.bell.notify_one();
+    }
+
+    /// Changes are no longer announced on this connection, for this reason if something failed:
+    /// the lists may be stale already.
+    pub(crate) fn silent(&self, connection: u64, error: Option<String>) {
+        self.pending.lock().silent = Some(connection);
+        self.changed(&ListKind::ALL);
+        if let Some(error) = error {
+            tracing::warn!(server = %self.server, %error, "changes are not announced");
+            let server = self.server.clone();
+            // Whether anyone listens or not.
+            let _ = self
+                .events
+                .send(ManagerEvent::SubscriptionEnded { server, error });
+        }
+    }
+
+    /// The server told something. What is kept of its resources is forgotten at once.
+    pub(crate) fn told(&self, told: ClientEvent) {
+        match told {
+            ClientEvent::ToolsChanged => {
+                self.cache.invalidate_server(&self.server);
+                self.changed(&[ListKind::Tools]);
+            }
+            ClientEvent::PromptsChanged => self.changed(&[ListKind::Prompts]),
+            ClientEvent::ResourcesChanged => {
+                self.cache.invalidate_server(&self.server);
+                self.changed(&[ListKind::Resources]);
+            }
+            ClientEvent::Gap => {
+                self.cache.invalidate_server(&self.server);
+                self.changed(&ListKind::ALL);
+            }
+            ClientEvent::ResourceUpdated { uri } => {
+                // It may be a part of something that is kept.
+                self.cache.invalidate_server(&self.server);
+                let server = self.server.clone();
+                self.pass_on(ManagerEvent::ResourceUpdated { server, uri });
+            }
+            ClientEvent::Log(message) => self.pass_on(ManagerEvent::Log {
+                server: self.server.clone(),
+                message: Arc::new(*message),
+            }),
+            ClientEvent::ElicitationComplete { elicitation_id } => {
+                self.pass_on(ManagerEvent::ElicitationComplete {
+                    server: self.server.clone(),
+                    elicitation_id,
+                });
+            }
+            ClientEvent::Other { method, params } => self.pass_on(ManagerEvent::Notification {
+                server: self.server.clone(),
+                method,
+                params,
+            }),
+            ClientEvent::Dropped { count } => self.pass_on(ManagerEvent::Dropped {
+                server: self.server.clone(),
+                count,
+            }),
+            _ => {}
+        }
+    }
+
+    fn pass_on(&self, event: ManagerEvent) {
+        match self.chatter.lock().judge(self.origin.elapsed()) {
+            Verdict::Drop => return,
+            Verdict::Pass { dropped: 0 } => {}
+            Verdict::Pass { dropped: count } => {
+                let server = self.server.clone();
+                let _ = self.events.send(ManagerEvent::Dropped { server, count });
+            }
+        }
+        let _ = self.events.send(event);
+    }
+}
