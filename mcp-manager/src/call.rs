@@ -7,7 +7,9 @@ pub(crate) mod queue;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_client::{CallError, Client, Parked, Started, TaskHandle, TaskTicket};
+use mcp_client::{
+    CallError, Client, Interests, Parked, Started, Subscription, TaskHandle, TaskTicket,
+};
 use mcp_jsonrpc::Method;
 use mcp_jsonrpc::model::{
     CallToolResult, CompleteParams, CompleteResult, GetPromptResult, InputResponses,
@@ -193,8 +195,8 @@ impl Manager {
     /// As [`call_tool`](Self::call_tool).
     pub async fn resume<M: Method>(
         &self,
-        parked: &Parked,
-        answers: &InputResponses,
+        parked: Parked,
+        answers: InputResponses,
     ) -> Result<M::Output, ManagerError> {
         self.resume_with::<M>(parked, answers, CallOptions::default())
             .await
@@ -207,12 +209,12 @@ impl Manager {
     /// As [`call_tool`](Self::call_tool).
     pub async fn resume_with<M: Method>(
         &self,
-        parked: &Parked,
-        answers: &InputResponses,
+        parked: Parked,
+        answers: InputResponses,
         options: CallOptions,
     ) -> Result<M::Output, ManagerError> {
-        let options = &options;
-        self.background(&parked.server, options, |client| async move {
+        let (parked, answers) = (&parked, &answers);
+        self.background(&parked.server, &options, |client| async move {
             client.resume::<M>(parked.clone(), answers.clone()).await
         })
         .await
@@ -267,19 +269,41 @@ impl Manager {
         })
     }
 
-    /// Fills a server's prompt in.
+    /// Gets a prompt of a server, filled in with `arguments`.
     ///
     /// # Errors
     ///
     /// As [`call_tool`](Self::call_tool).
-    pub async fn get_prompt(
+    pub async fn get_prompt<K: Into<String>, V: Into<String>>(
         &self,
         server: &str,
         prompt: &str,
-        arguments: &[(String, String)],
+        arguments: impl IntoIterator<Item = (K, V)>,
     ) -> Result<GetPromptResult, ManagerError> {
+        let arguments = arguments.into_iter().map(|(k, v)| (k.into(), v.into()));
+        let arguments: Vec<(String, String)> = arguments.collect();
+        let arguments = &arguments;
         self.call(server, |client| async move {
             client.get_prompt(prompt, arguments.iter().cloned()).await
+        })
+        .await
+    }
+
+    /// Subscribes to what a server announces on its live connection. The subscription ends with the
+    /// connection: the manager reports changes of lists and resources as
+    /// [events](crate::ManagerEvent) across reconnects.
+    ///
+    /// # Errors
+    ///
+    /// As [`call_tool`](Self::call_tool).
+    pub async fn subscribe(
+        &self,
+        server: &str,
+        interests: Interests,
+    ) -> Result<Subscription, ManagerError> {
+        let interests = &interests;
+        self.call(server, |client| async move {
+            client.subscribe(interests.clone()).await
         })
         .await
     }

@@ -126,7 +126,7 @@ impl ManagedTools {
             Start::Resume { parked, answers } => {
                 let manager = &self.manager;
                 manager
-                    .resume_with::<CallTool>(parked, answers, options)
+                    .resume_with::<CallTool>(parked.as_ref().clone(), answers.clone(), options)
                     .await?
             }
             Start::Await(ticket) => self.manager.wait_for_task(ticket, options).await?,

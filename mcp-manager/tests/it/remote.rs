@@ -172,7 +172,7 @@ async fn a_parked_call_is_taken_up_by_another_manager() {
     answers
         .set("day", &ElicitResult::accept(day.unwrap()))
         .unwrap();
-    let result = second.resume::<CallTool>(&parked, &answers).await.unwrap();
+    let result = second.resume::<CallTool>(*parked, answers).await.unwrap();
     assert_eq!(flatten(&result.content), "Friday");
     second.shutdown().await;
 }

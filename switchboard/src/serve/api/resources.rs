@@ -93,7 +93,7 @@ async fn prompt(
     let arguments: Vec<(String, String)> = filled.arguments.into_iter().collect();
     let result = crew
         .manager()
-        .get_prompt(&row.name, &name, &arguments)
+        .get_prompt(&row.name, &name, arguments)
         .await;
     let result = result.map_err(|error| refusal(&row, &crew.diagnose(&row, &error)))?;
     Ok(Json(json!(result)))
