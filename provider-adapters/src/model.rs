@@ -1,6 +1,7 @@
 //! A model that can be asked.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -34,6 +35,36 @@ pub trait Model: fmt::Debug + Send + Sync {
             Some(error) => Err(ModelError::Provider(Box::new(error))),
             None => Ok(reply),
         }
+    }
+}
+
+#[async_trait]
+impl<M: Model + ?Sized> Model for Arc<M> {
+    fn adapter(&self) -> &dyn Adapter {
+        (**self).adapter()
+    }
+
+    async fn start(&self, request: &Request) -> Result<Box<dyn ReplyStream>, ModelError> {
+        (**self).start(request).await
+    }
+
+    async fn ask(&self, request: &Request) -> Result<Reply, ModelError> {
+        (**self).ask(request).await
+    }
+}
+
+#[async_trait]
+impl<M: Model + ?Sized> Model for Box<M> {
+    fn adapter(&self) -> &dyn Adapter {
+        (**self).adapter()
+    }
+
+    async fn start(&self, request: &Request) -> Result<Box<dyn ReplyStream>, ModelError> {
+        (**self).start(request).await
+    }
+
+    async fn ask(&self, request: &Request) -> Result<Reply, ModelError> {
+        (**self).ask(request).await
     }
 }
 
