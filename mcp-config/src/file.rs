@@ -122,7 +122,7 @@ impl ConfigFile {
         self
     }
 
-    /// The servers, as written: variables stand for themselves. In the order of the file.
+    /// The servers as written, with unresolved references, in the order of the file.
     pub fn servers(&self) -> &[ServerConfig] {
         &self.servers
     }

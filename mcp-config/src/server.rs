@@ -101,28 +101,28 @@ impl ServerConfig {
         }
     }
 
-    /// Switches it on, as it is unless somebody said otherwise.
+    /// Enables the server (default).
     #[must_use]
     pub fn enabled(mut self) -> Self {
         self.enabled = true;
         self
     }
 
-    /// Switches it off.
+    /// Disables the server.
     #[must_use]
     pub fn disabled(mut self) -> Self {
         self.enabled = false;
         self
     }
 
-    /// Nothing should begin without it.
+    /// Marks the server as required: a host should not start without it.
     #[must_use]
     pub fn required(mut self) -> Self {
         self.required = true;
         self
     }
 
-    /// Says when it is connected to.
+    /// Sets when the server is connected.
     #[must_use]
     pub fn with_start(mut self, start: Start) -> Self {
         self.start = start;
@@ -138,22 +138,22 @@ impl ServerConfig {
         self
     }
 
-    /// It takes several calls at once, whatever its tools do.
+    /// Allows several calls at once, whatever the tools do.
     #[must_use]
     pub fn parallel(mut self) -> Self {
         self.parallel = true;
         self
     }
 
-    /// What it says about its tools is believed: those that only read may run beside each
-    /// other, and a host may go by it.
+    /// Trusts the server's hints about its tools: read-only ones may run at the same time, and a
+    /// host may rely on them.
     #[must_use]
     pub fn trusted(mut self) -> Self {
         self.trusted = true;
         self
     }
 
-    /// Its tools are always given to the model, never left to a search.
+    /// Lists its tools to the model even where there are too many to list all.
     #[must_use]
     pub fn always_load(mut self) -> Self {
         self.always_load = true;
@@ -167,7 +167,7 @@ impl ServerConfig {
         self
     }
 
-    /// The idle timeout of a call: progress starts it anew, and ten times that is the deadline.
+    /// Sets the idle timeout of a call, which progress restarts; the deadline is ten times that.
     #[must_use]
     pub fn with_call_idle_timeout(mut self, timeout: Duration) -> Self {
         self.call_idle_timeout = Some(timeout);
@@ -181,7 +181,7 @@ impl ServerConfig {
         self
     }
 
-    /// Says which tools are on, and which the file calls approved.
+    /// Sets which tools are enabled, and which the configuration calls approved.
     #[must_use]
     pub fn with_tools(mut self, tools: ToolSettings) -> Self {
         self.tools = tools;

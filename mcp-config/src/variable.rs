@@ -66,7 +66,7 @@ impl<'a> Variable<'a> {
     }
 }
 
-/// A piece of a text: what stands for itself, or what stands for something else.
+/// A piece of a text: literal text or a reference.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Part<'a> {
     Text(&'a str),

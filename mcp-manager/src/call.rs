@@ -92,7 +92,7 @@ impl Manager {
     }
 
     /// Calls a tool and returns as soon as the server has either answered or made a task of it.
-    /// `keep` is how long the server should keep the result, where it can be told.
+    /// `keep` is how long the server should keep the result, where the protocol can express it.
     ///
     /// # Errors
     ///
@@ -144,7 +144,7 @@ impl Manager {
     pub async fn task(&self, ticket: TaskTicket) -> Result<TaskHandle, ManagerError> {
         let handle = self.shared().handle(&ticket.server)?;
         let _in_use = handle.usage.call();
-        let client = handle.ready(self.patience(&handle)).await?;
+        let client = handle.ready(self.connect_timeout(&handle)).await?;
         Ok(client.task(ticket))
     }
 
@@ -165,7 +165,7 @@ impl Manager {
         .await
     }
 
-    /// Goes on with a call that was made before: it takes nobody's turn.
+    /// Continues a call that was made before: it does not queue.
     async fn background<T, F>(
         &self,
         server: &str,
@@ -408,15 +408,15 @@ impl Manager {
     where
         F: Future<Output = Result<T, CallError>>,
     {
-        let patience = self.patience(handle);
-        let client = handle.ready(patience).await?;
+        let timeout = self.connect_timeout(handle);
+        let client = handle.ready(timeout).await?;
         let error = match call(client.clone()).await {
             Ok(answer) => return Ok(answer),
             Err(error) => error,
         };
         if error.is_safe_to_reissue() && !client.is_alive() {
             drop(client);
-            let client = handle.ready(patience).await?;
+            let client = handle.ready(timeout).await?;
             return Ok(call(client).await?);
         }
         if is_worrying(&error) {
@@ -429,7 +429,7 @@ impl Manager {
     }
 
     /// How long a call waits for its server to be connected.
-    pub(crate) fn patience(&self, handle: &ServerHandle) -> Duration {
+    pub(crate) fn connect_timeout(&self, handle: &ServerHandle) -> Duration {
         let own = handle.config().connect_timeout();
         own.unwrap_or(self.limits().connect_time())
     }

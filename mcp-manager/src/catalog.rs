@@ -24,7 +24,7 @@ use mcp_config::ServerName;
 ///
 /// A snapshot never changes. A change makes a new one, with a higher [`epoch`](Self::epoch), so a
 /// turn that keeps its snapshot cannot be misrouted. Everything is ordered by the server's name,
-/// then by the item's own: the same servers give the same catalogue, byte for byte, whatever the
+/// then by the item's own: the same servers give the same catalogue, byte for byte, regardless of the
 /// order they arrived in.
 ///
 /// ```
@@ -177,7 +177,7 @@ impl Catalog {
     }
 }
 
-/// `entry` under a name that nobody has yet.
+/// `entry` under a name that is not taken.
 fn settle(entry: &Arc<Entry>, taken: &HashMap<ExposedName, usize>) -> Arc<Entry> {
     if !taken.contains_key(entry.exposed_name()) {
         return Arc::clone(entry);

@@ -27,7 +27,7 @@ pub trait Connector: fmt::Debug + Send + Sync {
     fn builder(&self, config: &ServerConfig) -> Result<ClientBuilder, BoxError>;
 
     /// Waits until nothing is left of what was started for this server, after its connection was
-    /// closed, and tells which programs did not end by themselves and had to be killed.
+    /// closed, and returns the programs that did not exit by themselves and had to be killed.
     async fn ended(&self, server: &ServerName) -> Vec<String> {
         let _ = server;
         Vec::new()
@@ -187,7 +187,7 @@ struct Watched {
     program: String,
     inner: Arc<dyn SpawnedProcess>,
     gone: AtomicBool,
-    /// It was told to end.
+    /// It was asked to exit.
     stopped: AtomicBool,
     /// It was killed before it was gone.
     killed: AtomicBool,

@@ -25,8 +25,8 @@ use mcp_config::ServerName;
 /// Questions of one conversation come one after the other, in the order they were asked, and so do
 /// those outside of any; those of different conversations come at the same time. A question that
 /// may be of several conversations is never asked: it is declined
-/// ([`ManagerEvent::QuestionDeclined`]). A future that is dropped was given up: the answer is not wanted
-/// any more.
+/// ([`ManagerEvent::QuestionDeclined`]). A future that is dropped was
+/// abandoned: the answer is no longer needed.
 #[async_trait]
 pub trait ElicitationHandler: Send + Sync {
     /// Asks, and returns what the user did. Show who asks: [`Elicitation`] prints that.
@@ -90,7 +90,7 @@ impl fmt::Display for Elicitation {
     }
 }
 
-/// Cancels whatever is asked: for hosts without a user.
+/// Cancels every question: for hosts without a user.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoopElicitation;
 
@@ -174,7 +174,7 @@ impl ServerHost {
         }
     }
 
-    /// Tells that a question was declined because it may be any of these conversations'.
+    /// Reports a question that was declined because it may belong to any of these conversations.
     fn decline(&self, conversations: Vec<String>) {
         tracing::warn!(server = %self.server, "a question that may be anybody's: declined");
         let server = self.server.clone();
@@ -278,7 +278,7 @@ impl Host for ServerHost {
             Asked::Owned(calls, open) => (calls, open),
             Asked::Declined(conversations) => {
                 self.decline(conversations);
-                return Err(over("it cannot be told which call this is for"));
+                return Err(over("it is unclear which call this is for"));
             }
         };
         let question = question.with_origin(Origin::Calls(calls));

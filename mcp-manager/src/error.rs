@@ -10,7 +10,7 @@ use mcp_config::ServerName;
 
 use crate::server::ServerState;
 
-/// Why a server is in trouble; shared, since everybody who asks is told.
+/// Why a server failed; shared by all callers that ask.
 pub(crate) type Trouble = Arc<dyn Error + Send + Sync>;
 
 /// Why a manager could not do what it was asked for.
@@ -44,11 +44,11 @@ pub enum ManagerError {
         /// Which tool.
         tool: String,
     },
-    /// The server is not connected, and will not be until somebody does something about it.
+    /// The server is not connected, and will not be without action by a person.
     Unavailable {
         /// Which server.
         server: ServerName,
-        /// Where it stands.
+        /// Its state.
         state: ServerState,
         /// What went wrong last.
         source: Option<Arc<dyn Error + Send + Sync>>,
@@ -57,7 +57,7 @@ pub enum ManagerError {
     NotYet {
         /// Which server.
         server: ServerName,
-        /// Where it stands.
+        /// Its state.
         state: ServerState,
         /// How long was waited for it.
         waited: Duration,
@@ -75,7 +75,7 @@ pub enum ManagerError {
         /// The caller's time.
         limit: Duration,
     },
-    /// The resource could not be read, as whoever else asked for it at the same time was told.
+    /// The resource could not be read; callers that asked at the same time share the error.
     Read(Arc<ManagerError>),
     /// The manager was shut down.
     ShutDown,
@@ -114,7 +114,7 @@ impl fmt::Display for ManagerError {
             Self::UnknownTool { name } => write!(
                 f,
                 "no server offers a tool called '{name}'; names look like mcp__server__tool and \
-                 stand in the catalogue"
+                 are listed in the catalogue"
             ),
             Self::ToolDisabled { server, tool } => write!(
                 f,
@@ -132,8 +132,7 @@ impl fmt::Display for ManagerError {
                 ),
                 ServerState::Failed => write!(
                     f,
-                    "server '{server}' could not be connected and was given up; mend what is \
-                     wrong, then retry it"
+                    "server '{server}' failed for good; fix the cause, then retry it"
                 ),
                 _ => write!(f, "server '{server}' is switched off; connect it first"),
             },
@@ -178,7 +177,7 @@ impl Error for ManagerError {
 }
 
 /// An error with everything below it, in one line.
-pub(crate) fn told(error: &(dyn Error + 'static)) -> String {
+pub(crate) fn error_chain(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut next = error.source();
     while let Some(error) = next {

@@ -1,4 +1,4 @@
-//! What happens with servers, for whoever listens: one bounded stream that lags safely.
+//! Events of servers: one bounded stream that lags safely.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,7 +52,7 @@ pub enum ManagerEvent {
         /// Why it did not work.
         error: String,
     },
-    /// A server was given up; its tools are gone from the catalogue (`mcp_server_removed`).
+    /// A server failed for good; its tools are gone from the catalogue (`mcp_server_removed`).
     ServerRemoved {
         /// Which server.
         server: ServerName,
@@ -110,7 +110,7 @@ pub enum ManagerEvent {
         /// What.
         message: Arc<LogMessageParams>,
     },
-    /// A server told something this crate has no words for.
+    /// A server sent a notification that this crate does not know.
     Notification {
         /// Which server.
         server: ServerName,
@@ -119,15 +119,14 @@ pub enum ManagerEvent {
         /// The details.
         params: Option<RawJson>,
     },
-    /// A server told more than anyone should have to hear: so many messages were left out.
+    /// A server exceeded the rate of messages that are passed on: this many were dropped.
     Dropped {
         /// Which server.
         server: ServerName,
         /// How many.
         count: u64,
     },
-    /// This listener was too slow: so many events are lost to it. States and the catalogue can be
-    /// asked for anew.
+    /// This listener was too slow and missed events. States and the catalogue can be read again.
     Lagged {
         /// How many.
         missed: u64,
@@ -246,8 +245,8 @@ pub struct Events {
 }
 
 impl Events {
-    /// The next event; `None` when the manager is gone. Whoever is too slow is told how much they
-    /// missed ([`ManagerEvent::Lagged`]) and goes on from there; they hold nobody up.
+    /// The next event; `None` when the manager is gone. A slow listener receives
+    /// [`ManagerEvent::Lagged`] with the number of missed events, and delays no other.
     ///
     /// Cancel-safe.
     pub async fn next(&mut self) -> Option<ManagerEvent> {
@@ -272,7 +271,7 @@ impl Events {
     }
 }
 
-/// How much of what one server tells unasked is passed on: a bucket of tokens that refills, so that
+/// Limits the messages that one server sends unasked: a token bucket, so that
 /// no server's flood washes the others' events away.
 #[derive(Debug)]
 pub(crate) struct Chatter {
@@ -285,7 +284,7 @@ pub(crate) struct Chatter {
 /// Whether a message may be passed on.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Verdict {
-    /// Yes; and so many were left out before.
+    /// Yes; and this many were dropped before.
     Pass {
         dropped: u64,
     },

@@ -3,8 +3,7 @@
 use mcp_jsonrpc::model::{ContentBlock, ResourceContents};
 
 /// Content as text: text as it is, `[Image: image/png]` and the like for the rest, a line
-/// each. Lossy: keep the blocks, and flatten only where a model or a log takes nothing but
-/// text.
+/// each. Lossy: keep the blocks, and flatten only where a model or a log accepts only text.
 ///
 /// ```
 /// use mcp_jsonrpc::model::{ContentBlock, ImageContent};

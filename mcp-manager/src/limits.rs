@@ -74,7 +74,7 @@ settings! {
     call_idle_timeout / with_call_idle_timeout: Duration;
     /// How many calls one server works on at once, where it may do several. Default: 8.
     calls_per_server / with_calls_per_server: u32;
-    /// How long a server stays connected that nobody uses. Default: 30 min.
+    /// How long an unused server stays connected. Default: 30 min.
     idle_time / with_idle_time: Duration;
     /// How long one list may take. Default: 30 s.
     list_time / with_list_time: Duration;
@@ -92,12 +92,12 @@ settings! {
     /// How long [`Manager::fresh_catalog`](crate::Manager::fresh_catalog) waits for lists whose
     /// servers announced a change. Default: 5 s.
     list_wait / with_list_wait: Duration;
-    /// How long changes are gathered before a new catalogue is made of them and announced. Whoever
+    /// How long changes are gathered before a new catalogue is built and announced. A caller that
     /// asks for the catalogue does not wait for that. Default: 50 ms.
     catalog_pause / with_catalog_pause: Duration;
     /// How many events wait for a slow listener before it misses some. Default: 1024.
     queued_events / with_queued_events: usize;
-    /// How much of what one server tells unasked is passed on per second. Default: 64.
+    /// The number of messages per second that one server may send unasked. Default: 64.
     messages_per_second / with_messages_per_second: u32;
     /// How many questions of all servers wait for the user. Default: 32.
     queued_questions / with_queued_questions: usize;

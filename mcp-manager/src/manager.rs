@@ -13,7 +13,7 @@ use mcp_config::{ServerConfig, ServerName};
 use tokio::task::{AbortHandle, JoinSet};
 
 use crate::catalog::{Catalog, Entry};
-use crate::error::{ManagerError, told};
+use crate::error::{ManagerError, error_chain};
 use crate::event::Events;
 use crate::limits::ManagerLimits;
 use crate::manager::builder::ManagerBuilder;
@@ -57,7 +57,7 @@ impl Drop for Inner {
 pub struct ServerInfo {
     /// Its name.
     pub name: ServerName,
-    /// Where it stands.
+    /// Its state.
     pub state: ServerState,
     /// What went wrong last, with all causes, until it works again.
     pub error: Option<String>,
@@ -102,7 +102,7 @@ impl Manager {
         self.shared().catalog()
     }
 
-    /// The catalogue, once lists whose servers announced a change have been requested anew: what a
+    /// The catalogue, once lists whose servers announced a change have been requested again: what a
     /// model is to be given. Waits for [`ManagerLimits::list_wait`] at most, and for nothing if no change
     /// was announced; a server that does not answer in time keeps what it offered last.
     pub async fn fresh_catalog(&self) -> Arc<Catalog> {
@@ -181,7 +181,7 @@ impl Manager {
         })
     }
 
-    /// Asks a server anew for what it offers, soon and in the background.
+    /// Requests a server's lists again, in the background.
     ///
     /// # Errors
     ///
@@ -194,7 +194,7 @@ impl Manager {
         Ok(())
     }
 
-    /// Asks a connected server anew for what it offers, and waits until the catalogue has it. One
+    /// Requests a connected server's lists again, and waits until the catalogue has them. One
     /// that does not tell keeps what it offered last.
     ///
     /// # Errors
@@ -213,7 +213,7 @@ impl Manager {
         let handles = std::mem::take(&mut *self.shared().servers.lock());
         self.shared().outdate();
         let killed = quit(handles.into_values().collect()).await;
-        // Nothing is offered any more, and nobody has to wait to hear of it.
+        // The catalogue is empty from here on.
         self.catalog();
         Shutdown { killed }
     }
@@ -243,7 +243,7 @@ fn info(handle: &ServerHandle) -> ServerInfo {
     ServerInfo {
         name: handle.name.clone(),
         state: live.state,
-        error: live.error.map(|error| told(error.as_ref())),
+        error: live.error.map(|error| error_chain(error.as_ref())),
         config: handle.config(),
         facts: live.client.map(|client| client.server()),
     }

@@ -24,8 +24,8 @@ const BETWEEN_SWEEPS: Duration = Duration::from_secs(60);
 /// Servers by user and name: a [`Manager`] for each user, so that nothing of one user's
 /// reaches another. A cheap clone; all clones are the same.
 ///
-/// Whoever works with a server takes a [`Lease`]; all leases of one user's server share one
-/// connection. It stays for as long as somebody holds one, and then for
+/// To work with a server, take a [`Lease`]; all leases of one user's server share one
+/// connection. It stays while a lease is held, and then for
 /// [`ManagerLimits::idle_time`](crate::ManagerLimits::idle_time).
 ///
 /// ```
@@ -102,7 +102,7 @@ impl Pool {
         })
     }
 
-    /// Forgets the servers that nobody has used for so long that they were stopped, and the users
+    /// Forgets servers that were stopped because they were unused, and the users
     /// who have none. Now and then: a lease does not have to look at everybody.
     async fn sweep(&self) {
         {
@@ -123,14 +123,14 @@ impl Pool {
             let rests = |state| matches!(state, ServerState::Idle | ServerState::Disabled);
             let swept = manager.remove_unused(rests).await;
             let mut users = self.shared.users.lock();
-            // One clone here, one in the pool: nobody else holds it.
+            // One clone here, one in the pool: there is no other.
             if swept && manager.is_empty() && Arc::strong_count(&manager.inner) == 2 {
                 users.remove(&user);
             }
         }
     }
 
-    /// Shuts all users' managers down, all at the same time, and tells by user what had to be
+    /// Shuts all users' managers down, all at the same time, and returns by user what had to be
     /// killed.
     pub async fn shutdown(&self) -> BTreeMap<String, Shutdown> {
         let users = std::mem::take(&mut *self.shared.users.lock());

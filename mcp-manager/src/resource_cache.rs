@@ -48,7 +48,7 @@ pub struct ResourceCache {
 struct Padded(Mutex<Shard>);
 
 impl ResourceCache {
-    /// A cache of so many entries and bytes.
+    /// A cache within these limits.
     pub fn new(limits: ResourceCacheLimits) -> Self {
         Self {
             hasher: RandomState::new(),
@@ -115,7 +115,7 @@ impl ResourceCache {
             expires,
             size,
         };
-        // Somebody may have invalidated it by now, or put it there as well.
+        // It may have been invalidated or inserted by another task by now.
         let (kept, gone) = match shard.lock().put(kept, *generation) {
             Ok(replaced) => (true, replaced),
             Err(Invalidated) => (false, Some(size)),

@@ -17,7 +17,7 @@ use crate::server::schedule::{RetryPolicy, Schedule, Try};
 /// counts as lost.
 const SILENCES: u32 = 3;
 
-/// Where a server stands.
+/// The state of a server.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum ServerState {
@@ -31,13 +31,13 @@ pub enum ServerState {
     Connected,
     /// It is connected, but does not tell what it offers: what it offered last still counts.
     Degraded,
-    /// It wants authorization that nobody has given yet.
+    /// It requires authorization that has not been given yet.
     NeedsAuth,
     /// It was lost, or could not be reached, and will be tried again.
     Reconnecting,
-    /// It does not run because nobody needs it; the next call starts it.
+    /// It is not running because it is unused; the next call starts it.
     Idle,
-    /// It was given up; only a manual retry brings it back.
+    /// All attempts failed; only a manual retry brings it back.
     Failed,
 }
 
@@ -45,13 +45,13 @@ pub enum ServerState {
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub enum Status {
-    /// Not connected, and nobody minds.
+    /// Not connected, as intended.
     Disconnected,
     /// On its way.
     Connecting,
     /// Connected.
     Connected,
-    /// Not connected, and somebody has to do something about it.
+    /// Not connected, and action is required.
     Error,
 }
 
@@ -127,13 +127,13 @@ impl fmt::Display for Status {
 /// What happens to a server.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Input {
-    /// It may run again, should somebody need it.
+    /// It may run again when it is needed.
     Enable,
-    /// Somebody needs it. Does not overrule whoever switched it off.
+    /// A caller needs it. Does not start a server that is disabled.
     Wanted,
-    /// Somebody says that it shall run, from now on and afresh.
+    /// It is to run, with a fresh count of attempts.
     Retry,
-    /// Somebody says that it shall not run.
+    /// It is to stop.
     Stop,
     /// It is its turn to connect.
     Turn,
@@ -143,20 +143,20 @@ pub(crate) enum Input {
     Refused(Refusal),
     /// The connection ended by itself.
     Lost,
-    /// It told what it offers.
+    /// It sent its lists.
     Listed,
     /// It did not tell what it offers.
     ListFailed(ListFailure),
     /// The wait for the next try is over.
     Due,
-    /// Nobody has needed it for long enough.
+    /// It has been unused for the idle time.
     Unused,
 }
 
 /// Why a server could not be connected.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Refusal {
-    /// Another try may help, after this long if it says so.
+    /// Another attempt may help, after this time if given.
     Passing(Option<Duration>),
     /// Another try will not help, unless it worked before.
     Lasting,
@@ -186,7 +186,7 @@ pub(crate) enum Action {
     Reconnected { attempt: u32 },
     /// A try did not work.
     TryFailed { attempt: u32 },
-    /// It is given up.
+    /// It has failed for good.
     Removed,
 }
 
@@ -198,7 +198,7 @@ pub(crate) struct Machine {
     /// Which try the present one is.
     attempt: u32,
     due: Option<Duration>,
-    /// Whether it ever worked since it was last given up.
+    /// Whether it has ever worked since it last failed for good.
     proven: bool,
     silences: u32,
 }

@@ -1,4 +1,4 @@
-//! A file as a tree of values that know where they stand.
+//! A file as a tree of values with their positions.
 
 use jsonc_parser::{CollectOptions, ParseOptions, ast, parse_to_ast};
 use serde_json::{Number, Value};

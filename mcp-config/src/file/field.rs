@@ -82,7 +82,7 @@ impl<'a> Fields<'a> {
         Some(&self.members.remove(at).value)
     }
 
-    /// What nobody took.
+    /// The keys that were not consumed.
     pub(crate) fn rest(self) -> Map<String, Value> {
         let pair = |member: &Member| (member.name.clone(), member.value.to_value());
         self.members.into_iter().map(pair).collect()

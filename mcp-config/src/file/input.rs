@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::file::document::Node;
 use crate::file::field::{self, Fault, Fields};
 
-/// Something the user is asked for once: `${input:id}` stands for the answer.
+/// Something the user is asked for once: `${input:id}` refers to the answer.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Input {

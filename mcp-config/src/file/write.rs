@@ -60,7 +60,7 @@ fn entry(server: &ServerConfig, dialect: Dialect) -> (Value, Vec<String>) {
         Endpoint::Stdio(stdio) => entry.stdio(stdio),
         Endpoint::Remote(remote) => entry.remote(remote),
     }
-    // With words of the other kind around, only `type` tells.
+    // With keys of the other kind present, only `type` decides.
     if crate::file::entry::looks_otherwise(server)
         && keys.others.is_none()
         && !entry.members.contains_key("type")
@@ -256,7 +256,7 @@ impl Entry {
         }
     }
 
-    /// What nobody here understood.
+    /// Unknown keys.
     fn others(&mut self, extra: &Map<String, Value>) {
         let takes = |name: &str| self.keys.others.is_none_or(|known| known.contains(&name));
         let (taken, left): (Vec<_>, Vec<_>) = extra.iter().partition(|(name, _)| takes(name));

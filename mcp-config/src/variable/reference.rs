@@ -1,4 +1,4 @@
-//! How each dialect writes what stands for something else.
+//! The references of each dialect.
 //!
 //! Inside, a text has references as [`variable`](crate::variable) reads them. Every dialect's own
 //! are turned into those when its file is read, and back when one is written.
@@ -61,7 +61,7 @@ fn spell(
     }
 }
 
-/// The variable that a text names, if it is nothing but that.
+/// The variable that a text consists of, if it is a single reference.
 pub(crate) fn only_variable(text: &str) -> Option<&str> {
     match meaning(text).as_slice() {
         [Piece::Variable(Variable::Env(name), None)] => Some(name),
@@ -105,7 +105,7 @@ enum Piece<'a> {
     Variable(Variable<'a>, Option<&'a str>),
 }
 
-/// A text in which nothing stands for something else.
+/// A text without references, escaped.
 fn literal(text: &str) -> String {
     text.replace("${", "${:-$}{")
 }

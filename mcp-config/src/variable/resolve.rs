@@ -41,7 +41,7 @@ pub enum Missing {
     },
     /// A variable that has no value.
     Variable {
-        /// What stands between `${` and `}`.
+        /// The text between `${` and `}`.
         name: String,
     },
     /// A file whose text is a value, which could not be read.

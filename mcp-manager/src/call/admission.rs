@@ -5,7 +5,7 @@
 //! Calls of one conversation run one after the other, in order, unless they may share. Calls
 //! of different conversations run side by side, until the server first asks something without
 //! saying because of which call. From then on one conversation at a time is served, in the order
-//! of the calls, so that whatever is asked later has one possible owner.
+//! of the calls, so that every later question has one possible owner.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub(crate) enum Concurrency {
     Exclusive,
     /// It may run beside others that may.
     Shared,
-    /// It is not made now but waited for, at the server's pace: it takes nobody's turn.
+    /// It is not made now but waited for, at the server's pace: it does not queue.
     Background,
 }
 
@@ -50,7 +50,7 @@ impl Call {
 /// The calls and questions of one server.
 #[derive(Debug)]
 pub(crate) struct Admission {
-    most: usize,
+    max_running: usize,
     last: u64,
     calls: BTreeMap<Ticket, Call>,
     /// Those that run, but for background ones.
@@ -66,8 +66,8 @@ pub(crate) enum Owner {
     /// That of one of these calls, all of one conversation. It ends with the last of them.
     Calls(QuestionId, Vec<Arc<Caller>>),
     /// No call's.
-    Nobody,
-    /// It cannot be told: calls of these conversations are open, and it must be declined.
+    NoCall,
+    /// Ambiguous: calls of these conversations are open, and it must be declined.
     Several(Vec<String>),
 }
 
@@ -81,10 +81,10 @@ pub(crate) struct Left {
 }
 
 impl Admission {
-    /// At most so many calls run at a time.
-    pub(crate) fn new(most: usize) -> Self {
+    /// Runs at most `max_running` calls at a time.
+    pub(crate) fn new(max_running: usize) -> Self {
         Self {
-            most: most.max(1),
+            max_running: max_running.max(1),
             last: 0,
             calls: BTreeMap::new(),
             running: Vec::new(),
@@ -111,7 +111,7 @@ impl Admission {
         (ticket, runs || self.admit().contains(&ticket))
     }
 
-    /// A call is over, or nobody wants it any more.
+    /// Removes a call that is over or was dropped.
     pub(crate) fn leave(&mut self, ticket: Ticket) -> Left {
         if self.calls.remove(&ticket).is_none() {
             return Left::default();
@@ -152,14 +152,14 @@ impl Admission {
             };
             return Some((reason, other.conversation().map(str::to_owned)));
         }
-        let reason = match self.running.len() >= self.most {
+        let reason = match self.running.len() >= self.max_running {
             true => QueueReason::Full,
             false => QueueReason::Turn,
         };
         Some((reason, None))
     }
 
-    /// The server asks something. Roots are not asked for here: they are nobody's.
+    /// The server asks something. Roots are not asked for here: they belong to no conversation.
     pub(crate) fn ask(&mut self, origin: &Origin) -> Owner {
         let mut calls: BTreeSet<Ticket> = match origin {
             Origin::Calls(callers) => {
@@ -187,7 +187,7 @@ impl Admission {
             return Owner::Several(names.map(str::to_owned).collect());
         }
         if calls.is_empty() {
-            return Owner::Nobody;
+            return Owner::NoCall;
         }
         let callers = calls
             .iter()
@@ -221,7 +221,7 @@ impl Admission {
         let mut blocked: Vec<Option<String>> = Vec::new();
         let waiting = self.calls.iter().filter(|(_, call)| !call.runs);
         for (ticket, call) in waiting {
-            if self.running.len() >= self.most {
+            if self.running.len() >= self.max_running {
                 break;
             }
             let own = call.conversation();

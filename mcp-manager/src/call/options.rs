@@ -30,7 +30,7 @@ pub struct CallOptions {
 
 impl CallOptions {
     /// Sets the idle timeout: how long the call may go without a response and without progress.
-    /// Every progress report starts it anew. By default what the configuration says for its tool,
+    /// Every progress report restarts it. By default the configured one of the tool,
     /// else for its server, else [`ManagerLimits::call_idle_timeout`](crate::ManagerLimits::call_idle_timeout).
     #[must_use]
     pub fn with_idle_timeout(mut self, timeout: Duration) -> Self {

@@ -40,7 +40,7 @@ impl State {
                 waiting.notify_one();
             }
         }
-        // Where others are waited for, it is told which ones.
+        // Queued calls report which conversation they wait for.
         if self.admission.is_exclusive() {
             self.waiting.values().for_each(|it| it.notify_one());
         }
@@ -63,9 +63,9 @@ impl Drop for CallPermit<'_> {
 }
 
 impl CallQueue {
-    pub(crate) fn new(server: ServerName, most: usize) -> Self {
+    pub(crate) fn new(server: ServerName, max_running: usize) -> Self {
         let state = State {
-            admission: Admission::new(most),
+            admission: Admission::new(max_running),
             waiting: BTreeMap::new(),
             asking: BTreeMap::new(),
         };
@@ -87,7 +87,7 @@ impl CallQueue {
             return entered;
         };
         let ticket = entered.ticket;
-        let mut told = None;
+        let mut reported = None;
         loop {
             let queued = self.state.lock().admission.queued(ticket);
             let Some((reason, conversation)) = queued else {
@@ -95,10 +95,10 @@ impl CallQueue {
             };
             let queued = Queued::new(self.server.as_str(), reason, conversation);
             if let Some(on_queued) = on_queued
-                && told.as_ref() != Some(&queued)
+                && reported.as_ref() != Some(&queued)
             {
                 on_queued(Some(&queued));
-                told = Some(queued);
+                reported = Some(queued);
             }
             woken.notified().await;
         }
@@ -134,7 +134,7 @@ impl CallQueue {
         let mut state = self.state.lock();
         match state.admission.ask(origin) {
             Owner::Several(conversations) => Asked::Declined(conversations),
-            Owner::Nobody => {
+            Owner::NoCall => {
                 let callers = match origin {
                     Origin::Calls(callers) => callers.clone(),
                     _ => Vec::new(),
@@ -144,7 +144,7 @@ impl CallQueue {
             Owner::Calls(id, callers) => {
                 let over = Arc::new(Notify::new());
                 state.asking.insert(id, Arc::clone(&over));
-                // Whoever is queued waits for an answer from now on.
+                // Queued calls wait for an answer from now on.
                 state.act(Left::default());
                 let queue = self;
                 Asked::Owned(callers, Some(Open { queue, id, over }))
@@ -155,7 +155,7 @@ impl CallQueue {
 
 /// Whose question it is.
 pub(crate) enum Asked<'a> {
-    /// Nobody's or one conversation's, for as long as one of its calls waits.
+    /// No conversation's or one conversation's, while one of its calls waits.
     Owned(Vec<Arc<Caller>>, Option<Open<'a>>),
     /// It may be any of these conversations': it must not be asked.
     Declined(Vec<String>),
@@ -182,7 +182,7 @@ impl Drop for Open<'_> {
         let mut state = self.queue.state.lock();
         state.asking.remove(&self.id);
         state.admission.answered(self.id);
-        // Whoever is queued does not wait for an answer any more.
+        // Queued calls no longer wait for an answer.
         state.act(Left::default());
     }
 }

@@ -143,7 +143,7 @@ impl Listing {
     }
 }
 
-/// Orders `items` by name and reports those that nobody could ask for.
+/// Orders `items` by name and reports those that cannot be requested.
 fn settle<T, U>(
     kind: ItemKind,
     items: impl IntoIterator<Item = T>,

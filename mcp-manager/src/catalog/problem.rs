@@ -15,7 +15,7 @@ pub enum ListProblem {
         /// What is wrong with it.
         reason: String,
     },
-    /// The item has no name, so nobody could ask for it.
+    /// The item has no name, so it cannot be requested.
     Nameless {
         /// What it is.
         kind: ItemKind,

@@ -21,7 +21,7 @@ pub(crate) struct Queue {
 /// The right to ask now.
 #[derive(Debug)]
 pub(crate) struct Turn<'a> {
-    // Before the place: whoever is next must find it free.
+    // Dropped before the place, which the next one must find free.
     _permit: OwnedSemaphorePermit,
     _place: Place<'a>,
 }
@@ -52,7 +52,7 @@ impl Queue {
         let place = self.place(server)?;
         let turn = {
             let mut turns = self.turns.lock();
-            // Those that nobody holds or waits for are made anew when they are needed.
+            // Those without holders and waiters are recreated when they are needed.
             turns.retain(|_, turn| Arc::strong_count(turn) > 1);
             let turn = turns.entry(conversation);
             Arc::clone(turn.or_insert_with(|| Arc::new(Semaphore::new(1))))

@@ -57,7 +57,7 @@ impl ManagerBuilder {
         self
     }
 
-    /// Who asks the user what servers want to know. By default nobody does, and servers are told
+    /// Handles questions of servers to the user. By default there is no handler, and servers are informed
     /// so.
     pub fn elicitation(mut self, handler: impl ElicitationHandler + 'static) -> Self {
         self.elicitation = Some(Arc::new(handler));

@@ -57,7 +57,7 @@ pub struct Startup {
 pub struct Applied {
     /// Servers that go on as they were, under their new settings.
     pub kept: Vec<ServerName>,
-    /// Servers that are reached in another way now, and are connected anew.
+    /// Servers whose endpoint changed, which are reconnected.
     pub restarted: Vec<ServerName>,
     /// Servers that are new.
     pub started: Vec<ServerName>,
@@ -146,7 +146,7 @@ impl Manager {
         Ok(applied)
     }
 
-    /// Takes a server in, if it is not there yet, and connects it, whatever its state was.
+    /// Adds a server, if it is not there yet, and connects it, whatever its state was.
     ///
     /// # Errors
     ///
@@ -162,7 +162,7 @@ impl Manager {
         }
     }
 
-    /// Connects a server anew, now and with all its tries: one that was given up or closed, that
+    /// Reconnects a server, now and with all its attempts: one that failed or was closed, that
     /// waits for authorization or its next try, or that does not behave.
     ///
     /// # Errors
@@ -237,7 +237,7 @@ impl Manager {
     pub async fn ready(&self, server: &ServerName) -> Result<(), ManagerError> {
         let handle = self.shared().handle(server.as_str())?;
         let _in_use = handle.usage.call();
-        handle.ready(self.patience(&handle)).await.map(drop)
+        handle.ready(self.connect_timeout(&handle)).await.map(drop)
     }
 
     /// Takes a server in for as long as the returned value lives.
@@ -245,7 +245,7 @@ impl Manager {
         loop {
             let (handle, _) = self.adopt(config.clone()).await?;
             let in_use = handle.usage.lease();
-            // Somebody may have removed it just before it was leased.
+            // It may have been removed just before it was leased.
             let there = self.shared().servers.lock().get(&handle.name).cloned();
             if there.is_some_and(|there| Arc::ptr_eq(&there, &handle)) {
                 return Ok(in_use);
@@ -253,7 +253,7 @@ impl Manager {
         }
     }
 
-    /// Removes the servers in such a state that nobody holds a lease on; whether there were any.
+    /// Removes the servers in such a state without a lease; returns whether there were any.
     pub(crate) async fn remove_unused(&self, rests: fn(ServerState) -> bool) -> bool {
         let unused =
             |handle: &ServerHandle| rests(handle.state()) && handle.usage.unused_since().is_some();

@@ -52,7 +52,7 @@ impl Shared {
             event = event.name(),
             server = event.server().map(tracing::field::display)
         );
-        // Nobody has to listen.
+        // There may be no listener.
         let _ = self.events.send(event);
     }
 
@@ -93,13 +93,13 @@ impl Shared {
         self.outdate();
     }
 
-    /// The catalogue no longer tells the truth.
+    /// Marks the catalogue as outdated.
     pub(crate) fn outdate(&self) {
         self.stale.store(true, Ordering::SeqCst);
         self.bell.notify_one();
     }
 
-    /// The newest catalogue: made anew, whole, if a server offers something else since.
+    /// The newest catalogue, rebuilt as a whole if a server's offer changed since.
     pub(crate) fn catalog(&self) -> Arc<Catalog> {
         let mut current = self.catalog.lock();
         if !self.stale.swap(false, Ordering::SeqCst) {

@@ -18,7 +18,7 @@ pub(super) type Hashed = BuildHasherDefault<Same>;
 #[derive(Default)]
 pub(super) struct Same(u64);
 
-/// The hash of a key: secret to whoever writes URIs, so nobody makes them collide.
+/// The hash of a key, with a secret seed: authors of URIs cannot provoke collisions.
 pub(super) fn hash(server: &ServerName, uri: &str, hasher: &RandomState) -> u64 {
     let mut state = hasher.build_hasher();
     state.write(server.as_str().as_bytes());

@@ -24,14 +24,14 @@ impl Default for ResourceCacheLimits {
 }
 
 impl ResourceCacheLimits {
-    /// At most so many resources; 0 keeps nothing.
+    /// The maximum number of resources; 0 keeps nothing.
     #[must_use]
     pub fn with_entries(mut self, entries: usize) -> Self {
         self.entries = entries;
         self
     }
 
-    /// At most so many bytes, about.
+    /// The approximate maximum size in bytes.
     #[must_use]
     pub fn with_bytes(mut self, bytes: usize) -> Self {
         self.bytes = bytes;
@@ -45,7 +45,7 @@ impl ResourceCacheLimits {
         self
     }
 
-    /// In so many shards. With one, the whole cache is one exact LRU.
+    /// The number of shards. With one, the whole cache is one exact LRU.
     #[must_use]
     pub fn with_shards(mut self, shards: usize) -> Self {
         self.shards = shards;

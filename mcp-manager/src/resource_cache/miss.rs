@@ -25,7 +25,7 @@ pub struct Ticket {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ReadThroughError<E> {
-    /// The fetch failed, perhaps that of somebody who asked at the same time.
+    /// The fetch failed, possibly one that another caller had started.
     Fetch(Arc<E>),
     /// The caller's time ran out.
     TimedOut {
@@ -115,7 +115,7 @@ impl<E: Send + Sync + 'static> Drop for Seat<'_, E> {
         let ours = flight.is_some_and(|flight| {
             std::ptr::addr_eq(Arc::as_ptr(&flight.cell), Arc::as_ptr(&self.cell))
         });
-        // The table's and ours: nobody else waits. Under the lock, nobody joins.
+        // The table's and ours: no other caller waits, and none can join under the lock.
         if ours && (self.cell.initialized() || Arc::strong_count(&self.cell) == 2) {
             shard.flights.remove(&self.ticket.key);
         }

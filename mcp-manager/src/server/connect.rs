@@ -9,7 +9,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::AbortHandle;
 
 use crate::elicitation::ServerHost;
-use crate::error::{Trouble, told};
+use crate::error::{Trouble, error_chain};
 use crate::manager::shared::Shared;
 use crate::server::Refusal;
 use crate::server::handle::ServerHandle;
@@ -78,7 +78,7 @@ async fn work(shared: &Shared, handle: &ServerHandle, connection: u64) -> Result
         .limits(limits)
         .host(host, shared.answers.capabilities())
         .on_event(move |event| {
-            signals.told(event);
+            signals.client_event(event);
             std::future::ready(())
         })
         .on_close(move |reason| closed.lost(connection, reason))
@@ -180,12 +180,12 @@ impl Listening {
                     while let Some(event) = subscription.next().await {
                         // All others came to the client's own handler, too.
                         if event == mcp_client::ClientEvent::Gap {
-                            signals.told(event);
+                            signals.client_event(event);
                         }
                     }
-                    subscription.error().map(|error| told(error))
+                    subscription.error().map(|error| error_chain(error))
                 }
-                Err(error) => Some(told(&error)),
+                Err(error) => Some(error_chain(&error)),
             };
             // The end of the connection is reported by itself.
             signals.silent(connection, error.filter(|_| client.is_alive()));

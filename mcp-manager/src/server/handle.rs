@@ -30,13 +30,13 @@ pub(crate) struct ServerHandle {
     pub(crate) config: Mutex<Arc<ServerConfig>>,
     /// The transport that worked last, where that was found out by trying.
     pub(crate) last_kind: Mutex<RemoteKind>,
-    /// What it offers; nothing while it is switched off or given up.
+    /// What it offers; nothing while it is disabled or failed.
     pub(crate) listing: Mutex<Option<Arc<Listing>>>,
     /// Ends with the programs that had to be killed.
     pub(crate) supervisor: Mutex<Option<JoinHandle<Vec<String>>>>,
 }
 
-/// Where a server stands, with the way to it.
+/// The state of a server, with its client.
 #[derive(Clone, Debug)]
 pub(crate) struct Live {
     pub(crate) state: ServerState,
@@ -55,10 +55,10 @@ impl Live {
     }
 }
 
-/// What a supervisor is told to do. Whoever sends along a `done` is told when it is.
+/// A command to a supervisor. `done` is notified once it is carried out.
 #[derive(Debug)]
 pub(crate) enum Command {
-    /// Somebody needs the server.
+    /// A caller needs the server.
     Wanted,
     Retry {
         done: oneshot::Sender<()>,
@@ -70,7 +70,7 @@ pub(crate) enum Command {
         config: Arc<ServerConfig>,
         done: oneshot::Sender<()>,
     },
-    /// Ask for everything it offers; done when it has told, or will not.
+    /// Request all lists; done once they are received or have failed.
     Refresh {
         done: oneshot::Sender<()>,
     },
@@ -204,7 +204,7 @@ pub(crate) struct Usage {
     last: Mutex<Instant>,
 }
 
-/// Somebody uses a server for as long as this lives.
+/// Marks a server as in use while it lives.
 #[derive(Debug)]
 pub(crate) struct InUse {
     usage: Arc<Usage>,
@@ -244,12 +244,12 @@ impl Usage {
         self.leases.load(Ordering::SeqCst) > 0
     }
 
-    /// It is as if somebody had just used it.
+    /// Counts as a use just now.
     pub(crate) fn touch(&self) {
         *self.last.lock() = Instant::now();
     }
 
-    /// Since when nobody has used it; `None` while somebody does.
+    /// The time since which it is unused; `None` while it is in use.
     pub(crate) fn unused_since(&self) -> Option<Instant> {
         (!self.is_calling() && !self.is_leased()).then(|| *self.last.lock())
     }

@@ -23,9 +23,9 @@ pub(crate) enum Offer {
     /// It has no such list.
     #[default]
     None,
-    /// It has one, and says nothing when it changes.
+    /// It has one, and does not announce changes.
     Silent,
-    /// It has one, and tells when it changes.
+    /// It has one, and announces changes.
     Announced,
 }
 
@@ -39,8 +39,8 @@ pub(crate) struct ListRefresh {
     back_off: Duration,
 }
 
-/// So often in a row a list is asked for as soon as the pause allows; from then on the pause grows.
-const PATIENCE: u32 = 3;
+/// The number of requests in a row that are made as soon as the pause allows; then the pause grows.
+const MAX_PROMPT_REQUESTS: u32 = 3;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Clock {
@@ -96,7 +96,7 @@ impl ListRefresh {
         }
     }
 
-    /// A list changed, and a caller waits for it: it is due at once, whatever the pause. Returns
+    /// A list changed, and a caller waits for it: it is due at once, regardless of the pause. Returns
     /// whether there is such a list.
     pub(crate) fn wanted(&mut self, kind: ListKind, now: Duration) -> bool {
         let Some(clock) = self.clock(kind) else {
@@ -153,7 +153,7 @@ impl ListRefresh {
         clock.under_way = false;
         clock.due = match outcome {
             Err(()) => Some(now.saturating_add(back_off)),
-            Ok(Some(told)) if !told.is_zero() => Some(now.saturating_add(told.max(shortest))),
+            Ok(Some(ttl)) if !ttl.is_zero() => Some(now.saturating_add(ttl.max(shortest))),
             Ok(_) if clock.offer == Offer::Announced => None,
             Ok(_) => Some(now.saturating_add(ttl)),
         };
@@ -200,7 +200,7 @@ impl Clock {
 
     /// The pause after the last time: it doubles where changes never end.
     fn pause(&self, (shortest, longest): (Duration, Duration)) -> Duration {
-        let doublings = self.hurried.saturating_sub(PATIENCE).min(20);
+        let doublings = self.hurried.saturating_sub(MAX_PROMPT_REQUESTS).min(20);
         shortest.saturating_mul(1 << doublings).min(longest)
     }
 

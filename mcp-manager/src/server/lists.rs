@@ -31,10 +31,10 @@ pub(crate) type Outcomes = Vec<(ListKind, Result<Found, CallError>)>;
 
 /// Which lists a server has.
 pub(crate) fn offer(can: &ServerCapabilities, kind: ListKind) -> Offer {
-    let told = |list: &ListCapability| list.list_changed;
+    let announced = |list: &ListCapability| list.list_changed;
     let announced = match kind {
-        ListKind::Tools => can.tools.as_ref().map(told),
-        ListKind::Prompts => can.prompts.as_ref().map(told),
+        ListKind::Tools => can.tools.as_ref().map(announced),
+        ListKind::Prompts => can.prompts.as_ref().map(announced),
         ListKind::Resources => can.resources.as_ref().map(|list| list.list_changed),
     };
     match announced {

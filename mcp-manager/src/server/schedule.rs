@@ -38,7 +38,7 @@ settings! {
     first_wait / with_first_wait: Duration;
     /// Where the doubling stops. Default: 30 s.
     longest_wait / with_longest_wait: Duration;
-    /// How long a connection must last for the count of tries to begin anew. Default: 60 s.
+    /// How long a connection must last to reset the count of attempts. Default: 60 s.
     healthy_after / with_healthy_after: Duration;
     /// The window of the budget. Default: 10 min.
     window / with_window: Duration;
@@ -138,7 +138,7 @@ impl Schedule {
         }
     }
 
-    /// Somebody wants the count to begin anew. The budget stays as it is.
+    /// Resets the count of attempts, but not the budget.
     pub(crate) fn reset(&mut self) {
         self.tries = 0;
     }

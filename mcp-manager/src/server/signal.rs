@@ -1,4 +1,4 @@
-//! What a connection tells its supervisor, from the connection's own tasks: bits and a bell.
+//! Signals from a connection's tasks to its supervisor.
 
 use std::sync::Arc;
 
@@ -90,9 +90,9 @@ impl Signals {
         }
     }
 
-    /// The server told something. What is kept of its resources is forgotten at once.
-    pub(crate) fn told(&self, told: ClientEvent) {
-        match told {
+    /// Handles an event of the client. Cached resources are dropped at once.
+    pub(crate) fn client_event(&self, event: ClientEvent) {
+        match event {
             ClientEvent::ToolsChanged => {
                 self.cache.invalidate_server(&self.server);
                 self.changed(&[ListKind::Tools]);

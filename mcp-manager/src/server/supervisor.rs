@@ -11,7 +11,7 @@ use mcp_config::{ServerConfig, Start};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 
 use crate::catalog::Listing;
-use crate::error::{Trouble, told};
+use crate::error::{Trouble, error_chain};
 use crate::event::ManagerEvent;
 use crate::manager::shared::Shared;
 use crate::server::connect::{Fresh, Listening, Refused, connect};
@@ -76,7 +76,7 @@ impl Supervisor {
         }
     }
 
-    /// Runs until it is told to end; returns the programs that had to be killed then.
+    /// Runs until it is asked to quit; returns the programs that had to be killed then.
     pub(crate) async fn run(mut self) -> Vec<String> {
         self.queue_up();
         loop {
@@ -106,7 +106,7 @@ impl Supervisor {
         self.shared.connector.ended(&self.handle.name).await
     }
 
-    /// Sees to what the connection told.
+    /// Handles what the connection signalled.
     async fn attend(&mut self) {
         let Pending {
             changed,
@@ -159,7 +159,7 @@ impl Supervisor {
         Flow::On
     }
 
-    /// Hurries all lists. Whoever waits is told at once if there are none to wait for.
+    /// Makes all lists due. Replies at once if there are none to wait for.
     fn refresh(&mut self, done: oneshot::Sender<()>) {
         let now = self.shared.now();
         for kind in ListKind::ALL {
@@ -184,7 +184,7 @@ impl Supervisor {
         }
     }
 
-    /// Tells those who waited for the lists that were under way.
+    /// Notifies the callers that waited for the lists in flight.
     fn tell_listed(&mut self) {
         let [_, under_way] = &mut self.awaited;
         for done in under_way.drain(..) {
@@ -242,7 +242,7 @@ impl Supervisor {
         };
         let unused = self.handle.usage.unused_since();
         let unused = unused.is_some_and(|since| since.elapsed() >= self.shared.limits.idle_time());
-        // Somebody may have a call of their own under way, on the connection itself.
+        // A caller may use the connection directly, outside of the manager.
         if unused && self.listing.is_none() && !client.idle_time().is_zero() {
             return self.step(Input::Unused, None).await;
         }
@@ -370,7 +370,7 @@ impl Supervisor {
         self.queue_up();
     }
 
-    /// What was under way for another state is given up.
+    /// Abandons what was in flight for another state.
     fn drop_what_is_over(&mut self, state: ServerState) {
         if state != ServerState::Pending {
             self.turn = None;
@@ -382,7 +382,7 @@ impl Supervisor {
         if !state.is_connected() {
             self.listing = None;
             self.listening = None;
-            // Whoever waits is told by their end going.
+            // Dropping the senders notifies the waiting callers.
             self.awaited = Default::default();
         }
     }
@@ -396,7 +396,9 @@ impl Supervisor {
     }
 
     fn tell_state(&self, from: ServerState, to: ServerState, trouble: Option<Trouble>) {
-        let error = trouble.as_ref().map(|trouble| told(trouble.as_ref()));
+        let error = trouble
+            .as_ref()
+            .map(|trouble| error_chain(trouble.as_ref()));
         self.handle.live.send_modify(|live| {
             live.state = to;
             live.client = self.client.clone().filter(|_| to.is_connected());
@@ -426,7 +428,7 @@ impl Supervisor {
             let live = self.handle.live.borrow();
             live.error
                 .as_ref()
-                .map(|error| told(error.as_ref()))
+                .map(|error| error_chain(error.as_ref()))
                 .unwrap_or_default()
         };
         match action {

@@ -114,7 +114,10 @@ impl Prompt {
             let server = link.only()?;
             let name = server.name.as_str();
             check(link.listing(&server.name).prompts(), prompt, &arguments)?;
-            let result = link.manager.get_prompt(name, prompt, arguments.clone()).await;
+            let result = link
+                .manager
+                .get_prompt(name, prompt, arguments.clone())
+                .await;
             let result = result.map_err(|error| link.failure(server, &error))?;
             let texts = result.messages.iter().map(|message| {
                 let role = serde_json::to_value(message.role).unwrap_or_default();

@@ -61,7 +61,7 @@ fn a_question_of_one_conversations_several_calls_ends_with_the_last_of_them() {
     assert_eq!(callers, [first, second]);
     assert!(admission.leave(one).orphaned.is_empty());
     assert_eq!(admission.leave(two).orphaned, [question]);
-    assert_eq!(admission.ask(&Origin::Shared), Owner::Nobody);
+    assert_eq!(admission.ask(&Origin::Shared), Owner::NoCall);
 }
 
 #[test]
@@ -142,13 +142,13 @@ impl Model {
     }
 
     /// What must hold after every move.
-    fn check(&self, admission: &Admission, most: usize) {
+    fn check(&self, admission: &Admission, max_running: usize) {
         let running: Vec<_> = self
             .calls
             .values()
             .filter(|(_, concurrency, runs)| *runs && *concurrency != Concurrency::Background)
             .collect();
-        assert!(running.len() <= most);
+        assert!(running.len() <= max_running);
         for (ticket, (_, _, runs)) in &self.calls {
             assert_eq!(admission.queued(*ticket).is_none(), *runs, "shown as it is");
         }
@@ -179,9 +179,9 @@ proptest! {
     /// is known to ask, no two conversations start calls beside each other; and every call runs.
     #[test]
     fn every_question_ends_and_belongs_to_an_open_call_and_no_call_waits_for_ever(
-        moves in moves(), most in 1usize..4,
+        moves in moves(), max_running in 1usize..4,
     ) {
-        let (mut admission, mut model) = (Admission::new(most), Model::default());
+        let (mut admission, mut model) = (Admission::new(max_running), Model::default());
         for (number, step) in moves.into_iter().enumerate() {
             match step {
                 Move::Enter(whose, concurrency) => {
@@ -225,7 +225,7 @@ proptest! {
                             model.questions.push((id, callers));
                         }
                         // It was answered at once.
-                        Owner::Nobody => {}
+                        Owner::NoCall => {}
                         Owner::Several(conversations) => assert!(conversations.len() > 1),
                     }
                 }
@@ -244,12 +244,12 @@ proptest! {
                     assert!(model.questions.is_empty());
                 }
             }
-            model.check(&admission, most);
+            model.check(&admission, max_running);
         }
         // As every running call ends in time, so does every other: in turn, all of them run.
         while let Some(ticket) = model.calls.iter().find(|(_, it)| it.2).map(|(it, _)| *it) {
             model.leave(&mut admission, ticket);
-            model.check(&admission, most);
+            model.check(&admission, max_running);
         }
         assert!(model.calls.is_empty());
         assert!(model.questions.is_empty());

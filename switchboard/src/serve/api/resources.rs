@@ -91,10 +91,7 @@ async fn prompt(
 ) -> Result<Json<Value>, ApiError> {
     ready(&crew, &row).await?;
     let arguments: Vec<(String, String)> = filled.arguments.into_iter().collect();
-    let result = crew
-        .manager()
-        .get_prompt(&row.name, &name, arguments)
-        .await;
+    let result = crew.manager().get_prompt(&row.name, &name, arguments).await;
     let result = result.map_err(|error| refusal(&row, &crew.diagnose(&row, &error)))?;
     Ok(Json(json!(result)))
 }
