@@ -6,6 +6,7 @@ use std::sync::Arc;
 use provider_adapters::{Model, Options};
 
 use crate::cost::Prices;
+use crate::event::RunEvent;
 use crate::offer::deferral::Deferral;
 use crate::offer::selection::Selection;
 use crate::run::Run;
@@ -14,12 +15,11 @@ use crate::session::Session;
 use crate::session::result::{MemoryStore, ResultStore};
 use crate::toolbox::Toolbox;
 
-/// A model and tools. Drives any number of runs, one after the other or side by side. A cheap
-/// clone.
+/// A model and tools. Drives any number of runs, in sequence or concurrently. Cheap to clone.
 ///
 /// ```
 /// use agent_loop::testing::ScriptedModel;
-/// use agent_loop::{Agent, LocalTools, Run};
+/// use agent_loop::{Agent, LocalTools, Reason, Run};
 ///
 /// # #[tokio::main(flavor = "current_thread")] async fn main() {
 /// let model = ScriptedModel::new().says("Hello.");
@@ -27,7 +27,7 @@ use crate::toolbox::Toolbox;
 /// let mut run = Run::default();
 /// run.ask("Hi!");
 /// let reason = agent.finish(&mut run).await;
-/// assert_eq!(reason.to_string(), "finished");
+/// assert_eq!(reason, Some(Reason::Finished));
 /// # }
 /// ```
 #[derive(Clone)]
@@ -47,7 +47,7 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// An agent of a model, by the name its provider knows it, and tools.
+    /// An agent with a model, by the name its provider knows it by, and tools.
     pub fn new(
         model: impl Model + 'static,
         model_name: impl Into<String>,
@@ -56,7 +56,7 @@ impl Agent {
         Self::shared(Arc::new(model), model_name, Arc::new(toolbox))
     }
 
-    /// The same of a model and tools that others use as well.
+    /// An agent with a shared model and shared tools.
     pub fn shared(
         model: Arc<dyn Model>,
         model_name: impl Into<String>,
@@ -78,42 +78,42 @@ impl Agent {
         }
     }
 
-    /// With options for the model.
+    /// Sets options for the model.
     #[must_use]
     pub fn with_options(mut self, options: Options) -> Self {
         self.options = options;
         self
     }
 
-    /// With the tools of some servers only.
+    /// Restricts the tools to some servers.
     #[must_use]
     pub fn with_selection(mut self, selection: Selection) -> Self {
         self.selection = selection;
         self
     }
 
-    /// With this rule for many tools.
+    /// Sets when tools are searched instead of listed.
     #[must_use]
     pub fn with_deferral(mut self, deferral: Deferral) -> Self {
         self.deferral = deferral;
         self
     }
 
-    /// With another store for big results.
+    /// Sets the store for big results.
     #[must_use]
     pub fn with_store(mut self, store: impl ResultStore + 'static) -> Self {
         self.store = Arc::new(store);
         self
     }
 
-    /// With prices, so that runs know their cost.
+    /// Sets prices, so that runs know their cost.
     #[must_use]
     pub fn with_prices(mut self, prices: Prices) -> Self {
         self.prices = Some(prices);
         self
     }
 
-    /// With a name, for traces.
+    /// Sets the name in traces.
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
@@ -136,7 +136,7 @@ impl Agent {
         self
     }
 
-    /// With arguments, results and replies in traces; without this only their sizes are.
+    /// Records arguments, results and replies in traces, not only their sizes.
     #[must_use]
     pub fn with_traced_content(mut self) -> Self {
         self.traces_content = true;
@@ -148,21 +148,20 @@ impl Agent {
         Session::new(self.clone(), run)
     }
 
-    /// Drives a run to its end, or to where it waits for somebody; nobody watches. An approval
-    /// that nobody gives ends it: use an [unattended](crate::Policy::unattended) policy, or a
-    /// [`session`](Self::session).
-    pub async fn finish(&self, run: &mut Run) -> Reason {
+    /// Drives a run until it ends and returns the reason, or until it waits for a person (for an
+    /// approval, or for an answer to a server) and returns `None`. A run that waits is left as it is:
+    /// answer it in a [`session`](Self::session), or use an
+    /// [unattended](crate::Policy::unattended) policy.
+    pub async fn finish(&self, run: &mut Run) -> Option<Reason> {
         let mut session = self.session(run);
         while let Some(event) = session.next().await {
             match event {
-                crate::RunEvent::Done { reason } => return reason,
-                crate::RunEvent::Waiting { .. } => break,
+                RunEvent::Done { reason } => return Some(reason),
+                RunEvent::Waiting { .. } => break,
                 _ => {}
             }
         }
-        drop(session);
-        run.cancel("");
-        Reason::Cancelled
+        None
     }
 }
 

@@ -49,7 +49,7 @@ impl Approval {
     }
 }
 
-/// Exactly what a person saw and answers: a call and the [digest](Approval::digest) of the question.
+/// What a person saw and answers: a call and the [digest](Approval::digest) of the question.
 /// An answer to something else than what waits now is refused.
 #[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -70,22 +70,22 @@ impl Consent {
     }
 }
 
-/// How far an answer goes.
+/// The scope of an answer.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Answer {
-    /// Yes, this once.
+    /// Approve once.
     Once,
-    /// Yes, and for this tool as long as this run lives.
+    /// Approve this tool for the rest of the run.
     ThisRun,
-    /// Yes, and for this tool always.
+    /// Always approve this tool.
     AlwaysTool,
-    /// Yes, and always for those tools of this server that change nothing.
+    /// Always approve this server's read-only tools.
     AlwaysServerReadOnly,
-    /// No.
+    /// Deny once.
     Deny,
-    /// No, and never for this tool.
+    /// Always deny this tool.
     AlwaysDeny,
 }
 
@@ -99,12 +99,12 @@ pub enum Answer {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Decision {
-    /// How far it goes.
+    /// The scope.
     pub answer: Answer,
     /// Arguments to use instead of the model's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<RawObject>,
-    /// Why not, for the model.
+    /// The reason of a denial, for the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -120,14 +120,14 @@ impl From<Answer> for Decision {
 }
 
 impl Decision {
-    /// With other arguments than the model's.
+    /// Replaces the model's arguments.
     #[must_use]
     pub fn with_arguments(mut self, arguments: RawObject) -> Self {
         self.arguments = Some(arguments);
         self
     }
 
-    /// With a reason for the model.
+    /// Adds a reason for the model.
     #[must_use]
     pub fn with_reason(mut self, reason: impl Into<String>) -> Self {
         self.reason = Some(reason.into());
@@ -135,11 +135,11 @@ impl Decision {
     }
 }
 
-/// Why an answer does not count.
+/// The error of an answer that is not accepted.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum AnswerError {
-    /// No call of this number waits for such an answer; perhaps it was answered already.
+    /// No call with this number waits for such an answer; it may have been answered already.
     NotAsked(CallNumber),
     /// What waits for an answer now is not what was shown. Show this instead.
     Superseded(Box<Approval>),
@@ -147,7 +147,7 @@ pub enum AnswerError {
     NotReadOnly(CallNumber),
     /// The edited arguments do not fit the tool; the text says why. The call still waits.
     Arguments(String),
-    /// Too many answers wait to be heard. Try again.
+    /// Too many answers are queued. Try again.
     Busy,
 }
 
@@ -159,7 +159,7 @@ impl fmt::Display for AnswerError {
             }
             Self::Superseded(now) => write!(
                 f,
-                "tool call {} is not what was shown any more: look at it again",
+                "tool call {} has changed since it was shown; review it again",
                 now.record.number
             ),
             Self::NotReadOnly(number) => write!(
@@ -168,7 +168,7 @@ impl fmt::Display for AnswerError {
                  approved for a whole server"
             ),
             Self::Arguments(problem) => write!(f, "the arguments do not fit: {problem}"),
-            Self::Busy => f.write_str("too many answers wait to be heard; try again"),
+            Self::Busy => f.write_str("too many answers are queued; try again"),
         }
     }
 }

@@ -30,7 +30,7 @@ impl Prices {
         }
     }
 
-    /// With prices of a million tokens read from, and written to, the provider's cache.
+    /// Sets the prices of a million tokens read from, and written to, the provider's cache.
     #[must_use]
     pub fn with_cache(mut self, read: u64, write: u64) -> Self {
         self.cache_read = read;

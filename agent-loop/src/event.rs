@@ -1,4 +1,4 @@
-//! What happens in a run, for whoever watches.
+//! Events of a run.
 
 use mcp_client::{Parked, Queued};
 use mcp_jsonrpc::{RawJson, RawObject};
@@ -15,7 +15,7 @@ use crate::toolbox::context::CallProgress;
 
 /// One thing that happened in a run.
 ///
-/// Events come before what they announce: when a call is told to be
+/// Events come before what they announce: when a call is reported as
 /// [`Invoking`](Status::Invoking), it has not started yet, so that the run can be stored first.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "type")]
@@ -23,7 +23,7 @@ use crate::toolbox::context::CallProgress;
 pub enum RunEvent {
     /// The model is asked.
     Round {
-        /// Which time since somebody last spoke, from 1.
+        /// The number of the round since the last user turn, from 1.
         round: u32,
     },
     /// More text.
@@ -67,9 +67,9 @@ pub enum RunEvent {
         /// What the [`ResultStore`](crate::ResultStore) calls the whole result.
         id: String,
     },
-    /// Somebody's yes is needed.
+    /// A call needs approval.
     Approval(Box<Approval>),
-    /// A server needs somebody's answer before a call can go on.
+    /// A server needs an answer from a person before a call can continue.
     Elicitation {
         /// Which call.
         number: CallNumber,
@@ -79,16 +79,16 @@ pub enum RunEvent {
     /// A person approved a call of a tool as it is defined now: store it if a later change of the
     /// definition is to be noticed.
     Pinned(Definition),
-    /// A yes was given that lasts: store it if it is to outlive the run.
+    /// A lasting approval was given: store it if it is to outlive the run.
     Granted(Grant),
-    /// A lasting no was said: store it if it is to outlive the run.
+    /// A lasting denial was given: store it if it is to outlive the run.
     Forbidden(Rule),
     /// All calls of a round are over.
     Settled {
         /// Their records, in the order of the calls.
         records: Vec<ToolCallRecord>,
     },
-    /// What the last reply cost, and all of them since somebody last spoke.
+    /// The usage of the last reply, and the total since the last user turn.
     Usage {
         /// Of the last reply.
         usage: Usage,
@@ -102,7 +102,7 @@ pub enum RunEvent {
         /// What, for people.
         message: String,
     },
-    /// Nothing can be done before somebody answers. The session may be left here.
+    /// The run cannot continue before a person answers. The session may be dropped here.
     Waiting {
         /// The calls that wait.
         numbers: Vec<CallNumber>,
@@ -128,9 +128,9 @@ impl RunEvent {
         )
     }
 
-    /// The same in the words of the chunks that middleware chains speak: `mcp_tool_in_progress`,
+    /// The event as a chunk of middleware chains: `mcp_tool_in_progress`,
     /// `mcp_tool_call_begin`, `mcp_tool_call_response`, `mcp_tool_call_error`,
-    /// `mcp_tool_complete`, `text_delta`. Nothing for what has no such word.
+    /// `mcp_tool_complete`, `text_delta`. `None` for events without a chunk.
     pub fn chunk(&self) -> Option<Chunk> {
         Some(match self {
             Self::Text { text } => Chunk::TextDelta { text: text.clone() },
@@ -143,7 +143,7 @@ impl RunEvent {
     }
 }
 
-/// An event in the words of middleware chains.
+/// An event in the format of middleware chains.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type")]
 #[non_exhaustive]
@@ -179,7 +179,7 @@ pub enum Chunk {
     Error {
         /// The call.
         tool: ChunkTool,
-        /// Why, in words.
+        /// The error message.
         error: String,
     },
     /// All calls of a round are over.

@@ -18,8 +18,8 @@ use crate::offer::deferral::Deferral;
 use crate::offer::selection::spec;
 use crate::run::messages;
 
-/// The tools of one turn: what the model is told, and what its calls mean. A list that changes
-/// in the middle of a turn cannot lead a call astray: the turn keeps its offer.
+/// The tools of one turn: their definitions for the model, and the meaning of its calls. A turn keeps
+/// its offer, so a list that changes in the middle of it cannot redirect a call.
 #[derive(Debug)]
 pub struct Offer {
     wire: Wire,
@@ -47,8 +47,8 @@ pub(crate) struct Resolved<'a> {
 }
 
 impl Offer {
-    /// Offers `tools` in the words of the adapter's provider. Where there are many, by `deferral`,
-    /// two tools stand for those that are not always listed. `stored` says whether there are
+    /// Compiles `tools` for the adapter's provider. Where there are too many, by `deferral`, two
+    /// built-in tools stand in for those that are not always listed. `stored`: whether there are
     /// stored results that the model may read.
     pub fn new(
         tools: &[ToolInfo],
@@ -121,7 +121,7 @@ impl Offer {
         self.wire
     }
 
-    /// The tools the model is told of, compiled for its provider.
+    /// The listed tools, compiled for the provider.
     pub fn tool_set(&self) -> &Arc<ToolSet> {
         &self.set
     }
@@ -131,7 +131,7 @@ impl Offer {
         self.searched
     }
 
-    /// Whether the model is told that stored results can be read.
+    /// Whether `read_output` is listed.
     pub(crate) fn is_readable(&self) -> bool {
         self.readable
     }
@@ -158,7 +158,7 @@ impl Offer {
             .collect()
     }
 
-    /// What a call means, or what the model is to be told about it.
+    /// The tool and the arguments of a call, or an error for the model.
     pub(crate) fn resolve(&self, call: &ToolCall) -> Result<Resolved<'_>, String> {
         let rejection = || {
             let result = call.rejection();

@@ -1,4 +1,4 @@
-//! The step machine: what was said and done, and what is to be done next.
+//! The step machine: the state of a run, and what to do next.
 
 pub(crate) mod call;
 pub(crate) mod finish;
@@ -32,7 +32,7 @@ use crate::toolbox::Invocation;
 /// It does no IO and knows no clock. [`next`](Self::next) says what to do; what comes of that is
 /// fed back: [`replied`](Self::replied), [`finished`](Self::finished), [`answer`](Self::answer)
 /// and so on. Between any two of these it can be serialised, dropped, and restored elsewhere,
-/// days later: nobody is asked twice and nothing is executed twice. A [`Session`](crate::Session)
+/// days later: no question is asked twice and no call is executed twice. A [`Session`](crate::Session)
 /// does all that with a model and a toolbox.
 ///
 /// ```
@@ -67,29 +67,28 @@ impl Run {
         }
     }
 
-    /// With this judge of calls.
+    /// Sets the policy.
     #[must_use]
     pub fn with_policy(mut self, policy: Policy) -> Self {
         self.state.policy = policy;
         self
     }
 
-    /// With these bounds.
+    /// Sets the limits.
     #[must_use]
     pub fn with_limits(mut self, limits: RunLimits) -> Self {
         self.state.limits = limits;
         self
     }
 
-    /// With tools, by the name the model sees, that may be called again and again: those that are
-    /// polled.
+    /// Exempts tools, by the name the model sees, from loop detection: those that are polled.
     #[must_use]
     pub fn with_polled(mut self, name: impl Into<Pattern>) -> Self {
         self.state.loop_detector.exempt(name.into());
         self
     }
 
-    /// What was said, every call with its result.
+    /// The conversation, every call with its result.
     pub fn conversation(&self) -> &Conversation {
         &self.state.conversation
     }
@@ -104,7 +103,7 @@ impl Run {
         &self.state.limits
     }
 
-    /// What was used since somebody last spoke.
+    /// What was spent since the last user turn.
     pub fn spent(&self) -> &Spent {
         &self.state.spent
     }
@@ -117,7 +116,7 @@ impl Run {
         }
     }
 
-    /// Every call of the run, in order, with where it stands.
+    /// Every call of the run, in order, with its status.
     pub fn records(&self) -> Vec<ToolCallRecord> {
         let turns = self.state.conversation.turns().iter();
         let replies = turns
@@ -135,7 +134,7 @@ impl Run {
         records
     }
 
-    /// The calls that wait for somebody's yes.
+    /// The calls that wait for approval.
     pub fn approvals(&self) -> Vec<Approval> {
         self.open().iter().filter_map(OpenCall::approval).collect()
     }
@@ -148,14 +147,14 @@ impl Run {
         })
     }
 
-    /// Says something, in plain text. What is under way is given up; what is spent begins anew.
+    /// Adds a user turn in plain text. Cancels what is in flight and resets what was spent.
     pub fn ask(&mut self, text: impl Into<String>) {
         self.say(UserTurn::new(vec![UserPart::text(text)]));
     }
 
-    /// Says something. What is under way is given up; what is spent begins anew.
+    /// Adds a user turn. Cancels what is in flight and resets what was spent.
     pub fn say(&mut self, turn: UserTurn) {
-        self.give_up("the user said something else");
+        self.cancel_open("the user said something else");
         self.state.conversation.push(turn);
         self.restart();
     }
@@ -178,8 +177,8 @@ impl Run {
         self.state.loop_detector.reset();
     }
 
-    /// What to do next. Asking again without feeding anything gives the same, but for calls that
-    /// were handed out: they are under way.
+    /// What to do next. Without new input the step stays the same, except that calls are handed out only
+    /// once.
     pub fn next(&mut self, offer: &Offer) -> Step {
         loop {
             match &mut self.state.phase {
@@ -265,7 +264,7 @@ impl Run {
         invocations
     }
 
-    /// Looks again at the calls that have not started: rules, yeses and tools may have changed.
+    /// Judges the calls that have not started again: rules, grants and tools may have changed.
     pub(crate) fn judge(&mut self, offer: &Offer) {
         let Phase::Acting(round) = &mut self.state.phase else {
             return;

@@ -29,13 +29,13 @@ use crate::offer::Offer;
 use crate::run::number::CallNumber;
 use crate::run::step::Step;
 use crate::run::{Run, messages};
-use crate::session::handle::{Handle, Order};
+use crate::session::handle::{Command, Handle};
 use crate::session::queue::Queues;
 use crate::session::trace::Trace;
 use crate::toolbox::context::Report;
 use crate::toolbox::{FailureKind, Invocation, Outcome, Start};
 
-/// Progress reports that wait to be told.
+/// The capacity of the queue of progress reports.
 const REPORTS: usize = 64;
 
 /// A run that is being driven: one [`RunEvent`] at a time, at the pace they are asked for.
@@ -47,7 +47,7 @@ pub struct Session<'r> {
     agent: Agent,
     run: &'r mut Run,
     handle: Handle,
-    /// What is to be told before anything else is done.
+    /// Events to be returned before anything else is done.
     queue: VecDeque<RunEvent>,
     effect: Effect,
     listed: Option<Arc<[ToolInfo]>>,
@@ -59,7 +59,7 @@ pub struct Session<'r> {
     reports: mpsc::Receiver<Report>,
     reporter: mpsc::Sender<Report>,
     queues: Arc<Queues>,
-    /// The text of the reply that is under way, as far as it was told.
+    /// The text of the reply in progress, as far as it was reported.
     said: String,
     clock: Instant,
     waiting: Vec<CallNumber>,
@@ -67,7 +67,7 @@ pub struct Session<'r> {
     trace: Trace,
 }
 
-/// What is to be done once everything is told.
+/// What to do once all events are returned.
 #[derive(Debug)]
 enum Effect {
     Decide,
@@ -161,7 +161,7 @@ impl<'r> Session<'r> {
         self.run.supply(number, answers)
     }
 
-    /// Somebody spoke: what was waited for may no longer be what to wait for.
+    /// Decides again after an answer: there may be something else to wait for.
     fn reconsider(&mut self) {
         if matches!(self.effect, Effect::Listen) {
             self.effect = Effect::Decide;
@@ -175,7 +175,7 @@ impl<'r> Session<'r> {
         self.run.cancel(&self.said);
     }
 
-    /// What happens next; nothing once the run is over and everything is told.
+    /// The next event; `None` once the run is over and all events were returned.
     ///
     /// Cancel safe: nothing is lost if the future is dropped.
     pub async fn next(&mut self) -> Option<RunEvent> {
@@ -205,20 +205,20 @@ impl<'r> Session<'r> {
             let toolbox = Arc::clone(&self.agent.toolbox);
             tokio::select! {
                 biased;
-                // Whoever gives an order is heard below, and at once.
+                // Commands are handled below, at once.
                 () = self.handle.woken() => {}
                 () = toolbox.refresh() => {}
             }
         }
         let tools = self.agent.toolbox.tools().await;
         let offer = self.refresh(tools);
-        self.obey();
+        self.run_commands();
         let passed = self.tick();
         self.run.advance(passed);
         match self.run.next(&offer) {
             Step::CallModel { .. } if self.model.is_some() => self.effect = Effect::Listen,
             Step::CallModel { tools } => {
-                // Whatever still runs was given up.
+                // What still runs was cancelled.
                 self.tools.abort_all();
                 let round = self.run.spent().rounds + 1;
                 self.announce(RunEvent::Round { round });
@@ -245,7 +245,7 @@ impl<'r> Session<'r> {
         }
     }
 
-    /// The offer of these tools, compiled anew only if something changed.
+    /// The offer of these tools, recompiled only if something changed.
     fn refresh(&mut self, tools: Arc<[ToolInfo]>) -> Arc<Offer> {
         let listed = self.listed.as_ref();
         let same = listed.is_some_and(|listed| Arc::ptr_eq(listed, &tools));
@@ -268,13 +268,13 @@ impl<'r> Session<'r> {
         offer
     }
 
-    /// Tells something after all that has happened.
+    /// Queues an event behind those of the run.
     fn announce(&mut self, event: RunEvent) {
         self.queue.extend(self.run.take_events());
         self.queue.push_back(event);
     }
 
-    /// Waits for people, and says so once.
+    /// Waits for people, and reports it once.
     fn wait(&mut self, numbers: Vec<CallNumber>) {
         if self.waiting != numbers {
             self.waiting.clone_from(&numbers);
@@ -283,7 +283,7 @@ impl<'r> Session<'r> {
         self.effect = Effect::Listen;
     }
 
-    /// Asks the model. Only what was said since the last time is copied.
+    /// Sends a request to the model. Only new turns are copied.
     fn ask(&mut self, tools: bool) {
         let Some(offer) = self.offer.clone() else {
             return;
@@ -349,7 +349,7 @@ impl<'r> Session<'r> {
 
     /// Waits for the next thing to happen.
     async fn listen(&mut self) {
-        // Nobody but people can make anything happen.
+        // Only people can make progress.
         let idle = self.model.is_none() && self.tools.is_empty();
         let left = self.run.time_left().filter(|_| !idle);
         let deadline = self.clock + left.unwrap_or_default();
@@ -424,21 +424,21 @@ impl<'r> Session<'r> {
         }
     }
 
-    /// Carries out what others ordered meanwhile.
-    fn obey(&mut self) {
+    /// Carries out the queued commands.
+    fn run_commands(&mut self) {
         let Some(offer) = self.offer.clone() else {
             return;
         };
-        for order in self.handle.take() {
-            let (heard, verdict) = match order {
-                Order::Answer(shown, decision, verdict) => {
+        for command in self.handle.take() {
+            let (heard, verdict) = match command {
+                Command::Answer(shown, decision, verdict) => {
                     self.waiting.clear();
                     (self.run.answer(&shown, decision, &offer), verdict)
                 }
-                Order::Supply(number, answers, verdict) => {
+                Command::Supply(number, answers, verdict) => {
                     (self.run.supply(number, answers), verdict)
                 }
-                Order::Cancel => {
+                Command::Cancel => {
                     self.run.cancel(&self.said);
                     continue;
                 }
@@ -470,7 +470,7 @@ fn is_as_approved(invocation: &Invocation, tools: &[ToolInfo]) -> bool {
 }
 
 impl Drop for Session<'_> {
-    /// Calls that were started are given up with everything else.
+    /// Interrupts the calls in flight.
     fn drop(&mut self) {
         self.handle.close();
         self.run.interrupt();

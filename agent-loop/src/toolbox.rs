@@ -28,7 +28,7 @@ use crate::run::number::CallNumber;
 #[async_trait]
 pub trait Toolbox: Send + Sync {
     /// The tools as they are now, in a stable order. Return the same `Arc` while nothing changed:
-    /// nothing is compiled anew then.
+    /// nothing is recompiled then.
     async fn tools(&self) -> Arc<[ToolInfo]>;
 
     /// Brings [`tools`](Self::tools) up to date where they are known to have changed. Awaited before
@@ -119,7 +119,7 @@ pub enum Outcome {
 pub struct CallFailure {
     /// What kind of failure it is.
     pub kind: FailureKind,
-    /// What happened, in words for the model and for people.
+    /// What happened, for the model and for people.
     pub message: String,
 }
 
@@ -130,7 +130,7 @@ pub struct CallFailure {
 pub enum FailureKind {
     /// The server answered with an error, or against the protocol.
     Protocol,
-    /// It took too long; the server was told to stop.
+    /// It took too long; the server was asked to stop.
     Timeout,
     /// It never left: nothing happened.
     NotSent,

@@ -62,7 +62,7 @@ impl Deferral {
         self
     }
 
-    /// With a tool, by the name the model sees, that is always listed.
+    /// Always lists a tool, by the name the model sees.
     #[must_use]
     pub fn with_always(mut self, name: impl Into<String>) -> Self {
         self.always.push(name.into());

@@ -7,7 +7,7 @@ use provider_adapters::{Adapter, ToolSpec};
 use serde::{Deserialize, Serialize};
 use tool_policy::ToolInfo;
 
-/// Which servers' tools take part, in the words of chat programs' settings.
+/// Which servers' tools take part, in the format of chat programs' settings.
 ///
 /// Unset is off: `{}` chooses nothing.
 ///
@@ -104,7 +104,7 @@ pub fn setup_tools(
     Some((definitions, chosen))
 }
 
-/// What the model is told of a tool.
+/// The specification of a tool for the model.
 pub(crate) fn spec(tool: &ToolInfo) -> ToolSpec {
     let mut spec = ToolSpec::new(&tool.name, tool.input_schema.clone());
     spec.description.clone_from(&tool.description);

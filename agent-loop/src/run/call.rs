@@ -83,15 +83,15 @@ impl Target {
     }
 }
 
-/// Where a call stands.
+/// The status of a call.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum CallState {
-    /// Somebody's yes is needed.
+    /// It needs approval.
     Asked(AskReason),
     /// It may start as soon as there is room.
     Ready,
-    /// It was started. Whoever finds it so in a stored run cannot know what became of it.
+    /// It was started. Found in a stored run, its outcome is unknown.
     Invoking,
     /// The server wants to know something first.
     Parked(Box<Parked>),
@@ -103,7 +103,7 @@ pub(crate) enum CallState {
     /// It goes on at the server.
     Task {
         ticket: TaskTicket,
-        /// Whether somebody waits for it here and now.
+        /// Whether this process waits for it.
         #[serde(skip)]
         awaited: bool,
     },
@@ -124,8 +124,7 @@ impl OpenCall {
         }
     }
 
-    /// Finds out what it is about and whether it may run. False if it makes no sense; the model
-    /// is then told why.
+    /// Resolves and judges it. False if it is invalid; its result then says why.
     pub(crate) fn understand(&mut self, offer: &Offer, policy: &Policy) -> bool {
         match offer.resolve(&self.call) {
             Ok(resolved) => {
@@ -140,8 +139,8 @@ impl OpenCall {
         }
     }
 
-    /// Looks again at a call that has not started: rules, yeses and its tool may have changed.
-    /// True if somebody should hear of it.
+    /// Judges a call that has not started again: rules, grants and its tool may have changed. Returns
+    /// whether it changed.
     pub(crate) fn review(&mut self, offer: &Offer, policy: &Policy) -> bool {
         let asked = matches!(self.state, CallState::Asked(_));
         if !asked && self.state != CallState::Ready {
@@ -228,7 +227,7 @@ impl OpenCall {
         matches!(self.state, CallState::Settled { .. })
     }
 
-    /// Whether somebody executes it, or waits for it, here and now.
+    /// Whether this process executes it or waits for it.
     pub(crate) fn is_running(&self) -> bool {
         matches!(
             self.state,
@@ -259,8 +258,8 @@ impl OpenCall {
         };
     }
 
-    /// Gives it up: it is told what is known about it.
-    pub(crate) fn give_up(&mut self, why: &str) {
+    /// Cancels it, with what is known about it as its result.
+    pub(crate) fn cancel(&mut self, why: &str) {
         match self.state {
             CallState::Settled { .. } => {}
             CallState::Invoking
@@ -273,7 +272,7 @@ impl OpenCall {
         }
     }
 
-    /// Marks it as started, and tells what to do.
+    /// Marks it as started, and returns what to do.
     pub(crate) fn start(&mut self) -> Option<Invocation> {
         let target = self.target.as_ref()?;
         let start = match std::mem::replace(&mut self.state, CallState::Invoking) {

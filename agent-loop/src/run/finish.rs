@@ -16,15 +16,15 @@ use crate::run::step::Reason;
 use crate::run::{Run, messages};
 
 impl Run {
-    /// The run has reached a limit: open calls are given up, and perhaps the model sums up.
+    /// Ends the run at a limit: cancels open calls, and lets the model sum up if configured.
     pub(crate) fn limit(&mut self, kind: LimitKind) {
-        let words = self.state.limits.describe(kind);
-        self.give_up(&words);
+        let limit = self.state.limits.describe(kind);
+        self.cancel_open(&limit);
         if !self.state.limits.summary {
             return self.done(Reason::Limit(kind));
         }
         self.state.summing_up = Some(kind);
-        let turn = SystemTurn::new(messages::sum_up(&words));
+        let turn = SystemTurn::new(messages::sum_up(&limit));
         self.state.conversation.push(turn);
         self.state.phase = Phase::Model;
     }
@@ -32,7 +32,7 @@ impl Run {
     /// Ends the run, unless it is over.
     pub(crate) fn end(&mut self, reason: Reason) {
         if self.reason().is_none() {
-            self.give_up(&reason.to_string());
+            self.cancel_open(&reason.to_string());
             self.done(reason);
         }
     }
@@ -42,25 +42,25 @@ impl Run {
         self.events.push(RunEvent::Done { reason });
     }
 
-    /// Whatever is open gets a result that says why it is given up.
-    pub(crate) fn give_up(&mut self, why: &str) {
+    /// Cancels open calls, with the reason as their result.
+    pub(crate) fn cancel_open(&mut self, why: &str) {
         if let Phase::Acting(round) = &mut self.state.phase {
             for call in round.calls.iter_mut().filter(|call| !call.is_settled()) {
-                call.give_up(why);
+                call.cancel(why);
                 self.events.push(RunEvent::Call(Box::new(call.record())));
             }
-            self.put_down();
+            self.record_round();
         }
         self.state.over = None;
     }
 
-    /// All calls of the round are over: on with the model, unless it runs in circles.
+    /// Finishes a round whose calls are all over: continues with the model, unless it loops.
     pub(crate) fn settle(&mut self) {
-        let circle = self.put_down();
+        let repetition = self.record_round();
         if let Some(kind) = self.state.over.take() {
             return self.limit(kind);
         }
-        match circle {
+        match repetition {
             Repetition::None => {}
             Repetition::Nudge => {
                 let turn = SystemTurn::new(messages::nudge());
@@ -71,7 +71,7 @@ impl Run {
     }
 
     /// Writes a round whose calls are all over into the conversation.
-    fn put_down(&mut self) -> Repetition {
+    fn record_round(&mut self) -> Repetition {
         let Phase::Acting(round) = std::mem::replace(&mut self.state.phase, Phase::Model) else {
             return Repetition::None;
         };
@@ -79,10 +79,10 @@ impl Run {
         self.state.log.extend(round.calls.iter().map(Logged::of));
         let results = round.calls.into_iter().filter_map(OpenCall::into_result);
         let turn = paired(round.reply, results.collect());
-        let circle = self.state.loop_detector.watch(turn.exchanges());
+        let repetition = self.state.loop_detector.watch(turn.exchanges());
         self.state.conversation.push(turn);
         self.events.push(RunEvent::Settled { records });
-        circle
+        repetition
     }
 }
 
@@ -105,7 +105,7 @@ pub(crate) fn paired(reply: Reply, results: Vec<ToolResult>) -> AssistantTurn {
     })
 }
 
-/// Gives calls of the same name different ones; the provider's own words then no longer fit.
+/// Renames calls with duplicate ids; the provider's native form is then dropped.
 pub(crate) fn name_apart(reply: &mut Reply) {
     let mut seen: BTreeSet<CallId> = BTreeSet::new();
     for part in &mut reply.parts {

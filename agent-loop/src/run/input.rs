@@ -1,4 +1,4 @@
-//! What a run is fed with.
+//! The inputs of a run.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use crate::run::step::Reason;
 use crate::run::{Run, messages};
 use crate::toolbox::Outcome;
 
-/// So many unreadable replies in a row end a run.
+/// The number of unreadable replies in a row that end a run.
 const SPOILT: u32 = 2;
 
 impl Run {
@@ -232,7 +232,7 @@ impl Run {
         Ok(())
     }
 
-    /// Cancels whatever is under way. `said` is the text of the reply that is under way, as far
+    /// Cancels everything in flight. `said` is the text of the reply that is under way, as far
     /// as it was shown: it stays, calls that were not whole do not.
     pub fn cancel(&mut self, said: &str) {
         if matches!(self.state.phase, Phase::Model) && !said.trim().is_empty() {

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Bounds on a run. At a limit every open call gets a result that says so, and the run ends with
-/// the limit as its reason; it can be continued.
+/// Limits of a run. At a limit every open call is cancelled with a result that names it, and the run
+/// ends with the limit as its reason; it can be continued.
 ///
 /// ```
 /// use std::time::Duration;
@@ -133,7 +133,7 @@ impl RunLimits {
         self
     }
 
-    /// With one more turn at a limit, without tools, in which the model sums up.
+    /// Adds a turn without tools at a limit, in which the model sums up.
     #[must_use]
     pub fn with_summary(mut self) -> Self {
         self.summary = true;
@@ -156,7 +156,7 @@ impl RunLimits {
         }
     }
 
-    /// What a limit is, in words.
+    /// The description of a limit.
     pub(crate) fn describe(&self, kind: LimitKind) -> String {
         match kind {
             LimitKind::Rounds => format!("the limit of {} rounds", self.rounds),
@@ -185,7 +185,7 @@ pub enum LimitKind {
     Time,
 }
 
-/// What a run has used since somebody last asked or said to go on.
+/// What a run has spent since the last user turn.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Spent {
@@ -193,7 +193,7 @@ pub struct Spent {
     pub rounds: u32,
     /// Tool calls that were executed.
     pub calls: u64,
-    /// Tokens of requests and replies, as far as the provider told.
+    /// Tokens of requests and replies, as reported by the provider.
     pub tokens: u64,
     /// Money, in millionths.
     pub cost_micros: u64,

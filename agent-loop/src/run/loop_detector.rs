@@ -1,4 +1,4 @@
-//! Notices a model that runs in circles.
+//! Detects a model that repeats itself.
 
 use std::collections::VecDeque;
 
@@ -6,15 +6,15 @@ use provider_adapters::{ToolCall, ToolResult};
 use serde::{Deserialize, Serialize};
 use tool_policy::Pattern;
 
-/// The longest circle that is noticed, in rounds.
+/// The longest loop that is detected, in rounds.
 const LONGEST: usize = 3;
-/// So many times the same: a nudge.
+/// The number of repetitions that lead to a nudge.
 const NUDGE: usize = 2;
-/// So many times the same: the end.
+/// The number of repetitions that end the run.
 const STOP: usize = 4;
 
 /// Compares rounds: the same calls with the same results, twice over, earn the model a nudge, four
-/// times end the run. So does a circle of two or three rounds.
+/// times end the run. The same holds for loops of two or three rounds.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default)]
 pub(crate) struct LoopDetector {
@@ -36,7 +36,7 @@ impl LoopDetector {
         self.exempt.push(name);
     }
 
-    /// Forgets the rounds so far: somebody has spoken.
+    /// Forgets the rounds so far.
     pub(crate) fn reset(&mut self) {
         self.seen.clear();
     }
@@ -83,7 +83,7 @@ impl LoopDetector {
     }
 }
 
-/// The same arguments in the same words, whatever the order of their keys.
+/// The arguments in canonical form: the order of keys does not count.
 fn canonical(text: &str) -> String {
     match serde_json::from_str::<serde_json::Value>(text) {
         Ok(mut value) => {
@@ -94,7 +94,7 @@ fn canonical(text: &str) -> String {
     }
 }
 
-/// A number that stands for texts: FNV-1a, the same on every machine.
+/// A hash of texts: FNV-1a, the same on every machine.
 struct Sign(u64);
 
 impl Default for Sign {

@@ -1,4 +1,4 @@
-//! What the model is told where there is no tool's own answer.
+//! Messages to the model where there is no result of a tool.
 
 use std::time::Duration;
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::run::number::CallNumber;
 
-/// Where a call stands.
+/// The status of a call.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -20,9 +20,9 @@ pub enum Status {
     Done,
     /// It failed.
     Error,
-    /// It was not allowed to run: by the user, by a rule, or because nobody could be asked.
+    /// It was denied: by the user, by a rule, or because no one could be asked.
     Denied,
-    /// It was cancelled or given up.
+    /// It was cancelled.
     Cancelled,
 }
 
@@ -55,7 +55,7 @@ pub struct ToolCallRecord {
     pub display_name: String,
     /// What it is called with.
     pub arguments: Arguments,
-    /// Where it stands.
+    /// Its status.
     pub status: Status,
     /// What came back, once it is over: `content` and perhaps `structuredContent`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

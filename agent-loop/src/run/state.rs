@@ -100,8 +100,8 @@ impl Serialize for Run {
     }
 }
 
-/// A call that was started and whose end nobody saw is given up: it may have taken effect, so it
-/// is never started again.
+/// A call that was started and did not end is interrupted: it may have taken effect, so it is never
+/// started again.
 impl<'de> Deserialize<'de> for Run {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut run = Self {
@@ -114,7 +114,7 @@ impl<'de> Deserialize<'de> for Run {
 }
 
 impl Run {
-    /// Gives up the calls that somebody else had started.
+    /// Interrupts the calls that another process had started.
     pub(crate) fn interrupt(&mut self) {
         if let Phase::Acting(round) = &mut self.state.phase {
             for call in &mut round.calls {

@@ -23,9 +23,9 @@ pub enum Step {
     RunTools(Vec<Invocation>),
     /// Wait for the outcome of a call that runs.
     Wait,
-    /// Nothing can be done before somebody says yes or no to one of these calls.
+    /// Wait for approval of one of these calls.
     AskApproval(Vec<Approval>),
-    /// Nothing can be done before somebody answers what a server asks about one of these calls.
+    /// Wait for an answer to what a server asks about one of these calls.
     Park(Vec<CallNumber>),
     /// The run is over.
     Done(Reason),
@@ -46,9 +46,9 @@ pub enum Reason {
     Refused,
     /// A limit of the run was reached. It can be continued.
     Limit(LimitKind),
-    /// The model ran in circles.
+    /// The model repeated the same calls.
     Loop,
-    /// Somebody cancelled it. It can be continued.
+    /// It was cancelled. It can be continued.
     Cancelled,
     /// The model could not be asked, or its reply failed. It can be continued.
     Failed {
@@ -69,7 +69,7 @@ impl fmt::Display for Reason {
             Self::Limit(LimitKind::Tokens) => "the limit on tokens is reached",
             Self::Limit(LimitKind::Cost) => "the limit on cost is reached",
             Self::Limit(LimitKind::Time) => "the limit on time is reached",
-            Self::Loop => "the model ran in circles",
+            Self::Loop => "the model repeated the same calls",
             Self::Cancelled => "cancelled",
             Self::Failed { message } => {
                 return write!(f, "the model could not be asked: {message}");

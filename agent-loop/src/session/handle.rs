@@ -1,4 +1,4 @@
-//! Answers and orders for a session that runs elsewhere.
+//! Commands to a session that runs in another task.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -11,10 +11,10 @@ use tokio::sync::{Notify, oneshot};
 use crate::approval::{AnswerError, Consent, Decision};
 use crate::run::number::CallNumber;
 
-/// The most orders that wait to be heard.
-const MOST: usize = 256;
+/// The maximum number of queued commands.
+const MAX_QUEUED_COMMANDS: usize = 256;
 
-/// Speaks to a [`Session`](crate::Session) from another task. A cheap clone.
+/// Sends answers to a [`Session`](crate::Session) from another task. Cheap to clone.
 #[derive(Clone, Default)]
 pub struct Handle {
     shared: Arc<Shared>,
@@ -22,21 +22,21 @@ pub struct Handle {
 
 #[derive(Default)]
 struct Shared {
-    orders: Mutex<Orders>,
+    commands: Mutex<Commands>,
     wake: Notify,
 }
 
 #[derive(Default)]
-struct Orders {
-    queue: VecDeque<Order>,
-    /// Nobody hears them any more.
+struct Commands {
+    queue: VecDeque<Command>,
+    /// The session has ended.
     over: bool,
 }
 
-/// Tells whether an answer counted.
+/// Reports whether an answer was accepted.
 pub(crate) type Verdict = oneshot::Sender<Result<(), AnswerError>>;
 
-pub(crate) enum Order {
+pub(crate) enum Command {
     Answer(Consent, Decision, Verdict),
     Supply(CallNumber, InputResponses, Verdict),
     Cancel,
@@ -54,8 +54,8 @@ impl Handle {
     ) -> Result<(), AnswerError> {
         let number = shown.call;
         let (verdict, heard) = oneshot::channel();
-        let order = Order::Answer(shown.clone(), decision.into(), verdict);
-        self.give(number, order)?;
+        let command = Command::Answer(shown.clone(), decision.into(), verdict);
+        self.send(number, command)?;
         heard.await.unwrap_or(Err(AnswerError::NotAsked(number)))
     }
 
@@ -70,43 +70,43 @@ impl Handle {
         answers: InputResponses,
     ) -> Result<(), AnswerError> {
         let (verdict, heard) = oneshot::channel();
-        self.give(number, Order::Supply(number, answers, verdict))?;
+        self.send(number, Command::Supply(number, answers, verdict))?;
         heard.await.unwrap_or(Err(AnswerError::NotAsked(number)))
     }
 
-    /// Cancels whatever is under way. The session ends in good order.
+    /// Cancels everything in flight. The session then ends regularly.
     pub fn cancel(&self) {
-        let mut orders = self.shared.orders.lock();
-        if !orders.over && !matches!(orders.queue.front(), Some(Order::Cancel)) {
-            orders.queue.push_front(Order::Cancel);
+        let mut commands = self.shared.commands.lock();
+        if !commands.over && !matches!(commands.queue.front(), Some(Command::Cancel)) {
+            commands.queue.push_front(Command::Cancel);
         }
         self.shared.wake.notify_one();
     }
 
-    /// Hands over an order about this call.
-    pub(crate) fn give(&self, number: CallNumber, order: Order) -> Result<(), AnswerError> {
-        let mut orders = self.shared.orders.lock();
-        if orders.over {
+    /// Queues a command about this call.
+    pub(crate) fn send(&self, number: CallNumber, command: Command) -> Result<(), AnswerError> {
+        let mut commands = self.shared.commands.lock();
+        if commands.over {
             return Err(AnswerError::NotAsked(number));
         }
-        if orders.queue.len() >= MOST {
+        if commands.queue.len() >= MAX_QUEUED_COMMANDS {
             return Err(AnswerError::Busy);
         }
-        orders.queue.push_back(order);
+        commands.queue.push_back(command);
         self.shared.wake.notify_one();
         Ok(())
     }
 
-    pub(crate) fn take(&self) -> VecDeque<Order> {
-        std::mem::take(&mut self.shared.orders.lock().queue)
+    pub(crate) fn take(&self) -> VecDeque<Command> {
+        std::mem::take(&mut self.shared.commands.lock().queue)
     }
 
-    /// The session is over: whoever waits to be heard is told so.
+    /// Ends the session: queued commands fail.
     pub(crate) fn close(&self) {
         let unheard = {
-            let mut orders = self.shared.orders.lock();
-            orders.over = true;
-            std::mem::take(&mut orders.queue)
+            let mut commands = self.shared.commands.lock();
+            commands.over = true;
+            std::mem::take(&mut commands.queue)
         };
         drop(unheard);
     }

@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 
 use crate::run::number::CallNumber;
 
-/// What is to be told of calls in queues. Only the latest word on a call is kept.
+/// Reports of queued calls; only the latest one of each call is kept.
 #[derive(Debug, Default)]
 pub(crate) struct Queues {
     latest: Mutex<BTreeMap<CallNumber, Option<Queued>>>,
@@ -22,7 +22,7 @@ impl Queues {
         self.bell.notify_one();
     }
 
-    /// A call is over: nothing is to be told of it.
+    /// Drops the report of a call that is over.
     pub(crate) fn forget(&self, number: CallNumber) {
         self.latest.lock().remove(&number);
     }

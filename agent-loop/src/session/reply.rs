@@ -1,4 +1,5 @@
-//! Asks the model on a task of its own, so that nothing is lost while somebody else is listened to.
+//! Requests to the model, each on a task of its own, so that no event is lost while the session waits
+//! for something else.
 
 use std::sync::Arc;
 
@@ -88,7 +89,7 @@ pub(crate) async fn listen(asked: Option<&mut Asked>) -> Heard {
     })
 }
 
-/// What a UI is told of a model's event.
+/// The run event of a model's event.
 pub(crate) fn event(event: ModelEvent) -> Option<RunEvent> {
     Some(match event {
         ModelEvent::Text { text } => RunEvent::Text { text },
@@ -98,7 +99,7 @@ pub(crate) fn event(event: ModelEvent) -> Option<RunEvent> {
         ModelEvent::ToolQuarantined { tool, reason } => RunEvent::Warning {
             message: format!("the provider refused the tool {tool:?}, which is left out: {reason}"),
         },
-        // Calls, usage and errors are told once the reply is whole.
+        // Calls, usage and errors are reported once the reply is complete.
         _ => return None,
     })
 }

@@ -55,7 +55,7 @@ impl Default for MemoryStore {
 }
 
 impl MemoryStore {
-    /// Keeps at most so many bytes.
+    /// Keeps at most `bytes` bytes.
     pub fn new(bytes: usize) -> Self {
         Self {
             bytes,
@@ -118,7 +118,7 @@ pub(crate) async fn fit(
         _ => false,
     };
     if result.content.is_empty() {
-        // Structured content stands in for content; it is shown as text, if it must be cut.
+        // Structured content without content is shown as text if it must be cut.
         let Some(structured) = &result.structured_content else {
             return Stored::default();
         };
@@ -157,7 +157,7 @@ pub(crate) async fn fit(
             None => Some(block),
         })
         .collect();
-    // Nobody pays for the same twice.
+    // The text has it already.
     result.structured_content = None;
     Stored {
         readable: id.is_some(),

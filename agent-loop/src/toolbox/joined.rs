@@ -35,13 +35,13 @@ impl JoinedTools {
         Self::default()
     }
 
-    /// With one more toolbox.
+    /// Adds a toolbox.
     #[must_use]
     pub fn with(self, toolbox: impl Toolbox + 'static) -> Self {
         self.with_shared(Arc::new(toolbox))
     }
 
-    /// With one more toolbox, which others use as well.
+    /// Adds a shared toolbox.
     #[must_use]
     pub fn with_shared(mut self, toolbox: Arc<dyn Toolbox>) -> Self {
         self.boxes.push(toolbox);

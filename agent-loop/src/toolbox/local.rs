@@ -50,7 +50,7 @@ impl LocalTools {
         }
     }
 
-    /// With one more tool. Its arguments are checked against its schema before it is called.
+    /// Adds a tool. Its arguments are checked against its schema before it is called.
     #[must_use]
     pub fn with<F, R>(
         mut self,

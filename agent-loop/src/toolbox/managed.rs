@@ -26,7 +26,7 @@ pub struct ManagedTools {
     last: Mutex<Option<Snapshot>>,
 }
 
-/// The catalogue in the loop's words.
+/// The tools of a catalogue.
 #[derive(Clone)]
 struct Snapshot {
     catalog: Arc<Catalog>,
@@ -179,7 +179,7 @@ impl Toolbox for ManagedTools {
     }
 }
 
-/// A catalogue's entry in the loop's words, with what its server's configuration says.
+/// A catalogue's entry with the settings of its server.
 pub(crate) fn info(entry: &Entry, config: Option<&ServerConfig>) -> ToolInfo {
     let server = entry.server().as_str();
     let mut info = ToolInfo::new(server, entry.name(), entry.input_schema().clone())

@@ -215,6 +215,15 @@ async fn edited_arguments_are_checked_used_and_told() {
 }
 
 #[tokio::test]
+async fn a_run_that_waits_for_approval_is_not_cancelled_by_finish() {
+    let agent = Agent::new(two_rounds("write", "write"), "model", box_of_three());
+    let mut run = asking("Go");
+    assert_eq!(agent.finish(&mut run).await, None);
+    assert_eq!(run.approvals().len(), 1);
+    assert_eq!(run.reason(), None);
+}
+
+#[tokio::test]
 async fn an_unattended_denial_is_reported_to_the_model() {
     let agent = Agent::new(two_rounds("write", "write"), "model", box_of_three());
     let mut run = asking("Go").with_policy(Policy::default().unattended());

@@ -28,5 +28,6 @@ async fn a_shared_model_is_a_model() {
     let agent = Agent::new(boxed, "model", LocalTools::new("local"));
     let mut run = Run::default();
     run.ask("Hi!");
-    assert_eq!(agent.finish(&mut run).await.to_string(), "finished");
+    let reason = agent.finish(&mut run).await;
+    assert_eq!(reason, Some(switchboard_sdk::agent::Reason::Finished));
 }
