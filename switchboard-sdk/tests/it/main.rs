@@ -7,7 +7,11 @@ use switchboard_sdk::prelude::*;
 #[tokio::test]
 async fn the_prelude_is_enough_to_connect_list_and_call() {
     let server = mcp_testkit::Server::default().start_http().await.unwrap();
-    let client = Client::http(&server.url()).unwrap().connect().await.unwrap();
+    let client = Client::http(&server.url())
+        .unwrap()
+        .connect()
+        .await
+        .unwrap();
     let tools = client.list_tools().await.unwrap().items;
     assert!(tools.iter().any(|tool| tool.name == "add"));
     let arguments = serde_json::json!({"a": 2, "b": 3});
