@@ -1,5 +1,5 @@
-//! `cargo xtask interop`: our client, manager and loop against real servers of other people's making, and
-//! our files of servers against the programs whose files they are.
+//! `cargo xtask interop`: our client, manager and loop against real servers of other people's making, our
+//! server against the official clients, and our files of servers against the programs whose files they are.
 
 use std::path::{Path, PathBuf};
 
@@ -7,13 +7,16 @@ use crate::install;
 use crate::shell::{self, Outcome, cargo_as_tested};
 
 /// Installs the servers and the programs by package name and runs the `interop` tests of `mcp-client`,
-/// `mcp-config`, `mcp-manager` and `agent-loop` on them.
+/// `mcp-config`, `mcp-manager`, `mcp-server` and `agent-loop` on them.
 pub(crate) fn run() -> Outcome {
     let Installed { node, python } = install()?;
     let pins = Path::new("xtask/interop/hosts");
     let hosts = install::npm(pins, Path::new("target/interop/hosts"))?;
     let root = std::env::current_dir().map_err(|e| format!("current folder: {e}"))?;
+    let examples = ["--example", "conformance_server", "--example", "add"];
+    shell::run(cargo_as_tested("build", &examples))?;
     let mut tests = cargo_as_tested("test", &["--test", "interop"]);
+    tests.env("INTEROP_EXAMPLES", root.join("target/debug/examples"));
     tests.env("INTEROP_NODE", &node);
     tests.env("INTEROP_PYTHON", &python);
     tests.env("INTEROP_HOSTS", root.join(hosts).join("node_modules"));
