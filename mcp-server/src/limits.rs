@@ -68,7 +68,7 @@ limits! {
     sessions / with_sessions: usize = 10_000;
     /// Time after which an unused HTTP session ends. Default: 30 minutes.
     session_idle / with_session_idle: Duration = Duration::from_secs(1800);
-    /// Event streams of one HTTP session that are kept for resumption. Default: 64.
+    /// Finished event streams of one HTTP session that are kept for resumption. Default: 64.
     streams / with_streams: usize = 64;
     /// Events kept per stream for resumption. Default: 256.
     replay_events / with_replay_events: usize = 256;

@@ -38,6 +38,8 @@ struct State {
     responded: bool,
     /// The reader shall go and come back.
     released: bool,
+    /// Somebody reads it.
+    read: bool,
     /// Which reader is the current one; 0 before the first.
     reader: u64,
     waker: Option<Waker>,
@@ -84,6 +86,10 @@ impl EventStream {
 
     pub(crate) fn number(&self) -> Option<u64> {
         self.number
+    }
+
+    pub(crate) fn is_read(&self) -> bool {
+        self.state.lock().read
     }
 
     pub(crate) fn is_finished(&self) -> bool {
@@ -153,6 +159,7 @@ impl EventStream {
     pub(crate) fn read(self: &Arc<Self>, after: Option<u64>) -> Reader {
         let mut state = self.state.lock();
         state.reader += 1;
+        state.read = true;
         if after.is_some() {
             // It has come back.
             state.released = false;
@@ -247,6 +254,15 @@ impl State {
     fn wake(&mut self) {
         if let Some(waker) = self.waker.take() {
             waker.wake();
+        }
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        let mut state = self.stream.state.lock();
+        if state.reader == self.generation {
+            state.read = false;
         }
     }
 }

@@ -17,12 +17,18 @@ pub(crate) const SESSION: &str = "mcp-session-id";
 /// The members of params that headers repeat.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Named {
-    name: Option<String>,
+pub(crate) struct Named {
+    pub(crate) name: Option<String>,
     uri: Option<String>,
     #[serde(rename = "taskId")]
     task_id: Option<String>,
     arguments: Option<Value>,
+}
+
+impl Named {
+    pub(crate) fn of(params: Option<RawRef<'_>>) -> Self {
+        params.and_then(|it| it.parse().ok()).unwrap_or_default()
+    }
 }
 
 /// Checks the version and the method.
@@ -39,10 +45,9 @@ pub(crate) fn check_request(
 pub(crate) fn check_params(
     headers: &HeaderMap,
     method: &str,
-    params: Option<RawRef<'_>>,
+    named: Named,
     wanted: &[ParamHeader],
 ) -> Result<(), ErrorObject> {
-    let named: Named = params.and_then(|it| it.parse().ok()).unwrap_or_default();
     let name = match method {
         "tools/call" | "prompts/get" => named.name,
         "resources/read" => named.uri,

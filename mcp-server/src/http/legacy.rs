@@ -33,9 +33,7 @@ pub(crate) async fn message(subject: &Subject<'_>, message: MessageRef<'_>) -> H
     };
     match message {
         MessageRef::Request { id, method, params } => {
-            let Some(stream) = session.open_stream() else {
-                return reply::refusal(StatusCode::TOO_MANY_REQUESTS, "too many open streams");
-            };
+            let stream = session.open_stream();
             match start(subject, &session, id, &method, params, &stream) {
                 Ok(()) => begin(subject, &session, stream).await,
                 Err(refusal) => {
@@ -66,9 +64,7 @@ pub(crate) async fn batch(
     if !session.session.client.revision.has_batches() {
         return reply::refusal(StatusCode::BAD_REQUEST, "batches are not supported");
     }
-    let Some(stream) = session.open_stream() else {
-        return reply::refusal(StatusCode::TOO_MANY_REQUESTS, "too many open streams");
-    };
+    let stream = session.open_stream();
     // The stream ends with the last one that holds this.
     let end = Arc::new(EndOfStream(Arc::clone(&stream)));
     let mut requests = 0;

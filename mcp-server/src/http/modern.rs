@@ -3,12 +3,11 @@
 use std::sync::Arc;
 use std::task::Poll;
 
-use http::HeaderMap;
 use mcp_jsonrpc::{RawRef, RequestId};
 
 use super::body::{ResponseBody, Working};
 use super::event_stream::{Begin, EventStream};
-use super::headers;
+use super::headers::{self, Named};
 use super::param_header::{self, ParamHeader};
 use super::reply::{self, Accepts, HttpReply, modern_status};
 use super::service::{STREAM_AFTER, Subject};
@@ -59,25 +58,19 @@ async fn start(
         method: method.to_owned(),
         params: owned(params),
     };
-    let wanted = param_headers(&exchange, subject.headers, params).await;
-    headers::check_params(subject.headers, method, params, &wanted)?;
+    let named = Named::of(params);
+    let wanted = param_headers(&exchange, &named).await;
+    headers::check_params(subject.headers, method, named, &wanted)?;
     Ok((Box::pin(exchange.respond()), stream))
 }
 
 /// The headers that the called tool's schema asks for.
-async fn param_headers(
-    exchange: &Exchange,
-    headers: &HeaderMap,
-    params: Option<RawRef<'_>>,
-) -> Vec<ParamHeader> {
-    if exchange.method != "tools/call" || params.is_none() {
-        return Vec::new();
-    }
-    // The header names the tool; that it is the body's is checked together with the rest.
-    let name = headers
-        .get(headers::NAME)
-        .and_then(|name| name.to_str().ok());
-    let Some(name) = name.map(str::trim) else {
+async fn param_headers(exchange: &Exchange, named: &Named) -> Vec<ParamHeader> {
+    let name = named
+        .name
+        .as_deref()
+        .filter(|_| exchange.method == "tools/call");
+    let Some(name) = name else {
         return Vec::new();
     };
     let cx = exchange.context(None);

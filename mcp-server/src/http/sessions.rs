@@ -156,7 +156,9 @@ impl Table {
         self.swept = now;
         self.sessions.retain(|_, session| {
             let unused = now.saturating_sub(session.used.load(Ordering::Relaxed));
-            let keep = unused <= idle.as_secs() || !session.in_flight.lock().is_empty();
+            let keep = unused <= idle.as_secs()
+                || session.general.is_read()
+                || !session.in_flight.lock().is_empty();
             if !keep {
                 session.close();
             }
@@ -166,11 +168,12 @@ impl Table {
 }
 
 impl HttpSession {
-    /// A stream for the reply to one request; `None` if too many are open.
-    pub(crate) fn open_stream(&self) -> Option<Arc<EventStream>> {
+    /// A stream for the reply to one request. The requests in flight bound the open ones.
+    pub(crate) fn open_stream(&self) -> Arc<EventStream> {
         let mut streams = self.streams.lock();
-        while streams.len() >= self.limits.streams {
-            let ended = streams.iter().position(|stream| stream.is_finished())?;
+        while streams.len() >= self.limits.streams
+            && let Some(ended) = streams.iter().position(|stream| stream.is_finished())
+        {
             streams.remove(ended);
         }
         let polls = self.session.client.revision.has_stream_polling();
@@ -178,7 +181,7 @@ impl HttpSession {
         let (events, bytes) = (self.limits.events, self.limits.bytes);
         let stream = Arc::new(EventStream::resumable(number, polls, events, bytes));
         streams.push_back(Arc::clone(&stream));
-        Some(stream)
+        stream
     }
 
     /// Forgets a stream that nobody can resume.

@@ -421,3 +421,79 @@ async fn sessions_and_states_belong_to_their_caller() {
     let stolen = ask("bob", json!({"requestState": state})).await;
     assert_eq!(stolen.status, StatusCode::BAD_REQUEST);
 }
+
+#[tokio::test]
+async fn a_closed_socket_cancels_a_modern_call() {
+    use tokio::io::AsyncWriteExt;
+    let (started, mut starts) = tokio::sync::mpsc::channel::<tokio::sync::oneshot::Receiver<()>>(1);
+    let service = server()
+        .tool_with_schema(any("hang"), move |_: Value, _| {
+            let started = started.clone();
+            async move {
+                let (_held, dropped) = tokio::sync::oneshot::channel::<()>();
+                started.send(dropped).await.unwrap();
+                std::future::pending::<()>().await;
+            }
+        })
+        .build();
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let serving = tokio::spawn(mcp_server::http::serve(
+        listener,
+        HttpService::new(&service),
+    ));
+    let body = modern("tools/call", json!({"name": "hang"})).to_string();
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+         accept: application/json, text/event-stream\r\nmcp-protocol-version: 2026-07-28\r\n\
+         mcp-method: tools/call\r\nmcp-name: hang\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    let mut socket = tokio::net::TcpStream::connect(address).await.unwrap();
+    socket
+        .write_all(format!("{head}{body}").as_bytes())
+        .await
+        .unwrap();
+    let dropped = starts.recv().await.unwrap();
+    drop(socket);
+    assert!(dropped.await.is_err(), "its sender goes with the handler");
+    serving.abort();
+}
+
+#[tokio::test]
+async fn a_session_may_have_as_many_calls_in_flight_as_its_limit() {
+    let (gate, entered) = (
+        std::sync::Arc::new(tokio::sync::Notify::new()),
+        Alive::default(),
+    );
+    let (opened, alive) = (gate.clone(), entered.clone());
+    let service = server()
+        .tool_with_schema(any("wait"), move |_: Value, _| {
+            let (gate, guard) = (opened.clone(), alive.enter());
+            async move {
+                let _guard = guard;
+                gate.notified().await;
+                "done"
+            }
+        })
+        .build();
+    let service = HttpService::new(&service);
+    let session = open(&service).await;
+    let calls: Vec<_> = (1..=256)
+        .map(|id| {
+            let (service, session) = (service.clone(), session.clone());
+            tokio::spawn(async move {
+                let headers = [("mcp-session-id", session.as_str())];
+                post(&service, &headers, &call(id, "wait"))
+                    .await
+                    .text()
+                    .await
+            })
+        })
+        .collect();
+    until(|| entered.count() == 256).await;
+    gate.notify_waiters();
+    for call in calls {
+        assert!(call.await.unwrap().contains("done"));
+    }
+}
