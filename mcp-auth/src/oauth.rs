@@ -101,7 +101,7 @@ impl OAuth {
         loop {
             let usable = self.engine.usable().map(|session| session.access.clone());
             if usable.is_some() && usable != sent {
-                return Ok(AuthVerdict::Retry); // somebody else was quicker
+                return Ok(AuthVerdict::Retry); // another request was quicker
             }
             self.check_pointless(need, &demand, sent.as_ref(), challenge.attempt)?;
             let (engine, demand, sent) = (self.engine.clone(), demand.clone(), sent.clone());

@@ -1,4 +1,4 @@
-//! What a token endpoint answers (RFC 6749, section 5), and how long it is good for.
+//! The response of a token endpoint (RFC 6749, section 5), and the lifetime of a token.
 
 pub(crate) mod dpop;
 pub(crate) mod form;
@@ -16,51 +16,51 @@ use serde_json::Value;
 use crate::discovery::document::{self, Document};
 use crate::token::scope::Scopes;
 
-/// How a token is shown to the server.
+/// How a token is presented to the server.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum TokenKind {
-    /// Whoever holds it may use it.
+    /// As a bearer token.
     Bearer,
-    /// Only with a proof of the key it is bound to.
+    /// With a proof of the key it is bound to.
     Dpop,
 }
 
-/// A successful answer of a token endpoint.
+/// A successful response of a token endpoint.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Issued {
     pub(crate) access: Secret,
     pub(crate) refresh: Option<Secret>,
     pub(crate) kind: TokenKind,
-    /// What was granted, where it is not simply what was asked for.
+    /// The granted scopes, if they differ from the requested ones.
     pub(crate) scope: Option<Scopes>,
     pub(crate) expires_in: Option<u64>,
-    /// What kind of token a token exchange (RFC 8693) gave.
+    /// The type of token that a token exchange (RFC 8693) returned.
     pub(crate) issued_type: Option<String>,
 }
 
-/// An answer that is not a token.
+/// A response without a token.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum NotIssued {
-    /// The endpoint understood, and said no. Its words may quote what it was sent.
+    /// The endpoint refused the request. Its description may quote the request.
     Rejected {
         /// The error code.
         error: String,
-        /// Its words.
+        /// Its description.
         description: Option<String>,
     },
-    /// The endpoint failed by itself; the same request may work later.
+    /// The endpoint failed; the same request may work later.
     Failing {
         /// How.
         detail: String,
     },
-    /// The answer makes no sense; perhaps it came from somebody in between.
+    /// The response is invalid; perhaps it came from an intermediary.
     Malformed {
         /// How not.
         detail: String,
     },
 }
 
-/// Tells a token from a refusal from an outage.
+/// Distinguishes a token, a refusal and an outage.
 pub(crate) fn read(status: u16, body: &[u8]) -> Result<Issued, NotIssued> {
     let document = match serde_json::from_slice(body) {
         Ok(Value::Object(document)) => document,
@@ -119,17 +119,17 @@ fn issued(document: &Document) -> Result<Issued, NotIssued> {
     })
 }
 
-/// Whether a text can be sent in a header as it is.
+/// Whether a text can be sent in a header unchanged.
 fn is_token(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_graphic())
 }
 
-/// When a token lives.
+/// The lifetime of a token.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Lifetime {
     /// When it was issued, in seconds since 1970.
     pub(crate) issued_at: u64,
-    /// When it ends, if anybody said.
+    /// When it expires, if known.
     pub(crate) expires_at: Option<u64>,
 }
 
@@ -141,12 +141,12 @@ impl Lifetime {
         }
     }
 
-    /// Whether it has ended.
+    /// Whether it has expired.
     pub(crate) fn is_over(&self, now: u64) -> bool {
         self.expires_at.is_some_and(|end| end <= now)
     }
 
-    /// Whether it ends within `margin`, or, if it is short, is in its last quarter.
+    /// Whether it expires within `margin` or, if it is short-lived, is in its last quarter.
     pub(crate) fn ends_soon(&self, now: u64, margin: Duration) -> bool {
         self.expires_at.is_some_and(|end| {
             let quarter = end.saturating_sub(self.issued_at) / 4;

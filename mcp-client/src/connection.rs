@@ -336,7 +336,7 @@ impl Connection {
 
     /// Ends the connection: settles open requests, aborts tasks, calls listeners.
     pub(crate) fn end(&self, error: Option<Arc<TransportError>>, unsent: &[RequestId]) {
-        // First, so that whoever finds the table closed also finds the reason.
+        // First, so that a call that finds the table closed also finds the reason.
         let listeners = {
             let mut ending = self.ending.lock();
             ending.over = true;

@@ -16,7 +16,7 @@ use crate::message::id::RequestId;
 
 /// One message, borrowed from the bytes it came in; bodies stay raw until asked for.
 ///
-/// The three kinds are all there are: told apart by `method` and `id`, never by trying.
+/// The kind is determined by `method` and `id`, never by trial.
 #[derive(Clone, Debug)]
 #[allow(
     clippy::exhaustive_enums,
@@ -39,7 +39,7 @@ pub enum MessageRef<'a> {
         /// The details.
         params: Option<RawRef<'a>>,
     },
-    /// The answer to a request of ours.
+    /// The response to one of our requests.
     Response {
         /// Which request; `None` for an error the peer could not tie to one.
         id: Option<RequestId>,

@@ -9,7 +9,7 @@ use serde::ser::{Serialize, Serializer};
 
 /// A published revision of the Model Context Protocol, older ones first.
 ///
-/// It answers what a revision has, so that nobody compares dates.
+/// Its methods say what a revision has, so that no other code compares dates.
 ///
 /// ```
 /// use mcp_jsonrpc::Revision;

@@ -61,7 +61,7 @@ impl ServerMetadata {
                 });
             }
         }
-        metadata.s256 = true; // 2025-03-26 demands PKCE of everybody, and says nothing of this list
+        metadata.s256 = true; // 2025-03-26 requires PKCE and has no such list
         Ok(metadata)
     }
 

@@ -16,7 +16,7 @@ use crate::identity::jwt::PrivateKey;
 use crate::random::{sha256, unguessable};
 use crate::{AuthError, clock};
 
-/// The key tokens are bound to. Lives, and is stored, as long as they do.
+/// The key that tokens are bound to. It is stored along with them.
 #[derive(Clone)]
 pub(crate) struct DpopKey {
     key: PrivateKey,
@@ -31,7 +31,7 @@ impl DpopKey {
         Self::from_pkcs8(pkcs8.as_ref())
     }
 
-    /// Reads what [`stored`](Self::stored) gave.
+    /// Reads the output of [`stored`](Self::stored).
     pub(crate) fn restore(stored: &Secret) -> Result<Self, AuthError> {
         let pkcs8 = STANDARD_NO_PAD
             .decode(stored.expose())
@@ -52,7 +52,7 @@ impl DpopKey {
         })
     }
 
-    /// A fresh proof for one request.
+    /// A new proof for one request.
     pub(crate) fn proof(&self, request: &Proof<'_>) -> Result<Secret, AuthError> {
         let mut claims = json!({
             "jti": unguessable()?,
@@ -94,17 +94,17 @@ pub(crate) struct Proof<'a> {
     pub(crate) nonce: Option<String>,
 }
 
-/// The newest nonce of each origin. Authorization server and resource have their own.
+/// The latest nonce of each origin. Authorization server and resource have separate ones.
 #[derive(Debug, Default)]
 pub(crate) struct Nonces {
     by_origin: Mutex<BTreeMap<String, String>>,
 }
 
 impl Nonces {
-    /// How many origins are remembered: more than any honest login meets.
+    /// How many origins are remembered: more than any legitimate login involves.
     const MAX_NONCES: usize = 16;
 
-    /// Notes the nonce a response carried.
+    /// Stores the nonce of a response.
     pub(crate) fn note(&self, url: &str, nonce: &str) {
         let legal =
             !nonce.is_empty() && nonce.len() <= 1024 && nonce.bytes().all(|b| b.is_ascii_graphic());
@@ -115,13 +115,13 @@ impl Nonces {
         }
     }
 
-    /// The nonce to use towards the origin of `url`.
+    /// The nonce for the origin of `url`.
     pub(crate) fn get(&self, url: &str) -> Option<String> {
         self.by_origin.lock().get(&origin(url)).cloned()
     }
 }
 
-/// Whether a proof we sent already carried this nonce.
+/// Whether a proof that we sent had this nonce.
 pub(crate) fn carries(proof: &Secret, nonce: &str) -> bool {
     let claims = proof
         .expose()

@@ -1,4 +1,4 @@
-//! The fields of a request to a token endpoint, and which of them must never be seen.
+//! The form of a token request, with its secret fields.
 
 use mcp_transport::Secret;
 use url::form_urlencoded;
@@ -28,7 +28,7 @@ impl Form {
         self
     }
 
-    /// Adds a field, unless there is nothing to say.
+    /// Adds a field, unless it has no value.
     #[must_use]
     pub(crate) fn with_some(self, name: &'static str, value: Option<impl Into<String>>) -> Self {
         match value {
@@ -37,7 +37,7 @@ impl Form {
         }
     }
 
-    /// Adds a field that must never be seen.
+    /// Adds a secret field.
     #[must_use]
     pub(crate) fn with_secret(mut self, name: &'static str, value: &Secret) -> Self {
         self.fields.push((name, Field::Secret(value.clone())));
@@ -57,7 +57,7 @@ impl Form {
         encoder.finish()
     }
 
-    /// An endpoint's words without the secrets it may have quoted back, in whatever spelling.
+    /// Removes from an endpoint's description the secrets that it may quote, in any encoding.
     pub(crate) fn redact(&self, words: &str) -> String {
         let mut words = words.to_owned();
         for (_, field) in &self.fields {

@@ -1,5 +1,5 @@
-//! Enterprise-managed authorization: the company's identity provider vouches for its employee, and
-//! nobody is asked to log in again (Identity Assertion JWT Authorization Grant).
+//! Enterprise-managed authorization: the company's identity provider vouches for its employee, who need
+//! not log in again (Identity Assertion JWT Authorization Grant).
 
 use mcp_transport::Secret;
 
@@ -15,7 +15,7 @@ const EXCHANGE: &str = "urn:ietf:params:oauth:grant-type:token-exchange";
 const ID_JAG: &str = "urn:ietf:params:oauth:token-type:id-jag";
 const ID_TOKEN: &str = "urn:ietf:params:oauth:token-type:id_token";
 
-/// A company's identity provider, and the login it already has.
+/// A company's identity provider and an existing login there.
 #[derive(Clone, Debug)]
 pub struct EnterpriseLogin {
     pub(crate) token_endpoint: String,
@@ -24,8 +24,8 @@ pub struct EnterpriseLogin {
 }
 
 impl EnterpriseLogin {
-    /// `token_endpoint` is the identity provider's, where `client` is known, and `id_token` what
-    /// it issued when the person logged in.
+    /// `token_endpoint` is that of the identity provider, where `client` is registered, and `id_token` is
+    /// the token it issued when the person logged in.
     pub fn new(
         token_endpoint: impl Into<String>,
         client: RegisteredClient,
@@ -40,7 +40,7 @@ impl EnterpriseLogin {
 }
 
 impl Engine {
-    /// Has the identity provider turn its own token into one for our authorization server.
+    /// Exchanges the identity provider's token for one for our authorization server.
     pub(crate) async fn identity_assertion(
         &self,
         login: &EnterpriseLogin,
@@ -77,7 +77,7 @@ impl Engine {
         }
     }
 
-    /// What somebody else vouches for us with.
+    /// The identity provider's assertion about us.
     pub(crate) async fn vouched(
         &self,
         assertion: &Assertion,

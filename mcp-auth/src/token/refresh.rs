@@ -1,4 +1,4 @@
-//! Renewing a token, alone in the world: refresh tokens may be good for one use only.
+//! Refreshes a token under the store's lock, because refresh tokens may be usable only once.
 
 use mcp_transport::Secret;
 use tracing::debug;
@@ -12,9 +12,8 @@ use crate::token::token_endpoint::TokenRequest;
 use crate::{AuthError, clock};
 
 impl Engine {
-    /// Replaces the `stale` session by a renewed one: our own doing, or that of another process
-    /// that was quicker. A rejection leaves the store as it is; only a new login replaces what
-    /// is there.
+    /// Replaces the `stale` session by a refreshed one: by our own refresh, or that of another process. A
+    /// rejection does not change the store; only a new login does.
     pub(crate) async fn refresh(&self, stale: &Session) -> Result<(), AuthError> {
         let _alone = self.lock().await?;
         if self.adopt(Some(&stale.access)).await?.is_some() {

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-/// How many scopes one server may make us ask for.
+/// The maximum number of scopes that we request for one server.
 const MAX_SCOPES: usize = 256;
 
-/// Scopes without duplicates. The order is kept: some authorization servers show it to people.
+/// Scopes without duplicates. The order is kept, because some authorization servers display it.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Scopes(Vec<String>);
 

@@ -1,4 +1,4 @@
-//! All that is settled before a token is asked for.
+//! The parameters of a token request.
 
 use crate::discovery::challenge::Demand;
 use crate::discovery::resource::{self, ResourceMetadata};
@@ -7,7 +7,7 @@ use crate::oauth::config::{Config, Dpop, Grant, ResourceParameter};
 use crate::oauth::session::Session;
 use crate::token::scope::Scopes;
 
-/// Whom to ask, for what, and how.
+/// The authorization server, the resource, the scopes and the binding of a token request.
 #[derive(Clone, Debug)]
 pub(crate) struct Terms {
     pub(crate) metadata: ServerMetadata,
@@ -19,7 +19,8 @@ pub(crate) struct Terms {
 }
 
 impl Terms {
-    /// Settles them from what everybody said. `held` is the session we have, if any.
+    /// Determines them from the configuration, the challenge and the metadata. `held` is the current
+    /// session, if any.
     pub(crate) fn settle(
         config: &Config,
         server: &str,
@@ -52,8 +53,8 @@ impl Terms {
     }
 }
 
-/// What the challenge asks for; else all the resource knows; else nothing at all, which is not the
-/// same as an empty list. What was granted before is asked for again, so that nothing is lost.
+/// The scopes of the challenge, else all scopes of the resource, else none, which omits the parameter.
+/// Scopes that were granted before are requested again.
 fn scope(
     demand: &Demand,
     resource: Option<&ResourceMetadata>,

@@ -1,4 +1,4 @@
-//! One question to a token endpoint, asked at most twice: a DPoP nonce may have to be learnt.
+//! A token request, sent at most twice: the first response may supply a DPoP nonce.
 
 use mcp_transport::Secret;
 
@@ -13,10 +13,10 @@ use crate::token::{self, Issued, NotIssued, TokenKind};
 /// A request for a token.
 #[derive(Debug)]
 pub(crate) struct TokenRequest<'a> {
-    /// What is being done, for people.
+    /// The operation, for errors.
     pub(crate) action: &'static str,
     pub(crate) endpoint: &'a str,
-    /// Whose endpoint it is: the audience of a signed client assertion.
+    /// The issuer, which is the audience of a client assertion.
     pub(crate) issuer: &'a str,
     pub(crate) client: Option<&'a Client>,
     /// The key to bind the token to.

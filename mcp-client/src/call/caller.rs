@@ -55,7 +55,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// A known call, whoever makes it.
+    /// A known call, with or without a caller.
     pub(crate) fn of(caller: Option<Arc<Caller>>) -> Self {
         Self::Calls(caller.into_iter().collect())
     }

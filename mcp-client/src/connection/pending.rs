@@ -12,7 +12,7 @@ use mcp_jsonrpc::model::ProgressParams;
 
 use crate::call::caller::Caller;
 
-/// The requests that are under way.
+/// The requests in flight.
 ///
 /// Every request that [`begin`](Self::begin)s leaves the table exactly once: by [`poll`](Self::poll)
 /// with its one outcome, or by [`abandon`](Self::abandon). What arrives for a request that is not open

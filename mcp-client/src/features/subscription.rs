@@ -1,6 +1,6 @@
 //! Subscriptions: one stream of changes over the mechanisms of both eras.
 //!
-//! Up to 2025-11-25 lists announce their changes unasked and resources are subscribed to one by
+//! Up to 2025-11-25 changes of lists are announced unsolicited and resources are subscribed to one by
 //! one; later one request per subscription stays open. Either way a subscription is acknowledged
 //! within a call's time limits, or fails as a call does. A lost one is re-established, within limits,
 //! and reports that changes may have been missed.

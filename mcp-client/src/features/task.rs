@@ -85,7 +85,7 @@ impl Client {
     ///
     /// Servers of 2025-11-25 are asked for a task; later ones decide, if the client was
     /// built with [`tasks`](crate::ClientBuilder::tasks). `keep` is how long the server should keep the
-    /// result, where it can be told.
+    /// result, where the protocol supports that.
     ///
     /// # Errors
     ///

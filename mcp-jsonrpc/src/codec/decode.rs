@@ -183,7 +183,7 @@ impl<'a> Envelope<'a> {
     fn fill(&mut self, reader: &mut Reader<'a>, limits: &DecodeLimits) -> Result<(), ReadError> {
         let mut members = reader.object()?;
         while let Some(name) = members.next(reader)? {
-            // A name with half of a surrogate pair is none of ours.
+            // A name with half of a surrogate pair is not one we know.
             let name = name.decode().unwrap_or_default();
             match (&*name, self.side) {
                 ("result" | "error", _) => self.side = Side::Answers,

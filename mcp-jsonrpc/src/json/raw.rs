@@ -49,7 +49,7 @@ impl<'a> RawRef<'a> {
     }
 }
 
-/// Any JSON value, kept byte for byte until somebody asks for it.
+/// Any JSON value, kept byte for byte until it is parsed.
 ///
 /// Two are equal when their texts are.
 ///

@@ -1,4 +1,4 @@
-//! What messages carry.
+//! The params and results of messages.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -17,7 +17,7 @@ pub trait Body: Serialize + DeserializeOwned {
         Ok(raw.parse()?)
     }
 
-    /// Reads it from text that nobody has looked at yet, to its very end. The types of this crate
+    /// Reads it from unparsed text, to its end. The types of this crate
     /// check the text in the same pass.
     fn read_text(text: &str) -> Result<Self, ReadError> {
         Self::read(RawRef::from_text(text)?)

@@ -21,7 +21,7 @@ object! {
             code: ErrorCode = "code",
         }
         defaulted {
-            /// One sentence for people; empty where a peer forgot it.
+            /// A sentence for display; empty if the peer omitted it.
             message: String = "message",
         }
         optional {

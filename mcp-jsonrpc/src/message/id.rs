@@ -151,7 +151,7 @@ impl Visitor<'_> for ReprVisitor {
     }
 }
 
-/// The integer a float stands for, if it stands for one exactly.
+/// The integer that a float represents, if it represents one exactly.
 pub(crate) fn whole(n: f64) -> Option<i64> {
     // Both bounds are powers of two, hence exact as floats.
     const BOUND: f64 = 9_223_372_036_854_775_808.0;

@@ -46,7 +46,7 @@ string_enum! {
     }
 }
 
-/// An answer of 2026-07-28, told apart by its `resultType`.
+/// A result of 2026-07-28, whose kind is its `resultType`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Reply<T> {

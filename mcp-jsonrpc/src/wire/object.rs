@@ -7,9 +7,9 @@
 /// - `defaulted` ones are read as their default when absent, always written, and parameters of `new`;
 ///   with `beside [a b]` they are required unless one of those optional members is present;
 /// - `optional` ones become `Option`s, written only when present; one of [`HINTS`] whose value makes
-///   no sense is kept in `extra`, as if nobody had declared it.
+///   no sense is kept in `extra`, like an undeclared one.
 ///
-/// Members nobody declared land in `extra`, in their order, byte for byte, and are written back
+/// Undeclared members are kept in `extra`, in their order, byte for byte, and are written back
 /// last. Of members with the same name the last one counts. `tag "type" = "text"` adds a constant
 /// member, written first and checked when it is there.
 macro_rules! object {

@@ -1,13 +1,13 @@
-//! The macro that declares a union told apart by one member.
+//! The macro that declares a union with a tag.
 
 use std::borrow::Cow;
 
 use crate::json::read_error::ReadError;
 use crate::json::reader::{MAX_DEPTH, Reader};
 
-/// Declares an enum of objects told apart by a tag: `ContentBlock by "type" { Text(TextContent) = "text" }`.
+/// Declares an enum of objects with a tag: `ContentBlock by "type" { Text(TextContent) = "text" }`.
 ///
-/// The tag decides, nothing is tried out. A kind nobody declared is kept as `Unknown`, and so is an
+/// The tag decides, nothing is tried out. An undeclared kind is kept as `Unknown`, and so is an
 /// object without the tag, unless a kind is marked `else`. An object of a declared kind that cannot
 /// be read fails the read, or, where the enum says `keeps bad ones`, is kept as `Unknown` too.
 macro_rules! tagged {

@@ -29,7 +29,7 @@ impl Group {
         if !kill(self.0, Whom::Group, 0) {
             return true;
         }
-        // Zombies nobody reaps count for the kernel, but not for us; and a process that has the
+        // The kernel counts unreaped zombies, we do not; and a process that has the
         // leader's id is a stranger's, for a group that lives keeps its id.
         #[cfg(target_os = "linux")]
         if let Some(members) = linux::members(self.0) {
@@ -46,7 +46,7 @@ impl Group {
 /// Puts the child into a group of its own and, on Linux, has the kernel kill it when the thread
 /// that starts it ends, however it ends.
 ///
-/// The thread, not the process: whoever calls this must stay until the child is gone.
+/// The thread, not the process: the calling thread must live until the child is gone.
 pub(in crate::process) fn prepare(command: &mut Command) {
     command.process_group(0);
     #[cfg(target_os = "linux")]
@@ -131,7 +131,7 @@ pub(in crate::process) fn reap(pid: u32) {
     }
 }
 
-/// How many bytes are in a pipe that nobody can read any more; `None` while somebody can. Only
+/// How many bytes are in a pipe that has no reader any more; `None` while it has one. Only
 /// Linux tells.
 pub(crate) fn stranded_bytes(pipe: &impl AsFd) -> Option<usize> {
     let pipe = pipe.as_fd().as_raw_fd();
@@ -208,7 +208,7 @@ fn number(how: Stop) -> libc::c_int {
     }
 }
 
-/// `false` if there is nobody who may be signalled. Ids below 2 would mean everybody: refused.
+/// `false` if there is no process that may be signalled. Ids below 2 would address all: refused.
 fn kill(id: u32, whom: Whom, signal: libc::c_int) -> bool {
     let Ok(id @ 2..) = libc::pid_t::try_from(id) else {
         return false;

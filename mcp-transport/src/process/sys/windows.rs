@@ -28,7 +28,7 @@ pub(in crate::process) fn prepare(command: &mut Command) {
     command.creation_flags(CREATE_NO_WINDOW);
 }
 
-/// On Windows an id stays its process's while somebody holds a handle, and the child is one.
+/// On Windows an id is not reused while there is a handle, and the child is one.
 pub(in crate::process) fn wait_unreaped(_: &Child) -> io::Result<()> {
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! A command line for people: recognisable, without secrets, not too long.
+//! A command line for display: without secrets, not too long.
 
 use std::fmt;
 
