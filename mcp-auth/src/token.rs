@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_told_apart_from_an_outage() {
+    fn a_refusal_is_distinguished_from_an_outage() {
         assert_eq!(
             read(400, br#"{"error":"invalid_grant"}"#),
             rejected("invalid_grant")

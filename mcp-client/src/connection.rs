@@ -436,7 +436,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_handshake_that_comes_too_late_is_told_why() {
+    async fn a_handshake_after_the_end_reports_the_reason() {
         let settings = Arc::new(ClientBuilder::new(Arc::new(Gone)).settings);
         let connection = Connection::open(&settings, &Gone).await.unwrap();
         connection.over().await;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_client::{ClientBuilder, Client, EraMode};
-use mcp_transport::{Connect, HttpConfig, LocalSpawner, ServerCommand, StdioConnect};
+use mcp_client::{Client, ClientBuilder, EraMode};
+use mcp_transport::{Connect, HttpConfig, LocalSpawner, ServerCommand, StdioConnect, StdioLimits};
 use serde_json::json;
 
 use super::{Place, Work, keep_going};
@@ -14,7 +14,11 @@ pub async fn drive(place: Place, work: Work, in_flight: usize, time: Duration) -
     let connect: Arc<dyn Connect> = match place {
         Place::Program(words) => {
             let command = ServerCommand::new(&words[0]).with_args(words[1..].to_vec());
-            Arc::new(StdioConnect::new(command, Arc::new(LocalSpawner::new())))
+            let limits = match std::env::var("BENCH_BUSY_POLL").as_deref() {
+                Ok("1") => StdioLimits::default().with_busy_poll(Duration::from_micros(150)),
+                _ => StdioLimits::default(),
+            };
+            Arc::new(StdioConnect::new(command, Arc::new(LocalSpawner::new())).with_limits(limits))
         }
         Place::Url(url) => HttpConfig::new(&url).unwrap().streamable_only().into_connect().unwrap(),
     };

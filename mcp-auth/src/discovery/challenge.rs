@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn every_challenge_counts_wherever_it_stands() {
+    fn every_challenge_counts_wherever_it_is() {
         let demand = read(&[
             r#"Negotiate YIIabc==, Basic realm="a, Bearer scope=\"no\"""#,
             r#"bEaReR scope = first , DPoP algs="ES256", resource_metadata=https://h/p, scope="second""#,

@@ -139,7 +139,7 @@ async fn what_the_protocol_says_to_refuse_is_refused() {
 }
 
 #[tokio::test]
-async fn pkce_may_be_presumed_if_the_host_says_so() {
+async fn pkce_may_be_presumed_if_the_host_allows_it() {
     let realm = Realm::start().await;
     realm.books.lock().server_metadata = json!({ "code_challenge_methods_supported": null });
     let oauth = realm.oauth().presume_pkce().build().unwrap();
@@ -167,7 +167,7 @@ async fn scopes_come_from_the_challenge_else_from_the_resource() {
 }
 
 #[tokio::test]
-async fn another_authorization_server_stands_in_for_one_that_is_down() {
+async fn another_authorization_server_replaces_one_that_is_down() {
     let realm = Realm::start().await;
     let down = Site::start(|_| Page::new(503, "")).await;
     realm.books.lock().resource_metadata =
@@ -250,7 +250,7 @@ async fn a_server_of_2025_03_26_is_its_own_authorization_server() {
 }
 
 #[tokio::test]
-async fn a_server_that_wants_a_fixed_token_is_told_apart() {
+async fn a_server_that_requires_a_fixed_token_is_recognized() {
     let plain =
         Site::start(|hit| Page::new(if hit.path() == "/mcp" { 401 } else { 404 }, "")).await;
     let error = auth_error(legacy_call(&plain).await);
@@ -282,7 +282,7 @@ async fn metadata_may_be_behind_a_few_redirects_but_not_behind_many() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_never_answers_is_given_up() {
+async fn a_server_that_never_responds_is_abandoned() {
     let realm = Realm::start().await;
     let gate = Arc::new(Semaphore::new(0));
     let silent = Site::start(move |_| Page::new(200, "").behind(Some(gate.clone()))).await;

@@ -163,7 +163,7 @@ async fn check_signed_pem(
 }
 
 #[test]
-fn a_key_that_does_not_fit_is_told_at_the_start() {
+fn a_key_that_does_not_fit_is_reported_at_the_start() {
     let ed = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new()).unwrap();
     for (text, algorithm) in [
         (pem(ed.as_ref()), Algorithm::Es256),
@@ -250,7 +250,7 @@ async fn a_company_vouches_for_its_employee() {
 }
 
 #[tokio::test]
-async fn a_workload_shows_its_token_once_and_gives_up_when_refused() {
+async fn a_workload_presents_its_token_once_and_fails_when_refused() {
     let realm = Realm::start().await;
     let directory = std::env::temp_dir().join(format!("mcp-auth-workload-{}", std::process::id()));
     std::fs::write(&directory, "PLATFORM-TOKEN\n").unwrap();

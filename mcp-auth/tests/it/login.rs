@@ -60,7 +60,7 @@ async fn concurrent_refusals_lead_to_one_login() {
 }
 
 #[tokio::test]
-async fn a_failed_login_is_told_to_everybody_who_waited_for_it() {
+async fn a_failed_login_fails_every_request_that_waited_for_it() {
     let realm = Realm::start().await;
     let gate = Arc::new(Semaphore::new(0));
     realm.books.lock().gate = Some(gate.clone());
@@ -104,7 +104,7 @@ async fn a_cancelled_request_does_not_lose_the_login() {
 }
 
 #[tokio::test]
-async fn without_anybody_to_ask_the_error_says_so() {
+async fn without_an_authorizer_the_error_says_so() {
     let realm = Realm::start().await;
     let oauth = OAuth::builder(realm.server()).build().unwrap();
     let error = auth_error(realm.call(&oauth, "read").await);
@@ -114,7 +114,7 @@ async fn without_anybody_to_ask_the_error_says_so() {
 }
 
 #[tokio::test]
-async fn a_login_nobody_finishes_ends() {
+async fn an_unfinished_login_ends() {
     let realm = Realm::start().await;
     let never = HostAuthorizer::new(REDIRECT, |_| std::future::pending());
     let limits = AuthLimits::default().with_login(std::time::Duration::ZERO);
@@ -304,7 +304,7 @@ async fn a_code_is_only_sent_to_this_machine_or_over_https() {
 }
 
 #[test]
-fn what_cannot_work_is_told_at_the_start() {
+fn what_cannot_work_is_reported_at_the_start() {
     for builder in [
         OAuth::builder("not a url"),
         OAuth::builder("https://h/mcp").client_credentials(),

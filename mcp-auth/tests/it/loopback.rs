@@ -26,7 +26,7 @@ fn watched() -> (LoopbackAuthorizer, oneshot::Receiver<LoginPrompt>) {
 }
 
 #[tokio::test]
-async fn the_browser_is_caught_and_told_that_it_can_be_closed() {
+async fn the_browser_is_caught_and_shows_that_it_can_be_closed() {
     let realm = Realm::start().await;
     let (authorizer, shown) = watched();
     let oauth = OAuth::builder(realm.server())

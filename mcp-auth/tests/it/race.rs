@@ -14,7 +14,7 @@ const SERVER: &str = "MCP_AUTH_RACE_SERVER";
 const ROUNDS: usize = 100;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_processes_renew_one_token_a_hundred_times_and_nobody_is_logged_out() {
+async fn two_processes_refresh_one_token_a_hundred_times_without_a_logout() {
     let realm = Realm::start().await;
     realm.books.lock().token = json!({ "expires_in": 0 });
     realm.books.lock().refreshed = json!({ "expires_in": 3600 });

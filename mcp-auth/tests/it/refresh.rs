@@ -46,7 +46,7 @@ async fn a_token_that_is_over_is_renewed_before_it_is_sent() {
 }
 
 #[tokio::test]
-async fn a_refused_token_is_renewed_once_for_everybody() {
+async fn a_refused_token_is_refreshed_once_for_all_requests() {
     let realm = Realm::start().await;
     let oauth = realm.oauth().build().unwrap();
     realm.call(&oauth, "read").await.unwrap();

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clock_stands_while_any_question_is_open() {
+    fn the_clock_is_paused_while_any_request_is_open() {
         let mut clock = Clock::default();
         clock.pause(s(10));
         clock.pause(s(20));

@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn the_beginning_tells_whose_message_it_was() {
+    fn the_beginning_reveals_the_message() {
         check(
             r#"{"jsonrpc":"2.0","id":7,"result":{"content":[{"te"#,
             Some(7),

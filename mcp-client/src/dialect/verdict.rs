@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn modern_complaints_are_told_not_hidden() {
+    fn modern_errors_are_reported_not_hidden() {
         both(refused(-32020, None), Verdict::Error);
         both(refused(-32021, None), Verdict::Error);
     }
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_that_says_who_may_ask_or_when_is_no_evidence() {
+    fn a_status_about_authorization_or_timing_is_no_evidence() {
         for status in [401, 402, 403, 407, 408, 425, 429, 451] {
             both(Finding::Status(status), Verdict::Unknown);
         }

@@ -55,16 +55,16 @@ async fn scenario(mut session: Session) {
 
     asking::lists_are_whole(&session).await;
     asking::every_kind_of_content_arrives(&session).await;
-    asking::failures_are_told(&session).await;
+    asking::failures_are_reported(&session).await;
     asking::resources_are_read(&session).await;
     asking::prompts_are_filled_in(&session).await;
     asking::arguments_are_completed(&session).await;
     asking::large_results_arrive_whole(&session).await;
     asking::calls_in_flight_together_keep_apart(&session).await;
 
-    told::changed_lists_are_told(&mut session).await;
+    told::changed_lists_are_announced(&mut session).await;
     told::logging_heeds_the_level(&mut session).await;
-    told::subscribed_resources_are_told(&mut session).await;
+    told::updates_of_subscribed_resources_are_announced(&mut session).await;
     told::progress_rises_to_its_end(&session).await;
     told::a_dropped_call_is_cancelled(&session).await;
 
@@ -72,7 +72,7 @@ async fn scenario(mut session: Session) {
     asked::forms_are_filled_in_or_not(&session).await;
     asked::urls_are_visited(&session).await;
     asked::a_task_asks_for_input(&session).await;
-    asked::roots_are_told_and_told_again(&mut session).await;
+    asked::roots_are_listed_and_listed_again(&mut session).await;
 
     session.close().await;
 }

@@ -46,7 +46,7 @@ async fn cancelled(connect: &FakeConnect) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_task_that_takes_too_long_is_cancelled_and_named_after_the_time_that_is_told() {
+async fn a_task_that_takes_too_long_is_cancelled_and_named_in_the_error() {
     // The server would rather be asked once a minute.
     let connect = endless(|server, message| {
         server.reply(message, task(json!({"pollIntervalMs": 60_000})));

@@ -45,13 +45,13 @@ async fn a_dropped_call_is_cancelled_by_a_notification() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_modern_pipe_is_told_by_a_notification() {
+async fn a_modern_pipe_is_notified_of_a_cancellation() {
     let (cancelled, _) = dropped(modern(TransportKind::Pipe, silent)).await;
     assert_eq!(cancelled[0]["params"]["requestId"], 3);
 }
 
 #[tokio::test(start_paused = true)]
-async fn modern_http_is_told_by_the_closed_stream_alone() {
+async fn modern_http_cancels_by_closing_the_stream_alone() {
     let (cancelled, released) = dropped(modern(TransportKind::Http, silent)).await;
     assert_eq!(cancelled, Vec::<Value>::new());
     assert!(released.contains(&"2".to_owned()));
@@ -88,7 +88,7 @@ async fn initialize_is_never_cancelled() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_late_answer_to_a_cancelled_call_answers_nobody_else() {
+async fn a_late_response_to_a_cancelled_call_settles_no_other_call() {
     let connect = legacy(|server, message| {
         if message["method"] == "notifications/cancelled" {
             server.reply(

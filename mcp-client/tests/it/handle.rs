@@ -340,7 +340,7 @@ async fn events_come_in_order() {
 }
 
 #[tokio::test]
-async fn a_new_session_is_opened_once_for_all_who_need_it() {
+async fn a_new_session_is_opened_once_for_all_calls_that_need_it() {
     let connect =
         crate::fake::FakeConnect::new(TransportKind::Http, |server: &Fake, message: &Value| {
             let sessions = server
@@ -388,7 +388,7 @@ async fn a_new_session_is_opened_once_for_all_who_need_it() {
 
 /// As the TypeScript SDK's example server says it, where it should say 404.
 #[tokio::test]
-async fn a_forgotten_session_told_in_words_is_renewed_too() {
+async fn a_lost_session_reported_in_the_message_is_renewed_too() {
     let connect = crate::fake::FakeConnect::new(
         TransportKind::Http,
         |server: &Fake, message: &Value| {

@@ -101,7 +101,7 @@ async fn a_header_mismatch_refreshes_the_tools_and_retries_once() {
 }
 
 #[tokio::test]
-async fn every_modern_request_says_who_we_are_and_what_we_can_do() {
+async fn every_modern_request_has_our_info_and_capabilities() {
     let connect = modern(TransportKind::Http, weather);
     let client = Client::builder(connect.clone()).connect().await.unwrap();
     client.call_tool("plain", json!({})).await.unwrap();

@@ -140,7 +140,7 @@ async fn a_question_in_a_calls_result_belongs_to_that_call() {
 }
 
 #[tokio::test]
-async fn a_question_that_names_a_task_belongs_to_whoever_waits_for_it() {
+async fn a_request_that_names_a_task_belongs_to_its_caller() {
     let task = |status: &str| {
         json!({
             "taskId": "t", "status": status, "ttl": null,

@@ -65,7 +65,7 @@ async fn ids_come_back_as_numbers_floats_and_texts() {
 }
 
 #[tokio::test]
-async fn answers_nobody_asked_for_answer_nobody() {
+async fn unsolicited_responses_settle_no_request() {
     let client = Client::builder(legacy(|server, message| {
         let forged = text(&json!("forged"));
         for id in [
@@ -113,7 +113,7 @@ async fn a_batch_is_read() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_error_without_an_id_is_told_when_no_answer_comes() {
+async fn an_error_without_an_id_is_reported_if_there_is_no_response() {
     let error = call(|server, _| {
         let error = json!({"code": -32700, "message": "Parse error"});
         server.say(json!({"jsonrpc": "2.0", "id": null, "error": error}));
@@ -232,7 +232,7 @@ async fn an_answer_that_is_too_large_fails_its_call_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_could_be_anybodys_ends_the_connection() {
+async fn a_response_that_could_be_any_calls_ends_the_connection() {
     let connect = legacy(|server, message| {
         if message["params"]["name"] == "second" {
             too_large(server, r#"{"result":{"content":[{"#.to_owned());

@@ -273,7 +273,7 @@ async fn a_ping_is_answered_before_the_handshake_is_done() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_clock_of_calls_stands_while_a_question_is_open() {
+async fn the_clock_of_calls_is_paused_while_a_server_request_is_open() {
     let limits = mcp_client::ClientLimits::default()
         .with_call_idle_timeout(Duration::from_secs(10))
         .with_input_timeout(Duration::from_secs(600));

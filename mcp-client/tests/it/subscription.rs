@@ -59,7 +59,7 @@ async fn dropping_a_subscription_ends_it_at_the_server() {
 }
 
 #[tokio::test]
-async fn a_lost_subscription_is_renewed_and_tells_of_the_gap() {
+async fn a_lost_subscription_is_renewed_and_reports_the_gap() {
     let server = server(Script::standard(), Era::Modern).await;
     let client = client(&server).await;
     let mut changes = client
@@ -186,7 +186,7 @@ async fn a_subscription_that_cannot_be_re_established_ends_with_the_reason() {
 
 /// What changes between the loss and the new acknowledgement is not announced.
 #[tokio::test(start_paused = true)]
-async fn a_re_established_subscription_tells_of_the_gap_once_more() {
+async fn a_re_established_subscription_reports_the_gap_once_more() {
     let fake = modern(TransportKind::Http, acknowledge);
     let client = Client::builder(fake.clone()).connect().await.unwrap();
     let mut changes = client.subscribe(Interests::default()).await.unwrap();
@@ -279,7 +279,7 @@ async fn a_change_goes_to_the_subscription_it_names_and_to_no_other() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_update_goes_to_whoever_asked_for_that_resource() {
+async fn an_update_goes_to_the_subscribers_of_that_resource() {
     let fake = modern(TransportKind::Pipe, acknowledge);
     let client = Client::builder(fake.clone()).connect().await.unwrap();
     let about = |uri: &str| Interests::default().with_resource(uri);

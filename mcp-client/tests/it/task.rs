@@ -76,7 +76,7 @@ async fn a_ticket_takes_a_task_up_again_on_another_connection() {
 }
 
 #[tokio::test]
-async fn a_cancelled_task_says_so_to_whoever_waits() {
+async fn a_cancelled_task_is_an_error_for_its_waiter() {
     for era in ERAS {
         let server = server(script(), era).await;
         let client = client(&server).await;
@@ -109,7 +109,7 @@ async fn a_caller_that_goes_away_takes_its_task_along() {
 }
 
 #[tokio::test]
-async fn a_servers_tasks_are_listed_where_it_tells_them() {
+async fn a_servers_tasks_are_listed_where_supported() {
     for era in ERAS {
         let server = server(script(), era).await;
         let client = client(&server).await;

@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_in_the_usual_orders_are_told_by_their_ends() {
+    fn responses_in_the_usual_orders_are_recognized_by_their_ends() {
         check(
             r#"{"jsonrpc":"2.0","id":7,"result":{"a":1}}"#,
             Some((7, r#"{"a":1}"#)),

@@ -24,7 +24,7 @@ fn check(text: &str, fault: &Fault, id: Option<RequestId>, side: Side) {
 }
 
 #[test]
-fn a_bad_answer_still_tells_whose_it_is() {
+fn a_bad_response_still_reveals_its_request() {
     let one = || Some(1.into());
     check(
         r#"{"jsonrpc":"2.0","id":1}"#,
@@ -157,7 +157,7 @@ fn what_is_neither_object_nor_array_is_no_message() {
 }
 
 #[test]
-fn text_that_breaks_off_tells_what_came_before() {
+fn truncated_text_reveals_what_came_before() {
     for (text, id, side) in [
         (
             r#"{"jsonrpc":"2.0","id":7,"result":{"a":"#,
@@ -207,7 +207,7 @@ fn bytes_that_are_not_utf8_fail_with_the_id_before_them() {
 }
 
 #[test]
-fn deep_nesting_fails_one_call_wherever_its_id_stands() {
+fn deep_nesting_fails_one_call_wherever_its_id_is() {
     let (open, close) = ("[".repeat(100_000), "]".repeat(100_000));
     for text in [
         format!(r#"{{"jsonrpc":"2.0","id":7,"result":{open}{close}}}"#),

@@ -106,7 +106,7 @@ fn null_structured_content_is_something_else_than_none() {
 }
 
 #[test]
-fn null_stands_for_none_elsewhere() {
+fn null_means_none_elsewhere() {
     let page: ListToolsResult = read(r#"{"tools":[],"nextCursor":null,"_meta":null,"ttlMs":null}"#);
     assert_eq!(page, ListToolsResult::new([]));
     let result: CallToolResult = read(r#"{"content":null,"isError":null}"#);

@@ -119,7 +119,7 @@ fn only_a_result_that_is_complete_reads_as_one() {
 }
 
 #[test]
-fn a_tools_result_is_told_from_any_other_object() {
+fn a_tools_result_is_distinguished_from_any_other_object() {
     let read = |text| RawRef::from_text(text).and_then(CallToolResult::read);
     for other in ["{}", r#"{"tools":[]}"#, r#"{"_meta":{}}"#] {
         assert_eq!(

@@ -83,7 +83,7 @@ fn every_error() -> Vec<TransportError> {
 }
 
 #[test]
-fn every_error_tells_what_failed_and_whether_to_try_again() {
+fn every_error_reports_what_failed_and_whether_to_retry() {
     let mut told = String::new();
     for error in every_error() {
         told += &format!("{error}\n");
@@ -101,7 +101,7 @@ fn every_error_tells_what_failed_and_whether_to_try_again() {
 }
 
 #[test]
-fn a_failed_message_tells_whether_it_left() {
+fn a_failed_message_reports_whether_it_was_sent() {
     let all = [Delivery::NotSent, Delivery::Sent, Delivery::Unknown];
     let told = all.map(|delivery| SendError::new(TransportError::Closed, delivery).to_string());
     insta::assert_snapshot!(told.join("\n"));

@@ -111,7 +111,7 @@ async fn a_later_endpoint_is_not_followed() {
 }
 
 #[tokio::test]
-async fn what_is_no_such_server_is_told_at_once() {
+async fn what_is_no_such_server_is_reported_immediately() {
     let json = ("Content-Type", "application/json");
     let mut report = String::new();
     for (case, answer) in [

@@ -115,7 +115,7 @@ pub(super) async fn a_task_asks_for_input(session: &Session) {
     assert!(form.starts_with("The research query \"rust\""), "{form}");
 }
 
-pub(super) async fn roots_are_told_and_told_again(session: &mut Session) {
+pub(super) async fn roots_are_listed_and_listed_again(session: &mut Session) {
     let root = |name: &str| {
         let mut root = Root::new(format!("file:///interop/{name}"));
         root.name = Some(name.to_owned());

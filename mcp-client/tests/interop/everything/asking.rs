@@ -122,7 +122,7 @@ pub(super) async fn every_kind_of_content_arrives(session: &Session) {
     }
 }
 
-pub(super) async fn failures_are_told(session: &Session) {
+pub(super) async fn failures_are_reported(session: &Session) {
     let wrong = session
         .complaint("get-sum", json!({"a": "2", "b": 40}))
         .await;

@@ -19,7 +19,7 @@ const URIS: [&str; 4] = [
 
 /// Packing a file makes a resource, which is a change of the list; and a link to it, by which it
 /// can be read.
-pub(super) async fn changed_lists_are_told(session: &mut Session) {
+pub(super) async fn changed_lists_are_announced(session: &mut Session) {
     let arguments = json!({"name": "hi.gz", "data": "data:text/plain,hi"});
     let result = session.call("gzip-file-as-resource", arguments).await;
     let link = serde_json::to_value(&result.content[0]).unwrap();
@@ -62,7 +62,7 @@ pub(super) async fn logging_heeds_the_level(session: &mut Session) {
     assert!(said.starts_with("Stopped"), "{said}");
 }
 
-pub(super) async fn subscribed_resources_are_told(session: &mut Session) {
+pub(super) async fn updates_of_subscribed_resources_are_announced(session: &mut Session) {
     session.call("toggle-subscriber-updates", json!({})).await;
     assert_eq!(session.event(updated).await, URIS[0]);
     assert_eq!(session.event(updated).await, URIS[1]);

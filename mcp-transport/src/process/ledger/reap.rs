@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_name_tells_whose_record_it_is() {
+    fn a_file_name_identifies_the_owner_of_a_record() {
         let id = |text| HostId::parse(text).unwrap();
         assert_eq!(
             owners("12-345-0.ledger"),

@@ -166,7 +166,7 @@ async fn a_request_refused_again_and_again_is_repeated_three_times_at_most() {
 }
 
 #[tokio::test]
-async fn a_refusal_the_provider_can_do_nothing_about_tells_why() {
+async fn a_refusal_that_the_provider_cannot_handle_reports_why() {
     let mut report = String::new();
     let cases: [(&str, Option<Arc<Scripted>>, Answer); 5] = [
         ("no provider", None, refuse(401)),

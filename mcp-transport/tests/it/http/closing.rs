@@ -5,7 +5,7 @@ use mcp_transport::{Delivery, TransportError};
 use super::*;
 
 #[tokio::test]
-async fn closing_ends_everything_and_says_so_last() {
+async fn closing_ends_everything_and_reports_it_last() {
     let server = Server::start(legacy(|seen| {
         match (seen.method.as_str(), seen.calls("slow")) {
             ("GET", _) => Answer::events("").hold(),
@@ -57,7 +57,7 @@ async fn a_closed_connection_sends_nothing() {
 }
 
 #[tokio::test]
-async fn a_request_that_waits_for_the_window_is_told_of_the_close() {
+async fn a_request_that_waits_for_the_window_fails_on_close() {
     let server = Server::start(|_| Answer::default().hold()).await;
     let transport = open_with(&server, HttpLimits::default().with_requests_in_flight(1)).await;
     let calls = [1, 2].map(|id| {

@@ -66,7 +66,7 @@ async fn a_notification_is_acknowledged_in_time_or_not_at_all() {
 }
 
 #[tokio::test]
-async fn a_tls_handshake_that_never_ends_is_a_connection_that_never_stood() {
+async fn a_tls_handshake_that_never_ends_is_no_connection() {
     // Nobody accepts, but the operating system does.
     let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("https://{}/mcp", silent.local_addr().unwrap());

@@ -70,7 +70,7 @@ async fn a_reply_that_is_no_answer_fails_the_call_at_once() {
 }
 
 #[tokio::test]
-async fn a_refusal_tells_its_status_and_the_start_of_its_body() {
+async fn a_refusal_reports_its_status_and_the_start_of_its_body() {
     let mut report = String::new();
     for (case, answer) in [
         (
@@ -205,7 +205,7 @@ async fn a_reused_connection_that_breaks_is_not_sent_to_twice() {
 }
 
 #[tokio::test]
-async fn an_answer_nobody_asked_for_answers_nobody() {
+async fn an_unsolicited_response_settles_no_request() {
     let forged = Answer::json(&result(666));
     let server = Server::start(move |seen| match seen.nth {
         0 => Answer::json(&result(1)).then(forged.clone()),

@@ -63,7 +63,7 @@ async fn a_stream_that_never_answers_holds_up_nothing() {
 }
 
 #[tokio::test]
-async fn a_lost_stream_is_opened_again_and_the_gap_is_told() {
+async fn a_lost_stream_is_reopened_and_the_gap_is_reported() {
     let server = Server::start(gets(|nth| match nth {
         0 => Answer::events(&format!("retry: 1\n{}", event(CHANGED))).close(),
         _ => Answer::events(&event(CHANGED)).hold(),
@@ -97,7 +97,7 @@ async fn a_stream_is_resumed_after_its_last_event() {
 }
 
 #[tokio::test]
-async fn a_stream_given_up_is_tried_again_when_the_server_answers() {
+async fn an_abandoned_stream_is_tried_again_when_the_server_responds() {
     let server = Server::start(gets(|nth| match nth {
         0 => Answer::all_events("retry: 1\n\n"),
         1 => Answer::status(400),
@@ -138,7 +138,7 @@ async fn a_stream_that_finds_the_session_gone_ends_it() {
 }
 
 #[tokio::test]
-async fn an_event_over_the_limit_is_told_and_the_next_one_read() {
+async fn an_event_over_the_limit_is_reported_and_the_next_one_read() {
     let text = [event(&"x".repeat(3_000)), event(CHANGED)].concat();
     let server = Server::start(gets(move |_| Answer::events(&text).hold())).await;
     let transport = open_with(&server, quick().with_message_bytes(1_000)).await;

@@ -50,7 +50,7 @@ async fn nothing_follows_a_redirect_to_another_origin() {
 }
 
 #[tokio::test]
-async fn a_redirect_that_leads_nowhere_says_so() {
+async fn a_redirect_that_leads_nowhere_is_an_error() {
     let mut report = String::new();
     for (case, answer) in [
         ("loop", to(307, "/mcp")),

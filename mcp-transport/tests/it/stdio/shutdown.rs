@@ -101,7 +101,7 @@ async fn closing_is_idempotent_and_ends_sending_and_receiving() {
 }
 
 #[tokio::test]
-async fn a_close_that_nobody_waits_for_goes_on() {
+async fn a_close_without_a_waiter_completes() {
     let dir = tempfile::tempdir().unwrap();
     let line = Lifeline::new(dir.path(), "line");
     let gone = line.watch();

@@ -143,7 +143,7 @@ async fn a_start_that_fails_says_why() {
 }
 
 #[tokio::test]
-async fn a_server_that_dies_at_start_tells_its_status_and_last_words() {
+async fn a_server_that_dies_at_start_is_reported_with_status_and_stderr() {
     let transport = sh("echo 'cannot find config' >&2; exit 3")
         .start()
         .await
