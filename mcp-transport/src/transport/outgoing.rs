@@ -18,6 +18,7 @@ pub struct Outgoing {
     /// `Mcp-Param-*` headers: the suffix a schema asked for and the value, before any escaping.
     /// Only modern HTTP sends them.
     pub params: Vec<(String, String)>,
+    #[doc(hidden)]
     /// Whether no other request is in flight, so that waiting for others to join the write gains
     /// nothing.
     pub alone: bool,
