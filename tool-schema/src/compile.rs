@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::{
-    Action, Limits, Loss, NotStrict, Quarantine, Restore, Target,
+    Action, CompileLimits, Loss, NotStrict, Quarantine, Restore, Target,
     graph::{
         Graph,
         plain::is_deeper,
@@ -15,35 +15,35 @@ use crate::{
     strictness::Use,
 };
 
-/// A schema in a target's dialect, and everything about the difference.
+/// A schema compiled for a target, with a report of what changed.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Compiled {
-    /// What to send. `None` where the wire wants the schema of a tool without
-    /// parameters left out.
+    /// The schema to send. `None` if the target omits the schema of a tool without
+    /// parameters.
     pub schema: Option<Value>,
-    /// What the root says in words, where the wire has no place for it in the
-    /// schema: append it to the tool's description.
+    /// The root's description, if the target does not accept one in the schema:
+    /// append it to the tool's description.
     pub description: Option<String>,
-    /// How it differs from the original, in order of place.
+    /// The differences from the original, ordered by pointer.
     pub losses: Vec<Loss>,
-    /// Turns arguments that fit it into arguments that fit the original.
+    /// Converts arguments that match the compiled schema to arguments that match the original.
     pub restore: Restore,
-    /// Whether to ask the provider to enforce it. Only where the target can, and
-    /// where nothing is lost; [`why_not_strict`](Self::why_not_strict) tells what is in the way.
+    /// Whether to ask the provider to enforce the schema: the target supports it and nothing is
+    /// lost. Otherwise see [`why_not_strict`](Self::why_not_strict).
     pub strict: bool,
     pub(crate) uses: Use,
     pub(crate) not_strict: Vec<NotStrict>,
 }
 
 impl Compiled {
-    /// Whether the set of possible calls is another than the original's.
+    /// Whether the set of possible calls differs from the original's.
     pub fn is_lossy(&self) -> bool {
         self.losses.iter().any(|loss| loss.lossy)
     }
 
-    /// Why the provider is not asked to enforce the schema. Empty if it is asked, or if the
-    /// target cannot.
+    /// Why the provider is not asked to enforce the schema. Empty if it is, or if the target does
+    /// not support it.
     ///
     /// ```
     /// use serde_json::json;
@@ -63,26 +63,26 @@ impl Compiled {
     }
 }
 
-/// Compiles a tool's input schema for a target, within default [`Limits`].
+/// Compiles a tool's input schema for a target, within default [`CompileLimits`].
 ///
-/// Total: whatever `schema` is, the answer is a schema the target takes, or the
+/// Total: for any `schema`, the result is a schema the target accepts, or the
 /// reason why there is none. A `schema` that is neither an object nor `true`, such
-/// as null, stands for a tool without parameters.
+/// as null, is treated as a tool without parameters.
 ///
 /// # Errors
-/// [`Quarantine`] if the schema is too large, or nothing would fit it.
+/// [`Quarantine`] if the schema is too large, or no arguments would match it.
 pub fn compile(schema: &Value, target: &Target) -> Result<Compiled, Quarantine> {
-    compile_within(schema, target, &Limits::default())
+    compile_within(schema, target, &CompileLimits::default())
 }
 
-/// [`compile`] within limits of your own.
+/// Like [`compile`], with custom limits.
 ///
 /// # Errors
-/// [`Quarantine`] if the schema exceeds `limits`, or nothing would fit it.
+/// [`Quarantine`] if the schema exceeds `limits`, or no arguments would match it.
 pub fn compile_within(
     schema: &Value,
     target: &Target,
-    limits: &Limits,
+    limits: &CompileLimits,
 ) -> Result<Compiled, Quarantine> {
     let Some((strict_limits, otherwise)) = &target.strict else {
         return attempt(schema, target, limits);
@@ -105,11 +105,11 @@ pub fn compile_within(
     not_strict(schema, otherwise, limits, reasons)
 }
 
-/// Compiles for the target a strict one falls back to.
+/// Compiles for the fallback of a strict target.
 pub(crate) fn not_strict(
     schema: &Value,
     otherwise: &Target,
-    limits: &Limits,
+    limits: &CompileLimits,
     reasons: Vec<NotStrict>,
 ) -> Result<Compiled, Quarantine> {
     let mut compiled = compile_within(schema, otherwise, limits)?;
@@ -119,7 +119,11 @@ pub(crate) fn not_strict(
     Ok(compiled)
 }
 
-fn attempt(schema: &Value, target: &Target, limits: &Limits) -> Result<Compiled, Quarantine> {
+fn attempt(
+    schema: &Value,
+    target: &Target,
+    limits: &CompileLimits,
+) -> Result<Compiled, Quarantine> {
     let mut report = Report::default();
     let (nothing, anything) = (json!({"type": "object", "properties": {}}), json!({}));
     let schema = match schema {
@@ -160,9 +164,9 @@ fn attempt(schema: &Value, target: &Target, limits: &Limits) -> Result<Compiled,
     })
 }
 
-/// Turns away what is too large to look at. Plain values nest as well: a schema's
-/// level is at most four of JSON.
-fn measure(schema: &Value, limits: &Limits) -> Result<(), Quarantine> {
+/// Rejects a schema that is too large to process. Plain values nest too: one level of
+/// schema is at most four levels of JSON.
+fn measure(schema: &Value, limits: &CompileLimits) -> Result<(), Quarantine> {
     if size(schema) > limits.bytes {
         return Err(Quarantine::TooLarge {
             limit: limits.bytes,

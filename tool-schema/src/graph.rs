@@ -5,9 +5,10 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use crate::{Limits, Quarantine, restore::Undo, types::Types};
+use crate::{CompileLimits, Quarantine, restore::Undo, types::Types};
 
 pub(crate) mod cycle;
+pub(crate) mod equal;
 pub(crate) mod merge;
 pub(crate) mod plain;
 pub(crate) mod read;
@@ -228,12 +229,12 @@ impl Node {
         Some(true)
     }
 
-    /// Whether nothing but notes is said.
+    /// Whether the node holds nothing but annotations.
     pub(crate) fn is_open(&self) -> bool {
         self.reference.is_none() && self.types == Types::ANY && !self.has_rules()
     }
 
-    /// Whether nothing but a reference, and perhaps notes, is said.
+    /// Whether the node holds nothing but a reference and annotations.
     pub(crate) fn is_alias(&self) -> bool {
         self.reference.is_some() && self.types == Types::ANY && !self.has_rules()
     }
@@ -311,7 +312,7 @@ impl Graph {
     }
 
     /// Whether all that was ever added keeps within the limits.
-    pub(crate) fn check(&self, limits: &Limits) -> Result<(), Quarantine> {
+    pub(crate) fn check(&self, limits: &CompileLimits) -> Result<(), Quarantine> {
         let limit = limits.nodes;
         if self.len() > limit || self.weight > limit.saturating_mul(4) {
             return Err(Quarantine::TooManyNodes { limit });

@@ -19,7 +19,7 @@ pub(crate) enum Shape {
 /// What a keyword does to the set of accepted values.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Role {
-    /// Nothing: it tells the reader something.
+    /// Nothing: it is an annotation.
     Note,
     /// It narrows values of the types in [`Keyword::applies`].
     Rule,

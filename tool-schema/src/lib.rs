@@ -21,7 +21,7 @@ mod validate;
 mod words;
 
 pub use compile::{Compiled, compile, compile_within};
-pub use limits::Limits;
+pub use limits::CompileLimits;
 pub use list::{ListedTool, Tool, ToolList, compile_tools, compile_tools_within};
 pub use loss::{Action, Loss};
 pub use name::{Alphabet, NameRule, Names};

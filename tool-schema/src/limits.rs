@@ -1,10 +1,10 @@
 //! How much of a hostile schema is looked at.
 
 /// Budgets for compiling one schema. Past any of them the schema is
-/// quarantined, except [`Limits::with_inlined_nodes`], past which references
+/// quarantined, except [`CompileLimits::with_inlined_nodes`], past which references
 /// are cut and reported.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Limits {
+pub struct CompileLimits {
     pub(crate) nodes: usize,
     pub(crate) depth: usize,
     pub(crate) bytes: usize,
@@ -13,7 +13,7 @@ pub struct Limits {
     pub(crate) unroll: usize,
 }
 
-impl Default for Limits {
+impl Default for CompileLimits {
     fn default() -> Self {
         Self {
             nodes: 50_000,
@@ -26,7 +26,7 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
+impl CompileLimits {
     /// Subschemas alive at once, those a rewrite adds included. Default 50 000.
     #[must_use]
     pub fn with_nodes(mut self, nodes: usize) -> Self {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::{
-    Compiled, Limits, Names, NotStrict, Quarantine, StrictLimits, Target,
+    CompileLimits, Compiled, Names, NotStrict, Quarantine, StrictLimits, Target,
     compile::{compile_within, not_strict},
     strictness::is_beyond,
     tokens,
@@ -63,11 +63,15 @@ pub struct ToolList {
 /// assert_eq!(list.excess(), 0);
 /// ```
 pub fn compile_tools(tools: &[Tool<'_>], target: &Target) -> ToolList {
-    compile_tools_within(tools, target, &Limits::default())
+    compile_tools_within(tools, target, &CompileLimits::default())
 }
 
 /// [`compile_tools`] within limits of your own for each tool.
-pub fn compile_tools_within(tools: &[Tool<'_>], target: &Target, limits: &Limits) -> ToolList {
+pub fn compile_tools_within(
+    tools: &[Tool<'_>],
+    target: &Target,
+    limits: &CompileLimits,
+) -> ToolList {
     let names = Names::new(target.tool_names, tools.iter().map(|tool| tool.name));
     let mut spent = Spent::default();
     let listed = tools.iter().enumerate().map(|(position, tool)| {

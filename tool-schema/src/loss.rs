@@ -4,8 +4,8 @@ use std::fmt;
 
 /// One difference between a schema and its compiled form.
 ///
-/// Every difference is listed, also the harmless ones; [`Loss::lossy`] tells
-/// them apart.
+/// Every difference is listed, harmless ones included; [`Loss::lossy`] distinguishes
+/// them.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Loss {

@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 
 use crate::{
-    Limits, Quarantine, Target,
+    CompileLimits, Quarantine, Target,
     graph::{Graph, Id, Node, merge::Memo, merge::Merger},
     report::Report,
 };
@@ -34,7 +34,7 @@ const FEW: usize = 8;
 pub(crate) struct Work<'a> {
     pub(crate) graph: Graph,
     pub(crate) target: &'a Target,
-    pub(crate) limits: &'a Limits,
+    pub(crate) limits: &'a CompileLimits,
     pub(crate) report: Report,
     /// What the root says in words and has no place for.
     pub(crate) aside: Option<String>,
@@ -46,7 +46,7 @@ impl<'a> Work<'a> {
         graph: Graph,
         report: Report,
         target: &'a Target,
-        limits: &'a Limits,
+        limits: &'a CompileLimits,
     ) -> Self {
         Self {
             graph,

@@ -6,22 +6,22 @@ use std::fmt;
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Quarantine {
-    /// More subschemas than [`Limits::with_nodes`](crate::Limits::with_nodes) allows.
+    /// More subschemas than [`CompileLimits::with_nodes`](crate::CompileLimits::with_nodes) allows.
     TooManyNodes {
         /// The budget.
         limit: usize,
     },
-    /// Deeper nesting than [`Limits::with_depth`](crate::Limits::with_depth) allows.
+    /// Deeper nesting than [`CompileLimits::with_depth`](crate::CompileLimits::with_depth) allows.
     TooDeep {
         /// The budget.
         limit: usize,
     },
-    /// A larger schema, before or after, than [`Limits::with_bytes`](crate::Limits::with_bytes) allows.
+    /// A larger schema, before or after, than [`CompileLimits::with_bytes`](crate::CompileLimits::with_bytes) allows.
     TooLarge {
         /// The budget.
         limit: usize,
     },
-    /// More to report than [`Limits::with_report_bytes`](crate::Limits::with_report_bytes) allows.
+    /// More to report than [`CompileLimits::with_report_bytes`](crate::CompileLimits::with_report_bytes) allows.
     TooManyLosses {
         /// The budget.
         limit: usize,

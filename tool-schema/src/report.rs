@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::{Action, Limits, Loss, Quarantine, graph::Graph};
+use crate::{Action, CompileLimits, Loss, Quarantine, graph::Graph};
 
 /// Losses by place; turned into pointers only once, at the end.
 #[derive(Clone, Debug, Default)]
@@ -51,7 +51,7 @@ impl Report {
     pub(crate) fn finish(
         mut self,
         graph: &Graph,
-        limits: &Limits,
+        limits: &CompileLimits,
     ) -> Result<Vec<Loss>, Quarantine> {
         self.entries.sort();
         self.entries.dedup();

@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::{Map, Value};
 
-use crate::graph::{Graph, Id, merge::same};
+use crate::graph::{Graph, Id, equal::same};
 
 mod fits;
 

@@ -97,7 +97,7 @@ impl Target {
         self.tool_names
     }
 
-    /// How many tools one request may carry, if the provider says so.
+    /// The maximum number of tools in one request, if the provider has one.
     pub const fn max_tools(&self) -> Option<usize> {
         self.max_tools
     }
@@ -124,7 +124,7 @@ impl Target {
         self
     }
 
-    /// How many tools one request may carry.
+    /// Sets the maximum number of tools in one request.
     #[must_use]
     pub const fn with_max_tools(mut self, count: usize) -> Self {
         self.max_tools = Some(count);

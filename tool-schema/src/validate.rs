@@ -8,11 +8,11 @@ use jsonschema::{
 };
 use serde_json::Value;
 
-use crate::{Limits, Quarantine, Restore, words};
+use crate::{CompileLimits, Quarantine, Restore, words};
 
-/// Problems told at once.
+/// Maximum number of problems reported at once.
 const MAX_PROBLEMS: usize = 10;
-/// Patterns that do not compile and are left out, before giving up.
+/// Maximum number of invalid patterns that are skipped.
 const MAX_BAD_PATTERNS: usize = 16;
 
 /// Checks arguments against a tool's original schema.
@@ -34,7 +34,7 @@ pub struct Validator {
 }
 
 /// A schema that arguments cannot be checked against. The tool can still be
-/// called: its server is the judge.
+/// called: its server checks them.
 #[derive(Debug)]
 pub struct Uncheckable {
     reason: String,
@@ -54,7 +54,7 @@ impl Validator {
     /// # Errors
     /// [`Uncheckable`] if the schema is too large or is no schema.
     pub fn new(schema: &Value) -> Result<Self, Uncheckable> {
-        let limits = Limits::default();
+        let limits = CompileLimits::default();
         if !is_moderate(schema, &limits) {
             let reason = Quarantine::TooManyNodes {
                 limit: limits.nodes,
@@ -82,7 +82,7 @@ impl Validator {
     /// Checks arguments.
     ///
     /// # Errors
-    /// [`Mismatch`], whose text tells a model what to correct.
+    /// [`Mismatch`], whose message says what to correct.
     pub fn check(&self, arguments: &Value) -> Result<(), Mismatch> {
         let mut errors = self.inner.iter_errors(arguments);
         let problems: Vec<String> = errors
@@ -255,7 +255,7 @@ fn drop_pattern(schema: &mut Value, error: &ValidationError<'_>) -> bool {
     dropped
 }
 
-/// Reads OpenAPI's `nullable` as JSON Schema would say it.
+/// Translates OpenAPI's `nullable` to JSON Schema.
 fn admit_nullable(schema: &mut Value) {
     let mut stack = vec![schema];
     while let Some(value) = stack.pop() {
@@ -283,7 +283,7 @@ fn admit_nullable(schema: &mut Value) {
     }
 }
 
-fn is_moderate(schema: &Value, limits: &Limits) -> bool {
+fn is_moderate(schema: &Value, limits: &CompileLimits) -> bool {
     let mut stack = vec![(schema, 0)];
     let mut seen = 0;
     while let Some((value, depth)) = stack.pop() {
@@ -301,8 +301,7 @@ fn is_moderate(schema: &Value, limits: &Limits) -> bool {
 }
 
 impl Mismatch {
-    /// The same, telling a model that was shown a compiled schema how it has to write the keys
-    /// that are named.
+    /// The same message with the keys as the compiled schema spells them.
     #[must_use]
     pub fn seen_through(mut self, restore: &Restore) -> Self {
         let notes = restore.renamed_keys().into_iter().filter(|(_, key)| {

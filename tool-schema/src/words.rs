@@ -4,14 +4,14 @@ use serde_json::Value;
 
 /// What a rule asks for, as a short sentence; `None` if it goes without saying.
 pub(crate) fn rule(keyword: &str, value: &Value) -> Option<String> {
-    // What integers are in JavaScript; every second schema says so.
+    // JavaScript's safe integers: generators add these bounds by default.
     const SAFE: f64 = 9_007_199_254_740_991.0;
     let items = |n: &Value| if *n == 1 { "item" } else { "items" };
     let characters = |n: &Value| if *n == 1 { "character" } else { "characters" };
     let keys = |n: &Value| if *n == 1 { "key" } else { "keys" };
     Some(match keyword {
         "minimum" | "maximum" if value.as_f64().is_some_and(|n| n.abs() >= SAFE) => return None,
-        // That a key may be left out is said by `required`.
+        // `required` already says that the key is optional.
         "default" if value.is_null() => return None,
         "minimum" => format!("At least {value}."),
         "maximum" => format!("At most {value}."),

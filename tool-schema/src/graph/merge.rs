@@ -4,8 +4,18 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use serde_json::{Map, Value};
 
-use super::{Graph, Id, Node, Part};
-use crate::{Action, Limits, Quarantine, report::Report, types::Types};
+use super::{
+    Graph, Id, Node, Part,
+    equal::{canon, same},
+    write::plain,
+};
+use crate::{Action, CompileLimits, Quarantine, report::Report, types::Types};
+
+/// Keywords that mean something only beside the first of their group.
+const GROUPS: [[&str; 3]; 2] = [
+    ["if", "then", "else"],
+    ["contains", "minContains", "maxContains"],
+];
 
 /// Two unions of more branches than this together are not multiplied out.
 const MAX_PRODUCT: usize = 64;
@@ -14,7 +24,7 @@ const MAX_PRODUCT: usize = 64;
 pub(crate) struct Merger<'a> {
     graph: &'a mut Graph,
     report: &'a mut Report,
-    limits: &'a Limits,
+    limits: &'a CompileLimits,
     memo: &'a mut Memo,
     queue: VecDeque<(Id, Id, Id)>,
 }
@@ -27,7 +37,7 @@ impl<'a> Merger<'a> {
         graph: &'a mut Graph,
         report: &'a mut Report,
         memo: &'a mut Memo,
-        limits: &'a Limits,
+        limits: &'a CompileLimits,
     ) -> Self {
         Self {
             graph,
@@ -114,7 +124,7 @@ impl<'a> Merger<'a> {
 
     /// What fits `left` and the node `b`. `left` sees what is in `b`, as `allOf` wants it.
     fn intersect(&mut self, left: Node, b: Id) -> Node {
-        let right = self.scoped(b);
+        let mut right = self.scoped(b);
         let mut node = Node::new(left.at, left.types.and(right.types));
         if node.types == Types::NONE {
             return node;
@@ -128,6 +138,9 @@ impl<'a> Merger<'a> {
             if !is_structure(key) {
                 node.set(key, part.clone());
             }
+        }
+        for group in GROUPS {
+            self.second(&mut node, &mut right, group);
         }
         for (key, part) in &right.keys {
             if is_structure(key) {
@@ -148,6 +161,40 @@ impl<'a> Merger<'a> {
             node.keys.clear();
         }
         node
+    }
+
+    /// A node has room for one condition, and for one `contains`: a second one goes into words.
+    fn second(&mut self, node: &mut Node, right: &mut Node, group: [&'static str; 3]) {
+        let [head, ..] = group;
+        let same = group.iter().all(|key| node.part(key) == right.part(key));
+        if !node.has(head) || !right.has(head) || same {
+            return;
+        }
+        let part = |key: &'static str| {
+            let id = right.one(key)?;
+            Some((key.to_owned(), plain(self.graph, &[id]).get(0)?.clone()))
+        };
+        let parts: Map<String, Value> = group.into_iter().filter_map(part).collect();
+        let sentence = match head {
+            "if" => crate::words::schema_rule(head, &Value::Object(parts)),
+            _ => parts
+                .get(head)
+                .and_then(|part| crate::words::schema_rule(head, part)),
+        };
+        if let Some(sentence) = &sentence {
+            node.explain(sentence);
+        }
+        for key in group {
+            if right.take(key).is_some() {
+                let described = key == head && sentence.is_some();
+                let action = if described {
+                    Action::Described
+                } else {
+                    Action::Dropped
+                };
+                self.report.lossy(right.at, key, action);
+            }
+        }
     }
 
     /// A keyword both sides have.
@@ -269,7 +316,14 @@ impl<'a> Merger<'a> {
             .iter()
             .map(|(p, _)| p)
             .eq(right_patterns.iter().map(|(p, _)| p));
-        if !same_patterns && (left_rest.is_some() || right_rest.is_some()) {
+        // Of a key that one side names, the other may speak by a pattern instead of the rest.
+        let names = |node: &Node| -> HashSet<String> {
+            let names = node.properties().iter();
+            names.map(|(name, _)| name.clone()).collect()
+        };
+        let has_patterns = !left_patterns.is_empty() || !right_patterns.is_empty();
+        let same_keys = same_patterns && (!has_patterns || names(left) == names(right));
+        if !same_keys && (left_rest.is_some() || right_rest.is_some()) {
             self.report
                 .lossy(right.at, "patternProperties", Action::Weakened);
         }
@@ -392,47 +446,4 @@ fn common_multiple(a: &Value, b: &Value) -> Option<u64> {
         (x, y) = (y, x % y);
     }
     a.checked_div(x)?.checked_mul(b)
-}
-
-/// A text that is the same for values JSON Schema holds equal: `1` and `1.0`.
-pub(crate) fn canon(value: &Value) -> String {
-    match value {
-        Value::Number(number) if number.is_f64() => match number.as_f64() {
-            Some(float) if float.fract() == 0.0 && float.abs() < 1e15 => format!("{float:.0}"),
-            _ => number.to_string(),
-        },
-        Value::Array(list) => {
-            let items: Vec<String> = list.iter().map(canon).collect();
-            format!("[{}]", items.join(","))
-        }
-        Value::Object(map) => {
-            let mut items: Vec<String> = map
-                .iter()
-                .map(|(key, item)| format!("{key:?}:{}", canon(item)))
-                .collect();
-            items.sort();
-            format!("{{{}}}", items.join(","))
-        }
-        other => other.to_string(),
-    }
-}
-
-/// Equality as JSON Schema has it.
-pub(crate) fn same(a: &Value, b: &Value) -> bool {
-    match (a, b) {
-        (Value::Number(x), Value::Number(y)) => {
-            x == y || (x.as_f64() == y.as_f64() && (x.is_f64() || y.is_f64()))
-        }
-        (Value::Array(x), Value::Array(y)) => {
-            x.len() == y.len() && x.iter().zip(y).all(|(x, y)| same(x, y))
-        }
-        (Value::Object(x), Value::Object(y)) => same_map(x, y),
-        _ => a == b,
-    }
-}
-
-fn same_map(a: &Map<String, Value>, b: &Map<String, Value>) -> bool {
-    a.len() == b.len()
-        && a.iter()
-            .all(|(key, value)| b.get(key).is_some_and(|other| same(value, other)))
 }

@@ -21,7 +21,7 @@ pub(super) fn sound(key: &str, value: &Value) -> Option<Value> {
         "uniqueItems" | "deprecated" | "readOnly" | "writeOnly" => {
             value.is_boolean().then(|| value.clone())
         }
-        // A list without values is a list somebody forgot to fill.
+        // An empty list is treated as a mistake, not as "no value".
         "enum" => value
             .as_array()
             .filter(|values| !values.is_empty())

@@ -11,7 +11,7 @@ use super::{
     resolve::Resolver,
 };
 use crate::{
-    Action, Limits, Quarantine,
+    Action, CompileLimits, Quarantine,
     keyword::{self, Shape},
     report::Report,
     types::Types,
@@ -20,7 +20,7 @@ use crate::{
 /// Reads `schema`, which must be an object.
 pub(crate) fn read(
     schema: &Value,
-    limits: &Limits,
+    limits: &CompileLimits,
     report: &mut Report,
 ) -> Result<Graph, Quarantine> {
     let mut reader = Reader {
@@ -70,7 +70,7 @@ struct Task<'s> {
 struct Reader<'s, 'a> {
     resolver: Resolver<'s>,
     graph: Graph,
-    limits: &'a Limits,
+    limits: &'a CompileLimits,
     report: &'a mut Report,
     /// Nodes by the address of the JSON they came from; looked up, never listed.
     known: HashMap<*const Value, Id>,

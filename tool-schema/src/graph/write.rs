@@ -5,10 +5,14 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use serde_json::{Map, Value};
 
 use super::{Graph, Id, Node, Part};
-use crate::{Limits, Nulls, Quarantine, Target, types::Types};
+use crate::{CompileLimits, Nulls, Quarantine, Target, types::Types};
 
 /// Writes the schema at the root, definitions hoisted to `$defs`.
-pub(crate) fn write(graph: &Graph, target: &Target, limits: &Limits) -> Result<Value, Quarantine> {
+pub(crate) fn write(
+    graph: &Graph,
+    target: &Target,
+    limits: &CompileLimits,
+) -> Result<Value, Quarantine> {
     let mut writer = Writer {
         hoisted: hoisted(graph),
         ..Writer::new(graph, target, limits)
@@ -35,7 +39,7 @@ pub(crate) fn write(graph: &Graph, target: &Target, limits: &Limits) -> Result<V
 /// The nodes as plain JSON Schema, for sentences. Deep ones are cut short.
 pub(crate) fn plain(graph: &Graph, ids: &[Id]) -> Value {
     const TARGET: Target = Target::json_schema("plain");
-    let limits = Limits::default().with_depth(12).with_bytes(2_000);
+    let limits = CompileLimits::default().with_depth(12).with_bytes(2_000);
     ids.iter()
         .map(|id| {
             Writer::new(graph, &TARGET, &limits)
@@ -83,7 +87,7 @@ fn hoisted(graph: &Graph) -> HashSet<Id> {
 struct Writer<'a> {
     graph: &'a Graph,
     target: &'a Target,
-    limits: &'a Limits,
+    limits: &'a CompileLimits,
     hoisted: HashSet<Id>,
     names: HashMap<Id, String>,
     taken: HashSet<String>,
@@ -120,7 +124,7 @@ struct Slot<'a> {
 }
 
 impl<'a> Writer<'a> {
-    fn new(graph: &'a Graph, target: &'a Target, limits: &'a Limits) -> Self {
+    fn new(graph: &'a Graph, target: &'a Target, limits: &'a CompileLimits) -> Self {
         Self {
             graph,
             target,

@@ -18,7 +18,7 @@ pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
 }
 
 /// Of integers, more than 4 is at least 5. Of other numbers it is at least 4, and
-/// the rest is said in words by a later pass.
+/// a later pass describes the rest.
 fn bound(work: &mut Work<'_>, id: Id, open: &'static str, closed: &'static str, step: i64) {
     let node = work.node(id);
     let Some(limit) = node.json(open).cloned() else {

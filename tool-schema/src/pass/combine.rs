@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Work, array, keyword, root};
 use crate::{
     Action, Quarantine, Unions,
-    graph::{Id, Node, Part, merge::canon},
+    graph::{Id, Node, Part, equal::canon},
     restore::{fits, on_trust},
     types::Types,
     words,

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Work, combine::admitted, keyword};
 use crate::{
     Action, Enums, Nulls, Quarantine, Untyped,
-    graph::{Id, Part, merge::same, shared::shared},
+    graph::{Id, Part, equal::same, shared::shared},
     restore::{Undo, fits, on_trust},
     types::Types,
 };
@@ -45,7 +45,7 @@ fn constant(work: &mut Work<'_>, id: Id) {
     let at = node.at;
     let node = work.node_mut(id);
     node.take("const");
-    // What `enum` says besides is said by the constant already.
+    // The constant implies the `enum`.
     node.set("enum", Part::Json(Value::Array(vec![value])));
     work.report.lossless(at, "const", Action::Rewritten);
 }
@@ -74,7 +74,7 @@ fn values(work: &mut Work<'_>, id: Id, bound: &mut Option<HashSet<Id>>) {
     } else if kept.iter().any(|value| !takes(work.target.enums, value)) || needs_label(work, types)
     {
         let bound = bound.get_or_insert_with(|| shared(&work.graph));
-        // The arguments are an object, whatever else is said of them.
+        // The arguments stay an object.
         if id == work.graph.root || bound.contains(&id) {
             keyword::put_into_words(work, id, "enum");
             return;
@@ -105,12 +105,12 @@ fn values(work: &mut Work<'_>, id: Id, bound: &mut Option<HashSet<Id>>) {
     }
 }
 
-/// Null alone cannot be said by a target that has null only beside a type.
+/// Null alone cannot be expressed by a target that has null only beside a type.
 fn needs_label(work: &Work<'_>, types: Types) -> bool {
     types == Types::NULL && !matches!(work.target.nulls, Nulls::Type | Nulls::Sparing)
 }
 
-/// Whether an `enum` may hold `value`. Null is the business of another pass.
+/// Whether an `enum` may hold `value`. Another pass handles null.
 fn takes(enums: Enums, value: &Value) -> bool {
     match enums {
         Enums::Any => true,

@@ -1,4 +1,4 @@
-//! Subschemas that nothing fits, for targets that have no way to say so.
+//! Subschemas that nothing fits, for targets that cannot express that.
 
 use std::collections::HashSet;
 

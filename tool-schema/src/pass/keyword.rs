@@ -16,7 +16,7 @@ pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
         let keys: Vec<&'static str> = work.node(id).keys.iter().map(|(key, _)| *key).collect();
         let is_root = id == work.graph.root;
         for key in keys {
-            // The root's words are complete only once all else is in them.
+            // The root's description is complete only after every other keyword is done.
             let last = is_root && key == "description";
             if !last && !taken(work, id, key) {
                 put_into_words(work, id, key);

@@ -81,7 +81,7 @@ pub(super) fn shed(work: &mut Work<'_>, id: Id) {
         && !keyword::taken(work, id, "propertyNames")
     {
         if is_map && entries {
-            // Keys are strings, said or not.
+            // Keys are strings even if the schema does not say it.
             let mut strings = work.node(rule).clone();
             strings.types = strings.types.and(Types::STRING);
             let strings = work.graph.add(strings);

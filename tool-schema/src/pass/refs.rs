@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::Work;
 use crate::{
-    Action, Limits, Quarantine, Recursion, RefSiblings,
+    Action, CompileLimits, Quarantine, Recursion, RefSiblings,
     graph::{
         Graph, Id, Node, Part,
         cycle::{Edges, components, find_cycle},
@@ -12,7 +12,7 @@ use crate::{
     types::Types,
 };
 
-/// A recursive definition is written out at least until there are so many nodes.
+/// A recursive definition is inlined at least up to this number of nodes.
 const MIN_RECURSIVE: usize = 64;
 
 pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
@@ -169,7 +169,7 @@ impl Copier {
         from: Id,
         definition: Id,
         chain: Option<usize>,
-        limits: &Limits,
+        limits: &CompileLimits,
     ) -> Option<usize> {
         let planned = self
             .planned

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Work, combine::admits_object, keyword};
 use crate::{
     Action, Quarantine,
-    graph::{Id, Node, Part, merge::canon},
+    graph::{Id, Node, Part, equal::canon},
     restore::Undo,
     types::Types,
     words,

@@ -15,7 +15,7 @@ pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
     if work.target.untyped == Untyped::Keep {
         return Ok(());
     }
-    // Keys of any kind are the business of another pass.
+    // Another pass handles open objects.
     let mut spared = HashSet::new();
     work.each(|work, id| {
         // A node of their own: what is merged may have it as a property as well.

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::{
-    graph::{Graph, Id, Node, merge::same},
+    graph::{Graph, Id, Node, equal::same},
     types::Types,
 };
 

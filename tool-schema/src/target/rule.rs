@@ -159,7 +159,7 @@ pub enum Optional {
     Null,
 }
 
-/// Limits within which a provider enforces a schema. Zero means none.
+/// CompileLimits within which a provider enforces a schema. Zero means none.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct StrictLimits {

@@ -4,6 +4,8 @@ use jsonschema::{Validator, error::ValidationErrorKind};
 use serde_json::Value;
 use tool_schema::{Action, Loss};
 
+use crate::oracle::validator;
+
 /// Keywords whose subschemas judge the same value: a rule may move between it and its parent.
 const IN_PLACE: &[&str] = &[
     "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "$ref",
@@ -32,7 +34,7 @@ impl Step {
     }
 }
 
-/// The first rule of `schema` that `arguments` break and no loss speaks of.
+/// The first rule of `schema` that `arguments` break and no loss explains.
 pub(crate) fn unexplained(
     schema: &Value,
     before: &Validator,
@@ -42,7 +44,7 @@ pub(crate) fn unexplained(
     let report = Report::new(losses);
     before.iter_errors(arguments).find_map(|error| {
         let path = error.evaluation_path().to_string();
-        // Rules that are checked together are told at the path of one of them, and a key that is
+        // Rules that are checked together are reported at the path of one of them, and a key that is
         // required and forbidden as one that is missing.
         let (parent, _) = path.rsplit_once('/').unwrap_or_default();
         let keyword = match error.kind() {
@@ -56,17 +58,21 @@ pub(crate) fn unexplained(
             kind => kind.keyword(),
         };
         let other = format!("{parent}/{keyword}");
+        let instance = error.instance_path().to_string();
         let explained = [&path, &other].into_iter().any(|path| {
-            let Ways { place, tests, seen } = ways(schema, path);
-            seen.iter()
-                .any(|steps| report.explains(schema, &place, &tests, steps))
+            let ways = ways(schema, path);
+            report.explains(schema, &ways)
+                || ways.tests.iter().any(|test| {
+                    let value = test.value(arguments, &instance);
+                    value.is_none_or(|value| report.decides(schema, &test.pointer, value))
+                })
         });
         (!explained).then_some(path)
     })
 }
 
 struct Report<'a> {
-    lossy: Vec<(&'a str, Vec<Step>)>,
+    lossy: Vec<(&'a Loss, Vec<Step>)>,
     rewritten: Vec<Vec<Step>>,
 }
 
@@ -84,25 +90,35 @@ impl<'a> Report<'a> {
             .iter()
             .filter(|loss| loss.action == Action::Rewritten);
         Self {
-            lossy: lossy
-                .map(|loss| (loss.pointer.as_str(), path(loss)))
-                .collect(),
+            lossy: lossy.map(|loss| (loss, path(loss))).collect(),
             rewritten: rewritten.map(path).collect(),
         }
     }
 
-    /// Whether a loss speaks of the rule at `path`, of what it is in, of what is in it, or of what
-    /// decides whether it holds.
-    fn explains(&self, schema: &Value, place: &str, tests: &[String], path: &[Step]) -> bool {
-        let mut inside: Vec<&str> = tests.iter().map(String::as_str).collect();
-        for place in tests.iter().map(String::as_str).chain([place]) {
-            if let Some(part) = schema.pointer(place) {
-                references(schema, part, &mut inside);
-            }
+    /// The losses inside one of the subschemas at `places`.
+    fn inside(&self, places: &[&str]) -> Vec<&'a Loss> {
+        let is_inside = |loss: &Loss| {
+            places.iter().any(|place| {
+                let rest = loss.pointer.strip_prefix(place);
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            })
+        };
+        let losses = self.lossy.iter().map(|(loss, _)| *loss);
+        losses.filter(|loss| is_inside(loss)).collect()
+    }
+
+    /// Whether a loss speaks of the rule, of what it is in, or of what is in it.
+    fn explains(&self, schema: &Value, ways: &Ways) -> bool {
+        let mut definitions = Vec::new();
+        if let Some(part) = schema.pointer(&ways.place) {
+            references(schema, part, &mut definitions);
         }
-        self.lossy.iter().any(|(pointer, known)| {
+        !self.inside(&definitions).is_empty() || ways.seen.iter().any(|path| self.speaks_of(path))
+    }
+
+    fn speaks_of(&self, path: &[Step]) -> bool {
+        self.lossy.iter().any(|(_, known)| {
             meets(known, path)
-                || inside.iter().any(|inside| pointer.starts_with(inside))
                 || (1..=path.len()).any(|end| {
                     // What is rewritten may be lost under its new name, at the same value.
                     known.len() <= end
@@ -113,6 +129,73 @@ impl<'a> Report<'a> {
                             .any(|old| old.len() == end && meets(old, path))
                 })
         })
+    }
+
+    /// Whether the losses inside the `if` at `test` can change its verdict on `value`.
+    fn decides(&self, schema: &Value, test: &str, value: &Value) -> bool {
+        let Some(part) = schema.pointer(test) else {
+            return true;
+        };
+        let mut places = vec![test];
+        references(schema, part, &mut places);
+        let changes: Vec<Change<'_>> = self
+            .inside(&places)
+            .into_iter()
+            .flat_map(|loss| changes(schema, loss))
+            .collect();
+        let verdict = |changes: &[Change<'_>]| {
+            let mut changed = schema.clone();
+            changes.iter().for_each(|change| change.apply(&mut changed));
+            let mut alone = changed.pointer(test).cloned().unwrap_or_default();
+            if let Value::Object(alone) = &mut alone {
+                for key in ["$schema", "$defs", "definitions"] {
+                    alone.extend(
+                        changed
+                            .get(key)
+                            .map(|value| (key.to_owned(), value.clone())),
+                    );
+                }
+            }
+            validator(&alone).map(|validator| validator.is_valid(value))
+        };
+        let before = verdict(&[]);
+        verdict(&changes) != before || changes.iter().any(|one| verdict(&[*one]) != before)
+    }
+}
+
+/// What a loss may have made of a schema.
+#[derive(Clone, Copy)]
+enum Change<'a> {
+    Without(&'a Loss),
+    Becomes(&'a Loss, bool),
+}
+
+impl Change<'_> {
+    fn apply(self, schema: &mut Value) {
+        match self {
+            Self::Without(loss) => {
+                let place = schema.pointer_mut(&loss.pointer);
+                if let Some(map) = place.and_then(Value::as_object_mut) {
+                    map.shift_remove(&loss.keyword);
+                }
+            }
+            Self::Becomes(loss, verdict) => {
+                if let Some(place) = schema.pointer_mut(&loss.pointer) {
+                    *place = verdict.into();
+                }
+            }
+        }
+    }
+}
+
+fn changes<'a>(schema: &Value, loss: &'a Loss) -> Vec<Change<'a>> {
+    let place = schema.pointer(&loss.pointer);
+    let has = place.is_some_and(|place| place.get(&loss.keyword).is_some());
+    match loss.action {
+        Action::Dropped | Action::Described | Action::Weakened if has => {
+            vec![Change::Without(loss)]
+        }
+        _ => vec![Change::Becomes(loss, true), Change::Becomes(loss, false)],
     }
 }
 
@@ -148,10 +231,25 @@ fn references<'a>(schema: &'a Value, part: &'a Value, found: &mut Vec<&'a str>) 
 struct Ways {
     /// Its pointer.
     place: String,
-    /// The pointers of each `if` that decides whether it holds.
-    tests: Vec<String>,
+    /// Each `if` that decides whether it holds.
+    tests: Vec<Test>,
     /// It as it is seen from the root, and from each definition on the way to it.
     seen: Vec<Vec<Step>>,
+}
+
+/// An `if` on the way to a place.
+struct Test {
+    pointer: String,
+    /// How deep in the arguments the value is that it judges; `None` if it judges a key.
+    depth: Option<usize>,
+}
+
+impl Test {
+    /// The value it judges, on the way to the one at `instance`.
+    fn value<'v>(&self, arguments: &'v Value, instance: &str) -> Option<&'v Value> {
+        let steps: Vec<&str> = instance.split('/').take(self.depth? + 1).collect();
+        arguments.pointer(&steps.join("/"))
+    }
 }
 
 fn ways(schema: &Value, path: &str) -> Ways {
@@ -161,7 +259,13 @@ fn ways(schema: &Value, path: &str) -> Ways {
     let mut at = String::new();
     for (index, step) in all.iter().enumerate() {
         if matches!(*step, "then" | "else") {
-            tests.push(format!("{at}/if"));
+            let before = steps(all[..index].iter().copied());
+            let names = Step::Rule("propertyNames".to_owned());
+            let parts = before.iter().filter(|step| !matches!(step, Step::Rule(_)));
+            tests.push(Test {
+                pointer: format!("{at}/if"),
+                depth: (!before.contains(&names)).then(|| parts.count()),
+            });
         }
         if *step == "$ref"
             && let Some(Value::String(reference)) = schema.pointer(&format!("{at}/$ref"))

@@ -1,7 +1,7 @@
 //! Schemas made to hurt: every target answers within its budgets.
 
 use serde_json::{Map, Value, json};
-use tool_schema::{Limits, Quarantine, Target, compile, compile_within};
+use tool_schema::{CompileLimits, Quarantine, Target, compile, compile_within};
 
 /// Compiles for every target on a small stack. The answers keep within the
 /// budgets, and hold a schema or a reason.
@@ -399,22 +399,22 @@ fn long_keys_do_not_multiply() {
 fn every_budget_can_be_set() {
     let schema =
         object((0..50).map(|n| (format!("p{n}"), json!({"type": "string", "x-noise": 1}))));
-    let check = |limits: Limits| compile_within(&schema, &Target::OPENAI, &limits).err();
-    assert_eq!(check(Limits::default()), None);
+    let check = |limits: CompileLimits| compile_within(&schema, &Target::OPENAI, &limits).err();
+    assert_eq!(check(CompileLimits::default()), None);
     assert_eq!(
-        check(Limits::default().with_nodes(20)),
+        check(CompileLimits::default().with_nodes(20)),
         Some(Quarantine::TooManyNodes { limit: 20 })
     );
     assert_eq!(
-        check(Limits::default().with_depth(0)),
+        check(CompileLimits::default().with_depth(0)),
         Some(Quarantine::TooDeep { limit: 0 })
     );
     assert_eq!(
-        check(Limits::default().with_bytes(200)),
+        check(CompileLimits::default().with_bytes(200)),
         Some(Quarantine::TooLarge { limit: 200 })
     );
     assert_eq!(
-        check(Limits::default().with_report_bytes(99)),
+        check(CompileLimits::default().with_report_bytes(99)),
         Some(Quarantine::TooManyLosses { limit: 99 })
     );
 }

@@ -1,5 +1,6 @@
 //! What holds for every schema and every target. The fuzzer asks for the same.
 
+use jsonschema::Validator;
 use serde_json::{Value, json};
 use tool_schema::{Compiled, Target, compile};
 
@@ -14,18 +15,32 @@ pub(crate) fn sent(compiled: &Compiled) -> Value {
         .unwrap_or_else(|| json!({"type": "object", "properties": {}, "required": []}))
 }
 
+/// A schema, and what it means.
+pub(crate) struct Original<'a> {
+    schema: &'a Value,
+    validator: Option<Validator>,
+}
+
+impl<'a> Original<'a> {
+    pub(crate) fn new(schema: &'a Value) -> Self {
+        let validator = validator(schema);
+        Self { schema, validator }
+    }
+}
+
 /// Compiles and checks all laws with `count` values made from `seed`.
 #[track_caller]
 pub(crate) fn check_laws(
-    schema: &Value,
+    original: &Original<'_>,
     target: &Target,
     seed: u64,
     count: usize,
 ) -> Result<(), String> {
+    let schema = original.schema;
     let Ok(compiled) = compile(schema, target) else {
         return Ok(());
     };
-    let told = |law: &str, detail: Value| {
+    let broken = |law: &str, detail: Value| {
         Err(format!(
             "{law} for {}\noriginal {schema}\ncompiled {}\nlosses {}\n{detail}",
             target.name(),
@@ -41,24 +56,22 @@ pub(crate) fn check_laws(
     // Deterministic.
     let again = compile(schema, target).map_err(|reason| format!("second time: {reason}"))?;
     if (&again.schema, &again.losses) != (&compiled.schema, &compiled.losses) {
-        return told("not deterministic", json!(again.schema));
+        return broken("not deterministic", json!(again.schema));
     }
-    // Idempotent.
-    let target_used = if target.is_strict() && !compiled.strict {
+    // Idempotent. What falls back from a strict target is that target's to show.
+    if target.is_strict() && !compiled.strict {
         return Ok(());
-    } else {
-        target
-    };
+    }
     let twice =
-        compile(&sent(&compiled), target_used).map_err(|reason| format!("compiled: {reason}"))?;
+        compile(&sent(&compiled), target).map_err(|reason| format!("compiled: {reason}"))?;
     if twice.schema != compiled.schema {
-        return told("not idempotent", sent(&twice));
+        return broken("not idempotent", sent(&twice));
     }
     let as_schema = as_json_schema(&sent(&compiled));
     let Some(after) = validator(&as_schema) else {
-        return told("compiled to no schema", as_schema);
+        return broken("compiled to no schema", as_schema);
     };
-    let Some(before) = validator(schema) else {
+    let Some(before) = &original.validator else {
         return Ok(());
     };
     for round in 0..count as u64 {
@@ -72,8 +85,8 @@ pub(crate) fn check_laws(
         for written in [astray(&mut dice), astray(&mut dice), written] {
             if after.is_valid(&written) {
                 let restored = compiled.restore.apply(written.clone());
-                if let Some(place) = unexplained(schema, &before, &restored, &compiled.losses) {
-                    return told(
+                if let Some(place) = unexplained(schema, before, &restored, &compiled.losses) {
+                    return broken(
                         "unsound",
                         json!({"place": place, "written": written, "restored": restored}),
                     );
@@ -86,11 +99,11 @@ pub(crate) fn check_laws(
         if is_arguments && before.is_valid(&wanted) && !compiled.is_lossy() {
             let written = compiled.restore.project(wanted.clone());
             if !after.is_valid(&written) {
-                return told("incomplete", json!({"wanted": wanted, "written": written}));
+                return broken("incomplete", json!({"wanted": wanted, "written": written}));
             }
             let restored = compiled.restore.apply(written.clone());
             if !says(&restored, &wanted) {
-                return told(
+                return broken(
                     "not inverse",
                     json!({"wanted": wanted, "written": written, "restored": restored}),
                 );
@@ -99,7 +112,7 @@ pub(crate) fn check_laws(
             let texts = matches!(target.name(), "gemini-openapi" | "ollama");
             let untouched = compiled.restore.apply(wanted.clone());
             if !texts && wanted.is_object() && untouched != wanted {
-                return told(
+                return broken(
                     "not the identity",
                     json!({"wanted": wanted, "restored": untouched}),
                 );

@@ -2,6 +2,8 @@
 //! every target, and arguments find their way back. The laws are those of `tool-schema`'s tests.
 #![no_main]
 
+#[path = "../../../tool-schema/tests/it/explained.rs"]
+mod explained;
 #[allow(dead_code, reason = "the tests use all of it")]
 #[path = "../../../tool-schema/tests/it/laws.rs"]
 mod laws;
@@ -29,7 +31,7 @@ fuzz_target!(|bytes: &[u8]| {
     if let Ok(compiled) = compile(&schema, target) {
         assert!(laws::sent(&compiled).to_string().len() <= BYTES);
     }
-    if let Err(failure) = laws::check_laws(&schema, target, seed, 2) {
+    if let Err(failure) = laws::check_laws(&laws::Original::new(&schema), target, seed, 2) {
         panic!("{failure}");
     }
 });
