@@ -1,6 +1,6 @@
 //! What tokens cost.
 
-use provider_adapters::{Usage, Wire};
+use provider_adapters::Usage;
 use serde::{Deserialize, Serialize};
 
 /// Prices of a model, in millionths of a currency per million tokens: 3.00 a million is 3,000,000.
@@ -39,16 +39,15 @@ impl Prices {
     }
 
     /// What a reply cost, in millionths, rounded up.
-    pub fn cost(&self, wire: Wire, usage: &Usage) -> u64 {
-        let (input, output) = wire.sum(usage);
+    pub fn cost(&self, usage: &Usage) -> u64 {
         let read = usage.cache_read.unwrap_or(0);
         let write = usage.cache_write.unwrap_or(0);
-        let fresh = input.unwrap_or(0).saturating_sub(read + write);
+        let fresh = usage.input.unwrap_or(0).saturating_sub(read + write);
         let parts = [
             (fresh, self.input),
             (read, self.cache_read),
             (write, self.cache_write),
-            (output.unwrap_or(0), self.output),
+            (usage.output.unwrap_or(0), self.output),
         ];
         let sum: u128 = parts
             .iter()

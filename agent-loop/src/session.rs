@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_jsonrpc::model::InputResponses;
-use provider_adapters::{Conversation, Event as ModelEvent, Request, ToolChoice};
+use provider_adapters::{Conversation, ReplyEvent, Request, ToolChoice};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
@@ -380,7 +380,7 @@ impl<'r> Session<'r> {
         }
     }
 
-    fn tell(&mut self, event: ModelEvent) {
+    fn tell(&mut self, event: ReplyEvent) {
         self.effect = Effect::Listen;
         self.queue.extend(reply::event(event));
         if let Some(RunEvent::Text { text }) = self.queue.back() {
@@ -394,7 +394,7 @@ impl<'r> Session<'r> {
         match end {
             reply::End::Replied(reply, offer) => {
                 let prices = self.agent.prices.as_ref();
-                let cost = prices.map(|prices| prices.cost(offer.wire(), &reply.usage));
+                let cost = prices.map(|prices| prices.cost(&reply.usage));
                 self.run.replied(*reply, &offer, cost);
             }
             reply::End::Failed(message) => self.run.failed(message),

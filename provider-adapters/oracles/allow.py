@@ -8,7 +8,7 @@ TRUTH = {
         "error": None,
         "text": "ab",
         "stop": {"neutral": "end", "raw": "STOP"},
-        "usage": {"input": 82, "output": 17, "total": 99, "cache_read": None, "cache_write": None, "reasoning": None},
+        "usage": {"input": 82, "output": 17, "cache_read": None, "cache_write": None, "reasoning": None},
     },
 }
 

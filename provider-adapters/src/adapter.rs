@@ -1,4 +1,16 @@
-//! What every wire can do.
+//! The adapter trait, and what adapters are built from.
+
+pub(crate) mod assembly;
+pub(crate) mod call_draft;
+pub(crate) mod content;
+pub(crate) mod decoder;
+pub(crate) mod error_body;
+pub(crate) mod limits;
+pub(crate) mod replay;
+pub(crate) mod sse;
+pub(crate) mod text_piece;
+pub(crate) mod wire_call;
+pub(crate) mod wire_id;
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,14 +18,14 @@ use std::sync::Arc;
 use mcp_jsonrpc::RawJson;
 use tool_schema::Target;
 
-use crate::decoder::{Decoder, Expected};
+use crate::adapter::decoder::{Decoder, Expected};
+use crate::conversation::turn::Turn;
+use crate::request::tool::ToolSpec;
+use crate::request::tool_set::ToolSet;
 use crate::request::{EncodeError, Encoded, Request};
-use crate::tool::ToolSpec;
-use crate::tool_set::ToolSet;
-use crate::turn::Turn;
 use crate::wire::Wire;
 
-/// Speaks one provider's wire: writes requests, reads replies. Pure: no IO, no clock.
+/// Codec of one provider's wire: encodes requests, decodes replies. Pure: no IO, no clock.
 ///
 /// ```
 /// use provider_adapters::{Adapter, Anthropic, Conversation, Request};
@@ -67,7 +79,7 @@ pub trait Adapter: fmt::Debug + Send + Sync {
 pub enum KeyHeader {
     /// `authorization: Bearer …`.
     Bearer,
-    /// In a header of its own.
+    /// In a dedicated header.
     Named(&'static str),
 }
 

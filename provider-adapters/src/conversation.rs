@@ -1,9 +1,19 @@
 //! A conversation that every provider accepts.
 
+pub(crate) mod arguments;
+pub(crate) mod call_id;
+pub(crate) mod history;
+pub(crate) mod media;
+pub(crate) mod native;
+pub(crate) mod part;
+pub(crate) mod tool_call;
+pub(crate) mod tool_result;
+pub(crate) mod turn;
+
 use serde::{Deserialize, Serialize};
 
-use crate::part::UserPart;
-use crate::turn::{AssistantTurn, SystemTurn, Turn, UserTurn};
+use crate::conversation::part::UserPart;
+use crate::conversation::turn::{AssistantTurn, SystemTurn, Turn, UserTurn};
 
 /// A conversation: instructions and turns.
 ///
@@ -15,7 +25,7 @@ use crate::turn::{AssistantTurn, SystemTurn, Turn, UserTurn};
 ///
 /// let mut conversation = Conversation::new().with_system("Be brief.");
 /// conversation.ask("What day was yesterday?");
-/// conversation.push(AssistantTurn::text("Sunday."));
+/// conversation.push(AssistantTurn::from_text("Sunday."));
 /// assert_eq!(conversation.turns().len(), 2);
 /// ```
 ///
@@ -28,7 +38,7 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    /// A conversation in which nothing was said.
+    /// An empty conversation.
     pub fn new() -> Self {
         Self::default()
     }

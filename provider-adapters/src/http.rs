@@ -4,6 +4,7 @@ mod carrier;
 mod cassette;
 mod client;
 mod live;
+mod rejected_tool;
 mod retry;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -22,14 +23,14 @@ pub use retry::Retry;
 use self::carrier::{Carrier, Reached};
 use self::cassette::{Player, Recorder};
 use self::live::LiveReply;
+use self::rejected_tool::rejected_tool;
+use crate::adapter::error_body;
 use crate::adapter::{Adapter, KeyHeader};
-use crate::culprit::culprit;
-use crate::error_body;
-use crate::event::Event;
+use crate::model::secret::Secret;
 use crate::model::{BoxError, Model, ModelError, Phase, ReplyStream};
+use crate::reply::event::ReplyEvent;
+use crate::request::tool_set::ToolSet;
 use crate::request::{Encoded, Request};
-use crate::secret::Secret;
-use crate::tool_set::ToolSet;
 
 /// How long each phase of a request may take.
 ///
@@ -109,7 +110,7 @@ pub struct HttpModel<A> {
     headers: Vec<(String, Secret)>,
     timeouts: Timeouts,
     retry: Retry,
-    /// Definitions the provider refused, and what it said.
+    /// Definitions the provider rejected, and its message.
     refused: Mutex<BTreeMap<String, String>>,
 }
 
@@ -128,7 +129,7 @@ impl<A: Adapter> HttpModel<A> {
         Self::over(adapter, Carrier::Http(client))
     }
 
-    /// Asks nobody: plays back what [`recording`](Self::recording) wrote. A request that is not
+    /// Sends nothing: plays back what [`recording`](Self::recording) wrote. A request that is not
     /// the recorded one fails with the first difference; nothing is ever sent.
     ///
     /// # Errors
@@ -231,7 +232,7 @@ impl<A: Adapter> HttpModel<A> {
         let ModelError::Provider(error) = failure else {
             return None;
         };
-        let wire = culprit(error, &encoded.request)?;
+        let wire = rejected_tool(error, &encoded.request)?;
         let tools = &encoded.expected.tools;
         let tool = tools
             .prepared()
@@ -300,7 +301,7 @@ impl<A: Adapter> HttpModel<A> {
         let decoder = self.adapter.decoder(encoded.expected.clone());
         let mut live = LiveReply::new(body, decoder, self.timeouts.idle, deadline);
         match live.peek().await {
-            Some(Event::Error(error)) if error.is_retryable() => {
+            Some(ReplyEvent::Error(error)) if error.is_retryable() => {
                 Err(ModelError::Provider(error.clone()).into())
             }
             _ => Ok(live),
@@ -336,7 +337,7 @@ impl<A: Adapter> Model for HttpModel<A> {
             changed.tools = Arc::new(tools);
             changed
         });
-        let mut news: VecDeque<Event> = VecDeque::new();
+        let mut news: VecDeque<ReplyEvent> = VecDeque::new();
         let mut tries = 0;
         loop {
             let asked = changed.as_ref().unwrap_or(request);
@@ -352,7 +353,7 @@ impl<A: Adapter> Model for HttpModel<A> {
                 without.tools = Arc::new(asked.tools.without(&tool, &reason));
                 without.choice = asked.choice.without(&tool);
                 changed = Some(without);
-                news.push_back(Event::ToolQuarantined { tool, reason });
+                news.push_back(ReplyEvent::ToolQuarantined { tool, reason });
                 continue;
             }
             let Some(delay) = self.retry.delay(tries, &failure, chance()) else {

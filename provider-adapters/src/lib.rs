@@ -1,87 +1,65 @@
 #![doc = include_str!("../README.md")]
 
 mod adapter;
-mod anthropic;
-mod arguments;
-mod assembly;
-mod call_draft;
-mod call_id;
-mod content;
 mod conversation;
-#[cfg(feature = "http")]
-mod culprit;
-mod decoder;
-mod digits;
-mod error_body;
-mod event;
-mod gemini;
 pub mod guide;
-mod history;
 #[cfg(feature = "http")]
 mod http;
-mod json_end;
-mod json_out;
-mod json_text;
-mod limits;
-mod media;
+mod json;
 mod model;
-mod native;
-mod openai_chat;
-mod openai_responses;
-mod options;
-mod part;
-mod prompt;
-mod provider_error;
-mod replay;
 mod reply;
 mod request;
-mod secret;
-mod sse;
-mod stop;
 #[cfg(feature = "testing")]
 pub mod testing;
-mod text_piece;
-mod tool;
-mod tool_call;
-mod tool_result;
-mod tool_set;
-mod turn;
-mod usage;
 mod wire;
-mod wire_call;
-mod wire_id;
 
-pub use adapter::{Adapter, KeyHeader};
-pub use anthropic::{Anthropic, AnthropicVersion};
-pub use arguments::Arguments;
-pub use call_id::CallId;
-pub use content::flatten;
-pub use conversation::Conversation;
-pub use decoder::{Decoder, Expected};
-pub use event::Event;
-pub use gemini::Gemini;
-pub use history::{History, Repair};
+pub use adapter::{
+    Adapter, KeyHeader,
+    content::flatten,
+    decoder::{Decoder, Expected},
+    limits::RequestLimits,
+    wire_id::IdRule,
+};
+pub use conversation::{
+    Conversation,
+    arguments::Arguments,
+    call_id::CallId,
+    history::{History, Repair},
+    media::{Media, MediaSource},
+    native::Native,
+    part::{AssistantPart, UserPart},
+    tool_call::{CallProblem, ToolCall},
+    tool_result::ToolResult,
+    turn::{AssistantTurn, SystemTurn, Turn, Unpaired, UserTurn},
+};
 #[cfg(feature = "http")]
 pub use http::{HttpModel, Retry, Timeouts};
-pub use limits::Limits;
-pub use media::{Media, MediaSource};
-pub use model::{Model, ModelError, Phase, ReplyStream};
-pub use native::Native;
-pub use openai_chat::{Dialect, OpenAiChat, Thoughts};
-pub use openai_responses::OpenAiResponses;
-pub use options::{Effort, Options};
-pub use part::{AssistantPart, UserPart};
-pub use prompt::{CallFormat, PromptMode, text_decoder};
-pub use provider_error::{ErrorKind, ProviderError};
-pub use reply::{Note, Reply};
-pub use request::{EncodeError, Encoded, Omitted, Request, WireRequest, messages_of};
-pub use secret::Secret;
-pub use stop::{Stop, StopReason};
-pub use tool::{ToolChoice, ToolSpec};
-pub use tool_call::{CallProblem, ToolCall};
-pub use tool_result::ToolResult;
-pub use tool_set::{LeftOut, ToolSet};
-pub use turn::{AssistantTurn, SystemTurn, Turn, Unpaired, UserTurn};
-pub use usage::Usage;
-pub use wire::{UnknownWire, Wire};
-pub use wire_id::IdRule;
+pub use model::{
+    Model, ModelError, Phase, ReplyStream,
+    provider_error::{ErrorKind, ProviderError},
+    secret::Secret,
+};
+pub use reply::{
+    Note, Reply,
+    event::ReplyEvent,
+    stop::{Stop, StopReason},
+    usage::Usage,
+};
+pub use request::{
+    EncodeError, Encoded, Omitted, Request, WireRequest, messages_of,
+    options::{Effort, Options},
+    tool::{ToolChoice, ToolSpec},
+    tool_set::{LeftOut, ToolSet},
+};
+pub use wire::{
+    UnknownWire, Wire,
+    anthropic::{Anthropic, AnthropicVersion},
+    gemini::Gemini,
+    openai_chat::{Dialect, OpenAiChat, Thoughts},
+    openai_responses::OpenAiResponses,
+    prompt::{CallFormat, PromptMode},
+};
+
+// For tests, fuzzing and the `codec` example: a reply without a wire around it.
+#[doc(hidden)]
+pub use wire::prompt::text_decoder;

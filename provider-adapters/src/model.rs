@@ -1,5 +1,8 @@
 //! A model that can be asked.
 
+pub(crate) mod provider_error;
+pub(crate) mod secret;
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,26 +10,26 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use crate::adapter::Adapter;
-use crate::event::Event;
-use crate::provider_error::ProviderError;
+use crate::model::provider_error::ProviderError;
 use crate::reply::Reply;
+use crate::reply::event::ReplyEvent;
 use crate::request::{EncodeError, Request};
 
-/// An error of another crate, whichever.
+/// Any error of another crate.
 pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// A model that can be asked. Wrap one to watch or to change what passes.
+/// A language model. Wrap one to observe or change requests and replies.
 #[async_trait]
 pub trait Model: fmt::Debug + Send + Sync {
-    /// The wire it speaks: compiles a request's tools.
+    /// The adapter of its wire, which compiles a request's tools.
     fn adapter(&self) -> &dyn Adapter;
 
-    /// Asks, and returns when the reply begins.
+    /// Sends a request and returns once the reply begins.
     ///
     /// Dropping the future, or the stream, cancels the request.
     async fn start(&self, request: &Request) -> Result<Box<dyn ReplyStream>, ModelError>;
 
-    /// Asks, and waits for the whole reply. A reply that failed half-way is an error.
+    /// Sends a request and waits for the whole reply. A reply that fails midway is an error.
     async fn ask(&self, request: &Request) -> Result<Reply, ModelError> {
         let mut stream = self.start(request).await?;
         while stream.next().await.is_some() {}
@@ -74,7 +77,7 @@ pub trait ReplyStream: Send {
     /// What happens next; nothing when the reply is over.
     ///
     /// Cancel safe: no event is lost if the future is dropped.
-    async fn next(&mut self) -> Option<Event>;
+    async fn next(&mut self) -> Option<ReplyEvent>;
 
     /// The reply, as far as it has come.
     fn finish(self: Box<Self>) -> Reply;

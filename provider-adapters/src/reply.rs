@@ -1,41 +1,45 @@
 //! A whole reply.
 
+pub(crate) mod event;
+pub(crate) mod stop;
+pub(crate) mod usage;
+
 use serde::{Deserialize, Serialize};
 
-use crate::native::Native;
-use crate::part::AssistantPart;
-use crate::provider_error::ProviderError;
-use crate::stop::{Stop, StopReason};
-use crate::tool_call::ToolCall;
-use crate::tool_result::ToolResult;
-use crate::turn::{AssistantTurn, Unpaired, calls};
-use crate::usage::Usage;
+use crate::conversation::native::Native;
+use crate::conversation::part::AssistantPart;
+use crate::conversation::tool_call::ToolCall;
+use crate::conversation::tool_result::ToolResult;
+use crate::conversation::turn::{AssistantTurn, Unpaired, calls, text};
+use crate::model::provider_error::ProviderError;
+use crate::reply::stop::{Stop, StopReason};
+use crate::reply::usage::Usage;
 
-/// Everything a model answered to one request.
+/// A model's reply to one request.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Reply {
-    /// What it said, in order.
+    /// The parts, in order.
     pub parts: Vec<AssistantPart>,
-    /// The same in the provider's own words, for the provider alone.
+    /// The provider's own form of the reply, sent back to that provider only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub native: Option<Native>,
-    /// Why it stopped; nothing if it never got so far.
+    /// Why it stopped; `None` if it did not get that far.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<Stop>,
-    /// What it cost.
+    /// Token usage.
     #[serde(skip_serializing_if = "Usage::is_empty")]
     pub usage: Usage,
-    /// What went wrong. The parts then are what came before.
+    /// What went wrong. The parts are then what arrived before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ProviderError>,
-    /// What was odd and was put right.
+    /// Irregularities that were corrected.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<Note>,
 }
 
-/// Something odd in a reply that was put right.
+/// An irregularity in a reply that was corrected.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "note")]
 #[non_exhaustive]
@@ -55,13 +59,9 @@ pub enum Note {
 }
 
 impl Reply {
-    /// The text, joined.
+    /// The text parts, joined.
     pub fn text(&self) -> String {
-        let text = |part: &AssistantPart| match part {
-            AssistantPart::Text { text } => Some(text.clone()),
-            _ => None,
-        };
-        self.parts.iter().filter_map(text).collect()
+        text(&self.parts)
     }
 
     /// The tool calls, in order, with those that must not be executed.
@@ -74,8 +74,8 @@ impl Reply {
         self.stop.as_ref().map(|stop| stop.reason)
     }
 
-    /// The turn this reply becomes once its calls have results. Of a reply that failed, the
-    /// provider's own words are dropped: half of them is worse than nothing.
+    /// The turn this reply becomes once its calls have results. If the reply failed, the provider's
+    /// own form is dropped: an incomplete one is worse than none.
     pub fn into_turn(self, results: Vec<ToolResult>) -> Result<AssistantTurn, Unpaired> {
         let native = self.native.filter(|_| self.error.is_none());
         AssistantTurn::build(self.parts, results, native)

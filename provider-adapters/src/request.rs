@@ -1,43 +1,47 @@
-//! What a model is asked, and how that is written.
+//! Requests, and their encoded form.
+
+pub(crate) mod options;
+pub(crate) mod tool;
+pub(crate) mod tool_set;
 
 use std::fmt;
 use std::sync::Arc;
 
 use mcp_jsonrpc::RawJson;
 
-use crate::call_id::hash;
+use crate::adapter::decoder::Expected;
+use crate::adapter::limits::RequestLimits;
 use crate::conversation::Conversation;
-use crate::decoder::Expected;
-use crate::json_out::Object;
-use crate::limits::Limits;
-use crate::options::Options;
-use crate::tool::ToolChoice;
-use crate::tool_set::ToolSet;
+use crate::conversation::call_id::hash;
+use crate::json::writer::Object;
+use crate::request::options::Options;
+use crate::request::tool::ToolChoice;
+use crate::request::tool_set::ToolSet;
 
 /// A request, the same for every provider.
 ///
-/// Keep it and let its conversation grow: nothing in it needs to be made anew for the next turn.
+/// Keep it and let its conversation grow: nothing needs to be rebuilt for the next turn.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Request {
     /// The model's name.
     pub model: String,
-    /// What was said.
+    /// The conversation so far.
     pub conversation: Conversation,
-    /// What it may call, compiled by [`Adapter::tools`](crate::Adapter::tools).
+    /// The tools it may call, compiled by [`Adapter::tools`](crate::Adapter::tools).
     pub tools: Arc<ToolSet>,
-    /// Whether it may, or must.
+    /// Whether it may or must call them.
     pub choice: ToolChoice,
-    /// How it is asked.
+    /// Sampling and reasoning options.
     pub options: Options,
-    /// Whether the reply comes in pieces.
+    /// Whether the reply is streamed.
     pub stream: bool,
-    /// How much may be sent and received.
-    pub limits: Limits,
+    /// Bounds on what is sent and received.
+    pub limits: RequestLimits,
 }
 
 impl Request {
-    /// Asks a model to go on with a conversation, and to answer as a stream.
+    /// A request to continue a conversation with a streamed reply.
     pub fn new(model: impl Into<String>, conversation: Conversation) -> Self {
         Self {
             model: model.into(),
@@ -47,47 +51,47 @@ impl Request {
         }
     }
 
-    /// With these tools.
+    /// Sets the tools.
     #[must_use]
     pub fn with_tools(mut self, tools: impl Into<Arc<ToolSet>>) -> Self {
         self.tools = tools.into();
         self
     }
 
-    /// With this choice among the tools.
+    /// Sets the tool choice.
     #[must_use]
     pub fn with_choice(mut self, choice: ToolChoice) -> Self {
         self.choice = choice;
         self
     }
 
-    /// With these options.
+    /// Sets the options.
     #[must_use]
     pub fn with_options(mut self, options: Options) -> Self {
         self.options = options;
         self
     }
 
-    /// With a streamed reply, or a whole one.
+    /// Sets whether the reply is streamed.
     #[must_use]
     pub fn with_stream(mut self, stream: bool) -> Self {
         self.stream = stream;
         self
     }
 
-    /// With these bounds.
+    /// Sets the bounds.
     #[must_use]
-    pub fn with_limits(mut self, limits: Limits) -> Self {
+    pub fn with_limits(mut self, limits: RequestLimits) -> Self {
         self.limits = limits;
         self
     }
 }
 
-/// A request as it goes over the wire: all of an HTTP POST but the host and the key.
+/// A request as it goes over the wire: an HTTP POST without host and key.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct WireRequest {
-    /// What follows the base URL, from the slash on.
+    /// Path after the base URL, with its leading slash.
     pub path: String,
     /// Headers that are part of the protocol.
     pub headers: Vec<(&'static str, String)>,
@@ -95,7 +99,7 @@ pub struct WireRequest {
     pub body: Vec<u8>,
 }
 
-/// A request in a provider's words, and what is to be known for reading the reply.
+/// An encoded request, and what the decoder of its reply needs to know.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Encoded {
@@ -103,17 +107,17 @@ pub struct Encoded {
     pub request: WireRequest,
     /// What a decoder must know.
     pub expected: Expected,
-    /// What could not be said.
+    /// What the wire could not express.
     pub omitted: Vec<Omitted>,
 }
 
-/// Something that a provider's wire has no words for.
+/// Something a wire cannot express.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Omitted {
     /// An option, by its field in [`Options`] or [`Request`].
     Option(&'static str),
-    /// An image, a sound or a file: the model is told its kind only.
+    /// An image, a sound or a file: the model sees a placeholder with its type.
     Media(String),
 }
 
@@ -125,7 +129,7 @@ impl Omitted {
     }
 }
 
-/// Why a request cannot be written.
+/// Why a request cannot be encoded.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum EncodeError {
@@ -196,7 +200,7 @@ impl Request {
     }
 }
 
-/// The messages in a request's body, whatever the wire calls them.
+/// The messages in an encoded request's body, on any wire.
 pub fn messages_of(request: &WireRequest) -> Vec<RawJson> {
     let Ok(body) = serde_json::from_slice::<mcp_jsonrpc::RawMap>(&request.body) else {
         return Vec::new();

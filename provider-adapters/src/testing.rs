@@ -27,11 +27,11 @@ mod prompt;
 use serde_json::Value;
 
 pub use self::asked::{Asked, NotAsked, Said, ToolAnswer};
-use crate::json_out::Object;
-use crate::stop::StopReason;
+use crate::json::writer::Object;
+use crate::reply::stop::StopReason;
 use crate::wire::Wire;
 
-/// How many characters one event of a stream carries, unless told otherwise.
+/// Default number of characters in one event of a stream.
 const PIECE: usize = 12;
 
 /// What a scripted model answers, in neutral words.
@@ -73,7 +73,7 @@ pub struct Answer {
 }
 
 impl ScriptedReply {
-    /// Nothing said.
+    /// An empty reply.
     pub fn new() -> Self {
         Self {
             id: "0".to_owned(),
@@ -141,7 +141,7 @@ impl ScriptedReply {
         self
     }
 
-    /// With an id of its own: the ids of its items are made of it.
+    /// Sets the id, from which the ids of its items are derived.
     #[must_use]
     pub fn with_id(mut self, id: impl Into<String>) -> Self {
         self.id = id.into();

@@ -1,11 +1,15 @@
 //! The wires: which API a request and its reply are written for.
 
+pub(crate) mod anthropic;
+pub(crate) mod gemini;
+pub(crate) mod openai_chat;
+pub(crate) mod openai_responses;
+pub(crate) mod prompt;
+
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-
-use crate::usage::Usage;
 
 /// An API of a model provider.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
@@ -48,20 +52,6 @@ impl Wire {
             Self::Gemini => "gemini",
             Self::Vertex => "vertex",
             Self::Prompt => "prompt",
-        }
-    }
-
-    /// All tokens of the request and all tokens of the reply, cached and thought ones included,
-    /// whatever this wire's way of counting is.
-    pub fn sum(self, usage: &Usage) -> (Option<u64>, Option<u64>) {
-        let plus = |base: Option<u64>, extra: Option<u64>| base.map(|n| n + extra.unwrap_or(0));
-        match self {
-            Self::Anthropic => (
-                plus(plus(usage.input, usage.cache_read), usage.cache_write),
-                usage.output,
-            ),
-            Self::Gemini | Self::Vertex => (usage.input, plus(usage.output, usage.reasoning)),
-            _ => (usage.input, usage.output),
         }
     }
 }

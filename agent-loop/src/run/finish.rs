@@ -100,7 +100,7 @@ pub(crate) fn paired(reply: Reply, results: Vec<ToolResult>) -> AssistantTurn {
         let (conversation, _) = history.repair();
         match conversation.turns().first() {
             Some(Turn::Assistant(turn)) => turn.clone(),
-            _ => AssistantTurn::text(String::new()),
+            _ => AssistantTurn::from_text(String::new()),
         }
     })
 }

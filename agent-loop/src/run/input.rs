@@ -28,7 +28,7 @@ impl Run {
         if !matches!(self.state.phase, Phase::Model) {
             return;
         }
-        self.count(&reply, offer, cost_micros);
+        self.count(&reply, cost_micros);
         if let Some(error) = reply.error.take() {
             return self.failed(error.to_string());
         }
@@ -66,14 +66,11 @@ impl Run {
         }
     }
 
-    fn count(&mut self, reply: &Reply, offer: &Offer, cost_micros: Option<u64>) {
+    fn count(&mut self, reply: &Reply, cost_micros: Option<u64>) {
         let spent = &mut self.state.spent;
-        let (input, output) = offer.wire().sum(&reply.usage);
         spent.rounds = spent.rounds.saturating_add(1);
-        spent.tokens = spent
-            .tokens
-            .saturating_add(input.unwrap_or(0))
-            .saturating_add(output.unwrap_or(0));
+        let tokens = reply.usage.total().unwrap_or(0);
+        spent.tokens = spent.tokens.saturating_add(tokens);
         spent.cost_micros = spent.cost_micros.saturating_add(cost_micros.unwrap_or(0));
         self.events.push(RunEvent::Usage {
             usage: reply.usage,
@@ -236,7 +233,7 @@ impl Run {
     /// as it was shown: it stays, calls that were not whole do not.
     pub fn cancel(&mut self, said: &str) {
         if matches!(self.state.phase, Phase::Model) && !said.trim().is_empty() {
-            self.state.conversation.push(AssistantTurn::text(said));
+            self.state.conversation.push(AssistantTurn::from_text(said));
         }
         self.end(Reason::Cancelled);
     }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use provider_adapters::{Event as ModelEvent, Model, ModelError, Reply, Request};
+use provider_adapters::{Model, ModelError, Reply, ReplyEvent, Request};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tracing::{Instrument as _, Span};
@@ -18,14 +18,14 @@ const EVENTS: usize = 64;
 /// A model that was asked. Dropping it takes the question back.
 #[derive(Debug)]
 pub(crate) struct Asked {
-    events: mpsc::Receiver<ModelEvent>,
+    events: mpsc::Receiver<ReplyEvent>,
     task: JoinSet<Result<Reply, ModelError>>,
     offer: Arc<Offer>,
 }
 
 /// What the model has to say.
 pub(crate) enum Heard {
-    Event(ModelEvent),
+    Event(ReplyEvent),
     End(End),
 }
 
@@ -45,11 +45,10 @@ pub(crate) fn ask(
 ) -> Asked {
     let (tell, events) = mpsc::channel(EVENTS);
     let mut task = JoinSet::new();
-    let wire = offer.wire();
     let noted = span.clone();
     let talk = async move {
         let asked = talk(&*model, &request, &tell).await;
-        trace::chat_ended(&noted, wire, &asked, traces_content);
+        trace::chat_ended(&noted, &asked, traces_content);
         asked
     };
     task.spawn(talk.instrument(span));
@@ -63,7 +62,7 @@ pub(crate) fn ask(
 async fn talk(
     model: &dyn Model,
     request: &Request,
-    tell: &mpsc::Sender<ModelEvent>,
+    tell: &mpsc::Sender<ReplyEvent>,
 ) -> Result<Reply, ModelError> {
     let mut stream = model.start(request).await?;
     while let Some(event) = stream.next().await {
@@ -90,13 +89,13 @@ pub(crate) async fn listen(asked: Option<&mut Asked>) -> Heard {
 }
 
 /// The run event of a model's event.
-pub(crate) fn event(event: ModelEvent) -> Option<RunEvent> {
+pub(crate) fn event(event: ReplyEvent) -> Option<RunEvent> {
     Some(match event {
-        ModelEvent::Text { text } => RunEvent::Text { text },
-        ModelEvent::Reasoning { text } => RunEvent::Reasoning { text },
-        ModelEvent::Refusal { text } => RunEvent::Refusal { text },
-        ModelEvent::Media(media) => RunEvent::Media(media),
-        ModelEvent::ToolQuarantined { tool, reason } => RunEvent::Warning {
+        ReplyEvent::Text { text } => RunEvent::Text { text },
+        ReplyEvent::Reasoning { text } => RunEvent::Reasoning { text },
+        ReplyEvent::Refusal { text } => RunEvent::Refusal { text },
+        ReplyEvent::Media(media) => RunEvent::Media(media),
+        ReplyEvent::ToolQuarantined { tool, reason } => RunEvent::Warning {
             message: format!("the provider refused the tool {tool:?}, which is left out: {reason}"),
         },
         // Calls, usage and errors are reported once the reply is complete.

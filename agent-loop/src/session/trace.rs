@@ -124,17 +124,11 @@ pub(crate) fn mcp_call(call: &Invocation) -> Span {
 }
 
 /// Notes in its span how asking the model ended.
-pub(crate) fn chat_ended(
-    span: &Span,
-    wire: Wire,
-    asked: &Result<Reply, ModelError>,
-    content: bool,
-) {
+pub(crate) fn chat_ended(span: &Span, asked: &Result<Reply, ModelError>, content: bool) {
     match asked {
         Ok(reply) => {
-            let (input, output) = wire.sum(&reply.usage);
-            span.record("gen_ai.usage.input_tokens", input);
-            span.record("gen_ai.usage.output_tokens", output);
+            span.record("gen_ai.usage.input_tokens", reply.usage.input);
+            span.record("gen_ai.usage.output_tokens", reply.usage.output);
             if let Some(stop) = &reply.stop {
                 span.record("gen_ai.response.finish_reasons", stop.raw.as_str());
             }

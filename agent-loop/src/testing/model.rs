@@ -7,8 +7,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use provider_adapters::{
-    Adapter, Arguments, AssistantPart, ErrorKind, Event, Model, ModelError, OpenAiChat,
-    ProviderError, Reply, ReplyStream, Request, Stop, StopReason, ToolCall,
+    Adapter, Arguments, AssistantPart, ErrorKind, Model, ModelError, OpenAiChat, ProviderError,
+    Reply, ReplyEvent, ReplyStream, Request, Stop, StopReason, ToolCall,
 };
 use serde_json::Value;
 
@@ -171,7 +171,7 @@ impl fmt::Debug for ScriptedModel {
 
 /// A reply that was known beforehand.
 pub(crate) struct Played {
-    events: VecDeque<Event>,
+    events: VecDeque<ReplyEvent>,
     reply: Reply,
     hangs: bool,
 }
@@ -179,9 +179,9 @@ pub(crate) struct Played {
 impl Played {
     pub(crate) fn new(reply: Reply) -> Self {
         let event = |part: &AssistantPart| match part {
-            AssistantPart::Text { text } => Some(Event::Text { text: text.clone() }),
-            AssistantPart::Reasoning { text } => Some(Event::Reasoning { text: text.clone() }),
-            AssistantPart::Refusal { text } => Some(Event::Refusal { text: text.clone() }),
+            AssistantPart::Text { text } => Some(ReplyEvent::Text { text: text.clone() }),
+            AssistantPart::Reasoning { text } => Some(ReplyEvent::Reasoning { text: text.clone() }),
+            AssistantPart::Refusal { text } => Some(ReplyEvent::Refusal { text: text.clone() }),
             _ => None,
         };
         Self {
@@ -194,7 +194,7 @@ impl Played {
 
 #[async_trait]
 impl ReplyStream for Played {
-    async fn next(&mut self) -> Option<Event> {
+    async fn next(&mut self) -> Option<ReplyEvent> {
         match self.events.pop_front() {
             None if self.hangs => std::future::pending().await,
             event => event,

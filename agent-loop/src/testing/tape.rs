@@ -10,7 +10,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use mcp_jsonrpc::{RawJson, RawObject};
 use parking_lot::Mutex;
-use provider_adapters::{Adapter, Event, Model, ModelError, Reply, ReplyStream, Request};
+use provider_adapters::{Adapter, Model, ModelError, Reply, ReplyEvent, ReplyStream, Request};
 use serde::{Deserialize, Serialize};
 use tool_policy::ToolInfo;
 
@@ -274,7 +274,7 @@ struct Recorded {
 
 #[async_trait]
 impl ReplyStream for Recorded {
-    async fn next(&mut self) -> Option<Event> {
+    async fn next(&mut self) -> Option<ReplyEvent> {
         self.stream.next().await
     }
 

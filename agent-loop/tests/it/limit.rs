@@ -13,7 +13,7 @@ use mcp_jsonrpc::RawJson;
 use mcp_jsonrpc::model::{CallToolResult, ContentBlock, ImageContent};
 use provider_adapters::{
     Arguments, AssistantPart, CallProblem, Reply, Stop, StopReason, ToolCall, ToolChoice, Turn,
-    Usage, Wire,
+    Usage,
 };
 use serde_json::json;
 
@@ -93,14 +93,13 @@ async fn tokens_and_cost_are_counted_and_limited() {
 }
 
 #[test]
-fn cost_counts_cached_tokens_the_way_each_wire_reports_them() {
+fn cached_tokens_are_charged_at_their_own_price() {
     let prices = Prices::new(3_000_000, 15_000_000).with_cache(300_000, 3_750_000);
     let mut usage = Usage::default();
     usage.input = Some(1_000_000);
     usage.cache_read = Some(400_000);
     usage.output = Some(0);
-    assert_eq!(prices.cost(Wire::OpenAiChat, &usage), 1_800_000 + 120_000);
-    assert_eq!(prices.cost(Wire::Anthropic, &usage), 3_000_000 + 120_000);
+    assert_eq!(prices.cost(&usage), 1_800_000 + 120_000);
 }
 
 #[tokio::test(start_paused = true)]

@@ -40,7 +40,6 @@ struct Stop<'a> {
 struct Usage {
     input: Option<u64>,
     output: Option<u64>,
-    total: Option<u64>,
     reasoning: Option<u64>,
     cache_read: Option<u64>,
     cache_write: Option<u64>,
@@ -127,7 +126,6 @@ fn usage(reply: &Reply) -> Option<Usage> {
     (!usage.is_empty()).then_some(Usage {
         input: usage.input,
         output: usage.output,
-        total: usage.total,
         reasoning: usage.reasoning,
         cache_read: usage.cache_read,
         cache_write: usage.cache_write,

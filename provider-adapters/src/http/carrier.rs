@@ -8,9 +8,9 @@ use reqwest::Client;
 
 use super::anonymous;
 use super::cassette::{Exchange, Player, Recorder};
+use crate::model::secret::Secret;
 use crate::model::{BoxError, ModelError};
 use crate::request::WireRequest;
-use crate::secret::Secret;
 
 /// How much of a failed reply is read.
 const MAX_ERROR: usize = 1 << 20;
@@ -33,7 +33,7 @@ pub(crate) struct Reached {
 /// The bytes of a reply.
 pub(crate) enum Body {
     Net(reqwest::Response),
-    /// What passes is written down when the reply is over, or given up.
+    /// The exchange is written when the reply ends or is dropped.
     Taped(reqwest::Response, Tape),
     Played(std::vec::IntoIter<Vec<u8>>),
 }
@@ -145,7 +145,7 @@ impl Body {
     /// Everything, or as much as an error is worth.
     pub(crate) async fn read_some(&mut self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        // If the connection breaks, what has come so far tells enough.
+        // If the connection breaks, what was received so far is enough.
         while bytes.len() < MAX_ERROR
             && let Ok(true) = self.chunk(|chunk| bytes.extend_from_slice(chunk)).await
         {}

@@ -8,16 +8,16 @@ use async_trait::async_trait;
 use tokio::time::{Instant, timeout};
 
 use super::carrier::Body;
-use crate::decoder::Decoder;
-use crate::event::Event;
+use crate::adapter::decoder::Decoder;
+use crate::model::provider_error::{ErrorKind, ProviderError};
 use crate::model::{ModelError, Phase, ReplyStream};
-use crate::provider_error::{ErrorKind, ProviderError};
 use crate::reply::Reply;
+use crate::reply::event::ReplyEvent;
 
 /// Bytes of one reply and the decoder that reads them.
 pub(crate) struct LiveReply {
     source: Option<(Body, Box<dyn Decoder>)>,
-    queue: VecDeque<Event>,
+    queue: VecDeque<ReplyEvent>,
     /// The reply, once it is over.
     reply: Option<Reply>,
     idle: Duration,
@@ -41,14 +41,14 @@ impl LiveReply {
     }
 
     /// The same reply, after what happened before it.
-    pub(crate) fn after(mut self, mut news: VecDeque<Event>) -> Self {
+    pub(crate) fn after(mut self, mut news: VecDeque<ReplyEvent>) -> Self {
         news.append(&mut self.queue);
         self.queue = news;
         self
     }
 
     /// The first event, which stays in its place.
-    pub(crate) async fn peek(&mut self) -> Option<&Event> {
+    pub(crate) async fn peek(&mut self) -> Option<&ReplyEvent> {
         while self.queue.is_empty() && self.source.is_some() {
             self.read().await;
         }
@@ -88,7 +88,7 @@ impl LiveReply {
         {
             *error = ProviderError::new(ErrorKind::Truncated, failure);
             for event in &mut events {
-                if let Event::Error(told) = event {
+                if let ReplyEvent::Error(told) = event {
                     **told = error.clone();
                 }
             }
@@ -102,7 +102,7 @@ impl LiveReply {
 impl ReplyStream for LiveReply {
     /// Most events are there already: a future that only hands one over is much smaller than one
     /// that reads.
-    fn next<'s, 'f>(&'s mut self) -> Pin<Box<dyn Future<Output = Option<Event>> + Send + 'f>>
+    fn next<'s, 'f>(&'s mut self) -> Pin<Box<dyn Future<Output = Option<ReplyEvent>> + Send + 'f>>
     where
         's: 'f,
         Self: 'f,
@@ -118,7 +118,7 @@ impl ReplyStream for LiveReply {
     }
 
     fn finish(mut self: Box<Self>) -> Reply {
-        self.end(Some("the reply was given up".to_owned()));
+        self.end(Some("the reply was dropped".to_owned()));
         self.reply.take().unwrap_or_default()
     }
 }

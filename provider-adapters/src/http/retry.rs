@@ -60,7 +60,7 @@ impl Retry {
         self
     }
 
-    /// How long to wait before another try after so many; nothing if there is to be none. By
+    /// How long to wait before the next attempt; `None` if there is none. By
     /// `chance` it is a little sooner, so that clients that failed together do not come back
     /// together.
     pub(crate) fn delay(&self, tries: u32, failure: &Failure, chance: u8) -> Option<Duration> {
@@ -113,7 +113,7 @@ impl Hints {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::provider_error::{ErrorKind, ProviderError};
+    use crate::model::provider_error::{ErrorKind, ProviderError};
 
     fn failure(kind: ErrorKind, after: Option<u64>, should_retry: Option<bool>) -> Failure {
         let mut error = ProviderError::new(kind, "x");

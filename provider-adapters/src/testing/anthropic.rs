@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::asked::{Asked, Said, field, list, spec, string};
 use super::openai_chat::plain;
 use super::{Part, ScriptedReply, named_event};
-use crate::json_out::{Json, Object, typed};
-use crate::stop::StopReason;
+use crate::json::writer::{Json, Object, typed};
+use crate::reply::stop::StopReason;
 
 /// What stands for the proof that the provider thought a thought.
 const SIGNATURE: &str = "c2NyaXB0ZWQ=";

@@ -6,7 +6,7 @@ use mcp_jsonrpc::RawObject;
 use serde_json::Value;
 
 use super::{Answer, ScriptedReply, anthropic, gemini, openai_chat, openai_responses, prompt};
-use crate::tool::ToolSpec;
+use crate::request::tool::ToolSpec;
 use crate::wire::Wire;
 
 /// What a model is asked: enough of a request's body for a scripted model to act on.
@@ -25,13 +25,13 @@ pub struct Asked {
     pub tools: Vec<ToolSpec>,
     /// Whether it may call tools now.
     pub may_call: bool,
-    /// Whether the tools are told in the instructions and calls are to be written as text.
+    /// Whether the instructions describe the tools and calls are written as text.
     pub prompt_mode: bool,
     /// The conversation, in order.
     pub said: Vec<Said>,
 }
 
-/// One thing said in a conversation.
+/// One entry of a conversation.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Said {
@@ -117,7 +117,7 @@ impl Asked {
         Ok(asked)
     }
 
-    /// The last thing the user said.
+    /// The user's last message.
     pub fn question(&self) -> Option<&str> {
         self.said.iter().rev().find_map(|said| match said {
             Said::User(text) => Some(text.as_str()),

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::asked::{Asked, Said, field, list, spec, string};
 use super::{Call, Part, ScriptedReply, event};
-use crate::json_out::{Json, Object, typed};
-use crate::stop::StopReason;
+use crate::json::writer::{Json, Object, typed};
+use crate::reply::stop::StopReason;
 
 pub(super) fn stream(reply: &ScriptedReply) -> Vec<String> {
     let delta = |delta: Object<'_>| event(&chunk(reply, delta, Json::Null));

@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::asked::{Asked, Said, field, list, spec, string};
 use super::openai_chat::{plain, user};
 use super::{Part, ScriptedReply, named_event};
-use crate::json_out::{Json, Object, typed};
-use crate::stop::StopReason;
+use crate::json::writer::{Json, Object, typed};
+use crate::reply::stop::StopReason;
 
 pub(super) fn stream(reply: &ScriptedReply) -> Vec<String> {
     let mut events = Events::default();

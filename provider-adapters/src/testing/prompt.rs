@@ -3,9 +3,9 @@
 use mcp_jsonrpc::{RawJson, RawObject};
 
 use super::asked::{Asked, Said, ToolAnswer};
-use crate::prompt::CallFormat;
-use crate::prompt::instruction;
-use crate::tool::ToolSpec;
+use crate::request::tool::ToolSpec;
+use crate::wire::prompt::CallFormat;
+use crate::wire::prompt::instruction;
 
 /// The line after which the instructions list the tools.
 const LIST: &str = "\n# Tools\n";
@@ -15,8 +15,8 @@ pub(super) fn call(name: &str, arguments: &str) -> String {
     instruction::call(name, arguments, CallFormat::default())
 }
 
-/// If the tools are told in the instructions, takes them from there, and the results from what
-/// is said in the user's name.
+/// If the instructions describe the tools, takes them from there, and the results from the
+/// user's messages.
 pub(super) fn read(asked: &mut Asked) {
     if !asked.tools.is_empty() || !asked.system.contains("# How to write a call") {
         return;
@@ -61,7 +61,7 @@ fn tools(told: &str) -> Vec<ToolSpec> {
     tools
 }
 
-/// Splits what was said in the user's name into results and the user's own words.
+/// Splits a user's message into results and the user's own text.
 fn results(text: &str, said: &mut Vec<Said>) {
     let mut rest = text;
     while let Some((own, answer, after)) = next_result(rest) {

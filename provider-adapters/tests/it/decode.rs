@@ -16,7 +16,7 @@ fn corrected(fixture: &Fixture) -> Value {
             want["error"] = Value::Null;
             want["text"] = json!("ab");
             want["stop"] = json!({"neutral": "end", "raw": "STOP"});
-            want["usage"] = json!({"input": 82, "output": 17, "total": 99, "cache_read": null, "cache_write": null, "reasoning": null});
+            want["usage"] = json!({"input": 82, "output": 17, "cache_read": null, "cache_write": null, "reasoning": null});
         }
         _ => {}
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use provider_adapters::{
-    Adapter, Anthropic, Event, Expected, Gemini, OpenAiChat, OpenAiResponses, Reply, Wire,
+    Adapter, Anthropic, Expected, Gemini, OpenAiChat, OpenAiResponses, Reply, ReplyEvent, Wire,
 };
 
 /// A reply as bytes, and the wire it came over.
@@ -66,7 +66,7 @@ pub(crate) fn adapter(wire: Wire) -> Box<dyn Adapter> {
 pub(crate) fn decode<'a>(
     wire: Wire,
     pieces: impl IntoIterator<Item = &'a [u8]>,
-) -> (Vec<Event>, Reply) {
+) -> (Vec<ReplyEvent>, Reply) {
     let mut decoder = adapter(wire).decoder(Expected::default());
     let mut events = Vec::new();
     for piece in pieces {

@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use provider_adapters::{
-    Adapter, Conversation, Event, OpenAiChat, PromptMode, Reply, Request, ToolResult, ToolSpec,
-    Wire,
+    Adapter, Conversation, OpenAiChat, PromptMode, Reply, ReplyEvent, Request, ToolResult,
+    ToolSpec, Wire,
 };
 use serde_json::Value;
 
@@ -39,7 +39,7 @@ pub(crate) fn adapter(wire: Wire) -> Box<dyn Adapter> {
     }
 }
 
-fn ask(adapter: &dyn Adapter, request: &Request, file: &str) -> (Value, Vec<Event>, Reply) {
+fn ask(adapter: &dyn Adapter, request: &Request, file: &str) -> (Value, Vec<ReplyEvent>, Reply) {
     let path = fixture::folder().join(format!("../golden/{}.{file}.sse", adapter.wire()));
     let encoded = adapter.encode(request).unwrap();
     let body = serde_json::from_slice(&encoded.request.body).unwrap();
@@ -83,7 +83,7 @@ fn play(wire: Wire) -> (Value, Value, String) {
         Wire::Anthropic => assert_eq!(call.id, "toolu_01ABCDEFGHIJKLMNOPQRST"),
         _ => assert!(call.generated),
     }
-    let starts = |event: &&Event| matches!(event, Event::ToolCallStart { .. });
+    let starts = |event: &&ReplyEvent| matches!(event, ReplyEvent::ToolCallStart { .. });
     assert_eq!(events.iter().filter(starts).count(), 1, "one start a call");
 
     let result = ToolResult::text(call.id.clone(), "1684713600000");

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use provider_adapters::{
-    Adapter, Anthropic, Conversation, ErrorKind, Event, HttpModel, Model, ModelError, OpenAiChat,
-    Reply, Request, Retry, ToolSpec,
+    Adapter, Anthropic, Conversation, ErrorKind, HttpModel, Model, ModelError, OpenAiChat, Reply,
+    ReplyEvent, Request, Retry, ToolSpec,
 };
 
 use self::server::{Answer, Server};
@@ -40,7 +40,10 @@ fn model(server: &Server) -> HttpModel<Anthropic> {
         .with_retry(Retry::default().with_first_delay(Duration::ZERO))
 }
 
-async fn play(model: &dyn Model, request: &Request) -> Result<(Vec<Event>, Reply), ModelError> {
+async fn play(
+    model: &dyn Model,
+    request: &Request,
+) -> Result<(Vec<ReplyEvent>, Reply), ModelError> {
     let mut stream = model.start(request).await?;
     let mut events = Vec::new();
     while let Some(event) = stream.next().await {

@@ -2,9 +2,9 @@
 
 use mcp_jsonrpc::model::{AudioContent, CallToolResult, ContentBlock, ImageContent};
 use provider_adapters::{
-    Adapter, Arguments, AssistantPart, AssistantTurn, CallProblem, Conversation, Event, Gemini,
-    History, OpenAiChat, Repair, Reply, SystemTurn, ToolCall, ToolResult, ToolSpec, Turn, Unpaired,
-    UserPart, UserTurn, Wire, flatten, messages_of,
+    Adapter, Arguments, AssistantPart, AssistantTurn, CallProblem, Conversation, Gemini, History,
+    OpenAiChat, Repair, Reply, ReplyEvent, SystemTurn, ToolCall, ToolResult, ToolSpec, Turn,
+    Unpaired, Usage, UserPart, UserTurn, Wire, flatten, messages_of,
 };
 use serde_json::{Value, json};
 
@@ -290,11 +290,14 @@ fn tool_call_events_carry_id_name_and_arguments() {
             json!({"type": "tool_call_chunk", "tool_call_id": "call_A1", "tool_call_arguments_chunk": "is\"}"}),
             json!({"type": "tool_call_end", "tool_call_id": "call_A1", "tool_call_name": "get_weather",
                    "tool_call_arguments_complete": "{\"city\":\"Paris\"}", "complete": true}),
-            json!({"type": "usage", "input": 82, "output": 17, "total": 99, "reasoning": 0, "cache_read": 0}),
+            json!({"type": "usage", "input": 82, "output": 17, "reasoning": 0, "cache_read": 0}),
             json!({"type": "stop", "reason": "tool_use", "raw": "tool_calls"}),
         ]
     );
-    assert!(matches!(Event::Usage(Default::default()), Event::Usage(_)));
+    assert!(matches!(
+        ReplyEvent::Usage(Default::default()),
+        ReplyEvent::Usage(_)
+    ));
 }
 
 /// Messages out of a payload, a result as messages, an assistant's message with its calls, and
@@ -334,13 +337,59 @@ fn a_reply_is_a_turn_once_its_calls_have_results() {
 }
 
 #[test]
-fn tokens_are_summed_by_each_wires_way_of_counting() {
-    let usage: provider_adapters::Usage = serde_json::from_value(
-        json!({"input": 10, "output": 5, "cache_read": 3, "cache_write": 2, "reasoning": 4}),
-    )
-    .unwrap();
-    assert_eq!(Wire::Anthropic.sum(&usage), (Some(15), Some(5)));
-    assert_eq!(Wire::Gemini.sum(&usage), (Some(10), Some(9)));
-    assert_eq!(Wire::OpenAiChat.sum(&usage), (Some(10), Some(5)));
-    assert_eq!(Wire::OpenAiChat.sum(&Default::default()), (None, None));
+fn usage_means_the_same_on_every_wire() {
+    // 10 fresh, 3 cached and 2 newly cached tokens; 5 tokens of text and 4 of reasoning.
+    let replies = [
+        (
+            Wire::Anthropic,
+            json!({"usage": {"input_tokens": 10, "cache_read_input_tokens": 3, "cache_creation_input_tokens": 2,
+                "output_tokens": 9, "output_tokens_details": {"thinking_tokens": 4}}}),
+        ),
+        (
+            Wire::Gemini,
+            json!({"usageMetadata": {"promptTokenCount": 15, "cachedContentTokenCount": 3,
+                "candidatesTokenCount": 5, "thoughtsTokenCount": 4, "totalTokenCount": 24}}),
+        ),
+        (
+            Wire::OpenAiChat,
+            json!({"usage": {"prompt_tokens": 15, "prompt_tokens_details": {"cached_tokens": 3, "cache_write_tokens": 2},
+                "completion_tokens": 9, "completion_tokens_details": {"reasoning_tokens": 4}, "total_tokens": 24}}),
+        ),
+        (
+            Wire::OpenAiResponses,
+            json!({"object": "response", "usage": {"input_tokens": 15, "input_tokens_details": {"cached_tokens": 3, "cache_write_tokens": 2},
+                "output_tokens": 9, "output_tokens_details": {"reasoning_tokens": 4}, "total_tokens": 24}}),
+        ),
+    ];
+    for (wire, body) in replies {
+        let mut decoder = adapter(wire).decoder(Default::default());
+        let mut events = Vec::new();
+        decoder.push(body.to_string().as_bytes(), &mut events);
+        let usage = decoder.finish(&mut events).usage;
+        assert_eq!((usage.input, usage.output), (Some(15), Some(9)), "{wire}");
+        assert_eq!(
+            (usage.cache_read, usage.reasoning),
+            (Some(3), Some(4)),
+            "{wire}"
+        );
+        assert_eq!(usage.total(), Some(24), "{wire}");
+    }
+    assert_eq!(Usage::default().total(), None);
+}
+
+#[test]
+fn usage_that_comes_in_parts_adds_up() {
+    let events = [
+        r#"{"type":"message_start","message":{"usage":{"input_tokens":10,"cache_read_input_tokens":3,"output_tokens":1}}}"#,
+        r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"input_tokens":10,"output_tokens":9}}"#,
+    ];
+    let stream: String = events
+        .iter()
+        .map(|event| format!("data: {event}\n\n"))
+        .collect();
+    let mut decoder = adapter(Wire::Anthropic).decoder(Default::default());
+    let mut events = Vec::new();
+    decoder.push(stream.as_bytes(), &mut events);
+    let usage = decoder.finish(&mut events).usage;
+    assert_eq!((usage.input, usage.output), (Some(13), Some(9)));
 }

@@ -6,7 +6,7 @@ mod chat;
 mod gemini;
 mod responses;
 
-use provider_adapters::{Adapter, Event, Expected, Reply};
+use provider_adapters::{Adapter, Expected, Reply, ReplyEvent};
 
 /// What comes out of these bytes: whole, and byte by byte.
 #[track_caller]
@@ -28,15 +28,15 @@ fn read(adapter: &dyn Adapter, bytes: &str) -> Reply {
 
 /// Starts come before chunks, chunks before ends, and every start has its end.
 #[track_caller]
-fn check_order(events: &[Event]) {
+fn check_order(events: &[ReplyEvent]) {
     let mut open: Vec<String> = Vec::new();
     for event in events {
         match event {
-            Event::ToolCallStart { tool_call_id, .. } => open.push(tool_call_id.to_string()),
-            Event::ToolCallChunk { tool_call_id, .. } => {
+            ReplyEvent::ToolCallStart { tool_call_id, .. } => open.push(tool_call_id.to_string()),
+            ReplyEvent::ToolCallChunk { tool_call_id, .. } => {
                 assert!(open.contains(&tool_call_id.to_string()), "{events:?}");
             }
-            Event::ToolCallEnd { tool_call_id, .. } => {
+            ReplyEvent::ToolCallEnd { tool_call_id, .. } => {
                 let at = open
                     .iter()
                     .position(|id| *id == tool_call_id.to_string())

@@ -387,7 +387,6 @@ pub(super) async fn answer(
     let agent = bench.agent(&talk.conversation().id);
     let model = Model {
         name: &bench.choice.name(),
-        wire: bench.choice.wire,
         servers: &bench.servers,
     };
     let ended = drive(talk, &agent, model, console).await;

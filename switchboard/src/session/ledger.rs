@@ -6,7 +6,7 @@ use std::sync::Arc;
 use agent_loop::{CallNumber, Run, RunEvent, Status, ToolCallRecord};
 use mcp_client::Parked;
 use mcp_jsonrpc::RawJson;
-use provider_adapters::{Turn, Wire};
+use provider_adapters::Turn;
 use serde_json::{Value, json};
 
 use crate::session::announce::Announcer;
@@ -33,7 +33,6 @@ pub struct Ledger {
     pub(super) run: RunRow,
     pub(super) servers: Vec<Server>,
     pub(super) model: String,
-    pub(super) wire: Wire,
     pub(super) calls: BTreeMap<CallNumber, ToolCall>,
     pub(super) questions: BTreeMap<CallNumber, (PendingId, PendingKind)>,
     /// What is asked while calls run, and the calls that may be the reason.
@@ -394,9 +393,8 @@ impl Ledger {
             self.rounds,
             self.model.clone(),
         );
-        let (input, output) = self.wire.sum(usage);
-        row.input = input.unwrap_or(0);
-        row.output = output.unwrap_or(0);
+        row.input = usage.input.unwrap_or(0);
+        row.output = usage.output.unwrap_or(0);
         row.cache_read = usage.cache_read.unwrap_or(0);
         row.cache_write = usage.cache_write.unwrap_or(0);
         row.cost_micros = cost;

@@ -193,7 +193,6 @@ mod tests {
     };
     use async_trait::async_trait;
     use mcp_manager::QueueReason;
-    use provider_adapters::Wire;
 
     use super::*;
     use crate::session::{Model, Talk};
@@ -240,7 +239,6 @@ mod tests {
             &agent,
             Model {
                 name: "scripted",
-                wire: Wire::OpenAiChat,
                 servers: &[],
             },
         );

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use agent_loop::{Agent, Policy, Reason, Run, RunLimits};
-use provider_adapters::{Conversation as Words, Wire};
+use provider_adapters::Conversation as Words;
 
 use crate::brief::brief;
 use crate::session::error::SessionError;
@@ -398,7 +398,6 @@ impl Talk {
     /// Drives the answer with a model and tools.
     pub fn turn<'t>(&'t mut self, agent: &Agent, model: Model<'_>) -> Turn<'t> {
         model.name.clone_into(&mut self.ledger.model);
-        self.ledger.wire = model.wire;
         self.ledger.servers = model.servers.to_vec();
         Turn::new(agent.session(&mut self.run), &mut self.ledger)
     }
@@ -409,8 +408,6 @@ impl Talk {
 pub struct Model<'a> {
     /// The model's name, as in `openai/gpt-5`.
     pub name: &'a str,
-    /// The wire it is spoken to on.
-    pub wire: Wire,
     /// The user's stored servers.
     pub servers: &'a [Server],
 }
@@ -433,7 +430,6 @@ fn ledger(
         run,
         servers: Vec::new(),
         model: String::new(),
-        wire: Wire::OpenAiChat,
         calls: BTreeMap::new(),
         questions: BTreeMap::new(),
         live: BTreeMap::new(),

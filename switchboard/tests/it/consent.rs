@@ -13,7 +13,6 @@ use agent_loop::{
 };
 use parking_lot::Mutex;
 use proptest::prelude::*;
-use provider_adapters::Wire;
 use switchboard::session::{Decided, Model, SessionError, Talk, Turn};
 use switchboard::store::{
     CallStatus, Change, Conversation, ConversationId, Server, ServerKind, Span, Store, UserId,
@@ -147,7 +146,6 @@ impl Stage {
     async fn obey(&self, talk: &mut Talk, commands: &mut Commands) -> Option<()> {
         let model = Model {
             name: "scripted",
-            wire: Wire::OpenAiChat,
             servers: &self.rows,
         };
         let mut driver = Driver {

@@ -9,7 +9,6 @@ use mcp_client::ClientBuilder;
 use mcp_manager::{Connector, Manager, ServerConfig, StdioEndpoint, Wait};
 use mcp_transport::memory::{self, MemoryConnect, MemoryTransport};
 use mcp_transport::{BoxError, Incoming, Outgoing, Transport as _};
-use provider_adapters::Wire;
 use serde_json::{Value, json};
 use switchboard::session::{Model, Talk};
 use switchboard::store::{
@@ -79,7 +78,6 @@ async fn a_conversation_calls_a_server_in_memory_and_is_stored() {
     let agent = Agent::new(model, "scripted", ManagedTools::new(manager.clone()));
     let model = Model {
         name: "scripted",
-        wire: Wire::OpenAiChat,
         servers: &[],
     };
     let mut turn = talk.turn(&agent, model);

@@ -8,7 +8,7 @@ use agent_loop::{Agent, Answer, Approval, Mode, Outcome, Policy, RunEvent, RunLi
 use futures_util::FutureExt as _;
 use proptest::prelude::*;
 use provider_adapters::{
-    Arguments, AssistantPart, Reply, Request, Stop, StopReason, ToolCall, Turn as Said, Wire,
+    Arguments, AssistantPart, Reply, Request, Stop, StopReason, ToolCall, Turn as Said,
 };
 use switchboard::session::{Model, SessionError, Talk, fork};
 use switchboard::store::{
@@ -19,7 +19,6 @@ use crate::mortal::Mortal;
 
 const MODEL: Model<'static> = Model {
     name: "scripted",
-    wire: Wire::OpenAiChat,
     servers: &[],
 };
 

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use provider_adapters::{Adapter, AssistantPart, Event, Expected, Reply, ToolSpec};
+use provider_adapters::{Adapter, AssistantPart, ReplyEvent, Expected, Reply, ToolSpec};
 
 use crate::however_cut;
 
@@ -57,21 +57,21 @@ struct Told {
 }
 
 impl Told {
-    fn by(events: &[Event]) -> Self {
+    fn by(events: &[ReplyEvent]) -> Self {
         let mut told = Self::default();
         for event in events {
             match event {
-                Event::Text { text } => told.text += text.len(),
-                Event::Reasoning { text } => told.reasoning += text.len(),
-                Event::Refusal { text } => told.refusal += text.len(),
-                Event::Media(_) => told.media += 1,
-                Event::ToolCallStart { tool_call_id, .. } => {
+                ReplyEvent::Text { text } => told.text += text.len(),
+                ReplyEvent::Reasoning { text } => told.reasoning += text.len(),
+                ReplyEvent::Refusal { text } => told.refusal += text.len(),
+                ReplyEvent::Media(_) => told.media += 1,
+                ReplyEvent::ToolCallStart { tool_call_id, .. } => {
                     let begun = told
                         .calls
                         .insert(tool_call_id.as_str().to_owned(), Default::default());
                     assert!(begun.is_none(), "{tool_call_id:?} begins twice");
                 }
-                Event::ToolCallChunk {
+                ReplyEvent::ToolCallChunk {
                     tool_call_id,
                     tool_call_arguments_chunk,
                 } => {
@@ -79,7 +79,7 @@ impl Told {
                     assert!(call.1.is_none(), "{tool_call_id:?} goes on after its end");
                     call.0.push_str(tool_call_arguments_chunk);
                 }
-                Event::ToolCallEnd {
+                ReplyEvent::ToolCallEnd {
                     tool_call_id,
                     tool_call_arguments_complete,
                     complete,
@@ -89,8 +89,8 @@ impl Told {
                     assert!(call.1.is_none(), "{tool_call_id:?} ends twice");
                     call.1 = Some((tool_call_arguments_complete.clone(), *complete));
                 }
-                Event::Stop(_) => told.stops += 1,
-                Event::Error(_) => told.errors += 1,
+                ReplyEvent::Stop(_) => told.stops += 1,
+                ReplyEvent::Error(_) => told.errors += 1,
                 _ => {}
             }
         }

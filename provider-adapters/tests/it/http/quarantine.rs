@@ -1,7 +1,7 @@
 //! A tool that the provider refuses.
 
 use provider_adapters::{
-    Adapter, Event, Gemini, HttpModel, Model as _, OpenAiChat, OpenAiResponses, StopReason,
+    Adapter, Gemini, HttpModel, Model as _, OpenAiChat, OpenAiResponses, ReplyEvent, StopReason,
 };
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ async fn a_refused_tool_is_quarantined_and_the_rest_goes_on() {
     let model = model(&server);
     let request = request(model.adapter(), &["a", "b", "c"]);
     let (events, reply) = play(&model, &request).await.unwrap();
-    let Some(Event::ToolQuarantined { tool, reason }) = events.first() else {
+    let Some(ReplyEvent::ToolQuarantined { tool, reason }) = events.first() else {
         panic!("{events:?}")
     };
     assert_eq!((tool.as_str(), reply.text().as_str()), ("b", "Hello."));
@@ -89,7 +89,7 @@ async fn a_refused_tool_is_found_whoever_refuses_it() {
             .await
             .unwrap();
         let told =
-            matches!(events.first(), Some(Event::ToolQuarantined { tool, .. }) if tool == "b");
+            matches!(events.first(), Some(ReplyEvent::ToolQuarantined { tool, .. }) if tool == "b");
         assert!(told, "{events:?}");
         assert_eq!(reply.stop_reason(), Some(StopReason::End));
         let sent = server.asked()[1].body["tools"].to_string();

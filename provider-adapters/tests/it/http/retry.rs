@@ -1,7 +1,7 @@
 //! Who is asked again, and when.
 
 use provider_adapters::{
-    ErrorKind, Event, Gemini, HttpModel, Model as _, ModelError, Retry, StopReason,
+    ErrorKind, Gemini, HttpModel, Model as _, ModelError, ReplyEvent, Retry, StopReason,
 };
 
 use super::server::{Answer, Server};
@@ -69,7 +69,11 @@ async fn a_reply_that_fails_half_way_is_told_and_not_repeated() {
     let model = model(&server);
     let (events, reply) = play(&model, &request(model.adapter(), &[])).await.unwrap();
     assert_eq!((reply.text().as_str(), server.asked().len()), ("part", 1));
-    assert!(events.iter().any(|event| matches!(event, Event::Error(_))));
+    assert!(
+        events
+            .iter()
+            .any(|event| matches!(event, ReplyEvent::Error(_)))
+    );
     let failed = model.ask(&request(model.adapter(), &[])).await;
     assert_eq!(failed.unwrap().stop_reason(), Some(StopReason::End));
 }

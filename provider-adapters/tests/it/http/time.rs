@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use provider_adapters::{
-    ErrorKind, Event, Model as _, ModelError, Phase, Retry, StopReason, Timeouts,
+    ErrorKind, Model as _, ModelError, Phase, ReplyEvent, Retry, StopReason, Timeouts,
 };
 
 use super::server::{Answer, Server};
@@ -43,7 +43,7 @@ async fn dropping_the_stream_hangs_up() {
     let mut server = Server::start(vec![begun().stalling()]).await;
     let model = model(&server);
     let mut stream = model.start(&request(model.adapter(), &[])).await.unwrap();
-    assert!(matches!(stream.next().await, Some(Event::Text { .. })));
+    assert!(matches!(stream.next().await, Some(ReplyEvent::Text { .. })));
     drop(stream);
     server.hang_ups.recv().await.unwrap();
 }

@@ -213,7 +213,6 @@ impl Task {
         let name = plan.choice.name();
         let model = Model {
             name: &name,
-            wire: plan.choice.wire,
             servers,
         };
         let mut turn = self.talk.turn(&agent, model);

@@ -1,0 +1,211 @@
+//! What tools answer, in pieces every wire knows.
+
+use std::borrow::Cow;
+
+use mcp_jsonrpc::model::ContentBlock;
+
+use crate::conversation::media::{Media, MediaSource};
+use crate::conversation::part::UserPart;
+use crate::conversation::tool_result::ToolResult;
+use crate::json::text::minify;
+use crate::request::Omitted;
+
+/// MCP content as one text: text as it is, anything else by its kind, one line each.
+///
+/// ```
+/// use mcp_jsonrpc::model::{ContentBlock, ImageContent};
+///
+/// let image = ContentBlock::Image(ImageContent::new("iVBORw0=", "image/png"));
+/// assert_eq!(provider_adapters::flatten(&[ContentBlock::text("Done."), image]), "Done.\n[Image: image/png]");
+/// ```
+pub fn flatten(content: &[ContentBlock]) -> String {
+    let lines: Vec<String> = content
+        .iter()
+        .map(|block| piece(block).into_text())
+        .collect();
+    lines.join("\n")
+}
+
+/// A piece of content.
+#[derive(Clone, Debug)]
+pub(crate) enum Piece<'a> {
+    Text(Cow<'a, str>),
+    Media(MediaRef<'a>),
+}
+
+/// An image, a sound or a file, borrowed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MediaRef<'a> {
+    pub(crate) kind: Kind,
+    pub(crate) mime_type: Option<&'a str>,
+    pub(crate) name: Option<&'a str>,
+    pub(crate) source: SourceRef<'a>,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Kind {
+    Image,
+    Audio,
+    File,
+}
+
+/// Where the bytes are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum SourceRef<'a> {
+    Data(&'a str),
+    Url(&'a str),
+    FileId(&'a str),
+}
+
+impl<'a> Piece<'a> {
+    /// The piece as text.
+    fn into_text(self) -> String {
+        match self {
+            Self::Text(text) => text.into_owned(),
+            Self::Media(media) => media.placeholder(),
+        }
+    }
+}
+
+impl<'a> MediaRef<'a> {
+    pub(crate) fn new(kind: Kind, media: &'a Media) -> Self {
+        Self {
+            kind,
+            mime_type: media.mime_type.as_deref(),
+            name: media.name.as_deref(),
+            source: match &media.source {
+                MediaSource::Data(data) => SourceRef::Data(data),
+                MediaSource::Url(url) => SourceRef::Url(url),
+                MediaSource::FileId(id) => SourceRef::FileId(id),
+            },
+        }
+    }
+
+    /// Leaves it out and returns the placeholder for the model.
+    pub(crate) fn omit(&self, omitted: &mut Vec<Omitted>) -> String {
+        let placeholder = self.placeholder();
+        omitted.push(Omitted::Media(placeholder.clone()));
+        placeholder
+    }
+
+    /// The placeholder for content that cannot be sent.
+    pub(crate) fn placeholder(&self) -> String {
+        let kind = match self.kind {
+            Kind::Image => "Image",
+            Kind::Audio => "Audio",
+            Kind::File => "File",
+        };
+        let what = match self.source {
+            SourceRef::Url(place) | SourceRef::FileId(place) => Some(place),
+            SourceRef::Data(_) if self.kind == Kind::File => self.name.or(self.mime_type),
+            SourceRef::Data(_) => self.mime_type,
+        };
+        format!("[{kind}: {}]", what.unwrap_or("unknown"))
+    }
+
+    /// Whether the bytes, if they are here, are of a kind that `knows` knows. Of bytes elsewhere
+    /// the provider will see for itself.
+    pub(crate) fn is_known(&self, knows: impl FnOnce(&str) -> bool) -> bool {
+        match self.source {
+            SourceRef::Data(_) => self.mime_type.is_some_and(knows),
+            _ => true,
+        }
+    }
+
+    /// The bytes in base64, if they are here and not more than `limit`.
+    pub(crate) fn data(&self, limit: usize) -> Option<&'a str> {
+        match self.source {
+            SourceRef::Data(data) if data.len() <= limit => Some(data),
+            _ => None,
+        }
+    }
+
+    /// The bytes as a `data:` URL, or where they are on the web.
+    pub(crate) fn url(&self, limit: usize) -> Option<Cow<'a, str>> {
+        match self.source {
+            SourceRef::Url(url) => Some(Cow::Borrowed(url)),
+            _ => {
+                let (mime_type, data) = (self.mime_type?, self.data(limit)?);
+                Some(Cow::Owned(format!("data:{mime_type};base64,{data}")))
+            }
+        }
+    }
+}
+
+/// What the user says, in pieces.
+pub(crate) fn user_piece(part: &UserPart) -> Piece<'_> {
+    match part {
+        UserPart::Text { text } => Piece::Text(Cow::Borrowed(text)),
+        UserPart::Image(media) => Piece::Media(MediaRef::new(Kind::Image, media)),
+        UserPart::Audio(media) => Piece::Media(MediaRef::new(Kind::Audio, media)),
+        UserPart::File(media) => Piece::Media(MediaRef::new(Kind::File, media)),
+    }
+}
+
+/// What a tool answered, in pieces. Structured content counts only where there is nothing else.
+pub(crate) fn result_pieces(result: &ToolResult) -> Vec<Piece<'_>> {
+    match (&result.structured, result.content.is_empty()) {
+        (Some(structured), true) => vec![Piece::Text(Cow::Owned(minify(structured.get())))],
+        _ => result.content.iter().map(piece).collect(),
+    }
+}
+
+fn piece(block: &ContentBlock) -> Piece<'_> {
+    let data = |kind, mime_type, data| {
+        Piece::Media(MediaRef {
+            kind,
+            mime_type,
+            name: None,
+            source: SourceRef::Data(data),
+        })
+    };
+    match block {
+        ContentBlock::Text(content) => Piece::Text(Cow::Borrowed(&content.text)),
+        ContentBlock::Image(content) => {
+            data(Kind::Image, Some(content.mime_type.as_str()), &content.data)
+        }
+        ContentBlock::Audio(content) => {
+            data(Kind::Audio, Some(content.mime_type.as_str()), &content.data)
+        }
+        ContentBlock::ResourceLink(link) => {
+            let name = link.title.as_deref().unwrap_or(&link.name);
+            Piece::Text(Cow::Owned(format!("[Resource: {name} <{}>]", link.uri)))
+        }
+        ContentBlock::Resource(content) => {
+            let resource = &content.resource;
+            match (&resource.text, &resource.blob) {
+                (Some(text), _) => Piece::Text(Cow::Borrowed(text)),
+                (None, Some(blob)) => {
+                    let mime_type = resource.mime_type.as_deref();
+                    let kind = match mime_type.and_then(|kind| kind.split('/').next()) {
+                        Some("image") => Kind::Image,
+                        Some("audio") => Kind::Audio,
+                        _ => Kind::File,
+                    };
+                    let source = SourceRef::Data(blob);
+                    Piece::Media(MediaRef {
+                        kind,
+                        mime_type,
+                        name: Some(&resource.uri),
+                        source,
+                    })
+                }
+                (None, None) => Piece::Text(Cow::Owned(format!("[Resource: {}]", resource.uri))),
+            }
+        }
+        _ => Piece::Text(Cow::Borrowed("[Content of an unknown kind]")),
+    }
+}
+
+/// The kinds of image that every provider with eyes knows.
+pub(crate) fn is_web_image(mime_type: &str) -> bool {
+    matches!(
+        mime_type,
+        "image/png" | "image/jpeg" | "image/webp" | "image/gif"
+    )
+}
+
+/// The kinds of file that can be read as a document.
+pub(crate) fn is_document(mime_type: &str) -> bool {
+    mime_type == "application/pdf" || mime_type.starts_with("text/")
+}

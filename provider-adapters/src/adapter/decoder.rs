@@ -1,0 +1,222 @@
+//! From bytes to events and a reply: what all wires share.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::adapter::assembly::Assembly;
+use crate::adapter::error_body;
+use crate::adapter::limits::RequestLimits;
+use crate::adapter::sse::Sse;
+use crate::conversation::native::Native;
+use crate::model::provider_error::ErrorKind;
+use crate::reply::Reply;
+use crate::reply::event::ReplyEvent;
+use crate::request::tool_set::ToolSet;
+
+/// Reads one reply, streamed or not: bytes in, in any chunks, events out, and the whole reply at
+/// the end. Does no IO, never panics, and takes time linear in the bytes.
+pub trait Decoder: fmt::Debug + Send {
+    /// Takes the next bytes in and appends what happens to `events`.
+    fn push(&mut self, bytes: &[u8], events: &mut Vec<ReplyEvent>);
+
+    /// Whether the reply is complete, so that the rest of the stream need not be awaited.
+    fn is_done(&self) -> bool;
+
+    /// Nothing more comes: the last events, and the reply.
+    fn finish(self: Box<Self>, events: &mut Vec<ReplyEvent>) -> Reply;
+}
+
+/// What a decoder must know of the request whose reply it reads.
+#[derive(Clone, Debug, Default)]
+pub struct Expected {
+    pub(crate) tools: Arc<ToolSet>,
+    /// Makes the ids of calls that come without one; other for every request.
+    pub(crate) seed: u64,
+    pub(crate) limits: RequestLimits,
+}
+
+impl Expected {
+    /// A reply to a request with these tools.
+    pub fn new(tools: Arc<ToolSet>) -> Self {
+        Self {
+            tools,
+            ..Self::default()
+        }
+    }
+
+    /// The same, for a decoder that must not turn names and arguments back.
+    pub(crate) fn without_tools(&self) -> Self {
+        Self {
+            tools: Arc::default(),
+            ..self.clone()
+        }
+    }
+
+    /// With these bounds.
+    #[must_use]
+    pub fn with_limits(mut self, limits: RequestLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// With this number to make ids of, for calls that come without one.
+    #[must_use]
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+}
+
+/// What differs from wire to wire.
+pub(crate) trait Frames: fmt::Debug + Send {
+    /// One server-sent event.
+    fn event(&mut self, name: &[u8], data: &[u8], turn: &mut Assembly);
+
+    /// A whole reply that was not streamed.
+    fn body(&mut self, json: &[u8], turn: &mut Assembly);
+
+    /// Whether the wire's own end mark has come.
+    fn is_done(&self) -> bool;
+
+    /// Nothing more comes.
+    fn end(&mut self, _turn: &mut Assembly) {}
+
+    /// The provider's own words, once everything is there.
+    fn native(&mut self, reply: &Reply) -> Option<Native>;
+}
+
+/// A decoder for one wire.
+#[derive(Debug)]
+pub(crate) struct WireDecoder<F> {
+    framing: Framing,
+    frames: F,
+    turn: Assembly,
+    bytes_left: usize,
+    event_bytes: usize,
+}
+
+#[derive(Debug)]
+enum Framing {
+    /// Nothing but blanks so far.
+    Unknown,
+    Sse(Sse),
+    /// Not a stream, whatever was asked for.
+    Whole(Vec<u8>),
+}
+
+impl<F: Frames> WireDecoder<F> {
+    pub(crate) fn new(frames: F, expected: Expected) -> Self {
+        Self {
+            framing: Framing::Unknown,
+            frames,
+            bytes_left: expected.limits.reply_bytes,
+            event_bytes: expected.limits.event_bytes,
+            turn: Assembly::new(expected),
+        }
+    }
+
+    fn take(&mut self, bytes: &[u8]) {
+        if self.turn.has_failed() || self.frames.is_done() {
+            return;
+        }
+        match self.bytes_left.checked_sub(bytes.len()) {
+            Some(left) => self.bytes_left = left,
+            None => {
+                return self
+                    .turn
+                    .fail(ErrorKind::TooLarge, "the reply has too many bytes");
+            }
+        }
+        let mut bytes = bytes;
+        if let Framing::Unknown = self.framing {
+            bytes = without_blanks(bytes);
+            self.framing = match bytes.first() {
+                None => return,
+                Some(b'{' | b'[' | b'<') => Framing::Whole(Vec::new()),
+                Some(_) => Framing::Sse(Sse::new(self.event_bytes)),
+            };
+        }
+        let Self {
+            framing,
+            frames,
+            turn,
+            ..
+        } = self;
+        match framing {
+            Framing::Unknown => {}
+            Framing::Whole(body) => body.extend_from_slice(bytes),
+            Framing::Sse(sse) => {
+                let mut sink = |name: &[u8], data: &[u8]| event(frames, name, data, turn);
+                if sse.push(bytes, &mut sink).is_err() {
+                    turn.fail(
+                        ErrorKind::TooLarge,
+                        "one event of the reply has too many bytes",
+                    );
+                }
+            }
+        }
+    }
+
+    fn end(&mut self) -> Reply {
+        let Self {
+            framing,
+            frames,
+            turn,
+            ..
+        } = self;
+        match framing {
+            Framing::Unknown => {}
+            Framing::Sse(sse) => {
+                sse.finish(&mut |name: &[u8], data: &[u8]| event(frames, name, data, turn));
+            }
+            Framing::Whole(body) if body.first() == Some(&b'<') => {
+                turn.fail_with(error_body::read(None, body));
+            }
+            Framing::Whole(body) => match error_body::find(body) {
+                Some(error) => turn.fail_with(error),
+                None => frames.body(body, turn),
+            },
+        }
+        frames.end(turn);
+        let mut reply = turn.finish();
+        reply.native = frames
+            .native(&reply)
+            .filter(|native| !native.items.is_empty());
+        reply
+    }
+}
+
+fn event<F: Frames>(frames: &mut F, name: &[u8], data: &[u8], turn: &mut Assembly) {
+    if !frames.is_done() && !turn.has_failed() {
+        frames.event(name, data, turn);
+    }
+}
+
+/// `bytes` without the blanks and the byte order mark before them.
+fn without_blanks(bytes: &[u8]) -> &[u8] {
+    let blank = |byte: &u8| b" \t\r\n\xEF\xBB\xBF".contains(byte);
+    let first = bytes
+        .iter()
+        .position(|byte| !blank(byte))
+        .unwrap_or(bytes.len());
+    bytes.get(first..).unwrap_or_default()
+}
+
+impl<F: Frames> Decoder for WireDecoder<F> {
+    fn push(&mut self, bytes: &[u8], events: &mut Vec<ReplyEvent>) {
+        std::mem::swap(&mut self.turn.events, events);
+        self.take(bytes);
+        std::mem::swap(&mut self.turn.events, events);
+    }
+
+    fn is_done(&self) -> bool {
+        self.frames.is_done() || self.turn.has_failed()
+    }
+
+    fn finish(mut self: Box<Self>, events: &mut Vec<ReplyEvent>) -> Reply {
+        std::mem::swap(&mut self.turn.events, events);
+        let reply = self.end();
+        std::mem::swap(&mut self.turn.events, events);
+        reply
+    }
+}

@@ -1,0 +1,74 @@
+//! Images, sound and files.
+
+use serde::{Deserialize, Serialize};
+
+/// An image, a sound or a file.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Media {
+    /// Its media type, such as `image/png`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mime_type: Option<String>,
+    /// A file's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Where its bytes are.
+    #[serde(flatten)]
+    pub source: MediaSource,
+}
+
+/// Where the bytes of an image, a sound or a file are.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum MediaSource {
+    /// Here, in base64.
+    Data(String),
+    /// On the web; the provider fetches them.
+    Url(String),
+    /// At the provider, under this id.
+    FileId(String),
+}
+
+impl Media {
+    /// Bytes in base64.
+    pub fn data(mime_type: impl Into<String>, base64: impl Into<String>) -> Self {
+        Self {
+            mime_type: Some(mime_type.into()),
+            name: None,
+            source: MediaSource::Data(base64.into()),
+        }
+    }
+
+    /// Bytes on the web.
+    pub fn url(url: impl Into<String>) -> Self {
+        Self {
+            mime_type: None,
+            name: None,
+            source: MediaSource::Url(url.into()),
+        }
+    }
+
+    /// Bytes the provider already has.
+    pub fn file_id(id: impl Into<String>) -> Self {
+        Self {
+            mime_type: None,
+            name: None,
+            source: MediaSource::FileId(id.into()),
+        }
+    }
+
+    /// With the media type, where the source does not tell it.
+    #[must_use]
+    pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
+        self.mime_type = Some(mime_type.into());
+        self
+    }
+
+    /// With a file name.
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+}

@@ -1,0 +1,21 @@
+//! A provider's own form of a turn.
+
+use mcp_jsonrpc::RawJson;
+use serde::{Deserialize, Serialize};
+
+use crate::wire::Wire;
+
+/// A turn as its provider wrote it, including signatures and encrypted reasoning.
+///
+/// The same provider gets it back in place and unchanged; no other provider ever sees it.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Native {
+    /// The wire it came over.
+    pub wire: Wire,
+    /// The dialect's name, if several servers share the wire.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub dialect: String,
+    /// The items: content blocks, parts, output items, or one message.
+    pub items: Vec<RawJson>,
+}

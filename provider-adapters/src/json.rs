@@ -1,0 +1,6 @@
+//! JSON text: written in order, read as it arrives, with every digit kept.
+
+pub(crate) mod big_number;
+pub(crate) mod end;
+pub(crate) mod text;
+pub(crate) mod writer;

@@ -1,0 +1,114 @@
+//! What a provider says when it fails.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// Why a request or a reply failed, as reported by the provider or inferred from its reply.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ProviderError {
+    /// What kind of failure it is: what to do about it.
+    pub kind: ErrorKind,
+    /// The provider's own words.
+    pub message: String,
+    /// The provider's word for the kind of error, such as `overloaded_error`.
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    pub error_type: Option<String>,
+    /// The provider's code, such as `rate_limit_exceeded` or `503`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// The field of the request the provider complains about, such as `tools[3].parameters`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub param: Option<String>,
+    /// The HTTP status.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
+    /// The provider's name for the request; its support asks for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+    /// How long the provider asks to wait before another try.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after: Option<Duration>,
+}
+
+/// Kinds of failure, by what to do about them.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The request is wrong; sending it again will not help.
+    Request,
+    /// The key is missing, wrong, or not allowed to do this.
+    Credentials,
+    /// There is no money or quota left; waiting will not help.
+    Quota,
+    /// Too many requests; waiting will help.
+    RateLimit,
+    /// The provider is overloaded or broken; trying again may help.
+    Server,
+    /// The reply broke off before its end.
+    Truncated,
+    /// The reply is not what the wire says it should be.
+    Malformed,
+    /// The reply is bigger than the limits allow.
+    TooLarge,
+}
+
+impl ProviderError {
+    /// An error of this kind, with a message.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            error_type: None,
+            code: None,
+            param: None,
+            status: None,
+            request_id: None,
+            retry_after: None,
+        }
+    }
+
+    /// Whether the same request may succeed later.
+    pub fn is_retryable(&self) -> bool {
+        matches!(
+            self.kind,
+            ErrorKind::RateLimit | ErrorKind::Server | ErrorKind::Truncated
+        )
+    }
+}
+
+impl fmt::Display for ProviderError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.kind {
+            ErrorKind::Request => "the provider refused the request",
+            ErrorKind::Credentials => "the provider refused the key",
+            ErrorKind::Quota => "the provider's quota is used up",
+            ErrorKind::RateLimit => "the provider's rate limit is reached",
+            ErrorKind::Server => "the provider failed",
+            ErrorKind::Truncated => "the reply broke off",
+            ErrorKind::Malformed => "the reply is malformed",
+            ErrorKind::TooLarge => "the reply is too large",
+        };
+        write!(f, "{kind}: {}", self.message)?;
+        let details = [
+            ("type", self.error_type.as_deref()),
+            ("code", self.code.as_deref()),
+            ("param", self.param.as_deref()),
+            ("request", self.request_id.as_deref()),
+        ];
+        for (name, value) in details {
+            if let Some(value) = value {
+                write!(f, ", {name} {value}")?;
+            }
+        }
+        match self.status {
+            Some(status) => write!(f, " (HTTP {status})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for ProviderError {}

@@ -1,0 +1,71 @@
+//! What happens while a reply arrives.
+
+use serde::Serialize;
+
+use crate::conversation::call_id::CallId;
+use crate::conversation::media::Media;
+use crate::model::provider_error::ProviderError;
+use crate::reply::stop::Stop;
+use crate::reply::usage::Usage;
+
+/// One thing that happened in a reply, the same for every provider.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "type")]
+#[non_exhaustive]
+pub enum ReplyEvent {
+    /// More text.
+    Text {
+        /// The new piece.
+        text: String,
+    },
+    /// More of what the model thinks.
+    Reasoning {
+        /// The new piece.
+        text: String,
+    },
+    /// More of why the model declines.
+    Refusal {
+        /// The new piece.
+        text: String,
+    },
+    /// The model made an image, a sound or a file.
+    Media(Media),
+    /// A tool call begins.
+    ToolCallStart {
+        /// The call's name.
+        tool_call_id: CallId,
+        /// The tool's name.
+        tool_call_name: String,
+    },
+    /// More of a call's arguments: JSON text, cut anywhere.
+    ToolCallChunk {
+        /// The call's name.
+        tool_call_id: CallId,
+        /// The new piece.
+        tool_call_arguments_chunk: String,
+    },
+    /// A tool call is over.
+    ToolCallEnd {
+        /// The call's name.
+        tool_call_id: CallId,
+        /// The tool's name.
+        tool_call_name: String,
+        /// The arguments, whole: a JSON object if `complete`, else what there was of one.
+        tool_call_arguments_complete: String,
+        /// Whether the call may be executed.
+        complete: bool,
+    },
+    /// The provider's token counters, so far.
+    Usage(Usage),
+    /// The reply is over, and why.
+    Stop(Stop),
+    /// The reply failed. What came before it counts as far as it goes; no call may be executed.
+    Error(Box<ProviderError>),
+    /// The provider refused a tool's definition; the tool was left out and the request sent again.
+    ToolQuarantined {
+        /// The tool's name.
+        tool: String,
+        /// The provider's message.
+        reason: String,
+    },
+}

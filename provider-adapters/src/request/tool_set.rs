@@ -1,0 +1,229 @@
+//! The tools of a request, in the words of one provider.
+
+use std::collections::HashMap;
+
+use mcp_jsonrpc::RawObject;
+use serde_json::{Value, json};
+use tool_schema::{Restore, Target, Tool, compile_tools};
+
+use crate::conversation::arguments::Arguments;
+use crate::json::big_number;
+use crate::request::tool::ToolSpec;
+
+/// Tools compiled for one provider: names it accepts, schemas it accepts, and the way back.
+///
+/// Make it once and use it for every request: the same tools give the same bytes.
+///
+/// ```
+/// use provider_adapters::{Adapter, OpenAiChat, ToolSpec};
+///
+/// let schema = serde_json::from_str(r#"{"type":"object","properties":{"q":{"type":"string"}}}"#)?;
+/// let tools = OpenAiChat::default().tools(&[ToolSpec::new("web.search", schema)]);
+/// assert_eq!(tools.len(), 1);
+/// assert!(tools.left_out().is_empty());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct ToolSet {
+    tools: Vec<PreparedTool>,
+    by_name: HashMap<String, usize>,
+    by_wire: HashMap<String, usize>,
+    left_out: Vec<LeftOut>,
+    rule: Option<tool_schema::NameRule>,
+}
+
+/// A tool, ready to be sent.
+#[derive(Clone, Debug)]
+pub(crate) struct PreparedTool {
+    pub(crate) name: String,
+    pub(crate) wire_name: String,
+    pub(crate) description: Option<String>,
+    /// The compiled schema; nothing where the wire wants none.
+    pub(crate) schema: Option<RawObject>,
+    pub(crate) strict: bool,
+    restore: Restore,
+}
+
+#[cfg(feature = "http")]
+impl PreparedTool {
+    /// The whole definition: another definition under the same name is another tool.
+    pub(crate) fn fingerprint(&self) -> String {
+        let schema = self.schema.as_ref().map_or("", RawObject::get);
+        format!(
+            "{}\n{}\n{schema}",
+            self.wire_name,
+            self.description.as_deref().unwrap_or_default()
+        )
+    }
+}
+
+/// A tool that is not sent, and why.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct LeftOut {
+    /// The tool's name.
+    pub name: String,
+    /// Why it stays out.
+    pub reason: String,
+}
+
+impl ToolSet {
+    /// Compiles tools for a target. A tool that cannot be compiled, or that is more than the
+    /// provider takes, is left out; the others do not suffer.
+    pub fn compile(tools: &[ToolSpec], target: &Target) -> Self {
+        let schemas: Vec<Value> = tools
+            .iter()
+            .map(|tool| tool.input_schema.parse().unwrap_or_default())
+            .collect();
+        let listed: Vec<Tool<'_>> = tools
+            .iter()
+            .zip(&schemas)
+            .map(|(tool, schema)| Tool {
+                server: "",
+                name: &tool.name,
+                description: tool.description.as_deref().unwrap_or_default(),
+                schema,
+            })
+            .collect();
+        let list = compile_tools(&listed, target);
+        let mut set = Self {
+            rule: Some(target.tool_names()),
+            ..Self::default()
+        };
+        for (spec, listed) in tools.iter().zip(list.tools()) {
+            let full = target.max_tools().is_some_and(|max| set.tools.len() >= max);
+            match &listed.outcome {
+                _ if full => set.leave_out(&spec.name, "the provider takes no more tools"),
+                _ if set.by_name.contains_key(&spec.name) => {
+                    set.leave_out(&spec.name, "another tool has the same name");
+                }
+                Err(quarantine) => set.leave_out(&spec.name, &quarantine.to_string()),
+                Ok(compiled) => {
+                    let schema = compiled.schema.clone().map(with_required);
+                    let at = set.tools.len();
+                    set.by_name.insert(spec.name.clone(), at);
+                    set.by_wire.insert(listed.name.clone(), at);
+                    set.tools.push(PreparedTool {
+                        name: spec.name.clone(),
+                        wire_name: listed.name.clone(),
+                        description: spec.description.clone(),
+                        schema: schema.and_then(|schema| RawObject::from_serialize(&schema).ok()),
+                        strict: compiled.strict,
+                        restore: compiled.restore.clone(),
+                    });
+                }
+            }
+        }
+        set
+    }
+
+    /// How many tools are sent.
+    pub fn len(&self) -> usize {
+        self.tools.len()
+    }
+
+    /// Whether none is sent.
+    pub fn is_empty(&self) -> bool {
+        self.tools.is_empty()
+    }
+
+    /// The names of the tools that are sent, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.tools.iter().map(|tool| tool.name.as_str())
+    }
+
+    /// The tools that are not sent.
+    pub fn left_out(&self) -> &[LeftOut] {
+        &self.left_out
+    }
+
+    /// The same tools without one of them.
+    #[must_use]
+    pub fn without(&self, name: &str, reason: &str) -> Self {
+        let mut set = Self {
+            rule: self.rule,
+            left_out: self.left_out.clone(),
+            ..Self::default()
+        };
+        for tool in &self.tools {
+            if tool.name == name {
+                set.leave_out(name, reason);
+            } else {
+                let at = set.tools.len();
+                set.by_name.insert(tool.name.clone(), at);
+                set.by_wire.insert(tool.wire_name.clone(), at);
+                set.tools.push(tool.clone());
+            }
+        }
+        set
+    }
+
+    pub(crate) fn prepared(&self) -> &[PreparedTool] {
+        &self.tools
+    }
+
+    pub(crate) fn contains(&self, name: &str) -> bool {
+        self.by_name.contains_key(name)
+    }
+
+    /// A tool's name on the wire. A tool of old, which is not sent any more, gets a legal name.
+    pub(crate) fn wire_name(&self, name: &str) -> String {
+        match self.by_name.get(name).and_then(|at| self.tools.get(*at)) {
+            Some(tool) => tool.wire_name.clone(),
+            None => self
+                .rule
+                .map_or_else(|| name.to_owned(), |rule| rule.fit(name)),
+        }
+    }
+
+    /// The tool's own name for a name on the wire.
+    pub(crate) fn original_name<'a>(&'a self, wire: &'a str) -> &'a str {
+        self.by_wire
+            .get(wire)
+            .and_then(|at| self.tools.get(*at))
+            .map_or(wire, |tool| &tool.name)
+    }
+
+    /// What the tool's server expects, out of what the model wrote.
+    pub(crate) fn restore(&self, name: &str, arguments: Arguments) -> Arguments {
+        self.convert(name, &arguments, Restore::apply)
+            .unwrap_or(arguments)
+    }
+
+    /// What the model would have written, out of what the tool's server expects.
+    pub(crate) fn project(&self, name: &str, arguments: &RawObject) -> Option<RawObject> {
+        let arguments = Arguments::from(arguments.clone());
+        self.convert(name, &arguments, Restore::project)?
+            .object()
+            .cloned()
+    }
+
+    fn convert(
+        &self,
+        name: &str,
+        arguments: &Arguments,
+        way: impl FnOnce(&Restore, Value) -> Value,
+    ) -> Option<Arguments> {
+        let tool = self.by_name.get(name).and_then(|at| self.tools.get(*at))?;
+        if tool.restore.is_identity() {
+            return None;
+        }
+        let text = arguments.object()?.get();
+        big_number::rewrite(text, |value| way(&tool.restore, value)).map(Arguments::read)
+    }
+
+    fn leave_out(&mut self, name: &str, reason: &str) {
+        self.left_out.push(LeftOut {
+            name: name.to_owned(),
+            reason: reason.to_owned(),
+        });
+    }
+}
+
+/// Every provider takes a list of required names, and some ask for one even if it is empty.
+fn with_required(mut schema: Value) -> Value {
+    if let Value::Object(members) = &mut schema {
+        members.entry("required").or_insert_with(|| json!([]));
+    }
+    schema
+}

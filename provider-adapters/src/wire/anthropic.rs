@@ -1,0 +1,116 @@
+//! Anthropic Messages, both API versions.
+
+mod block;
+mod event;
+mod request;
+mod stream;
+
+use mcp_jsonrpc::RawJson;
+use tool_schema::Target;
+
+use crate::adapter::decoder::{Decoder, Expected, WireDecoder};
+use crate::adapter::limits::RequestLimits;
+use crate::adapter::{Adapter, KeyHeader};
+use crate::conversation::turn::Turn;
+use crate::json::writer::{Json, Object};
+use crate::request::tool_set::ToolSet;
+use crate::request::{EncodeError, Encoded, Request};
+use crate::wire::Wire;
+
+/// A version of the Messages API.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum AnthropicVersion {
+    /// The first one: has sampling options, takes the key in `x-api-key`.
+    V2023_06_01,
+    /// Has no sampling options; instructions may stand between the turns.
+    #[default]
+    V2026_10_21,
+}
+
+impl AnthropicVersion {
+    /// The version as its header spells it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::V2023_06_01 => "2023-06-01",
+            Self::V2026_10_21 => "2026-10-21",
+        }
+    }
+}
+
+/// Speaks Anthropic Messages.
+#[derive(Clone, Copy, Debug)]
+pub struct Anthropic {
+    version: AnthropicVersion,
+    target: Target,
+}
+
+impl Anthropic {
+    /// In this version.
+    pub fn new(version: AnthropicVersion) -> Self {
+        Self {
+            version,
+            target: Target::ANTHROPIC,
+        }
+    }
+
+    /// With tools compiled for another target, such as a strict one.
+    #[must_use]
+    pub fn with_target(mut self, target: Target) -> Self {
+        self.target = target;
+        self
+    }
+}
+
+impl Default for Anthropic {
+    /// In the newest version.
+    fn default() -> Self {
+        Self::new(AnthropicVersion::default())
+    }
+}
+
+impl Adapter for Anthropic {
+    fn wire(&self) -> Wire {
+        Wire::Anthropic
+    }
+
+    fn base_url(&self) -> String {
+        "https://api.anthropic.com".to_owned()
+    }
+
+    fn key_header(&self) -> KeyHeader {
+        match self.version {
+            AnthropicVersion::V2023_06_01 => KeyHeader::Named("x-api-key"),
+            AnthropicVersion::V2026_10_21 => KeyHeader::Bearer,
+        }
+    }
+
+    fn target(&self) -> &Target {
+        &self.target
+    }
+
+    fn definitions(&self, tools: &ToolSet) -> RawJson {
+        let list: Vec<Object<'_>> = tools.prepared().iter().map(request::definition).collect();
+        Json::from(list).to_raw()
+    }
+
+    fn encode(&self, request: &Request) -> Result<Encoded, EncodeError> {
+        let (body, omitted) = request::body(request, self.version)?;
+        let headers = vec![("anthropic-version", self.version.as_str().to_owned())];
+        Ok(request.encoded("/v1/messages".to_owned(), headers, body, omitted))
+    }
+
+    fn messages(&self, turns: &[Turn], tools: &ToolSet) -> Vec<RawJson> {
+        let mut writer =
+            request::Writer::new(self.version, tools, RequestLimits::default().media_bytes);
+        writer.turns(turns);
+        writer.into_messages().iter().map(Json::to_raw).collect()
+    }
+
+    fn decoder(&self, expected: Expected) -> Box<dyn Decoder> {
+        Box::new(WireDecoder::new(
+            stream::AnthropicFrames::default(),
+            expected,
+        ))
+    }
+}

@@ -1,0 +1,343 @@
+//! Writes Anthropic requests.
+
+use mcp_jsonrpc::{RawJson, RawMap};
+
+use super::AnthropicVersion;
+use super::block::media_block;
+use crate::adapter::content::{Kind, MediaRef, Piece, result_pieces, user_piece};
+use crate::adapter::replay;
+use crate::adapter::wire_call::{CallWriter, WireCall};
+use crate::adapter::wire_id::IdRule;
+use crate::conversation::media::Media;
+use crate::conversation::part::AssistantPart;
+use crate::conversation::tool_result::ToolResult;
+use crate::conversation::turn::{AssistantTurn, Turn};
+use crate::json::writer::{Json, Object, typed};
+use crate::request::options::{Effort, Options};
+use crate::request::tool::ToolChoice;
+use crate::request::tool_set::{PreparedTool, ToolSet};
+use crate::request::{EncodeError, Omitted, Request};
+use crate::wire::Wire;
+
+/// The server insists on a limit.
+const DEFAULT_MAX_TOKENS: u64 = 8192;
+
+/// Writes one request's messages. Neighbours of the same role become one message, so that results
+/// stand first in the message after their calls.
+#[derive(Debug)]
+pub(crate) struct Writer<'a> {
+    version: AnthropicVersion,
+    calls: CallWriter<'a>,
+    media_bytes: usize,
+    messages: Vec<(&'static str, Vec<Json<'a>>)>,
+    omitted: Vec<Omitted>,
+}
+
+/// The body of a request.
+pub(crate) fn body(
+    request: &Request,
+    version: AnthropicVersion,
+) -> Result<(Object<'_>, Vec<Omitted>), EncodeError> {
+    let mut writer = Writer::new(version, &request.tools, request.limits.media_bytes);
+    writer.turns(request.conversation.turns());
+    let mut omitted = std::mem::take(&mut writer.omitted);
+    let messages = writer.into_messages();
+    if messages.is_empty() {
+        return Err(EncodeError::Empty);
+    }
+    let options = &request.options;
+    let max_tokens = options
+        .max_output_tokens
+        .unwrap_or_else(|| DEFAULT_MAX_TOKENS + options.thinking_tokens.unwrap_or_default());
+    let body = Object::default()
+        .set("model", request.model.as_str())
+        .set("max_tokens", max_tokens)
+        .maybe("system", request.conversation.system())
+        .set("messages", messages);
+    let body = tools(body, request, &mut omitted)?;
+    let body = sampling(body, options, version, &mut omitted);
+    let body = thinking(body, options);
+    Ok((
+        body.maybe("stream", request.stream.then_some(true)),
+        omitted,
+    ))
+}
+
+/// A tool's definition.
+pub(crate) fn definition(tool: &PreparedTool) -> Object<'_> {
+    let empty = || typed("object").set("properties", Object::default()).into();
+    let schema: Json<'_> = tool.schema.as_ref().map_or_else(empty, Json::from);
+    Object::default()
+        .set("name", tool.wire_name.as_str())
+        .maybe("description", tool.description.as_deref())
+        .set("input_schema", schema)
+        .maybe("strict", tool.strict.then_some(true))
+}
+
+fn tools<'a>(
+    body: Object<'a>,
+    request: &'a Request,
+    omitted: &mut Vec<Omitted>,
+) -> Result<Object<'a>, EncodeError> {
+    let Some(choice) = request.checked_choice()? else {
+        return Ok(body);
+    };
+    let mut sent: Vec<&PreparedTool> = request.tools.prepared().iter().collect();
+    // A model that thinks by a budget cannot be forced to call.
+    let free = request.options.thinking_tokens.is_some();
+    let kind = match choice {
+        ToolChoice::None => "none",
+        ToolChoice::Required | ToolChoice::Tool(_) if free => {
+            omitted.push(Omitted::Option("choice"));
+            "auto"
+        }
+        ToolChoice::Required => "any",
+        ToolChoice::Tool(_) => "tool",
+        ToolChoice::Among(names) => {
+            sent.retain(|tool| names.contains(&tool.name));
+            "auto"
+        }
+        ToolChoice::Auto => "auto",
+    };
+    let name = match choice {
+        ToolChoice::Tool(name) if kind == "tool" => Some(request.tools.wire_name(name)),
+        _ => None,
+    };
+    let single = request.options.parallel_tool_calls == Some(false) && kind != "none";
+    let said = kind != "auto" || single;
+    let choice = said.then(|| {
+        typed(kind)
+            .maybe("name", name)
+            .maybe("disable_parallel_tool_use", single.then_some(true))
+    });
+    let definitions: Vec<Object<'_>> = sent.into_iter().map(definition).collect();
+    if definitions.is_empty() {
+        return Ok(body);
+    }
+    Ok(body.set("tools", definitions).maybe("tool_choice", choice))
+}
+
+/// The version of 2026 has no sampling options any more, not even at their default.
+fn sampling<'a>(
+    body: Object<'a>,
+    options: &'a Options,
+    version: AnthropicVersion,
+    omitted: &mut Vec<Omitted>,
+) -> Object<'a> {
+    let old = version == AnthropicVersion::V2023_06_01;
+    let unknown = [
+        ("seed", options.seed.is_some()),
+        ("temperature", options.temperature.is_some() && !old),
+        ("top_p", options.top_p.is_some() && !old),
+        ("top_k", options.top_k.is_some() && !old),
+    ];
+    omitted.extend(Omitted::options(&unknown));
+    body.maybe("temperature", options.temperature.filter(|_| old))
+        .maybe("top_p", options.top_p.filter(|_| old))
+        .maybe("top_k", options.top_k.filter(|_| old))
+        .filled("stop_sequences", options.stop.as_slice())
+}
+
+fn thinking<'a>(body: Object<'a>, options: &Options) -> Object<'a> {
+    let display = options
+        .show_thoughts
+        .map(|shown| if shown { "summarized" } else { "omitted" });
+    let thinking = match (options.thinking_tokens, options.effort) {
+        (_, Some(Effort::None)) => Some(typed("disabled")),
+        (Some(tokens), _) => Some(typed("enabled").set("budget_tokens", tokens)),
+        (None, Some(_)) => Some(typed("adaptive")),
+        (None, None) => display.map(|_| typed("adaptive")),
+    };
+    let off = options.effort == Some(Effort::None);
+    let thinking = thinking.map(|it| it.maybe("display", display.filter(|_| !off)));
+    let effort = match options.effort {
+        None | Some(Effort::None) => None,
+        Some(Effort::Minimal) => Some("low"),
+        Some(effort) => Some(effort.as_str()),
+    };
+    let output = effort.map(|effort| Object::default().set("effort", effort));
+    body.maybe("thinking", thinking)
+        .maybe("output_config", output)
+}
+
+impl<'a> Writer<'a> {
+    pub(crate) fn new(version: AnthropicVersion, tools: &'a ToolSet, media_bytes: usize) -> Self {
+        Self {
+            version,
+            calls: CallWriter::new(IdRule::upto(64), tools),
+            media_bytes,
+            messages: Vec::new(),
+            omitted: Vec::new(),
+        }
+    }
+
+    /// The messages of these turns.
+    pub(crate) fn turns(&mut self, turns: &'a [Turn]) {
+        for turn in turns {
+            match turn {
+                Turn::System(turn) => {
+                    let new = self.version == AnthropicVersion::V2026_10_21;
+                    self.text(if new { "system" } else { "user" }, &turn.text);
+                }
+                Turn::User(turn) => {
+                    let blocks: Vec<Json<'a>> = turn
+                        .parts
+                        .iter()
+                        .filter_map(|part| self.piece(user_piece(part)))
+                        .collect();
+                    self.push("user", blocks);
+                }
+                Turn::Assistant(turn) => self.assistant(turn),
+            }
+        }
+    }
+
+    pub(crate) fn into_messages(self) -> Vec<Json<'a>> {
+        let message = |(role, blocks)| Object::default().set("role", role).set("content", blocks);
+        self.messages
+            .into_iter()
+            .map(message)
+            .map(Json::from)
+            .collect()
+    }
+
+    fn push(&mut self, role: &'static str, blocks: Vec<Json<'a>>) {
+        if blocks.is_empty() {
+            return;
+        }
+        match self.messages.last_mut() {
+            Some((last, there)) if *last == role => there.extend(blocks),
+            _ => self.messages.push((role, blocks)),
+        }
+    }
+
+    /// Text, unless it is blank, which the server refuses.
+    fn text(&mut self, role: &'static str, text: &'a str) {
+        self.push(role, text_block(text.into()).into_iter().collect());
+    }
+
+    fn piece(&mut self, piece: Piece<'a>) -> Option<Json<'a>> {
+        match piece {
+            Piece::Text(text) => text_block(text),
+            Piece::Media(media) => match media_block(&media, self.media_bytes) {
+                Some(block) => Some(block.into()),
+                None => text_block(media.omit(&mut self.omitted).into()),
+            },
+        }
+    }
+
+    fn assistant(&mut self, turn: &'a AssistantTurn) {
+        let calls: Vec<WireCall<'a>> = turn.calls().map(|call| self.calls.write(call)).collect();
+        let blocks = match replay::items(turn, Wire::Anthropic) {
+            Some(items) => replayed(turn, items, &calls),
+            None => self.neutral(turn, &calls),
+        };
+        self.push("assistant", blocks);
+        let mut shown = Vec::new();
+        let mut blocks: Vec<Json<'a>> = Vec::new();
+        for (result, call) in turn.results().iter().zip(&calls) {
+            blocks.push(self.result(result, call, &mut shown));
+        }
+        self.push("user", blocks);
+        self.push("user", shown);
+    }
+
+    fn neutral(&mut self, turn: &'a AssistantTurn, calls: &[WireCall<'a>]) -> Vec<Json<'a>> {
+        let mut calls = calls.iter();
+        let mut blocks = Vec::new();
+        for part in turn.parts() {
+            blocks.extend(match part {
+                AssistantPart::Text { text } | AssistantPart::Refusal { text } => {
+                    text_block(text.as_str().into())
+                }
+                AssistantPart::ToolCall(_) => calls.next().map(|call| {
+                    typed("tool_use")
+                        .set("id", call.id.clone())
+                        .set("name", call.name.clone())
+                        .set("input", Json::Raw(call.arguments.clone()))
+                        .into()
+                }),
+                AssistantPart::Image(media) => self.made(Kind::Image, media),
+                AssistantPart::Audio(media) => self.made(Kind::Audio, media),
+                AssistantPart::File(media) => self.made(Kind::File, media),
+                // Thoughts count only with the signature this server gave them.
+                AssistantPart::Reasoning { .. } => None,
+            });
+        }
+        blocks
+    }
+
+    fn made(&mut self, kind: Kind, media: &Media) -> Option<Json<'a>> {
+        text_block(MediaRef::new(kind, media).omit(&mut self.omitted).into())
+    }
+
+    /// A failed result may hold text only: its media come after all results.
+    fn result(
+        &mut self,
+        result: &'a ToolResult,
+        call: &WireCall<'a>,
+        shown: &mut Vec<Json<'a>>,
+    ) -> Json<'a> {
+        let mut blocks = Vec::new();
+        for piece in result_pieces(result) {
+            match piece {
+                Piece::Media(media) if result.is_error => {
+                    let line = media.placeholder();
+                    blocks.extend(text_block(line.clone().into()));
+                    if let Some(block) = media_block(&media, self.media_bytes) {
+                        let whose = format!("{line} from {} ({}):", call.name, call.id);
+                        shown.extend(text_block(whose.into()));
+                        shown.push(block.into());
+                    }
+                }
+                piece => blocks.extend(self.piece(piece)),
+            }
+        }
+        typed("tool_result")
+            .set("tool_use_id", call.id.clone())
+            .filled("content", blocks)
+            .maybe("is_error", result.is_error.then_some(true))
+            .into()
+    }
+}
+
+/// The provider's own blocks. Only what would be refused is corrected.
+fn replayed<'a>(
+    turn: &'a AssistantTurn,
+    items: &'a [RawJson],
+    calls: &[WireCall<'a>],
+) -> Vec<Json<'a>> {
+    let mut pairs = turn.calls().zip(calls);
+    let mut blocks = Vec::new();
+    for item in items {
+        let Ok(mut members) = item.parse::<RawMap>() else {
+            continue;
+        };
+        if replay::member(&members, "type").as_deref() != Some("tool_use") {
+            blocks.push(item.into());
+            continue;
+        }
+        let Some((call, wire)) = pairs.next() else {
+            continue;
+        };
+        let mut changed = replay::correct(&mut members, "id", &wire.id);
+        changed |= replay::correct(&mut members, "name", &wire.name);
+        if call.arguments.object().is_none()
+            && let Ok(input) = RawJson::from_text(wire.arguments.clone().into_owned())
+        {
+            members.insert("input", input);
+            changed = true;
+        }
+        blocks.push(match changed {
+            false => item.into(),
+            true => RawJson::from_serialize(&members)
+                .unwrap_or_else(|_| item.clone())
+                .into(),
+        });
+    }
+    blocks
+}
+
+fn text_block(text: std::borrow::Cow<'_, str>) -> Option<Json<'_>> {
+    (!text.trim().is_empty()).then(|| typed("text").set("text", text).into())
+}

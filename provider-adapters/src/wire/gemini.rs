@@ -1,0 +1,164 @@
+//! Gemini `generateContent`: the Developer API and Vertex.
+
+mod chunk;
+mod items;
+mod part;
+mod partial_args;
+mod request;
+mod stream;
+
+use mcp_jsonrpc::RawJson;
+use tool_schema::Target;
+
+use crate::adapter::decoder::{Decoder, Expected, WireDecoder};
+use crate::adapter::limits::RequestLimits;
+use crate::adapter::{Adapter, KeyHeader};
+use crate::conversation::turn::Turn;
+use crate::json::writer::Json;
+use crate::request::tool_set::ToolSet;
+use crate::request::{EncodeError, Encoded, Request};
+use crate::wire::Wire;
+
+/// Speaks Gemini's `generateContent`.
+#[derive(Clone, Debug)]
+pub struct Gemini {
+    backend: Backend,
+    target: Target,
+    /// Whether schemas go into `parameters`, in the dialect of OpenAPI.
+    openapi: bool,
+    validated: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Backend {
+    Developer,
+    Vertex { project: String, location: String },
+}
+
+impl Gemini {
+    /// The Developer API.
+    pub fn developer() -> Self {
+        Self {
+            backend: Backend::Developer,
+            target: Target::GEMINI,
+            openapi: false,
+            validated: false,
+        }
+    }
+
+    /// Vertex AI, in a project and a location such as `us-central1` or `global`.
+    pub fn vertex(project: impl Into<String>, location: impl Into<String>) -> Self {
+        let (project, location) = (project.into(), location.into());
+        Self {
+            backend: Backend::Vertex { project, location },
+            ..Self::developer()
+        }
+    }
+
+    /// With schemas in `parameters`, for servers that know no other place.
+    #[must_use]
+    pub fn with_openapi_parameters(mut self) -> Self {
+        self.target = Target::GEMINI_OPENAPI;
+        self.openapi = true;
+        self
+    }
+
+    /// With every call checked against its schema by the provider.
+    #[must_use]
+    pub fn with_validated_calls(mut self) -> Self {
+        self.validated = true;
+        self
+    }
+
+    fn path(&self, model: &str, stream: bool) -> String {
+        let method = if stream {
+            "streamGenerateContent?alt=sse"
+        } else {
+            "generateContent"
+        };
+        let model = model.strip_prefix("models/").unwrap_or(model);
+        match &self.backend {
+            Backend::Developer => format!("/v1beta/models/{}:{method}", segment(model)),
+            Backend::Vertex { project, location } => format!(
+                "/v1/projects/{}/locations/{}/publishers/google/models/{}:{method}",
+                segment(project),
+                segment(location),
+                segment(model)
+            ),
+        }
+    }
+}
+
+/// `text` as one segment of a path.
+fn segment(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_.~@".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}
+
+impl Adapter for Gemini {
+    fn wire(&self) -> Wire {
+        match self.backend {
+            Backend::Developer => Wire::Gemini,
+            Backend::Vertex { .. } => Wire::Vertex,
+        }
+    }
+
+    fn base_url(&self) -> String {
+        match &self.backend {
+            Backend::Developer => "https://generativelanguage.googleapis.com".to_owned(),
+            Backend::Vertex { location, .. } if location == "global" => {
+                "https://aiplatform.googleapis.com".to_owned()
+            }
+            Backend::Vertex { location, .. } => {
+                format!("https://{location}-aiplatform.googleapis.com")
+            }
+        }
+    }
+
+    fn key_header(&self) -> KeyHeader {
+        match self.backend {
+            Backend::Developer => KeyHeader::Named("x-goog-api-key"),
+            Backend::Vertex { .. } => KeyHeader::Bearer,
+        }
+    }
+
+    fn target(&self) -> &Target {
+        &self.target
+    }
+
+    fn definitions(&self, tools: &ToolSet) -> RawJson {
+        let tools = request::definitions(tools.prepared().iter(), self);
+        tools.unwrap_or_else(|| Json::List(Vec::new())).to_raw()
+    }
+
+    fn encode(&self, request: &Request) -> Result<Encoded, EncodeError> {
+        let (body, omitted) = request::body(request, self)?;
+        Ok(request.encoded(
+            self.path(&request.model, request.stream),
+            Vec::new(),
+            body,
+            omitted,
+        ))
+    }
+
+    fn messages(&self, turns: &[Turn], tools: &ToolSet) -> Vec<RawJson> {
+        let mut writer =
+            request::Writer::new(self, "", tools, RequestLimits::default().media_bytes);
+        writer.turns(turns);
+        writer.contents.iter().map(Json::to_raw).collect()
+    }
+
+    fn decoder(&self, expected: Expected) -> Box<dyn Decoder> {
+        Box::new(WireDecoder::new(
+            stream::GeminiFrames::new(self.wire()),
+            expected,
+        ))
+    }
+}

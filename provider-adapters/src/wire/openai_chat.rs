@@ -1,0 +1,119 @@
+//! OpenAI Chat Completions, and the many servers that speak it more or less.
+
+mod chunk;
+mod dialect;
+mod extras;
+mod part;
+mod request;
+mod resolver;
+mod stream;
+mod think;
+
+use mcp_jsonrpc::RawJson;
+use tool_schema::Target;
+
+pub use dialect::{Dialect, Thoughts};
+
+use crate::adapter::decoder::{Decoder, Expected, WireDecoder};
+use crate::adapter::limits::RequestLimits;
+use crate::adapter::{Adapter, KeyHeader};
+use crate::conversation::turn::Turn;
+use crate::json::writer::{Json, Object};
+use crate::request::tool_set::ToolSet;
+use crate::request::{EncodeError, Encoded, Request};
+use crate::wire::Wire;
+use crate::wire::prompt::rescue_calls;
+
+/// Speaks Chat Completions, in a server's dialect.
+///
+/// ```
+/// use provider_adapters::{Dialect, OpenAiChat};
+///
+/// let ollama = OpenAiChat::new(Dialect::OLLAMA);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct OpenAiChat {
+    dialect: Dialect,
+    target: Target,
+    rescue: bool,
+}
+
+impl OpenAiChat {
+    /// In this dialect.
+    pub fn new(dialect: Dialect) -> Self {
+        Self {
+            dialect,
+            target: dialect.target,
+            rescue: false,
+        }
+    }
+
+    /// With tools compiled for another target, such as a strict one.
+    #[must_use]
+    pub fn with_target(mut self, target: Target) -> Self {
+        self.target = target;
+        self
+    }
+
+    /// With calls read out of the text where the server failed to find them: `<tool_call>{…}` and
+    /// `[TOOL_CALLS][…]`. Off by default, because a model may just be talking about them.
+    #[must_use]
+    pub fn with_rescue(mut self) -> Self {
+        self.rescue = true;
+        self
+    }
+}
+
+impl Default for OpenAiChat {
+    /// OpenAI's own.
+    fn default() -> Self {
+        Self::new(Dialect::OPENAI)
+    }
+}
+
+impl Adapter for OpenAiChat {
+    fn wire(&self) -> Wire {
+        Wire::OpenAiChat
+    }
+
+    fn base_url(&self) -> String {
+        self.dialect.base_url.to_owned()
+    }
+
+    fn key_header(&self) -> KeyHeader {
+        self.dialect
+            .key_header
+            .map_or(KeyHeader::Bearer, KeyHeader::Named)
+    }
+
+    fn target(&self) -> &Target {
+        &self.target
+    }
+
+    fn definitions(&self, tools: &ToolSet) -> RawJson {
+        let define = |tool| request::definition(tool, &self.dialect);
+        let list: Vec<Object<'_>> = tools.prepared().iter().map(define).collect();
+        Json::from(list).to_raw()
+    }
+
+    fn encode(&self, request: &Request) -> Result<Encoded, EncodeError> {
+        let (body, omitted) = request::body(request, &self.dialect)?;
+        Ok(request.encoded("/chat/completions".to_owned(), Vec::new(), body, omitted))
+    }
+
+    fn messages(&self, turns: &[Turn], tools: &ToolSet) -> Vec<RawJson> {
+        let media_bytes = RequestLimits::default().media_bytes;
+        let mut writer = request::Writer::new(&self.dialect, tools, media_bytes);
+        writer.turns(turns);
+        writer.messages.iter().map(Json::to_raw).collect()
+    }
+
+    fn decoder(&self, expected: Expected) -> Box<dyn Decoder> {
+        let frames = stream::ChatFrames::new(&self.dialect);
+        if self.rescue {
+            let inner = Box::new(WireDecoder::new(frames, expected.without_tools()));
+            return rescue_calls(inner, expected);
+        }
+        Box::new(WireDecoder::new(frames, expected))
+    }
+}

@@ -1,0 +1,267 @@
+//! How servers that speak Chat Completions differ, as data.
+
+use tool_schema::Target;
+
+use crate::adapter::wire_id::IdRule;
+
+/// A server's way of speaking Chat Completions.
+///
+/// Take the nearest one and change what differs:
+///
+/// ```
+/// use provider_adapters::Dialect;
+///
+/// let mut mine = Dialect::VLLM;
+/// mine.name = "my-gateway";
+/// mine.base_url = "https://llm.example.com/v1";
+/// mine.images = false;
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Dialect {
+    /// The dialect's name. What a server says under it, only the same name gets back.
+    pub name: &'static str,
+    /// Where the server usually is; `/chat/completions` follows.
+    pub base_url: &'static str,
+    /// The header that carries the key, where it is not a bearer token in `authorization`.
+    pub key_header: Option<&'static str>,
+    /// The role of instructions.
+    pub system_role: &'static str,
+    /// The name of the output limit.
+    pub max_tokens: &'static str,
+    /// Whether a stream must be asked for its usage.
+    pub asks_usage: bool,
+    /// Whether `parallel_tool_calls` is known.
+    pub parallel_switch: bool,
+    /// The word that forces a tool call, if there is one.
+    pub required_choice: Option<&'static str>,
+    /// Whether a single tool can be forced.
+    pub named_choice: bool,
+    /// Whether `strict` may stand in a tool's definition.
+    pub strict: bool,
+    /// Whether `reasoning_effort` is known.
+    pub effort: bool,
+    /// Which call ids are accepted.
+    pub ids: IdRule,
+    /// Whether content may be a list of parts; if not, it is always a string.
+    pub parts: bool,
+    /// Whether images are accepted.
+    pub images: bool,
+    /// Whether sound is accepted.
+    pub audio: bool,
+    /// Whether files are accepted.
+    pub files: bool,
+    /// Where thoughts come in.
+    pub thoughts: Thoughts,
+    /// Whether the model's thoughts, and what else the server added to a turn, are sent back.
+    pub echo: bool,
+    /// Whether a user's turn may follow a tool's result.
+    pub user_after_tool: bool,
+    /// What is accepted as a tool.
+    pub target: Target,
+}
+
+/// Where a server puts the model's thoughts.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Thoughts {
+    /// In fields of their own, if anywhere.
+    Fields,
+    /// In fields of their own, or in `<think>` at the start of the text.
+    Tags,
+}
+
+impl Dialect {
+    /// OpenAI itself.
+    pub const OPENAI: Self = Self {
+        name: "openai",
+        base_url: "https://api.openai.com/v1",
+        key_header: None,
+        system_role: "developer",
+        max_tokens: "max_completion_tokens",
+        asks_usage: true,
+        parallel_switch: true,
+        required_choice: Some("required"),
+        named_choice: true,
+        strict: true,
+        effort: true,
+        ids: IdRule::upto(40),
+        parts: true,
+        images: true,
+        audio: true,
+        files: true,
+        thoughts: Thoughts::Fields,
+        echo: false,
+        user_after_tool: true,
+        target: Target::OPENAI,
+    };
+
+    /// What most compatible servers understand; the base of the other dialects.
+    const COMPATIBLE: Self = Self {
+        name: "compatible",
+        base_url: "http://localhost:8000/v1",
+        system_role: "system",
+        max_tokens: "max_tokens",
+        strict: false,
+        effort: false,
+        audio: false,
+        files: false,
+        thoughts: Thoughts::Tags,
+        ..Self::OPENAI
+    };
+
+    /// Azure OpenAI.
+    pub const AZURE: Self = Self {
+        name: "azure",
+        base_url: "https://YOUR-RESOURCE.openai.azure.com/openai/v1",
+        key_header: Some("api-key"),
+        ..Self::OPENAI
+    };
+
+    /// DeepSeek: text only, wants its thoughts back.
+    pub const DEEPSEEK: Self = Self {
+        name: "deepseek",
+        target: Target::DEEPSEEK,
+        base_url: "https://api.deepseek.com",
+        parallel_switch: false,
+        images: false,
+        echo: true,
+        thoughts: Thoughts::Fields,
+        ..Self::COMPATIBLE
+    };
+
+    /// Gemini's compatible server: signatures hang on the calls.
+    pub const GEMINI: Self = Self {
+        name: "gemini",
+        base_url: "https://generativelanguage.googleapis.com/v1beta/openai",
+        parallel_switch: false,
+        effort: true,
+        audio: true,
+        echo: true,
+        thoughts: Thoughts::Fields,
+        ..Self::COMPATIBLE
+    };
+
+    /// Groq.
+    pub const GROQ: Self = Self {
+        name: "groq",
+        target: Target::GROQ,
+        base_url: "https://api.groq.com/openai/v1",
+        max_tokens: "max_completion_tokens",
+        effort: true,
+        ..Self::COMPATIBLE
+    };
+
+    /// llama.cpp's server.
+    pub const LLAMA_CPP: Self = Self {
+        name: "llama.cpp",
+        base_url: "http://localhost:8080/v1",
+        audio: true,
+        ..Self::COMPATIBLE
+    };
+
+    /// LM Studio: cannot force a single tool.
+    pub const LM_STUDIO: Self = Self {
+        name: "lm-studio",
+        base_url: "http://localhost:1234/v1",
+        named_choice: false,
+        parallel_switch: false,
+        ..Self::COMPATIBLE
+    };
+
+    /// Mistral: its own word for a forced call, short ids, no unknown fields.
+    pub const MISTRAL: Self = Self {
+        name: "mistral",
+        target: Target::MISTRAL,
+        base_url: "https://api.mistral.ai/v1",
+        asks_usage: false,
+        required_choice: Some("any"),
+        ids: IdRule::exactly(9),
+        thoughts: Thoughts::Fields,
+        user_after_tool: false,
+        ..Self::COMPATIBLE
+    };
+
+    /// Ollama: cannot force a call.
+    pub const OLLAMA: Self = Self {
+        name: "ollama",
+        target: Target::OLLAMA,
+        base_url: "http://localhost:11434/v1",
+        parallel_switch: false,
+        required_choice: None,
+        named_choice: false,
+        effort: true,
+        ..Self::COMPATIBLE
+    };
+
+    /// OpenRouter: wants the details of the reasoning back.
+    pub const OPENROUTER: Self = Self {
+        name: "openrouter",
+        base_url: "https://openrouter.ai/api/v1",
+        strict: true,
+        effort: true,
+        audio: true,
+        files: true,
+        echo: true,
+        thoughts: Thoughts::Fields,
+        ..Self::COMPATIBLE
+    };
+
+    /// Qwen at DashScope: forces a single tool, but not just any.
+    pub const QWEN: Self = Self {
+        name: "qwen",
+        base_url: "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
+        required_choice: None,
+        thoughts: Thoughts::Fields,
+        ..Self::COMPATIBLE
+    };
+
+    /// Together.
+    pub const TOGETHER: Self = Self {
+        name: "together",
+        base_url: "https://api.together.xyz/v1",
+        parallel_switch: false,
+        ..Self::COMPATIBLE
+    };
+
+    /// vLLM.
+    pub const VLLM: Self = Self {
+        name: "vllm",
+        audio: true,
+        ..Self::COMPATIBLE
+    };
+
+    /// xAI.
+    pub const XAI: Self = Self {
+        name: "xai",
+        target: Target::XAI,
+        base_url: "https://api.x.ai/v1",
+        max_tokens: "max_completion_tokens",
+        effort: true,
+        thoughts: Thoughts::Fields,
+        ..Self::COMPATIBLE
+    };
+
+    /// Every dialect.
+    pub const ALL: [Self; 14] = [
+        Self::OPENAI,
+        Self::AZURE,
+        Self::DEEPSEEK,
+        Self::GEMINI,
+        Self::GROQ,
+        Self::LLAMA_CPP,
+        Self::LM_STUDIO,
+        Self::MISTRAL,
+        Self::OLLAMA,
+        Self::OPENROUTER,
+        Self::QWEN,
+        Self::TOGETHER,
+        Self::VLLM,
+        Self::XAI,
+    ];
+
+    /// The dialect of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|dialect| dialect.name == name)
+    }
+}

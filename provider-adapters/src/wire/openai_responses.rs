@@ -1,0 +1,81 @@
+//! OpenAI Responses.
+
+mod event;
+mod request;
+mod stream;
+
+use mcp_jsonrpc::RawJson;
+use tool_schema::Target;
+
+use crate::adapter::decoder::{Decoder, Expected, WireDecoder};
+use crate::adapter::limits::RequestLimits;
+use crate::adapter::{Adapter, KeyHeader};
+use crate::conversation::turn::Turn;
+use crate::json::writer::{Json, Object};
+use crate::request::tool_set::ToolSet;
+use crate::request::{EncodeError, Encoded, Request};
+use crate::wire::Wire;
+
+/// Speaks Responses, without anything being stored at the provider.
+#[derive(Clone, Copy, Debug)]
+pub struct OpenAiResponses {
+    target: Target,
+}
+
+impl OpenAiResponses {
+    /// With tools compiled for another target, such as a strict one.
+    #[must_use]
+    pub fn with_target(mut self, target: Target) -> Self {
+        self.target = target;
+        self
+    }
+}
+
+impl Default for OpenAiResponses {
+    fn default() -> Self {
+        Self {
+            target: Target::OPENAI,
+        }
+    }
+}
+
+impl Adapter for OpenAiResponses {
+    fn wire(&self) -> Wire {
+        Wire::OpenAiResponses
+    }
+
+    fn base_url(&self) -> String {
+        "https://api.openai.com/v1".to_owned()
+    }
+
+    fn key_header(&self) -> KeyHeader {
+        KeyHeader::Bearer
+    }
+
+    fn target(&self) -> &Target {
+        &self.target
+    }
+
+    fn definitions(&self, tools: &ToolSet) -> RawJson {
+        let list: Vec<Object<'_>> = tools.prepared().iter().map(request::definition).collect();
+        Json::from(list).to_raw()
+    }
+
+    fn encode(&self, request: &Request) -> Result<Encoded, EncodeError> {
+        let (body, omitted) = request::body(request)?;
+        Ok(request.encoded("/responses".to_owned(), Vec::new(), body, omitted))
+    }
+
+    fn messages(&self, turns: &[Turn], tools: &ToolSet) -> Vec<RawJson> {
+        let mut writer = request::Writer::new(tools, RequestLimits::default().media_bytes);
+        writer.turns(turns);
+        writer.items.iter().map(Json::to_raw).collect()
+    }
+
+    fn decoder(&self, expected: Expected) -> Box<dyn Decoder> {
+        Box::new(WireDecoder::new(
+            stream::ResponsesFrames::default(),
+            expected,
+        ))
+    }
+}
