@@ -7,7 +7,6 @@ pub(crate) mod decoder;
 pub(crate) mod error_body;
 pub(crate) mod limits;
 pub(crate) mod replay;
-pub(crate) mod sse;
 pub(crate) mod text_piece;
 pub(crate) mod wire_call;
 pub(crate) mod wire_id;

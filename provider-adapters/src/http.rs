@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use mcp_jsonrpc::Secret;
 use parking_lot::Mutex;
 use tokio::time::{Instant, sleep};
 
@@ -26,7 +27,6 @@ use self::live::LiveReply;
 use self::rejected_tool::rejected_tool;
 use crate::adapter::error_body;
 use crate::adapter::{Adapter, KeyHeader};
-use crate::model::secret::Secret;
 use crate::model::{BoxError, Model, ModelError, Phase, ReplyStream};
 use crate::reply::event::ReplyEvent;
 use crate::request::tool_set::ToolSet;
@@ -288,9 +288,8 @@ impl<A: Adapter> HttpModel<A> {
             let mut error = error_body::read(Some(status), &text);
             error.retry_after = hints.retry_after.or(error.retry_after);
             error.request_id = error.request_id.or(hints.request_id);
-            // Some servers repeat the key they refuse.
             for (_, secret) in &secrets {
-                error.message = secret.hide_in(error.message);
+                error.message = without(secret, error.message);
             }
             let should_retry = hints.should_retry;
             return Err(Failure {
@@ -381,6 +380,16 @@ impl<A: fmt::Debug> fmt::Debug for HttpModel<A> {
             .field("timeouts", &self.timeouts)
             .field("retry", &self.retry)
             .finish_non_exhaustive()
+    }
+}
+
+/// `text` without a secret: some servers repeat the key they reject. Values too short to be a key stay,
+/// and so does a scheme before it, as in `Bearer …`.
+fn without(secret: &Secret, text: String) -> String {
+    let key = secret.expose().rsplit(' ').next().unwrap_or_default();
+    match key.len() >= 8 && text.contains(key) {
+        true => text.replace(key, "…"),
+        false => text,
     }
 }
 

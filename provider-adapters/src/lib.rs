@@ -34,10 +34,10 @@ pub use conversation::{
 };
 #[cfg(feature = "http")]
 pub use http::{HttpModel, Retry, Timeouts};
+pub use mcp_jsonrpc::Secret;
 pub use model::{
     Model, ModelError, Phase, ReplyStream,
     provider_error::{ErrorKind, ProviderError},
-    secret::Secret,
 };
 pub use reply::{
     Note, Reply,

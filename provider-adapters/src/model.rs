@@ -1,7 +1,6 @@
 //! A model that can be asked.
 
 pub(crate) mod provider_error;
-pub(crate) mod secret;
 
 use std::fmt;
 use std::sync::Arc;

@@ -3,10 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
+use mcp_jsonrpc::sse::{SseFrame, SseParser};
+use serde::de::IgnoredAny;
+
 use crate::adapter::assembly::Assembly;
 use crate::adapter::error_body;
 use crate::adapter::limits::RequestLimits;
-use crate::adapter::sse::Sse;
 use crate::conversation::native::Native;
 use crate::model::provider_error::ErrorKind;
 use crate::reply::Reply;
@@ -99,7 +101,7 @@ pub(crate) struct WireDecoder<F> {
 enum Framing {
     /// Nothing but blanks so far.
     Unknown,
-    Sse(Sse),
+    Sse(SseParser),
     /// Not a stream, whatever was asked for.
     Whole(Vec<u8>),
 }
@@ -133,7 +135,7 @@ impl<F: Frames> WireDecoder<F> {
             self.framing = match bytes.first() {
                 None => return,
                 Some(b'{' | b'[' | b'<') => Framing::Whole(Vec::new()),
-                Some(_) => Framing::Sse(Sse::new(self.event_bytes)),
+                Some(_) => Framing::Sse(SseParser::new(self.event_bytes)),
             };
         }
         let Self {
@@ -146,13 +148,8 @@ impl<F: Frames> WireDecoder<F> {
             Framing::Unknown => {}
             Framing::Whole(body) => body.extend_from_slice(bytes),
             Framing::Sse(sse) => {
-                let mut sink = |name: &[u8], data: &[u8]| event(frames, name, data, turn);
-                if sse.push(bytes, &mut sink).is_err() {
-                    turn.fail(
-                        ErrorKind::TooLarge,
-                        "one event of the reply has too many bytes",
-                    );
-                }
+                sse.push(bytes);
+                drain(sse, frames, turn, |_| true);
             }
         }
     }
@@ -167,7 +164,9 @@ impl<F: Frames> WireDecoder<F> {
         match framing {
             Framing::Unknown => {}
             Framing::Sse(sse) => {
-                sse.finish(&mut |name: &[u8], data: &[u8]| event(frames, name, data, turn));
+                // Some servers omit the last blank line.
+                sse.push(b"\n\n");
+                drain(sse, frames, turn, is_whole);
             }
             Framing::Whole(body) if body.first() == Some(&b'<') => {
                 turn.fail_with(error_body::read(None, body));
@@ -186,10 +185,31 @@ impl<F: Frames> WireDecoder<F> {
     }
 }
 
-fn event<F: Frames>(frames: &mut F, name: &[u8], data: &[u8], turn: &mut Assembly) {
-    if !frames.is_done() && !turn.has_failed() {
-        frames.event(name, data, turn);
+/// Reads the events that are complete, as far as they are `wanted`.
+fn drain<F: Frames>(
+    sse: &mut SseParser,
+    frames: &mut F,
+    turn: &mut Assembly,
+    wanted: fn(&[u8]) -> bool,
+) {
+    while !frames.is_done() && !turn.has_failed() {
+        match sse.next_frame() {
+            None => return,
+            Some(SseFrame::Event(event)) if wanted(&event.data) => {
+                frames.event(event.event.as_bytes(), &event.data, turn);
+            }
+            Some(SseFrame::Event(_)) => {}
+            Some(SseFrame::TooLarge { .. } | SseFrame::Endless) => turn.fail(
+                ErrorKind::TooLarge,
+                "one event of the reply has too many bytes",
+            ),
+        }
     }
+}
+
+/// Whether an event's data was not cut off.
+fn is_whole(data: &[u8]) -> bool {
+    data == b"[DONE]" || serde_json::from_slice::<IgnoredAny>(data).is_ok()
 }
 
 /// `bytes` without the blanks and the byte order mark before them.

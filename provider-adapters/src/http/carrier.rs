@@ -3,12 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
+use mcp_jsonrpc::Secret;
 use parking_lot::Mutex;
 use reqwest::Client;
 
 use super::anonymous;
 use super::cassette::{Exchange, Player, Recorder};
-use crate::model::secret::Secret;
 use crate::model::{BoxError, ModelError};
 use crate::request::WireRequest;
 
