@@ -14,7 +14,10 @@ pub(crate) mod plain;
 pub(crate) mod read;
 pub(crate) mod resolve;
 pub(crate) mod shared;
+pub(crate) mod walk;
 pub(crate) mod write;
+
+use walk::Walk;
 
 /// A node's place in its graph.
 pub(crate) type Id = usize;
@@ -255,6 +258,19 @@ impl Node {
         self.keys.iter().flat_map(|(_, part)| part.ids())
     }
 
+    /// Calls `visit` with each of [`children`](Self::children): the quick way.
+    pub(crate) fn each_child(&self, mut visit: impl FnMut(Id)) {
+        self.reference.into_iter().for_each(&mut visit);
+        for (_, part) in &self.keys {
+            match part {
+                Part::Json(_) => {}
+                Part::One(id) => visit(*id),
+                Part::Many(ids) => ids.iter().for_each(|id| visit(*id)),
+                Part::Named(pairs) => pairs.iter().for_each(|(_, id)| visit(*id)),
+            }
+        }
+    }
+
     /// The nodes this one speaks of, the one it refers to first.
     pub(crate) fn children(&self) -> impl Iterator<Item = Id> {
         self.reference.into_iter().chain(self.links())
@@ -276,6 +292,8 @@ pub(crate) struct Graph {
     pub(crate) root: Id,
     /// What all nodes together hold, those no longer in use included.
     weight: usize,
+    /// How often a node was added or lent to be changed.
+    changes: usize,
 }
 
 impl Graph {
@@ -296,13 +314,20 @@ impl Graph {
         reason = "ids come from `add` of the same graph, and nodes are never removed"
     )]
     pub(crate) fn node_mut(&mut self, id: Id) -> &mut Node {
+        self.changes += 1;
         &mut self.nodes[id]
     }
 
     pub(crate) fn add(&mut self, node: Node) -> Id {
+        self.changes += 1;
         self.weight += node.weight();
         self.nodes.push(node);
         self.nodes.len() - 1
+    }
+
+    /// A number that stays the same only while no node changes.
+    pub(crate) fn changes(&self) -> usize {
+        self.changes
     }
 
     /// Makes the node `id` another.
@@ -358,17 +383,9 @@ impl Graph {
 
     /// The nodes in use, parents first, the root at the head.
     pub(crate) fn in_use(&self) -> Vec<Id> {
-        let mut seen = vec![false; self.len()];
-        let mut order = Vec::new();
-        let mut queue = std::collections::VecDeque::from([self.root]);
-        while let Some(id) = queue.pop_front() {
-            if let Some(flag @ false) = seen.get_mut(id) {
-                *flag = true;
-                order.push(id);
-                queue.extend(self.node(id).children());
-            }
-        }
-        order
+        let mut walk = Walk::new(self);
+        while walk.next(self).is_some() {}
+        walk.into_order()
     }
 
     /// The graph without the nodes no longer in use.
@@ -400,6 +417,7 @@ impl Graph {
             places: Vec::new(),
             root: 0,
             weight: 0,
+            changes: 0,
         }
     }
 

@@ -101,17 +101,49 @@ const KEYWORDS: &[Keyword] = &[
     rule("else", Shape::One, Types::ANY),
 ];
 
+/// Marks the end of a row of [`BY_LENGTH`].
+const END: u8 = u8::MAX;
+
+/// Indices into [`KEYWORDS`] by the length of the name: lookups compare a few names, not all.
+const BY_LENGTH: [[u8; 8]; 24] = by_length();
+
+#[expect(
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    reason = "evaluated at compile time: a name that does not fit does not compile"
+)]
+const fn by_length() -> [[u8; 8]; 24] {
+    let mut rows = [[END; 8]; 24];
+    let mut index = 0;
+    while index < KEYWORDS.len() {
+        let row = KEYWORDS[index].name.len();
+        let mut at = 0;
+        while rows[row][at] != END {
+            at += 1;
+        }
+        rows[row][at] = index as u8;
+        index += 1;
+    }
+    rows
+}
+
+/// The index of the keyword spelt `name`.
+fn position(name: &str) -> Option<usize> {
+    let row = BY_LENGTH.get(name.len())?;
+    let indices = row.iter().take_while(|index| **index != END);
+    indices
+        .map(|index| usize::from(*index))
+        .find(|index| KEYWORDS.get(*index).is_some_and(|known| known.name == name))
+}
+
 /// The keyword spelt `name`.
 pub(crate) fn find(name: &str) -> Option<&'static Keyword> {
-    KEYWORDS.iter().find(|keyword| keyword.name == name)
+    KEYWORDS.get(position(name)?)
 }
 
 /// The place of `name` in output; unknown names go last.
 pub(crate) fn rank(name: &str) -> usize {
-    KEYWORDS
-        .iter()
-        .position(|keyword| keyword.name == name)
-        .unwrap_or(usize::MAX)
+    position(name).unwrap_or(usize::MAX)
 }
 
 /// Whether `name` narrows what is accepted.

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use crate::{
     CompileLimits, Quarantine, Target,
-    graph::{Graph, Id, Node, merge::Memo, merge::Merger},
+    graph::{Graph, Id, Node, merge::Memo, merge::Merger, walk::Walk},
     report::Report,
 };
 
@@ -81,9 +81,11 @@ impl<'a> Work<'a> {
         ];
         let mut held = audit::held(&self.graph);
         for pass in passes {
-            let reported = self.report.len();
+            let (reported, changes) = (self.report.len(), self.graph.changes());
             pass(self)?;
-            held = audit::account(self, held, reported);
+            if self.graph.changes() != changes {
+                held = audit::account(self, held, reported);
+            }
         }
         Ok(())
     }
@@ -93,17 +95,10 @@ impl<'a> Work<'a> {
         &mut self,
         mut visit: impl FnMut(&mut Self, Id) -> Result<(), Quarantine>,
     ) -> Result<(), Quarantine> {
-        let mut seen = vec![false; self.graph.len()];
-        let mut queue = std::collections::VecDeque::from([self.graph.root]);
-        while let Some(id) = queue.pop_front() {
-            seen.resize(self.graph.len().max(seen.len()), false);
-            match seen.get_mut(id) {
-                Some(flag) if !*flag => *flag = true,
-                _ => continue,
-            }
+        let mut walk = Walk::new(&self.graph);
+        while let Some(id) = walk.next(&self.graph) {
             visit(self, id)?;
             self.graph.check(self.limits)?;
-            queue.extend(self.graph.node(id).children());
         }
         Ok(())
     }

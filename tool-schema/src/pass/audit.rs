@@ -4,23 +4,29 @@
 use super::Work;
 use crate::{Action, graph::Graph, types::Types};
 
-/// The rules in use, each with the place of the original it stands at, in order.
-pub(super) type Held = Vec<(usize, &'static str)>;
+/// What the nodes in use hold.
+pub(super) struct Held {
+    /// Each rule with the place of the original it stands at, in order.
+    rules: Vec<(usize, &'static str)>,
+    /// The places of nodes that something fits, in order.
+    places: Vec<usize>,
+}
 
 /// Lists the rules that narrow what some node in use accepts.
 pub(super) fn held(graph: &Graph) -> Held {
-    let mut held = Held::new();
+    let (mut rules, mut places) = (Vec::new(), Vec::new());
     for id in graph.in_use() {
         let node = graph.node(id);
-        if node.types == Types::NONE {
-            continue;
+        if node.types != Types::NONE {
+            places.push(node.at);
+            let narrowing = node.rules().filter(|key| !graph.is_idle(id, key));
+            rules.extend(narrowing.map(|key| (node.at, key)));
         }
-        let rules = node.rules().filter(|key| !graph.is_idle(id, key));
-        held.extend(rules.map(|key| (node.at, key)));
     }
-    held.sort_unstable();
-    held.dedup();
-    held
+    rules.sort_unstable();
+    rules.dedup();
+    places.sort_unstable();
+    Held { rules, places }
 }
 
 /// Reports what a pass removed without a word: `before` is what was held, `reported` how many
@@ -30,19 +36,14 @@ pub(super) fn held(graph: &Graph) -> Held {
 /// was merged into another place; that rule is the one to account for.
 pub(super) fn account(work: &mut Work<'_>, before: Held, reported: usize) -> Held {
     let after = held(&work.graph);
-    let mut places: Vec<usize> = work
-        .graph
-        .in_use()
-        .into_iter()
-        .filter(|id| work.node(*id).types != Types::NONE)
-        .map(|id| work.node(id).at)
-        .collect();
-    places.sort_unstable();
     let mentioned = work.report.since(reported);
-    let silent: Held = before
+    let silent: Vec<_> = before
+        .rules
         .into_iter()
-        .filter(|rule| after.binary_search(rule).is_err() && mentioned.binary_search(rule).is_err())
-        .filter(|(at, _)| places.binary_search(at).is_ok())
+        .filter(|rule| {
+            after.rules.binary_search(rule).is_err() && mentioned.binary_search(rule).is_err()
+        })
+        .filter(|(at, _)| after.places.binary_search(at).is_ok())
         .collect();
     for (at, key) in silent {
         work.report.lossy(at, key, Action::Dropped);

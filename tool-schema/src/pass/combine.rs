@@ -94,6 +94,9 @@ pub(super) fn admits_object(work: &Work<'_>, id: Id) -> bool {
 
 /// What is left unevaluated after everything is in one node is what is additional.
 pub(super) fn unevaluated(work: &mut Work<'_>, id: Id, key: &'static str) {
+    if !work.node(id).has(key) {
+        return;
+    }
     let node = work.node_mut(id);
     if let Some(true) = node.settle_unevaluated(key) {
         let at = node.at;

@@ -26,9 +26,10 @@ pub(super) fn drop_idle(work: &mut Work<'_>) -> Result<(), Quarantine> {
         node.has("unevaluatedProperties") || node.has("unevaluatedItems")
     });
     work.each(|work, id| {
-        let node = work.node_mut(id);
-        if !counted && !node.has("then") && !node.has("else") && node.take("if").is_some() {
+        let node = work.node(id);
+        if !counted && node.has("if") && !node.has("then") && !node.has("else") {
             let at = node.at;
+            work.node_mut(id).take("if");
             work.report.lossless(at, "if", Action::Dropped);
         }
         Ok(())

@@ -170,8 +170,8 @@ fn root(work: &mut Work<'_>, id: Id) {
         work.report.lossless(at, "description", Action::Rewritten);
         work.aside = Some(text);
     }
-    let node = work.node_mut(id);
-    if !node.has("properties") {
+    if !work.node(id).has("properties") {
+        let node = work.node_mut(id);
         node.set("properties", Part::Named(Vec::new()));
         let at = node.at;
         work.report.lossless(at, "properties", Action::Rewritten);
