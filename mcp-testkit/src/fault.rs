@@ -16,7 +16,7 @@ pub(crate) use twist::{Asked, Twist};
 use crate::wire::Style;
 use crate::{Script, Shape};
 
-/// One way to misbehave, with a name of its own.
+/// One named way to misbehave.
 ///
 /// Faults of messages fit every shape of connection and both eras; faults of bytes, processes and
 /// HTTP fit the shape they are about. `mcp-testkit faults` lists them all.

@@ -1,6 +1,6 @@
 //! `mcp-testkit chaos`: runs a client against every case and judges it.
 //!
-//! Each case runs under a process of its own, which adopts whatever the client leaves behind
+//! Each case runs under its own process, which adopts whatever the client leaves behind
 //! (Linux: `PR_SET_CHILD_SUBREAPER`), so that cases can run side by side.
 
 mod client;
@@ -108,7 +108,7 @@ fn each_row(selected: &[Case], chaos: &Chaos, mut hand_over: impl FnMut(&Row)) {
     });
 }
 
-/// Runs one case in a process of its own.
+/// Runs one case in its own process.
 fn apart(case: &Case, driver: &str) -> Row {
     let run = || -> std::io::Result<Row> {
         let mut child = Command::new(std::env::current_exe()?)
@@ -120,7 +120,7 @@ fn apart(case: &Case, driver: &str) -> Row {
         let stdout = child.stdout.take();
         thread::spawn(move || {
             let text = stdout.map(std::io::read_to_string);
-            // The other side may have given up.
+            // The other side may have closed.
             let _ = printed.send(text);
         });
         let text = wait.recv_timeout(case.exit_within + Duration::from_secs(30));

@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 
 use crate::Refusal;
 
-/// Events kept, unless told otherwise; later ones are not.
+/// Default number of events kept; later ones are dropped.
 const MAX_EVENTS: usize = 100_000;
 /// Messages longer than this are logged without their params or result.
 const MAX_MESSAGE: usize = 64 << 10;
@@ -161,10 +161,10 @@ impl Log {
         Self::keeping(MAX_EVENTS)
     }
 
-    /// A log of the first so many events only, for servers that live long.
+    /// A log of the first `count` events only, for long-lived servers.
     #[must_use]
-    pub fn keeping(most: usize) -> Self {
-        Self::with(most, None)
+    pub fn keeping(count: usize) -> Self {
+        Self::with(count, None)
     }
 
     /// A log that also appends each event to a file, a line of JSON each.

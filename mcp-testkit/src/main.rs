@@ -61,7 +61,7 @@ fn run() -> Result<ExitCode, String> {
                     Err(_) => Ok(1),
                 }
             })?;
-            // Not a return: a read of standard input that nobody waits for must not hold us.
+            // Not a return: a pending read of standard input must not keep the process alive.
             std::process::exit(code)
         }
     }

@@ -64,7 +64,7 @@ pub struct Script {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Replies {
-    /// As a JSON body, unless something has to be said before the answer.
+    /// As a JSON body, unless something has to be sent before the answer.
     Json,
     /// Always as an event stream.
     Sse,

@@ -221,7 +221,7 @@ where
             lines.out.flush().await;
         }
         lines.session.cancel_all();
-        // The client went away without a word: nobody is left to tell.
+        // The client disconnected: there is no one to answer.
         end.unwrap_or(End::Closed)
     };
     let end = tokio::select! {

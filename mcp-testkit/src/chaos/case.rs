@@ -27,7 +27,7 @@ pub struct Case {
     pub expect: Expect,
     /// Words that must never be in the outcome: they come from forged answers.
     pub never: Vec<&'static str>,
-    /// The time-out the client is told to use. Long where the fault can be noticed without it.
+    /// The client's time-out. Long if the fault can be detected without it.
     pub timeout: Duration,
     /// How long the outcome may take.
     pub within: Duration,
@@ -56,7 +56,7 @@ pub enum Target {
     },
     /// A command that does not exist.
     MissingCommand,
-    /// A port that nobody listens on.
+    /// A port without a listener.
     ClosedPort,
 }
 
@@ -247,7 +247,7 @@ impl Case {
         self
     }
 
-    /// Much work: so many seconds, and so much memory.
+    /// Much work: up to this many seconds and this much memory.
     pub(super) fn heavy(mut self, seconds: u64, memory_mb: u64) -> Self {
         self.within = Duration::from_secs(seconds);
         self.exit_within = Duration::from_secs(seconds + 10);

@@ -47,7 +47,7 @@ const fn sse(name: &'static str, about: &'static str, on: On, fault: HttpFn) -> 
     Fault::new(name, about, Kind::Sse(on, fault))
 }
 
-/// The head of a reply that promises so many bytes of JSON.
+/// The head of a reply that announces this many bytes of JSON.
 fn json_head(length: impl ToString) -> Vec<u8> {
     let length = length.to_string();
     head(200, &[("Content-Type", JSON), ("Content-Length", &length)])

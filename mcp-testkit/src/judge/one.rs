@@ -88,7 +88,7 @@ impl Server {
         let (fault, options) = match &case.target {
             Target::Server { fault, options } => (fault, options),
             Target::ClosedPort => {
-                // Bound for a moment, so that nobody has it now.
+                // Bound for a moment, so that the port is free now.
                 let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
                 return Ok(Self::at(vec![format!("http://{address}/mcp")]));
             }

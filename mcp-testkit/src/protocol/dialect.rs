@@ -14,7 +14,7 @@ pub(super) const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 pub(super) const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
 pub(super) const TASKS: &str = "io.modelcontextprotocol/tasks";
 
-/// The era a request belongs to: a modern one says so itself.
+/// The era a request belongs to: a modern one declares it.
 pub(crate) fn era_of(request: &Value) -> Era {
     let discovers = request
         .get("method")

@@ -1,4 +1,4 @@
-//! Who is told of changes: legacy sessions, and modern `subscriptions/listen` streams.
+//! Listeners for changes: legacy sessions, and modern `subscriptions/listen` streams.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::world::Change;
 use super::{Out, notification};
 use crate::Refusal;
 
-/// Everyone who listens.
+/// All listeners.
 #[derive(Debug, Default)]
 pub(crate) struct Listeners {
     table: Arc<Mutex<Table>>,
@@ -56,7 +56,7 @@ impl Listeners {
     }
 
     pub(super) fn announce(&self, change: Change<'_>) {
-        // Nobody is told under the lock: dropping a session's last handle takes it again.
+        // Notify outside the lock: dropping a session's last handle takes it again.
         let mut sessions = Vec::new();
         for listener in self.table.lock().entries.values() {
             match listener {

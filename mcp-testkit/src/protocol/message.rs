@@ -45,7 +45,7 @@ pub(crate) enum Piece {
     Message(Vec<u8>),
     /// So many messages, each made when it is due.
     Many(u64, Arc<dyn Fn(u64) -> Vec<u8> + Send + Sync>),
-    /// These bytes so many times, unframed.
+    /// These bytes, repeated, unframed.
     Raw(Arc<[u8]>, u64),
     /// Says when everything before it has been written.
     Flush(Arc<parking_lot::Mutex<Option<oneshot::Sender<()>>>>),
@@ -92,7 +92,7 @@ impl Out {
         (Self { queue }, pieces)
     }
 
-    /// Queues a piece; `false` if nobody reads any more.
+    /// Queues a piece; `false` if the reader is gone.
     pub(crate) async fn send(&self, piece: impl Into<Piece>) -> bool {
         self.queue.send(piece.into()).await.is_ok()
     }
@@ -109,7 +109,7 @@ impl Out {
         self.send(flush).await && wait.await.is_ok()
     }
 
-    /// Returns when nobody reads any more.
+    /// Returns when the reader is gone.
     pub(crate) async fn closed(&self) {
         self.queue.closed().await;
     }

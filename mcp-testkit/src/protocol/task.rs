@@ -70,7 +70,7 @@ impl Tasks {
     }
 }
 
-/// Starts a task; the result tells the client about it.
+/// Starts a task; the result describes it to the client.
 pub(super) fn start(session: &Arc<Session>, era: Era, tool: &Tool, request: &Value) -> Value {
     let world = Arc::clone(&session.world);
     let poll = world.script().task_poll;

@@ -26,7 +26,7 @@ pub(crate) struct World {
     exiting: watch::Sender<Option<i32>>,
 }
 
-/// A change that clients are told of.
+/// A change that clients are notified of.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Change<'a> {
     /// `tools`, `prompts` or `resources`.
@@ -84,7 +84,7 @@ impl World {
         self.counts.lock().get(what).copied().unwrap_or(0)
     }
 
-    /// Tells everyone who listens.
+    /// Notifies every listener.
     pub(crate) fn announce(&self, change: Change<'_>) {
         self.listeners.announce(change);
     }

@@ -10,7 +10,7 @@ use super::Script;
 type Change = Arc<dyn Fn(Script, &Value) -> Script + Send + Sync>;
 
 /// A change of the script that a call makes: from the script before and the call's arguments to
-/// the script after. It tells nobody; [`Step::ToolsChanged`](crate::Step::ToolsChanged) does.
+/// the script after. It sends no notification; [`Step::ToolsChanged`](crate::Step::ToolsChanged) does.
 #[derive(Clone)]
 pub struct Edit(Change);
 

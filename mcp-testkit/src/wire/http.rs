@@ -219,7 +219,7 @@ async fn answer(
     }
 }
 
-/// Writes an answer that nothing was said before.
+/// Writes an answer that is the first output of its connection.
 async fn write_reply(
     site: &Site,
     conn: &mut Conn,

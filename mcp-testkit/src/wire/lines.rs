@@ -132,7 +132,7 @@ impl Lines {
         self.session.handle(message, &self.out).await;
     }
 
-    /// Waits until so many bytes have arrived that are not yet read.
+    /// Waits until this many unread bytes have arrived.
     pub(crate) async fn wait_for_bytes(&mut self, count: usize) -> io::Result<bool> {
         while self.unread.len() < count {
             if !self.fill().await? {

@@ -131,7 +131,7 @@ impl Site {
         });
         let mut epoch = self.epoch.subscribe();
         tokio::select! {
-            // The client sees how its connection ended; nobody else needs to know.
+            // Only the client needs to see how its connection ended.
             _ = self.requests(&mut conn) => {}
             _ = epoch.changed() => {}
         }

@@ -1,4 +1,4 @@
-//! The memory of one resumable stream: what it said, for those who come back.
+//! The history of one resumable stream, for clients that resume it.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::protocol::Piece;
 /// Pieces a stream keeps at most.
 const MAX_PIECES: usize = 10_000;
 
-/// Everything one stream has said.
+/// Everything one stream has sent.
 #[derive(Debug)]
 pub(crate) struct Replay {
     /// The stream's part of every event id.

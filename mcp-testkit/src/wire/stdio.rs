@@ -37,11 +37,11 @@ fn pipe_out() -> Option<Output> {
     Some(Box::new(Sender::from_owned_fd(output).ok()?))
 }
 
-/// Closes standard input for good: nothing is there to read any more, and nobody can write.
+/// Closes standard input for good.
 pub(crate) fn close_input() {
     #[cfg(unix)]
     if let Ok(nothing) = std::fs::File::open("/dev/null") {
-        // It stays open if this fails, and a test will say so.
+        // It stays open if this fails; a test will show that.
         let _ = nix::unistd::dup2_stdin(nothing);
     }
 }
@@ -50,7 +50,7 @@ pub(crate) fn close_input() {
 pub(crate) fn close_output() {
     #[cfg(unix)]
     if let Ok(nothing) = std::fs::File::options().write(true).open("/dev/null") {
-        // It stays open if this fails, and a test will say so.
+        // It stays open if this fails; a test will show that.
         let _ = nix::unistd::dup2_stdout(nothing);
     }
 }

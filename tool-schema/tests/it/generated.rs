@@ -110,3 +110,59 @@ fn an_if_alone_goes_once_nothing_counts_what_it_sees() {
     assert!(sent.get("not").is_none(), "{sent}");
     assert_eq!(sent.pointer("/properties/a/if"), None, "{sent}");
 }
+
+#[test]
+fn a_second_condition_leaves_the_branches_of_the_first_alone() {
+    let schema = json!({"type": "object", "allOf": [
+        {"if": {"required": ["a"]}, "then": {"required": ["b"]}},
+        {"if": {"required": ["c"]}, "else": {"required": ["d"]}},
+    ]});
+    let compiled = compile(&schema, &Target::OPENAI).unwrap();
+    let lost = compiled.losses.iter().filter(|loss| loss.lossy);
+    let lost: Vec<String> = lost.map(ToString::to_string).collect();
+    assert_eq!(
+        lost,
+        [
+            "#/allOf/1: `else` dropped (lossy)",
+            "#/allOf/1: `if` described (lossy)"
+        ]
+    );
+    let sent = compiled.schema.unwrap();
+    assert_eq!(sent["then"], json!({"required": ["b"]}), "{sent}");
+    assert_eq!(sent.get("else"), None, "{sent}");
+}
+
+#[test]
+fn a_key_that_another_member_admits_by_a_pattern_is_a_loss_where_members_are_merged() {
+    let patterns = json!({"^a": {"minLength": 1}});
+    let schema = json!({"type": "object", "allOf": [
+        {"properties": {"ab": {"type": "string"}}, "patternProperties": patterns},
+        {"patternProperties": patterns, "additionalProperties": false},
+    ]});
+    let compiled = compile(&schema, &Target::OPENAI).unwrap();
+    assert!(compiled.is_lossy(), "{:?}", compiled.schema);
+}
+
+#[test]
+fn a_loss_inside_an_if_explains_its_branches_only_where_it_decides() {
+    let schema = json!({"type": "object",
+        "if": {"required": ["k"], "properties": {"a": {"type": "array",
+            "prefixItems": [{"type": "string"}], "contains": {"type": "number"}, "unevaluatedItems": false}}},
+        "then": {"required": ["b"]},
+        "else": {"required": ["c"]},
+    });
+    let losses = compile(&schema, &Target::OPENAI).unwrap().losses;
+    assert!(losses.iter().any(|loss| loss.lossy), "{losses:?}");
+    let validator = crate::oracle::validator(&schema).unwrap();
+    let unexplained =
+        |arguments: Value| crate::explained::unexplained(&schema, &validator, &arguments, &losses);
+    assert_eq!(
+        unexplained(json!({"k": 1})).as_deref(),
+        Some("/then/required")
+    );
+    assert_eq!(
+        unexplained(json!({"a": ["x", 1]})).as_deref(),
+        Some("/else/required")
+    );
+    assert_eq!(unexplained(json!({"k": 1, "a": ["x", 1, true]})), None);
+}

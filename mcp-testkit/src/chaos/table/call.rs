@@ -37,7 +37,7 @@ fn statuses(named: Named<'_>) -> Vec<Case> {
         .mentions(&["502"]),
         ok(
             &named("429-retry-after"),
-            "another try waits as long as it is told",
+            "a retry waits as long as the server asks",
         )
         .plan(Plan::Second)
         .check(Check::RetryAfterKept),

@@ -19,7 +19,7 @@ pub(super) fn cases() -> Vec<Case> {
         ok("http/version-older", "2024-11-05 is still common"),
         ok(
             "http/cancel",
-            "cancelling is told by a notification, and other calls go on",
+            "cancelling sends a notification, and other calls go on",
         )
         .plan(Plan::Cancel)
         .check(Check::AtLeast(Count::Rpc("notifications/cancelled"), 1)),

@@ -62,13 +62,13 @@ fn connections(named: Named<'_>) -> Vec<Case> {
         .plan(Plan::Second),
         either(
             &named("response-desync"),
-            "an answer nobody asked for answers nothing",
+            "an unsolicited answer answers nothing",
         )
         .plan(Plan::Twice)
         .never("POISON"),
         error(
             &named("refused"),
-            "nobody listens there: the address is told",
+            "connection refused: the error names the address",
         )
         .target(Target::ClosedPort)
         .mentions(&["127.0.0.1"]),

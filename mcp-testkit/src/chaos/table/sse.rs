@@ -12,7 +12,7 @@ pub(super) fn cases() -> Vec<Case> {
             "the syntax of event streams, WHATWG 9.2.6",
         ),
         ok("sse/version-older", "2024-11-05 is its own version"),
-        ok("sse/cancel", "cancelling is told by a notification")
+        ok("sse/cancel", "cancelling sends a notification")
             .plan(Plan::Cancel)
             .check(Check::Cancelled),
         either("sse/deep-unclosed", "a junk event of a million brackets").heavy(20, 200),

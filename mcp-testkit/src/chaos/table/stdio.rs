@@ -10,7 +10,7 @@ pub(super) fn cases() -> Vec<Case> {
             .check(Check::EnvironmentWithout("ANTHROPIC_API_KEY")),
         error(
             "stdio/command-missing",
-            "the command does not exist: its name is told",
+            "the command does not exist: the error names it",
         )
         .target(Target::MissingCommand)
         .mentions(&["no-such-command"]),
@@ -110,7 +110,7 @@ fn lives(named: Named<'_>) -> Vec<Case> {
     vec![
         error(
             &named("exit-at-start"),
-            "the exit status and the last words are told, at once",
+            "the error has the exit status and the last stderr lines, at once",
         )
         .mentions(&["3", "API_KEY is not set"]),
         error(&named("exit-mid-call"), "an exit fails its calls at once"),
@@ -174,7 +174,7 @@ fn order(named: Named<'_>) -> Vec<Case> {
         .check(Check::Cancelled),
         ok(
             &named("cancel"),
-            "cancelling is told, and other calls go on",
+            "cancelling is sent, and other calls go on",
         )
         .plan(Plan::Cancel)
         .check(Check::Cancelled),

@@ -41,7 +41,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     Fault::greeting(
         "no-tools-capability",
-        "has tools but does not say so",
+        "has tools but does not declare the capability",
         |asked| vec![asked.with("capabilities", Some(json!({})))],
     ),
     Fault::greeting("serverinfo-missing", "does not name itself", |asked| {

@@ -70,7 +70,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     Fault::call(
         "foreign-subscription",
-        "announces changes on subscriptions that nobody made, then answers the first call",
+        "announces changes on unknown subscriptions, then answers the first call",
         |asked| {
             let changed = |id: Value| {
                 let meta = json!({"io.modelcontextprotocol/subscriptionId": id});
