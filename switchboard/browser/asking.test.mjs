@@ -72,9 +72,9 @@ scene(program, 'a result of nothing but text is saved as text, any other as JSON
   turn.finish();
   await said(page, 'Read.').waitFor();
   for (const [tool, label, file] of [
-    ['read_all', 'Save the whole result as text', 'read_all.txt'],
-    ['read_parts', 'Save the whole result as text', 'read_parts.txt'],
-    ['read_mixed', 'Save the whole result as JSON', 'read_mixed.json'],
+    ['read_all', 'Save the whole result', 'read_all.txt'],
+    ['read_parts', 'Save the whole result', 'read_parts.txt'],
+    ['read_mixed', 'Save the whole result', 'read_mixed.json'],
   ]) {
     const call = callOf(page, tool);
     await call.getByRole('button', { expanded: false }).click();

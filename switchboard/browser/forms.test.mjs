@@ -99,7 +99,7 @@ for (const [screen, options] of [
       await dialog.getByLabel('Value of the variable').fill('hush');
       await name.fill(`other-${screen}`);
       await save.click();
-      await dialog.locator('.pair .problem', { hasText: 'has no safe place' }).waitFor();
+      await dialog.locator('.pair .problem', { hasText: 'cannot be stored safely' }).waitFor();
 
       // Escape asks before it drops all that.
       await page.keyboard.press('Escape');
@@ -134,7 +134,7 @@ scene(program, 'a secret in pasted JSON is refused as one in the form is', {}, a
   const text = JSON.stringify({ mcpServers: { keyed: { command: 'run', env: { KEY: 'hush' }, disabled: true } } });
   await dialog.getByLabel('Paste a server’s JSON').fill(text);
   await add.click();
-  await dialog.getByRole('alert').getByText(/^keyed: .*no safe place/).waitFor();
+  await dialog.getByRole('alert').getByText(/^keyed: .*cannot be stored safely/).waitFor();
   const { items } = await program.api('GET', 'mcp-servers');
   assert.ok(!items.some(({ name }) => name === 'keyed'));
   await dialog.getByLabel('Keep secrets in it in plain text').check();

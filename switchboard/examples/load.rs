@@ -1,6 +1,8 @@
 //! Many conversations at once with `switchboard serve`, each with an approval: none may be lost,
-//! none doubled, and the memory is to be as flat after the last wave as after the first.
-//! `cargo xtask load` builds and runs it.
+//! none doubled, and the memory is to be as flat after the last wave as after the first. Then the
+//! CPU time that many readers of the events cost, the pages of a very long conversation, and what
+//! a long reply that comes in small pieces writes to the store. `cargo xtask load` builds and runs
+//! it.
 
 #![allow(
     clippy::unwrap_used,
@@ -12,7 +14,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -29,9 +31,14 @@ const MESSAGES: u64 = 10_000;
 const READERS: [usize; 3] = [1, 64, 256];
 /// Clients that send requests side by side.
 const CLIENTS: usize = 16;
+/// The size of the long reply, and the number of pieces it comes in.
+const REPLY_BYTES: usize = 1 << 20;
+const REPLY_DELTAS: usize = 10_000;
 
 fn main() {
-    let folder = tempfile::tempdir().unwrap();
+    // Beside the program, not in a file system in memory: what is written is to be counted.
+    let example = std::env::current_exe().unwrap();
+    let folder = tempfile::tempdir_in(example.parent().unwrap()).unwrap();
     let server = Server::start(folder.path());
     let mut memory = Vec::new();
     for wave in 1..=WAVES {
@@ -56,6 +63,7 @@ fn main() {
         server.read_by(readers);
     }
     server.long_conversation(folder.path());
+    server.long_reply();
 }
 
 struct Server {
@@ -114,16 +122,27 @@ impl Server {
         ticks.filter_map(|it| it.parse::<f64>().ok()).sum::<f64>() / 100.0
     }
 
-    /// A wave that so many readers watch: each hears of every conversation's end, once.
+    /// How many bytes the program has written to files; 0 where the system does not tell.
+    fn written(&self) -> u64 {
+        let file = format!("/proc/{}/io", self.child.id());
+        let io = std::fs::read_to_string(file).unwrap_or_default();
+        let line = io
+            .lines()
+            .find_map(|line| line.strip_prefix("write_bytes: "));
+        line.and_then(|bytes| bytes.trim().parse().ok())
+            .unwrap_or(0)
+    }
+
+    /// A wave that many readers watch: each hears of every conversation's end, once.
     fn read_by(&self, readers: usize) {
-        let (began, cpu) = (Instant::now(), self.cpu());
         // The wave itself is read by one.
-        let others = (1..readers).map(|_| self.events());
-        let others = others.map(|events| {
+        let others: Vec<Events> = (1..readers).map(|_| self.events()).collect();
+        let (began, cpu) = (Instant::now(), self.cpu());
+        let others = others.into_iter().map(|events| {
             std::thread::spawn(move || {
                 let mut ended = BTreeSet::new();
                 while ended.len() < AT_ONCE {
-                    let (kind, data) = events.recv_timeout(Duration::from_secs(300)).unwrap();
+                    let (kind, data) = events.next();
                     if kind == "run.finished" {
                         let id = data["conversationId"].as_str().unwrap().to_owned();
                         assert!(ended.insert(id), "told twice: {data}");
@@ -171,19 +190,20 @@ impl Server {
         value
     }
 
-    /// Live events from now on, in a channel.
-    fn events(&self) -> mpsc::Receiver<(String, Value)> {
+    /// Live events from now on.
+    fn events(&self) -> Events {
         let request = format!(
             "GET /api/events HTTP/1.0\r\nHost: 127.0.0.1:{}\r\nAuthorization: Bearer {}\r\n\r\n",
             self.port, self.token
         );
-        let mut lines = BufReader::new(self.connect(&request));
+        let stream = self.connect(&request);
+        let mut lines = BufReader::new(stream.try_clone().unwrap());
         let mut line = String::new();
         while !line.starts_with(": open") {
             line.clear();
-            lines.read_line(&mut line).unwrap();
+            assert!(lines.read_line(&mut line).unwrap() > 0, "no events: {line}");
         }
-        let (send, events) = mpsc::sync_channel(1 << 16);
+        let (send, received) = mpsc::sync_channel(1 << 16);
         std::thread::spawn(move || {
             let (mut kind, mut line) = (String::new(), String::new());
             while lines.read_line(&mut line).is_ok_and(|read| read > 0) {
@@ -198,7 +218,7 @@ impl Server {
                 line.clear();
             }
         });
-        events
+        Events { stream, received }
     }
 
     /// All conversations of a wave, from the first word to the last answer; how long each took.
@@ -228,7 +248,7 @@ impl Server {
                 });
             }
             while ended.len() < AT_ONCE {
-                let (kind, data) = events.recv_timeout(Duration::from_secs(300)).unwrap();
+                let (kind, data) = events.next();
                 let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
                 match kind.as_str() {
                     "message.created" if data["message"]["role"] == "user" => {
@@ -284,6 +304,45 @@ impl Server {
         assert_eq!(statuses, [200, 409]);
     }
 
+    /// What a long reply in many pieces writes to the store.
+    fn long_reply(&self) {
+        let endpoint = json!({ "endpoints.long.base_url": long_model() });
+        self.done("PUT", "/api/settings", Some(&endpoint));
+        let events = self.events();
+        let model = json!({"model": "long/text"});
+        let talk = self.done("POST", "/api/conversations", Some(&model));
+        let path = format!(
+            "/api/conversations/{}/messages",
+            talk["id"].as_str().unwrap()
+        );
+        let (began, cpu, written) = (Instant::now(), self.cpu(), self.written());
+        self.done("POST", &path, Some(&json!({"content": "go"})));
+        let mut deltas = 0;
+        loop {
+            let (kind, data) = events.next();
+            match kind.as_str() {
+                "message.delta" => deltas += 1,
+                "run.finished" => {
+                    assert_eq!(data["reason"], "done", "{data}");
+                    break;
+                }
+                _ => {}
+            }
+        }
+        let page = self.done("GET", &path, None);
+        assert_eq!(
+            page["items"][1]["content"].as_str().unwrap().len(),
+            REPLY_BYTES
+        );
+        println!(
+            "a reply of {REPLY_BYTES} bytes in {REPLY_DELTAS} deltas: {} bytes written to the \
+             store, {deltas} events, {:.2} s of CPU in {:.2?}",
+            self.written() - written,
+            self.cpu() - cpu,
+            began.elapsed()
+        );
+    }
+
     /// A conversation of very many messages, read page by page.
     fn long_conversation(&self, home: &std::path::Path) {
         let talk = Conversation::new(UserId::local(), "long");
@@ -332,6 +391,68 @@ impl Server {
             self.memory()
         );
     }
+}
+
+/// Live events. Dropping them ends the stream.
+struct Events {
+    stream: TcpStream,
+    received: mpsc::Receiver<(String, Value)>,
+}
+
+impl Events {
+    fn next(&self) -> (String, Value) {
+        self.received
+            .recv_timeout(Duration::from_secs(300))
+            .unwrap()
+    }
+}
+
+impl Drop for Events {
+    fn drop(&mut self) {
+        let _ = self.stream.shutdown(Shutdown::Both);
+    }
+}
+
+/// A model that answers one request of Chat Completions with a long text in many pieces; its URL.
+fn long_model() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut request = BufReader::new(stream.try_clone().unwrap());
+        let (mut line, mut length) = (String::new(), 0);
+        while line != "\r\n" {
+            line.clear();
+            request.read_line(&mut line).unwrap();
+            let header = line.to_ascii_lowercase();
+            if let Some(value) = header.strip_prefix("content-length:") {
+                length = value.trim().parse().unwrap();
+            }
+        }
+        request.read_exact(&mut vec![0; length]).unwrap();
+        let head =
+            "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut send = |delta: Value, finish: Value| {
+            let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
+            let chunk = json!({"id": "1", "object": "chat.completion.chunk", "created": 1,
+                "model": "text", "choices": [choice]});
+            stream
+                .write_all(format!("data: {chunk}\n\n").as_bytes())
+                .unwrap();
+        };
+        for delta in 0..REPLY_DELTAS {
+            let bytes =
+                REPLY_BYTES * (delta + 1) / REPLY_DELTAS - REPLY_BYTES * delta / REPLY_DELTAS;
+            send(
+                json!({"role": "assistant", "content": "x".repeat(bytes)}),
+                Value::Null,
+            );
+        }
+        send(json!({}), json!("stop"));
+        stream.write_all(b"data: [DONE]\n\n").unwrap();
+    });
+    url
 }
 
 impl Drop for Server {

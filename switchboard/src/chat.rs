@@ -1,4 +1,4 @@
-//! Talking in the terminal.
+//! The interactive chat in the terminal.
 
 mod approval;
 mod command;
@@ -18,7 +18,7 @@ mod screen;
 mod terminal;
 mod view;
 
-pub(crate) use crate::untrusted::text as clean;
+pub(crate) use crate::display::untrusted::text as clean;
 pub(crate) use command::{Command, HELP};
 pub(crate) use console::{Console, Forms};
 pub(crate) use drive::{Ended, drive};

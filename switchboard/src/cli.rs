@@ -2,8 +2,10 @@
 
 mod about;
 mod approvals;
+mod arguments;
 mod asker;
 mod assistants;
+mod browser;
 mod call;
 mod chat;
 mod completions;
@@ -21,6 +23,7 @@ mod processes;
 mod prompts;
 mod resources;
 mod run;
+mod run_args;
 mod schema;
 mod serve;
 mod servers;
@@ -29,7 +32,6 @@ mod text;
 mod tool;
 mod tools;
 mod usage;
-mod wishes;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -39,13 +41,13 @@ use std::sync::Arc;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 
+use crate::display::out::{Color, Mode, Out};
 use crate::exit::{Exit, Failure};
 use crate::home;
-use crate::out::{Color, Mode, Out};
-use crate::settings;
+use crate::setup::settings;
 use crate::store::{Store, StoreError};
 
-/// Talk to MCP servers from the terminal.
+/// DurableConversation to MCP servers from the terminal.
 #[derive(Debug, Parser)]
 #[command(name = "switchboard", version, about, max_term_width = 100, after_help = examples::PROGRAM)]
 struct Cli {
@@ -55,10 +57,10 @@ struct Cli {
     verb: Option<Verb>,
 }
 
-/// Where the help lists what every verb takes.
+/// Help heading of the global options.
 const GLOBAL: &str = "Global options";
 
-/// What every verb takes.
+/// Options of every verb.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Global {
     /// Print one JSON object, and errors as one JSON line on standard error
@@ -104,16 +106,16 @@ impl Global {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Talk with a model that uses your servers' tools (default)
+    /// DurableConversation with a model that uses your servers' tools (default)
     #[command(after_help = examples::CHAT)]
     Chat(Box<chat::Chat>),
-    /// Say one thing to a model, let it use tools, and print its answer
+    /// Send one message to a model, let it use tools, and print the answer
     #[command(after_help = examples::RUN)]
     Run(Box<run::Run>),
     /// List, show, export, resume, fork and delete conversations
     #[command(after_help = examples::SESSION, alias = "sessions")]
     Session(Box<session::Session>),
-    /// List and forget what was decided for good about tools
+    /// List and remove lasting decisions about tools
     #[command(after_help = examples::APPROVALS, alias = "approval")]
     Approvals(approvals::Approvals),
     /// Add, list, change and remove assistants: models with instructions and servers of their own
@@ -131,10 +133,10 @@ enum Verb {
     /// Add, list, change, test and remove servers, and log in to them
     #[command(after_help = examples::SERVERS, alias = "server")]
     Servers(servers::Servers),
-    /// List what servers offer, one line a tool
+    /// List the tools of servers, one line per tool
     #[command(after_help = examples::TOOLS)]
     Tools(tools::Tools),
-    /// Show a tool, switch it, and say whether models may call it
+    /// Show a tool, enable or disable it, and set whether models may call it
     #[command(after_help = examples::TOOL)]
     Tool(tool::Tool),
     /// Call a tool
@@ -149,28 +151,28 @@ enum Verb {
     /// List prompts
     #[command(after_help = examples::PROMPTS)]
     Prompts(prompts::Prompts),
-    /// Fill a prompt in
+    /// Get a prompt with its arguments filled in
     #[command(after_help = examples::PROMPT)]
     Prompt(prompts::Prompt),
     /// Show a server's tools as a provider's models will see them
     #[command(after_help = examples::SCHEMA)]
     Schema(schema::Schema),
-    /// Take over the servers of other programs
+    /// Import the servers of other programs
     #[command(after_help = examples::IMPORT)]
     Import(import::Import),
     /// Print servers as another program's file
     #[command(after_help = examples::EXPORT)]
     Export(export::Export),
-    /// Explain what is wrong with servers, and what to do
+    /// Diagnose problems with servers and suggest fixes
     #[command(after_help = examples::DOCTOR)]
     Doctor(doctor::Doctor),
-    /// Print completions for a shell
+    /// Print shell completions
     #[command(after_help = examples::COMPLETIONS)]
     Completions(completions::Completions),
     /// Serve the web page and the API to this machine
     #[command(after_help = examples::SERVE)]
     Serve(serve::Serve),
-    /// Show what this is in half a minute, without a key and without a network
+    /// Take a half-minute tour, without a key or a network
     #[command(after_help = examples::DEMO)]
     Demo(demo::Demo),
     /// Serve the demo tools over stdio, HTTP or SSE: a server to try clients with
@@ -181,7 +183,7 @@ enum Verb {
     DemoModel(demo_model::DemoModel),
 }
 
-/// Gives the terminal back as it was found, also when the program panics.
+/// Restores the terminal on drop, including after a panic.
 struct Terminal;
 
 impl Drop for Terminal {
@@ -205,7 +207,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         .and_then(|runtime| {
             let _terminal = Terminal;
             let ended = runtime.block_on(processes::watched(cli, out));
-            // A read of standard input that nobody waits for must not hold us.
+            // A blocked read of standard input must not delay the exit.
             runtime.shutdown_background();
             ended
         });
@@ -251,7 +253,7 @@ async fn run(cli: Cli, out: Out) -> Result<Exit, Failure> {
     }
 }
 
-/// Help and the version go to standard output and are no failure; the rest is wrong usage.
+/// Prints a parse error. Help and version go to standard output and are not failures.
 fn usage(error: &clap::Error, arguments: &[OsString]) -> Exit {
     if matches!(
         error.kind(),

@@ -1,4 +1,4 @@
-//! How a run ends: exit codes, and failures told to people.
+//! Exit codes, and failures as they are shown to users.
 
 use std::error::Error;
 use std::fmt;
@@ -6,27 +6,27 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-/// How the program ends. The codes are documented and do not change.
+/// The program's exit code. The codes are documented and stable.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Exit {
-    /// Everything was done.
+    /// Success.
     Done,
-    /// The command was wrong, or anything that has no code of its own.
+    /// Wrong usage, or any failure without a code of its own.
     Other,
     /// The model or its provider failed.
     Model,
-    /// A server or a provider wants authentication.
+    /// A server or a provider requires authentication.
     Auth,
     /// A server cannot be reached or started.
     Unreachable,
-    /// A tool answered that it failed.
+    /// A tool reported a failure.
     Tool,
     /// A call was denied.
     Denied,
     /// A limit was reached.
     Limit,
-    /// Somebody cancelled.
+    /// The user cancelled.
     Cancelled,
 }
 
@@ -46,7 +46,7 @@ impl Exit {
         }
     }
 
-    /// The word for it in JSON.
+    /// The name used in JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Done => "done",
@@ -68,7 +68,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a verb failed: what happened, why, and what to do about it.
+/// Why a verb failed: what failed, its causes, and a hint.
 #[derive(Debug)]
 pub struct Failure {
     exit: Exit,
@@ -78,7 +78,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// A failure told in one sentence.
+    /// A failure with a one-sentence message.
     pub fn new(exit: Exit, message: impl Into<String>) -> Self {
         Self {
             exit,
@@ -88,26 +88,26 @@ impl Failure {
         }
     }
 
-    /// With what to do about it.
+    /// Adds a hint.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// With what caused it.
+    /// Adds the underlying cause.
     #[must_use]
     pub fn caused_by(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         self.source = Some(source.into());
         self
     }
 
-    /// How the program ends because of it.
+    /// The exit code.
     pub fn exit(&self) -> Exit {
         self.exit
     }
 
-    /// What to do about it.
+    /// The hint.
     pub fn hint(&self) -> Option<&str> {
         self.hint.as_deref()
     }

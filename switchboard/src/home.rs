@@ -1,4 +1,4 @@
-//! Where things are kept on this machine.
+//! Paths and environment of the program on this machine.
 
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::store::{Limits, SqliteStore, Store, StoreError, UserId};
 
-/// The folder of everything: `SWITCHBOARD_HOME`, or the platform's usual place for a program's
-/// data, or a folder of this name where we are.
+/// The data folder: `SWITCHBOARD_HOME`, the platform's data directory, or a folder in the current
+/// directory.
 pub fn folder() -> PathBuf {
     if let Some(home) = environment("SWITCHBOARD_HOME") {
         return PathBuf::from(home);
@@ -20,8 +20,7 @@ pub fn folder() -> PathBuf {
     usual.unwrap_or_else(|| PathBuf::from("switchboard-data"))
 }
 
-/// The folder of what a user's servers leave behind: logs and tokens. The local user's is the
-/// folder of everything.
+/// The folder of a user's server logs and tokens. The local user's is the data folder itself.
 pub(crate) fn folder_of(user: &UserId) -> PathBuf {
     match *user == UserId::local() {
         true => folder(),
@@ -29,8 +28,8 @@ pub(crate) fn folder_of(user: &UserId) -> PathBuf {
     }
 }
 
-/// How a file is opened that only its owner may read, should it have to be made. On Windows the
-/// user's own folders are closed to others already.
+/// Options that create files readable by their owner only. On Windows the user's folders are
+/// private already.
 pub(crate) fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     #[cfg(unix)]
@@ -38,7 +37,7 @@ pub(crate) fn private() -> OpenOptions {
     options
 }
 
-/// Closes a file that is there to everybody but its owner.
+/// Makes an existing file readable by its owner only.
 pub(crate) fn close_to_others(path: &Path) -> std::io::Result<()> {
     #[cfg(unix)]
     {
@@ -57,7 +56,7 @@ pub(crate) fn close_to_others(path: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The store's file: the one named, or the usual one.
+/// Path of the store's file: the given one, or the default.
 pub fn database(named: Option<&Path>) -> PathBuf {
     named.map_or_else(|| folder().join("switchboard.db"), Path::to_owned)
 }

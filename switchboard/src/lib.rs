@@ -1,27 +1,20 @@
 #![doc = include_str!("../README.md")]
 
-mod arguments;
-mod assistants;
-mod brief;
-mod browser;
 mod chat;
 pub mod cli;
+#[doc(hidden)]
+pub mod conversation;
 pub mod demo;
-mod doctor;
+mod display;
 mod exit;
+#[doc(hidden)]
 pub mod home;
-mod import;
+#[doc(hidden)]
 pub mod models;
-mod out;
 pub mod serve;
 mod servers;
-pub mod session;
-mod settings;
-mod signature;
+mod setup;
+#[doc(hidden)]
 pub mod store;
-mod untrusted;
-mod utc;
-mod workbench;
 
 pub use exit::{Exit, Failure};
-pub use out::{Color, Mode, Out, Style};

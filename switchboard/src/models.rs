@@ -1,4 +1,4 @@
-//! Which model: from flags, settings and the environment, or whatever is at hand.
+//! Model selection from flags, settings and the environment.
 //!
 //! [`choose`] decides and does no IO; [`build`] makes the model.
 
@@ -20,8 +20,8 @@ pub use capability::Capabilities;
 pub use choice::{Choice, ChoiceError, Found, Origin, Wanted, choose};
 pub(crate) use endpoint::origin;
 pub use endpoint::{AddressError, Endpoint};
-pub(crate) use key::keyring_works;
 pub use key::{KeyError, find_key, keep_key};
+pub(crate) use key::{forget_key, keyring_works};
 pub(crate) use migrate::migrate;
 pub use ollama::ollama_models;
 pub(crate) use overview::{described, overview};

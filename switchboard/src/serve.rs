@@ -1,24 +1,24 @@
 //! `switchboard serve`: the REST API, live events and the web page, for this machine only.
 //!
-//! Everything goes through the [`Store`]: a request changes it, a run changes it, and whoever
-//! listens is woken and reads it. Nothing is shown that could be lost.
+//! Everything goes through the [`Store`]: requests and runs commit to it, and readers of events are
+//! woken and read it. Nothing is shown before it is durable.
 
 mod access;
 mod api;
 mod app;
 mod error;
 mod events;
-mod fleet;
+mod extractor;
 mod guard;
 mod input;
 mod listen;
 mod openapi;
-mod own;
 mod page;
 mod questions;
 mod rate;
 mod routes;
 mod runs;
+mod server_pool;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -37,10 +37,10 @@ pub(crate) use input::present;
 use access::Access;
 use app::App;
 
-/// How long open requests may take to end before they are cut off.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Grace period for open requests at shutdown.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How to serve.
+/// Options of the server.
 #[derive(Clone, Debug)]
 pub struct Options {
     tokens: PathBuf,
@@ -91,7 +91,7 @@ impl Options {
         self
     }
 
-    /// With a demo model that takes so long for each piece of what it says.
+    /// Delays each piece of the demo model's replies.
     #[must_use]
     pub fn with_demo_step(mut self, step: Duration) -> Self {
         self.demo_step = step;
@@ -99,7 +99,7 @@ impl Options {
     }
 }
 
-/// A server that runs. Dropping it ends it as a crash would: nothing that was shown is lost.
+/// A running server. Dropping it is like a crash: nothing that was shown is lost.
 #[derive(Debug)]
 pub struct Serve {
     address: SocketAddr,
@@ -109,7 +109,7 @@ pub struct Serve {
     task: JoinHandle<()>,
 }
 
-/// The way in for a user.
+/// A user's link to the page.
 #[derive(Clone, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Link {
@@ -129,7 +129,7 @@ impl std::fmt::Debug for Link {
 }
 
 impl Serve {
-    /// Serves on 127.0.0.1, and takes up what was under way when the store was last used.
+    /// Serves on 127.0.0.1, and resumes or settles the runs that the store has open.
     ///
     /// # Errors
     /// If the port is taken, or the store or the file of tokens cannot be used.
@@ -187,7 +187,7 @@ impl Serve {
         self.address
     }
 
-    /// The ways in, one for each user.
+    /// The links, one per user.
     pub fn links(&self) -> &[Link] {
         &self.links
     }
@@ -206,14 +206,15 @@ impl Serve {
         Ok(format!("http://{}/#code={code}", self.address))
     }
 
-    /// Stops: no new requests, running calls settled, every process of a server gone.
+    /// Shuts down gracefully: accepts no new requests, settles running calls, and ends every server
+    /// process.
     pub async fn stop(mut self) {
         let _ = self.closing.send(true);
         self.app.runs.stop().await;
-        let _ = tokio::time::timeout(PATIENCE, &mut self.task).await;
+        let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, &mut self.task).await;
         self.task.abort();
-        self.app.fleet.close().await;
-        // What was committed is safe either way.
+        self.app.server_pool.close().await;
+        // Everything committed is durable either way.
         let _ = self.app.store.close().await;
     }
 }
@@ -225,7 +226,7 @@ impl Drop for Serve {
     }
 }
 
-/// The users who may use this machine: each must be served, lest a misspelt name go unseen.
+/// The trusted users. Each must be a served user, so that a typo is noticed.
 fn trusted(names: &[String], users: &[UserId]) -> Result<Arc<[UserId]>, Failure> {
     let found = names.iter().map(|name| {
         let user = users.iter().find(|user| user.as_str() == name);

@@ -1,14 +1,16 @@
-//! The servers: as they are stored, as files write them, and as the manager reaches them.
+//! Servers: stored rows, configuration entries, and connections.
 //!
-//! A stored server keeps what its entry said: variables (`${NAME}`) stay variables until it is
-//! reached, and secrets are references.
+//! A stored server keeps its entry as written: variables (`${NAME}`) are resolved when it is
+//! connected, and secrets are references.
 
 mod ad_hoc;
+mod connection;
 mod connector;
+pub(crate) mod doctor;
 mod entry;
 mod export;
 mod host;
-mod link;
+pub(crate) mod import;
 mod log;
 mod login;
 mod lookup;
@@ -20,16 +22,18 @@ mod tokens;
 mod tool_policy;
 
 pub(crate) use ad_hoc::{AdHoc, Kind, is_url, shown_url, split_header};
+pub(crate) use connection::{ConnectedServer, Connection, one_off};
 pub(crate) use connector::connector;
 pub(crate) use entry::{CLAIMED, answer, answers, from_config, to_config, to_entry};
 pub(crate) use export::{Exported, Program, export};
 pub(crate) use host::{Host, advice as host_advice};
-pub(crate) use link::{Link, Linked, one_off};
 pub(crate) use log::ServerLog;
 pub(crate) use login::{log_in, log_out};
 pub(crate) use lookup::reach;
 pub(crate) use naming::{check_name, next_place};
-pub(crate) use secret::{Keeping, is_open, keep, keep_all, keep_answer, stored_value};
+pub(crate) use secret::{
+    PlainSecrets, Unstorable, forget_unused, has_open_secret, keep_all, keep_answer, stored_value,
+};
 pub(crate) use seen::{auto_approved, seen, transport};
 pub(crate) use select::{demo, find, of_file, pending};
 pub(crate) use tool_policy::{Approval, Switch, ToolPolicy, decide, switch};

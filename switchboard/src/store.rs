@@ -1,9 +1,9 @@
-//! What survives `kill -9`: users, servers, assistants, conversations, tool calls, approvals,
-//! runs, usage and settings.
+//! Durable state: users, servers, assistants, conversations, tool calls, approvals, runs, usage and
+//! settings.
 //!
-//! [`Store`] is the interface; [`SqliteStore`] keeps everything in one file. Whatever is written
-//! goes through [`Store::commit`], which takes any number of [`Change`]s and makes all of them or
-//! none. [`contract`] is the suite that every back end must pass.
+//! [`Store`] is the interface; [`SqliteStore`] keeps everything in one file. All writes go through
+//! [`Store::commit`], which applies any number of [`Change`]s atomically. [`contract`] is the suite
+//! that every back end must pass.
 //!
 //! # Order of writes
 //!
@@ -17,20 +17,20 @@
 //! 4. a call as `invoking`, together with the run's state, before it is sent to its server;
 //! 5. a call's result before it is shown or sent to the model.
 //!
-//! Only the process that holds a conversation's [`Lease`] moves it on; its commits name the lease, and
-//! are refused once another process has it. Rows are ordered by counters that the store gives out as
-//! they are committed, never by clocks.
+//! Only the process that holds a conversation's [`Lease`] drives it; its commits name the lease and
+//! are refused once another process has it. Rows are ordered by counters that the store gives out
+//! as they are committed, never by clocks.
 //!
-//! A call that is still `invoking` when the store is loaded may or may not have run: it becomes
-//! an error that says so, and is never sent again.
+//! A call that is still `invoking` when the store is loaded may or may not have run: it becomes an
+//! error that states this, and is never sent again.
 
 mod change;
 #[cfg(any(test, feature = "testing"))]
 pub mod contract;
 mod error;
+mod event_signal;
 mod id;
 mod lease;
-mod mark;
 mod row;
 mod sqlite;
 mod stored_value;
@@ -42,36 +42,36 @@ use async_trait::async_trait;
 
 pub use change::Change;
 pub use error::StoreError;
+pub use event_signal::{EventCursor, EventSignal};
 pub use id::{
     AssistantId, BlobId, ConversationId, HolderId, LeaseId, MessageId, PendingId, RuleId, RunId,
     ServerId, UserId,
 };
 pub use lease::{LEASE_HEARTBEAT, LEASE_TIMEOUT, Lease};
-pub use mark::{Marker, Marks};
 pub use row::{
     ApprovedDefinition, Assistant, Blob, CallStatus, Conversation, Decision, DefinitionKind,
-    EnvPolicy, Event, EventBounds, McpMode, Message, NewEvent, Pending, PendingKind, PendingState,
-    Role, Rule, RuleScope, Run, Server, ServerKind, ServerTool, Setting, Snapshot, Standing,
-    TokenRef, ToolCall, ToolSelection, Trust, Usage, UsageTotal, User,
+    EnvPolicy, Event, EventBounds, McpMode, Message, NewEvent, OnLimit, Pending, PendingKind,
+    PendingState, Role, Rule, RuleScope, Run, Server, ServerKind, ServerTool, Setting, Snapshot,
+    Standing, TokenRef, ToolCall, ToolSelection, Trust, Usage, UsageTotal, User,
 };
 pub use sqlite::{Limits, SqliteStore};
 pub use stored_value::{StoredValue, UnknownScheme};
 pub use timestamp::Timestamp;
 
-/// Where everything is kept.
+/// Storage interface.
 ///
 /// Reads see every commit that returned before they began, and each sees one moment. Lists are in a fixed order. A back
 /// end may be shared by several processes; where two of them write the same thing, the second
 /// commit fails with [`StoreError::Conflict`] and changes nothing.
 #[async_trait]
 pub trait Store: fmt::Debug + Send + Sync {
-    /// Makes all changes, or none, and returns when they would survive the end of the process.
+    /// Applies all changes or none, and returns once they are durable.
     ///
-    /// Gives back the numbers of the events appended, in order. If the future is dropped, the
-    /// changes may or may not be made, but never some of them.
+    /// Returns the sequence numbers of the appended events, in order. If the future is dropped,
+    /// either all of the changes are applied or none.
     async fn commit(&self, changes: Vec<Change>) -> Result<Vec<u64>, StoreError>;
 
-    /// This process, as far as leases are concerned: whoever opens the store is another holder.
+    /// Identifies this process as a lease holder. Every opened store is a holder of its own.
     fn holder(&self) -> &HolderId;
 
     /// The users.
@@ -123,7 +123,7 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// One message, with its tool calls.
     async fn message(&self, id: &MessageId) -> Result<Option<Message>, StoreError>;
 
-    /// Bytes that were too big or too raw for a message.
+    /// A blob: binary data or a result too large for a message.
     async fn blob(
         &self,
         conversation: &ConversationId,
@@ -139,7 +139,7 @@ pub trait Store: fmt::Debug + Send + Sync {
         user: &UserId,
     ) -> Result<Vec<ApprovedDefinition>, StoreError>;
 
-    /// Questions that wait for the user in a conversation, oldest first.
+    /// The open questions of a conversation, oldest first.
     async fn open_questions(
         &self,
         conversation: &ConversationId,
@@ -148,7 +148,7 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// One question, answered or not.
     async fn question(&self, id: &PendingId) -> Result<Option<Pending>, StoreError>;
 
-    /// What is needed to go on with one of a user's conversations, all as it is at one moment.
+    /// A consistent snapshot of what is needed to resume a conversation.
     async fn snapshot(
         &self,
         user: &UserId,
@@ -161,15 +161,13 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// A user's conversations with a run that has not finished, the oldest run first.
     async fn unfinished(&self, user: &UserId) -> Result<Vec<ConversationId>, StoreError>;
 
-    /// How each of these conversations stands, in their order; those that are not there are left
-    /// out.
+    /// The status of each conversation, in the given order; missing ones are left out.
     async fn standings(
         &self,
         conversations: &[ConversationId],
     ) -> Result<Vec<Standing>, StoreError>;
 
-    /// What a user's models used, summed per model and ordered by its name: of one conversation
-    /// or of all, since a moment or ever.
+    /// Token usage per model, ordered by name: of one conversation or all, since a moment or ever.
     async fn usage(
         &self,
         user: &UserId,
@@ -187,18 +185,18 @@ pub trait Store: fmt::Debug + Send + Sync {
         limit: u32,
     ) -> Result<Vec<Event>, StoreError>;
 
-    /// Which of a user's events there are.
+    /// The range of a user's stored events.
     async fn event_bounds(&self, user: &UserId) -> Result<EventBounds, StoreError>;
 
-    /// Word of events that are appended from now on, once they can be read. A back end that is
-    /// shared by several processes may leave out what others append: look again from time to time.
-    fn marks(&self) -> Marks;
+    /// Subscribes to events appended from now on; signals arrive once the events can be read. A
+    /// back end shared by several processes may miss what others append, so poll occasionally as
+    /// well.
+    fn event_cursor(&self) -> EventCursor;
 
     /// A user's settings, by key.
     async fn settings(&self, user: &UserId) -> Result<Vec<Setting>, StoreError>;
 
-    /// Finishes what was sent before and closes the store: later use fails with
-    /// [`StoreError::Closed`].
+    /// Finishes pending work and closes the store; later use fails with [`StoreError::Closed`].
     async fn close(&self) -> Result<(), StoreError>;
 }
 
@@ -206,10 +204,10 @@ pub trait Store: fmt::Debug + Send + Sync {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Span {
-    /// The last so many messages.
+    /// The last N messages.
     Last(u32),
-    /// The last so many before this number.
+    /// The last N messages before a sequence number.
     Before(u64, u32),
-    /// The first so many from this number on.
+    /// The first N messages from a sequence number on.
     From(u64, u32),
 }

@@ -1,8 +1,8 @@
-// The REST interface: one function, one kind of error, and the token that opens it.
+// The REST client: one function, one error type, and the access token.
 
 const KEY = 'switchboard.token';
 
-/** What went wrong, in the words of the server. */
+/** An error reported by the server. */
 export class ApiError extends Error {
   constructor(status, error) {
     super(error.message);
@@ -14,8 +14,8 @@ export class ApiError extends Error {
 }
 
 /**
- * Takes the token, or the one-time code for it, out of the address bar, and keeps it if it opens the
- * door: any page can link to this one. Gives back whether what was brought, if anything, is good.
+ * Takes the token, or a one-time code for it, out of the address bar, and keeps it if it is valid:
+ * any page can link to this one. Returns false if there was one and it is invalid.
  */
 export async function takeToken() {
   const brought = /[#&](token|code)=([^&]+)/.exec(location.hash);
@@ -26,7 +26,7 @@ export async function takeToken() {
   return token !== null && tryToken(token);
 }
 
-/** Keeps a token that opens the door; any other changes nothing. */
+/** Stores a valid token; an invalid one changes nothing. */
 export async function tryToken(token) {
   const options = { headers: { Authorization: `Bearer ${token}` } };
   const answer = await send('health', options).catch(() => null);
@@ -35,7 +35,7 @@ export async function tryToken(token) {
   return true;
 }
 
-/** The token that a one-time code stands for; nothing if it was used. */
+/** Exchanges a one-time code for a token; nothing if it was used already. */
 async function redeemed(code) {
   const headers = { 'Content-Type': 'application/json' };
   const options = { method: 'POST', headers, body: JSON.stringify({ code }) };
@@ -59,7 +59,7 @@ export function forgetToken() {
   localStorage.removeItem(KEY);
 }
 
-/** A request with the token. Fails only if nothing answers. */
+/** Sends a request with the token. Fails only if there is no response. */
 export function send(path, options = {}) {
   const headers = { Authorization: `Bearer ${localStorage.getItem(KEY) ?? ''}`, ...options.headers };
   return fetch(`api/${path}`, {
@@ -72,7 +72,7 @@ export function send(path, options = {}) {
 }
 
 let refused = () => {};
-/** Who is told when the token does not open the door. */
+/** Called when the token is rejected. */
 export function onRefused(listener) {
   refused = listener;
 }
@@ -113,20 +113,20 @@ export const put = (path, body) => ask('PUT', path, body);
 export const patch = (path, body) => ask('PATCH', path, body);
 export const remove = (path) => ask('DELETE', path);
 
-/** The bytes of an address, as something an image, a player or a download can use. */
+/** Fetches a resource as a blob. */
 export async function bytes(path) {
   const response = await send(path);
   if (!response.ok) throw await failure(response);
   return response.blob();
 }
 
-/** A query string without what is not there. */
+/** A query string of the values that are set. */
 export function query(values) {
   const given = Object.entries(values).filter(([, value]) => value != null && value !== '');
   return given.length ? `?${new URLSearchParams(given)}` : '';
 }
 
-/** An error as one text for people. */
+/** An error as one text. */
 export function words(error) {
   const { message, hint } = error;
   if (!hint) return message;

@@ -1,4 +1,4 @@
-// May this call run? Everything there is to know, and every answer there is.
+// The approval panel of a tool call.
 
 import { button, fill, h, say } from './dom.js';
 import { pretty } from './format.js';
@@ -107,7 +107,7 @@ export class ApprovalPanel {
     this.stage(labelled('Why not? The model will be told.', input), [no, never], input);
   }
 
-  /** Shows a step between; Escape and Back return to the question. */
+  /** Shows an intermediate step; Escape and Back return to the question. */
   stage(field, buttons, focus) {
     const back = button('Back', () => this.ask().focus());
     const place = h('div', { class: 'approval-step' }, field, h('div', { class: 'buttons' }, buttons, back));

@@ -2,21 +2,21 @@
 
 import { get, post, put, remove } from './api.js';
 import { button, fill, h } from './dom.js';
-import { MODES, modelInput } from './chat-head.js';
+import { MODES, ON_LIMIT, modelInput } from './chat-head.js';
 import { confirm, openForm } from './dialog.js';
 import { labelled, numberIn, select, textIn } from './fields.js';
 import { failed } from './notices.js';
 
 const SERVERS = [
-  ['auto', 'All servers that are on'],
-  ['manual', 'Those chosen here'],
+  ['auto', 'All enabled servers'],
+  ['manual', 'Selected servers'],
   ['off', 'None'],
 ];
 
 const CALLS = [
-  ['', 'As its model can'],
-  ['function', 'By function calling'],
-  ['prompt', 'In its text (prompt mode), for models without function calling'],
+  ['', 'Automatic'],
+  ['function', 'Function calling'],
+  ['prompt', 'Prompt mode, for models without function calling'],
 ];
 
 export function assistantsView() {
@@ -27,7 +27,7 @@ export function assistantsView() {
     h(
       'p',
       { class: 'lead' },
-      'An assistant is a model with instructions and servers of its own. Choose one when you begin a chat.',
+      'An assistant is a model with its own instructions and servers. Choose one when you start a chat.',
     ),
     list,
   );
@@ -104,6 +104,7 @@ export function assistantsView() {
     mode.addEventListener('change', show);
     show();
     const rounds = h('input', { type: 'text', inputmode: 'numeric', value: it?.maxRounds ?? '' });
+    const onLimit = select([['', 'As in Settings'], ...ON_LIMIT], it?.onLimit ?? '');
     const calls = select(CALLS, it?.mcpMode ?? '');
     const approval = select([['', 'As in Settings'], ...MODES], it?.approvalMode ?? '');
     const fields = [
@@ -117,8 +118,9 @@ export function assistantsView() {
       labelled(
         'Rounds it may take',
         rounds,
-        'How often the model may be asked for one answer. 0: no limit. Empty: as in Settings.',
+        'Maximum number of model requests per answer. 0: no limit. Empty: as in Settings.',
       ),
+      labelled('At a limit', onLimit),
       labelled('Approvals', approval),
     ];
     openForm(
@@ -131,6 +133,7 @@ export function assistantsView() {
           model: model.value() || null,
           system: system.value.trim() || null,
           maxRounds: numberIn(rounds, 'Rounds', { whole: true, max: 2 ** 32 - 1 }),
+          onLimit: onLimit.value || null,
           approvalMode: approval.value || null,
           toolSelection: mode.value,
           mcpMode: calls.value || null,

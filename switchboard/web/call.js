@@ -1,4 +1,4 @@
-// The block of a tool call: what is called with what, how far it is, and what came back.
+// The block of a tool call: arguments, progress and result.
 
 import { ApprovalPanel } from './approval.js';
 import { fill, fresh, h, icon, say } from './dom.js';
@@ -76,7 +76,7 @@ export class CallView {
     if (this.open) this.draw();
   }
 
-  /** The question that goes with the call: may it run, or what its server wants to know. */
+  /** The open question of the call: its approval, or a question of its server. */
   updateQuestion(call, state) {
     const asks = asksForApproval(call);
     if (this.panel && (!asks || this.panel.digest !== call.approval.digest)) {
@@ -104,7 +104,7 @@ export class CallView {
     }
   }
 
-  /** The focus goes to the next question, or to where one writes. */
+  /** Moves the focus to the next question, or to the composer. */
   passFocus() {
     const next = document.querySelector('.approval .button.primary') ?? document.getElementById('composer');
     next?.focus({ preventScroll: true });

@@ -10,6 +10,11 @@ import { go } from './router.js';
 import { download } from './result.js';
 
 /** The ways to approve, as a list to choose from. */
+export const ON_LIMIT = [
+  ['stop', 'End the answer'],
+  ['summarize', 'Ask the model to sum up'],
+];
+
 export const MODES = [
   ['ask', 'Ask before every call'],
   ['auto-read', 'Run what only reads on trusted servers, ask for the rest'],
@@ -17,7 +22,7 @@ export const MODES = [
   ['plan', 'Run nothing'],
 ];
 
-/** A button that says who answers, and a dialog to change it. */
+/** A button that shows the assistant and model, and a dialog to change them. */
 export function chatOptions(current, change) {
   const label = h('span', { class: 'cut' }, 'Model');
   let assistants = [];

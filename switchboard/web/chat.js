@@ -9,12 +9,12 @@ import { usage } from './format.js';
 import { act, failed, notice } from './notices.js';
 import { go } from './router.js';
 import { running, waiting } from './store.js';
-import { Talk } from './talk.js';
+import { Conversation } from './conversation.js';
 import { welcome } from './welcome.js';
 
 /** What a chat that does not exist yet will begin with. */
 let draft = {};
-/** What is to be said in a chat as soon as it is open. */
+/** The first message of a chat, sent as soon as it is open. */
 let first = null;
 
 /** The view of a conversation; without an id, of one that has not begun. */
@@ -52,7 +52,7 @@ function oldChat(id) {
   const foot = h('p', { class: 'chat-foot quiet' });
   let view;
   let spoken = null;
-  const talk = new Talk(id, () => render());
+  const talk = new Conversation(id, () => render());
   const log = new ChatLog(talk);
   const composer = new Composer({
     send: (content) => talk.send(content),
@@ -111,7 +111,7 @@ function oldChat(id) {
   return view;
 }
 
-/** Says how many calls wait, and approves them all at once. */
+/** Shows how many calls wait, and approves all of them at once. */
 function waitBar(bar, state, talk, log) {
   const calls = waiting(state);
   const count = calls.length + state.questions.length;
@@ -136,7 +136,7 @@ function waitBar(bar, state, talk, log) {
 
 async function approveAll(talk, calls) {
   for (const call of calls) {
-    // Somebody else may have answered one meanwhile: the others still count.
+    // One may have been answered elsewhere meanwhile: the others still count.
     await talk.decide(call, { decision: 'approve', scope: 'once' }).catch((error) => {
       if (error.status !== 409) throw error;
     });

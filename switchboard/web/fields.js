@@ -1,12 +1,12 @@
-// Forms: every control in its field, and every problem at the control it is about. What cannot be
-// understood is refused where it was typed; nothing is dropped, and nothing is told elsewhere.
+// Forms: every control in a field, and every problem next to its control. Input that cannot be
+// parsed is rejected where it was typed; nothing is dropped silently.
 
 import { words } from './api.js';
 import { fresh, h, say } from './dom.js';
 import { number } from './form-values.js';
 import { act } from './notices.js';
 
-/** What was typed into a control cannot be used. */
+/** A problem with the input of a control. */
 export class FieldProblem extends Error {
   constructor(control, message) {
     super(message);
@@ -49,12 +49,12 @@ export function problemPlace(id) {
   return h('p', { class: 'problem', id: `${id}-problem`, hidden: true });
 }
 
-/** Says by which elements a control is described. */
+/** Sets the elements that describe a control. */
 export function describe(control, ...ids) {
   control.setAttribute('aria-describedby', ids.filter(Boolean).join(' '));
 }
 
-/** Shows what is wrong at a control; with no text, that nothing is. */
+/** Shows a problem at a control; without a text, clears it. */
 export function mark(control, text = '') {
   const place = document.getElementById(`${control.id}-problem`);
   if (text) control.setAttribute('aria-invalid', 'true');
@@ -65,7 +65,7 @@ export function mark(control, text = '') {
   if (text) place.dispatchEvent(new Event('grown', { bubbles: true }));
 }
 
-/** Brings a control to whoever must mend it, out of a part that is folded as well. */
+/** Focuses a control, unfolding the section it is in. */
 export function goTo(control) {
   const folded = control.closest('details:not([open])');
   if (folded) folded.open = true;
@@ -133,7 +133,7 @@ export function formOf({ fields, buttons, yes, action, done, controls = {}, kind
       try {
         result = await action();
       } catch (error) {
-        // The page for a refused token says so itself.
+        // A rejected token has a page of its own.
         if (error.status !== 401) shown(error);
         return;
       }
@@ -143,7 +143,7 @@ export function formOf({ fields, buttons, yes, action, done, controls = {}, kind
   return form;
 }
 
-/** What is in a form's controls, to tell whether somebody changed it. */
+/** The values of a form's controls, to detect changes. */
 export function contents(root) {
   const controls = [...root.querySelectorAll('input, textarea, select')];
   return JSON.stringify(controls.map((it) => (it.type === 'checkbox' ? it.checked : it.value)));

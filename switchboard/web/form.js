@@ -83,7 +83,7 @@ class Field {
   }
 
   control(id, initial, described) {
-    // Nothing moves under the pointer: a problem is told on sending, and goes while it is mended.
+    // Nothing moves under the pointer: problems appear on submit, and go away while being fixed.
     const props = { id, 'aria-describedby': described, oninput: () => this.problem.hidden || this.read() };
     const { spec } = this;
     switch (spec.kind) {

@@ -1,4 +1,4 @@
-// What stands around every view: the sidebar, the demo banner, the state of the line.
+// The frame of every view: the sidebar, the demo banner, the connection state.
 
 import { get } from './api.js';
 import { fill, h, icon, iconButton, link, say } from './dom.js';

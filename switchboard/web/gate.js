@@ -1,10 +1,10 @@
-// What is shown to somebody without a token.
+// What is shown without a valid token.
 
 import { decoded, tryToken } from './api.js';
 import { fill, h } from './dom.js';
 import { labelled } from './fields.js';
 
-/** Asks for the ready link. `opened()` is called once its token opens the door. */
+/** Asks for the link. `opened()` is called once its token is accepted. */
 export function gate(root, why, opened) {
   const input = h('input', {
     type: 'password',

@@ -126,7 +126,7 @@ function link(text, at, depth) {
   if (!found) return null;
   const [whole, label, address] = found;
   const end = at + whole.length;
-  // A picture of somebody else's would be a request to them: it becomes a link.
+  // Loading a remote picture would be a request to its host: it becomes a link.
   const words = label || address;
   if (!SAFE.test(address)) return { part: { type: 'text', text: words }, end };
   return {

@@ -1,4 +1,4 @@
-// Live events for everybody on the page: one stream, many listeners.
+// Live events: one stream per page, many listeners.
 
 import { follow } from './stream.js';
 
@@ -26,7 +26,7 @@ export function lineState() {
   return line;
 }
 
-/** Opens the line; the promise is kept once it is open for the first time. */
+/** Connects; resolves once the stream is open for the first time. */
 export function start(refused) {
   stop?.();
   return new Promise((resolve) => {

@@ -6,9 +6,9 @@ import { MessageView } from './message.js';
 import { act, speak } from './notices.js';
 import { running } from './store.js';
 
-/** So near to the end, the end is followed. */
+/** Within this distance of the end, new content is scrolled into view. */
 const NEAR = 64;
-/** How an answer can end before its time, and whether it can go on. */
+/** How an answer can end early, and whether it can be continued. */
 const ENDINGS = {
   max_rounds: ['Stopped at the limit of rounds.', true],
   max_calls: ['Stopped at the limit of tool calls.', true],

@@ -3,7 +3,7 @@
 import { h, iconButton } from './dom.js';
 import { words } from './api.js';
 
-/** How long a notice stays. Whoever points at it or has the focus in it keeps it. */
+/** How long a notice stays. Hovering or focusing it keeps it. */
 const STAYS = { info: 6000, warn: 12_000, error: 20_000 };
 
 /** Shows a notice for a while. In front of a dialog, if one is open. */
@@ -30,7 +30,7 @@ export function releaseNotices(dialog) {
   if (place) document.body.append(place);
 }
 
-/** Shows what went wrong. The page for a refused token says so itself. */
+/** Shows an error. A rejected token has a page of its own. */
 export function failed(error) {
   if (error.status !== 401)
     notice(error.status === undefined ? `Something went wrong: ${error.message}` : words(error), 'error');
@@ -56,7 +56,7 @@ export async function act(control, action) {
   }
 }
 
-/** Says something to a screen reader when it has time. */
+/** Announces a text to screen readers, politely. */
 export function speak(text) {
   const place = document.getElementById('spoken');
   place.append(h('p', {}, text));

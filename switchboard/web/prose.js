@@ -109,7 +109,7 @@ export function codeBlock(text, language = '') {
   );
 }
 
-/** Copies, and says so on the button. */
+/** Copies, and confirms on the button. */
 export async function copyText(text, control) {
   const label = control.querySelector('span');
   const before = control.dataset.label ?? label.textContent;

@@ -6,7 +6,7 @@ import { count, pretty } from './format.js';
 import { codeBlock } from './prose.js';
 import { act, failed } from './notices.js';
 
-/** More than this is shown only when asked for. */
+/** Longer texts are shown in part until expanded. */
 const SHOWN = 20_000;
 const PICTURES = /^image\/(?:png|jpeg|gif|webp|avif|bmp)$/;
 
@@ -68,13 +68,10 @@ export class ResultView {
     if (response.structuredContent !== undefined)
       parts.push(codeBlock(pretty(response.structuredContent), 'structured content'));
     if (call.resultBlob) {
-      const text = isText(response);
       const path = `${this.place.path}/blobs/${call.resultBlob}`;
-      const save = button(
-        `Save the whole result as ${text ? 'text' : 'JSON'}`,
-        () => act(save, () => saveResult(path, call.toolName || 'result', text)),
-        { class: 'button small' },
-      );
+      const save = button('Save the whole result', () => act(save, () => saveResult(path, call.toolName)), {
+        class: 'button small',
+      });
       parts.push(save);
     }
     return h('div', { class: 'result' }, parts);
@@ -142,26 +139,19 @@ function asJson(text) {
   }
 }
 
-/** Whether a result is nothing but text, with or without the same as structured content. */
-function isText(response) {
-  const blocks = contentOf(response);
-  return blocks.length > 0 && blocks.every(({ type }) => type === 'text');
-}
-
-/** Saves a whole result as a file: its text, or all of it as JSON. */
-async function saveResult(path, tool, text) {
+/** Saves a whole result as a file: text as text, anything else as JSON. */
+async function saveResult(path, tool) {
   const whole = await bytes(path);
-  if (!text) saveAs(whole, `${tool}.json`);
-  else if (whole.type.startsWith('text/')) saveAs(whole, `${tool}.txt`);
-  else saveAs(new Blob([plainText(JSON.parse(await whole.text()))], { type: 'text/plain' }), `${tool}.txt`);
+  saveFile(whole, `${tool || 'result'}.${whole.type.startsWith('text/') ? 'txt' : 'json'}`);
 }
 
 /** Saves what an address holds as a file. */
 export async function download(path, name) {
-  saveAs(await bytes(path), name);
+  saveFile(await bytes(path), name);
 }
 
-function saveAs(blob, name) {
+/** Saves a blob as a file. */
+export function saveFile(blob, name) {
   const url = URL.createObjectURL(blob);
   h('a', { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);

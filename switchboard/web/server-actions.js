@@ -5,16 +5,16 @@ import { fill, h, icon, link } from './dom.js';
 import { notice } from './notices.js';
 import { span } from './format.js';
 import { openDialog } from './dialog.js';
-import { download } from './result.js';
+import { saveFile } from './result.js';
 
-/** Saves fields; a server that is switched on is connected at once, one switched off let go. */
+/** Saves fields; an enabled server is connected at once, a disabled one disconnected. */
 export async function changeServer(server, fields) {
   const saved = await put(`mcp-servers/${server.id}`, fields);
   if (fields.isActive === undefined) return saved;
   return post(`mcp-servers/${server.id}/${fields.isActive ? 'connect' : 'disconnect'}`);
 }
 
-/** Connects a server that was just added, so that its card says whether it works; gives it back. */
+/** Connects a new server, so that its card shows whether it works, and returns it. */
 export async function tryOut(server) {
   if (!server.isActive || server.trust === 'pending') return server;
   // Whatever stands in its way, it was added.
@@ -47,7 +47,7 @@ export async function testServer(server, place) {
     h('li', {}, h('p', {}, message), advice && h('p', { class: 'hint' }, advice)),
   );
   fill(place, verdict, findings.length ? h('ul', { class: 'findings' }, findings) : null);
-  // One that works is connected, so that its state says so; why one does not, it says itself.
+  // A working server is connected, so that its state shows it; a failing one shows its error.
   return report.ok ? tryOut(server) : get(`mcp-servers/${server.id}`);
 }
 
@@ -58,7 +58,7 @@ export async function login(server) {
     notice(`${server.name} needs no login.`);
     return;
   }
-  // A server says where its login page is: only a page is opened.
+  // The URL comes from the server: only web pages are opened.
   if (!/^https?:/.test(url)) throw new Error(`this is no page: ${url}`);
   const open = link(url, h('span', {}, `Open ${new URL(url).host}`), {
     class: 'button primary',
@@ -77,6 +77,8 @@ export function logout(server) {
   return post(`mcp-servers/${server.id}/logout`);
 }
 
-export function exportServers() {
-  return download('mcp-servers/export?to=claude-desktop', 'mcp-servers.json');
+export async function exportServers() {
+  const { fileName, text, notices } = await get('mcp-servers/export?to=claude-desktop');
+  saveFile(new Blob([text], { type: 'application/json' }), fileName);
+  for (const text of notices) notice(text, 'warn');
 }

@@ -86,9 +86,9 @@ function textButton(label, onclick) {
   return h('button', { type: 'button', class: 'link', onclick }, label);
 }
 
-/** Shows what other programs on this machine know, then takes over what is chosen. */
+/** Lists the servers of other programs on this machine, and imports the chosen ones. */
 export async function importServers(done) {
-  const place = h('div', {}, h('p', { class: 'quiet' }, 'Looking…'));
+  const place = h('div', {}, h('p', { class: 'quiet' }, 'Searching…'));
   const dialog = openDialog('Import servers', place, { wide: true });
   let preview;
   try {
@@ -129,16 +129,22 @@ export async function importServers(done) {
     {},
     ['', 'Name', 'What', 'From', ''].map((text) => h('th', { scope: 'col' }, text)),
   );
+  const plain = h('input', { type: 'checkbox' });
+  const trouble = h('div', { role: 'alert' });
   const take = button(
     'Import',
     () =>
       act(take, async () => {
         const names = [...boxes].filter(([, box]) => box.checked).map(([name]) => name);
-        const { imported, notices } = await post('mcp-servers/import', { apply: true, names });
-        notice(`Imported ${imported.length}. The files of the other programs were only read.`);
-        for (const text of notices) notice(text, 'warn');
-        dialog.close();
+        const wanted = { apply: true, names, plainValues: plain.checked };
+        const { imported, problems } = await post('mcp-servers/import', wanted);
+        if (imported.length)
+          notice(`Imported ${imported.length}. The files of the other programs were only read.`);
         await done();
+        const known = new Set(preview.problems.map(({ message }) => message));
+        const refused = problems.filter(({ message }) => !known.has(message));
+        fill(trouble, problemList({ problems: refused }));
+        if (!refused.length) dialog.close();
         for (const server of imported) tryOut(server).catch(failed);
       }),
     { class: 'button primary' },
@@ -149,6 +155,12 @@ export async function importServers(done) {
     place,
     h('div', { class: 'wide' }, h('table', { class: 'rows' }, h('thead', {}, head), h('tbody', {}, lines))),
     problemList(preview),
+    ticked(
+      'Keep secrets in them in plain text',
+      plain,
+      'Otherwise they go to the system’s keyring; without one, servers with secrets are not imported.',
+    ),
+    trouble,
     h('div', { class: 'buttons end' }, cancel, take),
   );
 }

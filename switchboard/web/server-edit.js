@@ -8,9 +8,9 @@ import { FieldProblem, describe, labelled, numberIn, problemPlace, select, textI
 
 const KINDS = [
   ['stdio', 'A program on this machine'],
-  ['streamableHttp', 'An address (Streamable HTTP)'],
-  ['sse', 'An address (HTTP+SSE, older)'],
-  ['auto', 'An address, find out which'],
+  ['streamableHttp', 'A URL (Streamable HTTP)'],
+  ['sse', 'A URL (HTTP+SSE, older)'],
+  ['auto', 'A URL, detect the transport'],
 ];
 
 /** The dialog; `done(server)` gets what was saved. Without a server it makes one. */
@@ -37,7 +37,7 @@ export function editServer(server, done) {
   const trusted = tick(old.trust === 'trusted');
   const policy = select(
     [
-      ['safe', 'What programs need (PATH, HOME, …)'],
+      ['safe', 'The basics (PATH, HOME, …)'],
       ['inherit', 'All of it'],
       ['none', 'Nothing'],
     ],
@@ -48,10 +48,10 @@ export function editServer(server, done) {
     'div',
     { class: 'fields' },
     labelled('Program', command),
-    labelled('Arguments, one a line', args),
-    labelled('Folder', cwd, 'Where it is started; empty: where Switchboard was.'),
+    labelled('Arguments, one per line', args),
+    labelled('Folder', cwd, 'Working directory; empty: Switchboard’s.'),
     pairField('Environment', env),
-    labelled('Of Switchboard’s own environment it gets', policy),
+    labelled('Inherits from Switchboard’s environment', policy),
   );
   const remote = h('div', { class: 'fields' }, labelled('Address', url), pairField('Headers', headers));
   const show = () => {
@@ -68,12 +68,12 @@ export function editServer(server, done) {
       'div',
       { class: 'fields' },
       labelled('Idle timeout of a call, in seconds', timeout),
-      ticked('Takes several calls at once', parallel),
-      ticked('Always offer its tools, however many there are', always),
+      ticked('Accepts parallel calls', parallel),
+      ticked('Always list its tools', always),
       ticked(
-        'Trust what it says about its tools',
+        'Trust its tool annotations',
         trusted,
-        'Tools that it calls read-only then run without a question, unless every call is asked for.',
+        'Its read-only tools then run without asking, unless the mode is to ask for every call.',
       ),
       ticked(
         'Keep secrets typed here in plain text',
@@ -96,7 +96,7 @@ export function editServer(server, done) {
         alwaysLoad: always.checked,
         plainValues: plain.checked,
       };
-      // A server that may not start yet is not trusted by the way.
+      // Saving must not approve a server that may not start yet.
       if (old.trust !== 'pending') fields.trust = trusted.checked ? 'trusted' : 'allowed';
       if (type.value === 'stdio') {
         Object.assign(fields, {
@@ -169,7 +169,7 @@ class Pairs {
     return name;
   }
 
-  /** The name's control of a pair that the program calls so, as in `env/KEY`. */
+  /** The control of a pair by the API's name for it, as in `env/KEY`. */
   control(member) {
     const [kind, name] = String(member).split(/\/(.*)/s);
     if (kind !== this.kind) return undefined;

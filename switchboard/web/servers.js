@@ -44,7 +44,7 @@ export function kindOf(server) {
   return KINDS[server.type] ?? server.type;
 }
 
-/** What is used though it is nobody's: shown wherever it could be missed. */
+/** The demo server, which is used although it is not stored. */
 export function builtIn() {
   const place = h('p', { class: 'quiet' });
   const told =

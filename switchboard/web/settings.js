@@ -2,12 +2,12 @@
 
 import { get, put } from './api.js';
 import { fill, h, icon } from './dom.js';
-import { MODES, modelInput } from './chat-head.js';
+import { MODES, ON_LIMIT, modelInput } from './chat-head.js';
 import { formOf, labelled, numberIn, select } from './fields.js';
 import { count, money } from './format.js';
 import { failed, notice } from './notices.js';
 
-/** The most rounds that can be set. */
+/** The maximum number of rounds. */
 const MAX_ROUNDS = 2 ** 32 - 1;
 
 export function settingsView() {
@@ -27,12 +27,13 @@ function form(settings, models) {
   const approve = select(MODES, settings.approve ?? 'auto-read');
   const rounds = h('input', { type: 'text', inputmode: 'numeric', value: settings.max_rounds ?? '' });
   const cost = h('input', { type: 'text', inputmode: 'decimal', value: settings.max_cost ?? '' });
+  const onLimit = select(ON_LIMIT, settings.on_limit ?? 'stop');
   const save = h('button', { type: 'submit', class: 'button primary' }, h('span', {}, 'Save'));
   return formOf({
     kind: 'form narrow',
     yes: save,
     buttons: save,
-    controls: { model: model.element, approve, max_rounds: rounds, max_cost: cost },
+    controls: { model: model.element, approve, max_rounds: rounds, max_cost: cost, on_limit: onLimit },
     fields: [
       h('h2', {}, 'For new answers'),
       labelled(
@@ -45,9 +46,10 @@ function form(settings, models) {
       labelled(
         'Rounds an answer may take',
         rounds,
-        'How often the model may be asked for one answer. 0: no limit. Empty: the usual limit.',
+        'Maximum number of model requests per answer. 0: no limit. Empty: the default.',
       ),
-      labelled('Dollars an answer may cost', cost, 'Such as 0.50. Empty: no limit.'),
+      labelled('Dollars an answer may cost', cost, 'For example 0.50. Empty: no limit.'),
+      labelled('At a limit', onLimit),
     ],
     action: () =>
       put('settings', {
@@ -55,6 +57,7 @@ function form(settings, models) {
         approve: approve.value,
         max_rounds: numberIn(rounds, 'Rounds', { whole: true, max: MAX_ROUNDS }),
         max_cost: numberIn(cost, 'Dollars'),
+        on_limit: onLimit.value,
       }),
     done: () => {
       notice('Saved. The next answer uses it.');
@@ -94,7 +97,7 @@ function providers({ providers: all }) {
 function usageTable(used) {
   const items = used.models ?? [];
   if (!items.length)
-    return h('section', {}, h('h2', {}, 'Usage'), h('p', { class: 'quiet' }, 'Nothing was used yet.'));
+    return h('section', {}, h('h2', {}, 'Usage'), h('p', { class: 'quiet' }, 'No usage yet.'));
   const head = h(
     'tr',
     {},
@@ -113,8 +116,8 @@ function usageTable(used) {
         {},
         it.unpricedRounds
           ? it.costMicros
-            ? `${money(it.costMicros)} and more`
-            : 'not known'
+            ? `at least ${money(it.costMicros)}`
+            : 'unknown'
           : money(it.costMicros),
       ),
     ),

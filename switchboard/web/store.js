@@ -51,7 +51,7 @@ export function running(state) {
   return Boolean(state.conversation?.running);
 }
 
-/** The calls that wait for somebody's yes, oldest first. */
+/** The calls that wait for approval, oldest first. */
 export function waiting(state) {
   const calls = state.messages.flatMap((message) => message.toolCalls);
   return calls.filter(asksForApproval);
@@ -127,7 +127,7 @@ function extended(message, { offset, text }) {
   return { ...message, content: message.content + rest, length: offset + points.length };
 }
 
-/** What people should know about an answer, each thing once. */
+/** Adds a notice to an answer, once. */
 function noticed(state, { messageId, message }) {
   const known = state.notices[messageId] ?? [];
   if (known.includes(message)) return state;
@@ -171,7 +171,7 @@ function withMessage(state, id, edit) {
   return { ...state, messages: state.messages.with(place, message) };
 }
 
-/** How the last answer ended, if it has: told by its row after a reload. */
+/** How the last answer ended, if it has; read from its row after a reload. */
 function ended(conversation, last) {
   if (!last || last.role !== 'assistant' || conversation?.running || conversation?.waiting) return null;
   return { messageId: last.id, reason: last.finish ?? 'interrupted', message: last.finishMessage };

@@ -4,14 +4,14 @@
 import { send } from './api.js';
 import { reader } from './sse.js';
 
-/** No sign of life for this long means that the line is dead: the heart beats every 15 s. */
+/** Without a byte for this long, the connection is dead: the server sends one every 15 s. */
 const SILENCE = 40_000;
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 10_000;
 
 /**
- * Follows the events. `listen(event)` gets each; `state('open' | 'lost' | 'refused')` tells of the
- * line. `open` says by its second argument whether events may be missing before it.
+ * Follows the events. `listen(event)` gets each; `state('open' | 'lost' | 'refused')` reports the
+ * connection. The second argument of `open` is whether events may have been missed.
  */
 export function follow({ listen, state }) {
   let lastId = null;
@@ -84,7 +84,7 @@ export function follow({ listen, state }) {
     });
   }
 
-  // A browser keeps few connections to a place: tabs that nobody looks at give theirs back.
+  // Browsers limit connections per host: hidden tabs release theirs.
   function turned() {
     if (document.hidden) abort?.abort();
     else wake();

@@ -234,7 +234,7 @@ class ToolRow {
   }
 }
 
-/** What a tool says of itself. */
+/** A tool's annotations. */
 function marks({ annotations = {}, tokens, quarantined, approval }) {
   const hints = annotations ?? {};
   const found = [];

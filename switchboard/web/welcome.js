@@ -9,7 +9,7 @@ const TRIES = [
   ['Ask me my name', 'a server that asks back'],
 ];
 
-/** The greeting; `say(text)` takes a suggestion over. */
+/** The greeting; `say(text)` sends a suggestion. */
 export function welcome(say) {
   const tries = TRIES.map(([text, why]) =>
     h(

@@ -1,18 +1,22 @@
-//! `cargo xtask load`: many conversations at once with `switchboard serve`, and a very long one.
+//! `cargo xtask load [--profile P]`: many conversations at once with `switchboard serve`, many
+//! readers of its events, a very long conversation, and a long reply in small pieces.
 
 use crate::shell::{self, Outcome, cargo, command};
 
-/// Builds the program and the load, and lets the load judge.
-pub(crate) fn run() -> Outcome {
-    let mut build = cargo(&[
-        "build",
-        "--quiet",
-        "--profile",
-        "dist",
-        "--package",
-        "switchboard",
-    ]);
+/// Builds the program and the load in this profile, `dist` by default, and runs the load.
+pub(crate) fn run(args: &[String]) -> Outcome {
+    let profile = match args {
+        [] => "dist",
+        [flag, profile] if flag == "--profile" => profile,
+        _ => return Err("usage: cargo xtask load [--profile P]".to_owned()),
+    };
+    let mut build = cargo(&["build", "--quiet", "--package", "switchboard"]);
     build.args(["--bin", "switchboard", "--example", "load"]);
+    build.args(["--profile", profile]);
     shell::run(build)?;
-    shell::run(command("target/dist/examples/load", &[]))
+    let folder = match profile {
+        "dev" => "debug",
+        profile => profile,
+    };
+    shell::run(command(&format!("target/{folder}/examples/load"), &[]))
 }

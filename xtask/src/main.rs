@@ -51,7 +51,7 @@ before a release; each installs its tool once, which takes minutes
   deny [advisories]   licences, banned crates and sources of all dependencies; known vulnerabilities
   coverage [CRATE…]   lines that each crate's own tests reach
   fuzz [--minutes N] [TARGET…]   laws of all that reads foreign bytes (needs a nightly compiler)
-  load            200 conversations at once, each with an approval; 10,000 messages, read by pages
+  load [--profile P]   200 conversations at once; 1, 64 and 256 readers; 10,000 messages; a long reply
   laws [--minutes N] [--seed S] [PATTERN]   every property test, on fresh seeds
   soak [--minutes N]   the manager and the loop under load: memory, tasks, no call lost or doubled
   bench [TOPIC [WORD…]]   measure against peers (needs the registry once); reports, never gates
@@ -71,7 +71,7 @@ fn main() -> ExitCode {
         "interop" => interop::run(),
         "oracles" => oracles::run(rest),
         "chaos" => chaos::run(rest),
-        "load" => load::run(),
+        "load" => load::run(rest),
         "laws" => laws::run(rest),
         "soak" => soak::run(rest),
         "bench" => bench::run(rest),

@@ -22,9 +22,9 @@ pub trait ResultStore: Send + Sync {
     /// text's beginning and its end, and nothing more.
     async fn keep(&self, text: &str) -> Option<String>;
 
-    /// Keeps a whole result of which the model is shown a part, as JSON, under an id of its own:
-    /// for people, who can save it. `None` if it is not kept. Of a result that is one text, the
-    /// kept text is the whole.
+    /// Keeps a whole result of which the model is shown a part, as JSON, under an id of its own, so
+    /// that a user can save it. `None` if it is not kept. Not called for a result that is nothing
+    /// but text, with or without the same as structured content: its text is the whole result.
     async fn keep_result(&self, json: &str) -> Option<String> {
         let _ = json;
         None
@@ -111,12 +111,9 @@ pub(crate) async fn fit(
     limits: &RunLimits,
     store: &dyn ResultStore,
 ) -> Stored {
-    // What is stored of it for the model is all there is.
-    let is_one_text = match result.content.as_slice() {
-        [] => true,
-        [ContentBlock::Text(_)] => result.structured_content.is_none(),
-        _ => false,
-    };
+    // Structured content is the same in another form: servers are to send it as text as well.
+    let is_text = |block: &ContentBlock| matches!(block, ContentBlock::Text(_));
+    let is_text = result.content.iter().all(is_text);
     if result.content.is_empty() {
         // Structured content without content is shown as text if it must be cut.
         let Some(structured) = &result.structured_content else {
@@ -140,7 +137,7 @@ pub(crate) async fn fit(
         return Stored::default();
     }
     let id = store.keep(&text).await;
-    let whole = match is_one_text {
+    let whole = match is_text {
         true => id.clone(),
         false => match serde_json::to_string(result) {
             Ok(json) => store.keep_result(&json).await,

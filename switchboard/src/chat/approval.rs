@@ -1,10 +1,10 @@
-//! May this call run? The question and its answers.
+//! The approval prompt of a tool call.
 
 use agent_loop::{Answer, Approval, AskReason};
 
-use crate::untrusted;
+use crate::display::untrusted;
 
-/// What the user said.
+/// The user's answer.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Said {
     Answer(Answer),
@@ -14,14 +14,14 @@ pub(crate) enum Said {
     Edit,
 }
 
-/// The question, with everything there is to know.
+/// Formats the question with all details.
 pub(crate) fn question(approval: &Approval) -> String {
     let record = &approval.record;
     let arguments = serde_json::to_string(&record.arguments).unwrap_or_default();
     let pretty: Option<serde_json::Value> = serde_json::from_str(&arguments).ok();
     let pretty = pretty.and_then(|value| serde_json::to_string_pretty(&value).ok());
     let arguments = pretty.unwrap_or(arguments);
-    // Every line is ours: what is within one cannot look like another.
+    // Every line is written by us: foreign text cannot imitate one.
     let arguments: Vec<_> = arguments.lines().map(untrusted::line).collect();
     let arguments = arguments.join("\n  ");
     let why = match approval.why {
@@ -36,7 +36,7 @@ pub(crate) fn question(approval: &Approval) -> String {
     )
 }
 
-/// The answers that can be given.
+/// The possible answers.
 pub(crate) fn choices(approval: &Approval) -> String {
     let server = match approval.read_only {
         true => {
@@ -53,7 +53,7 @@ pub(crate) fn choices(approval: &Approval) -> String {
     )
 }
 
-/// What an answer means; nothing if it is none.
+/// Parses an answer; `None` if it is not one.
 pub(crate) fn parse(line: &str, approval: &Approval) -> Option<Said> {
     let line = line.trim();
     if let Some((no, why)) = line.split_once(char::is_whitespace)

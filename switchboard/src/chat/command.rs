@@ -1,9 +1,9 @@
 //! Slash commands.
 
-/// What a line in a chat asks for.
+/// A parsed line of a chat.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Command {
-    /// Something to say to the model.
+    /// A message to the model.
     Say(String),
     Nothing,
     Help,
@@ -26,7 +26,7 @@ pub(crate) enum Command {
         file: Option<String>,
     },
     Quit,
-    /// No command of ours.
+    /// An unknown command.
     Unknown(String),
 }
 
@@ -44,7 +44,7 @@ pub(crate) const HELP: &str = "\
 A line that ends in \\ goes on in the next one. Ctrl-C stops the answer; twice ends the program.";
 
 impl Command {
-    /// Reads a line. A message that begins with a slash is said with two.
+    /// Parses a line. A message that starts with a slash is written with two.
     pub(crate) fn parse(line: &str) -> Self {
         let text = line.trim();
         let Some(command) = text.strip_prefix('/') else {

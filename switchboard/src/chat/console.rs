@@ -1,4 +1,4 @@
-//! The user at the terminal: what is shown, and who answers.
+//! The user at the terminal: output, and answers to questions.
 
 use agent_loop::{Approval, Decision};
 use async_trait::async_trait;
@@ -13,11 +13,11 @@ use crate::chat::form;
 use crate::chat::input::{Input, Line, Notice};
 use crate::chat::interrupt::Interrupts;
 use crate::chat::screen::{Screen, Show};
+use crate::display::out::{Out, Style};
+use crate::display::untrusted;
 use crate::home;
-use crate::out::{Out, Style};
-use crate::untrusted;
 
-/// The most questions of servers that wait for the user.
+/// Maximum number of server questions waiting for the user.
 const QUESTIONS: usize = 16;
 
 /// The user at the terminal.
@@ -28,14 +28,14 @@ pub(crate) struct Console {
     pub(crate) screen: Screen,
     pub(crate) interrupts: Interrupts,
     pub(crate) questions: mpsc::Receiver<Asked>,
-    /// What the keyboard does while no line is asked for.
+    /// Keyboard notices while no line is requested.
     pub(crate) notices: mpsc::Receiver<Notice>,
 }
 
-/// A server's question, and where its answer goes.
+/// A server's question with its reply channel.
 pub(crate) type Asked = (Elicitation, oneshot::Sender<ElicitResult>);
 
-/// Brings servers' questions to the console.
+/// Forwards servers' questions to the console.
 #[derive(Debug)]
 pub(crate) struct Forms {
     asked: mpsc::Sender<Asked>,
@@ -53,7 +53,7 @@ impl Forms {
 impl ElicitationHandler for Forms {
     async fn elicit(&self, elicitation: Elicitation) -> Result<ElicitResult, HostError> {
         let (answer, wait) = oneshot::channel();
-        // Where nobody listens any more, nobody answers.
+        // Without a console there is no answer.
         let _ = self.asked.send((elicitation, answer)).await;
         Ok(wait.await.unwrap_or_else(|_| ElicitResult::cancel()))
     }
@@ -65,13 +65,13 @@ pub(crate) enum Verdict {
     Decided(Box<Decision>),
     /// Ctrl-C: stop the whole answer.
     Stop,
-    /// There will be no answer.
+    /// No answer is possible.
     End,
 }
 
 impl Console {
-    /// The user at the terminal, or whoever writes to the pipe. `answers` lets a pipe's lines
-    /// answer questions.
+    /// The user at the terminal, or the writer of the pipe. `answers` lets lines of a pipe answer
+    /// questions.
     pub(crate) fn new(
         out: Out,
         show: Show,
@@ -94,7 +94,7 @@ impl Console {
         }
     }
 
-    /// Shows what the keyboard did while no line was asked for; `false` for Ctrl-C.
+    /// Shows keyboard notices; `false` for Ctrl-C.
     pub(crate) fn notice(&mut self, notice: &Notice) -> bool {
         let text = match notice {
             Notice::Queued(line) => format!("  queued: {line}"),
@@ -152,8 +152,8 @@ impl Console {
         }
     }
 
-    /// Asks what a server wants to know because of a call of this tool. What was done, if the
-    /// server still wanted to know.
+    /// Asks a server's question about a call of this tool. Returns what was done, if the server
+    /// still waits for it.
     pub(crate) async fn elicit(
         &mut self,
         (elicitation, answer): Asked,
@@ -173,11 +173,11 @@ impl Console {
             _ => ElicitResult::cancel(),
         };
         let action = result.action;
-        // The server may have given up.
+        // The server may have stopped waiting.
         answer.send(result).ok().map(|()| action)
     }
 
-    /// Asks what a server wants to know before a parked call can go on.
+    /// Asks the questions of a parked call.
     pub(crate) async fn supply(&mut self, parked: &Parked) -> InputResponses {
         self.screen.end_line();
         let mut answers = InputResponses::default();

@@ -7,8 +7,8 @@ use mcp_client::Parked;
 use serde_json::json;
 
 use crate::chat::console::{Asked, Console, Verdict};
-use crate::out::Style;
-use crate::session::{LiveQuestion, Model, SessionError, Talk, Turn};
+use crate::conversation::{ConversationError, DurableConversation, LiveQuestion, Model, Turn};
+use crate::display::out::Style;
 use crate::store::PendingKind;
 
 /// How an answer ended.
@@ -18,19 +18,19 @@ pub(crate) enum Ended {
     Over(Reason),
     /// A second Ctrl-C: the user wants to leave.
     Quit,
-    /// It waits for an answer that nobody will give now.
+    /// It waits for an answer that cannot be given here.
     Waiting,
 }
 
-/// Drives a conversation's answer to its end: shows what happens, asks what must be asked.
+/// Drives a conversation's answer to its end: shows events and asks questions.
 pub(crate) async fn drive(
-    talk: &mut Talk,
+    durable: &mut DurableConversation,
     agent: &Agent,
     model: Model<'_>,
     console: &mut Console,
-) -> Result<Ended, SessionError> {
+) -> Result<Ended, ConversationError> {
     let mut parked: BTreeMap<CallNumber, Parked> = BTreeMap::new();
-    for question in talk.open_questions().await? {
+    for question in durable.open_questions().await? {
         let number = question.call_id.and_then(|id| id.parse::<u64>().ok());
         if let (Some(number), PendingKind::Elicitation) = (number, question.kind)
             && let Ok(value) = serde_json::from_value(question.payload)
@@ -38,7 +38,7 @@ pub(crate) async fn drive(
             parked.insert(number.into(), value);
         }
     }
-    let mut turn = talk.turn(agent, model);
+    let mut turn = durable.turn(agent, model);
     let mut presses = 0;
     loop {
         let Some(event) = next(&mut turn, console, &mut presses).await? else {
@@ -68,13 +68,13 @@ pub(crate) async fn drive(
     }
 }
 
-/// The next event; `Some(None)` if the user wants to leave. Servers' questions and Ctrl-C are
-/// heard meanwhile.
+/// The next event; `Some(None)` if the user wants to leave. Handles servers' questions and Ctrl-C
+/// meanwhile.
 async fn next(
     turn: &mut Turn<'_>,
     console: &mut Console,
     presses: &mut u32,
-) -> Result<Option<Option<RunEvent>>, SessionError> {
+) -> Result<Option<Option<RunEvent>>, ConversationError> {
     let handle = turn.handle();
     loop {
         let pressed = tokio::select! {
@@ -100,19 +100,20 @@ async fn next(
     }
 }
 
-/// Asks what a server wants to know while its call runs: stored, and said whose question it is.
+/// Asks a server's question while its call runs: it is stored first, and shown with the name of the
+/// server.
 async fn elicit(
     turn: &mut Turn<'_>,
     console: &mut Console,
     asked: Asked,
-) -> Result<(), SessionError> {
+) -> Result<(), ConversationError> {
     let Some((_, question)) = LiveQuestion::of(&asked.0) else {
         console.elicit(asked, "").await;
         return Ok(());
     };
     let (id, calls) = (question.id.clone(), question.calls.clone());
     if !turn.ask(question).await? {
-        // Its call is over: the server is told that by nobody answering.
+        // Its call is over, so the reply channel is dropped.
         return Ok(());
     }
     let records = turn.run().records();
@@ -124,13 +125,13 @@ async fn elicit(
         .map(drop)
 }
 
-/// Asks for everything that an answer waits for.
+/// Asks every question that the answer waits for.
 async fn wait(
     turn: &mut Turn<'_>,
     console: &mut Console,
     numbers: &[CallNumber],
     parked: &BTreeMap<CallNumber, Parked>,
-) -> Result<Verdict, SessionError> {
+) -> Result<Verdict, ConversationError> {
     let mut last = Verdict::End;
     for number in numbers {
         if let Some(parked) = parked.get(number) {
@@ -141,7 +142,7 @@ async fn wait(
         }
         let mut problem: Option<String> = None;
         loop {
-            // A yes to one may have answered for another.
+            // A lasting approval may have answered another question.
             let open = turn.run().approvals();
             let Some(approval) = open.iter().find(|open| open.record.number == *number) else {
                 break;
@@ -152,7 +153,7 @@ async fn wait(
             };
             match turn.answer(&approval.consent(), (**decision).clone()).await {
                 Ok(()) => break,
-                Err(SessionError::Answer(error)) => problem = Some(error.to_string()),
+                Err(ConversationError::Answer(error)) => problem = Some(error.to_string()),
                 Err(error) => return Err(error),
             }
         }

@@ -1,11 +1,11 @@
-//! A conversation to take away.
+//! Export of a conversation.
 
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
+use crate::display::untrusted;
 use crate::store::{Conversation, Message, Role, ToolCall};
-use crate::untrusted;
 
 /// As markdown, every message with its number.
 pub(crate) fn export_markdown(conversation: &Conversation, messages: &[Message]) -> String {

@@ -1,4 +1,4 @@
-//! What a server asks, field by field.
+//! Elicitation forms in the terminal, field by field.
 
 use mcp_client::check_form;
 use mcp_jsonrpc::model::{ElicitFormParams, ElicitResult, ElicitUrlParams};
@@ -6,13 +6,13 @@ use serde_json::{Map, Value, json};
 
 use crate::chat::input::{Input, Line};
 use crate::chat::markdown::Markdown;
-use crate::out::Out;
-use crate::untrusted;
+use crate::display::out::Out;
+use crate::display::untrusted;
 
-/// How often a form is asked for again when it was not filled in right.
+/// Maximum number of retries of an invalid form.
 const TRIES: u32 = 5;
 
-/// Asks for every field of a form. `/decline` says no, Ctrl-C goes away.
+/// Asks for every field of a form. `/decline` declines, Ctrl-C cancels.
 pub(crate) async fn fill_in(
     out: &Out,
     input: &Input,
@@ -49,7 +49,7 @@ pub(crate) async fn fill_in(
     ElicitResult::cancel()
 }
 
-/// Asks whether to visit a page. It is never opened by itself.
+/// Asks whether to visit a page, which is never opened automatically.
 pub(crate) async fn visit(
     out: &Out,
     input: &Input,
@@ -70,7 +70,7 @@ pub(crate) async fn visit(
     }
 }
 
-/// A server's message, which is Markdown, behind a mark that tells its lines from ours.
+/// A server's Markdown message, with a prefix that distinguishes its lines from ours.
 fn quoted(out: &Out, message: &str) -> String {
     let message = untrusted::text(message);
     let mut markdown = Markdown::new(out.has_color());
@@ -85,7 +85,7 @@ fn fields(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {
     properties.into_iter().flatten()
 }
 
-/// What stands before a field: its name, what it takes, and its default.
+/// The prompt of a field: its name, accepted values and default.
 fn prompt(name: &str, field: &Value) -> String {
     let text = |key: &str| field.get(key).and_then(Value::as_str);
     let mut hints: Vec<String> = Vec::new();
@@ -141,7 +141,7 @@ fn read(name: &str, field: &Value, text: &str, answers: &mut Map<String, Value>)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::out::{Color, Mode};
+    use crate::display::out::{Color, Mode};
 
     #[test]
     fn a_field_says_what_it_takes() {

@@ -1,14 +1,14 @@
-//! The messages that were typed before.
+//! Input history.
 
 use std::io::Write as _;
 use std::path::PathBuf;
 
 use crate::home;
 
-/// The most lines that are kept.
+/// Maximum number of lines.
 const KEPT: usize = 1000;
 
-/// The messages that were typed before, kept in a file.
+/// Input history, kept in a file.
 #[derive(Debug)]
 pub(crate) struct History {
     file: PathBuf,
@@ -28,7 +28,7 @@ impl History {
         if lines.len() > KEPT {
             lines.drain(..lines.len() - KEPT);
             let whole: String = lines.iter().map(|line| escape(line) + "\n").collect();
-            // What cannot be shortened is only long.
+            // A history that cannot be shortened is harmless.
             let _ = std::fs::write(&file, whole);
         }
         Self {
@@ -46,7 +46,7 @@ impl History {
         }
         self.lines.push(line.to_owned());
         let file = home::private().append(true).create(true).open(&self.file);
-        // What cannot be kept is only missed.
+        // A line that cannot be stored is harmless.
         let _ = file.and_then(|mut file| writeln!(file, "{}", escape(line)));
     }
 

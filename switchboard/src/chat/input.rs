@@ -7,7 +7,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::chat::router::QUEUE;
 use crate::chat::terminal::{self, Waker};
-use crate::out::Out;
+use crate::display::out::Out;
 
 /// The longest line that is read from a pipe.
 const LINE_BYTES: u64 = 16 << 20;
@@ -17,11 +17,11 @@ const NOTICES: usize = 256;
 /// A line from the user.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Line {
-    /// What was said.
+    /// A line of text.
     Text(String),
     /// Ctrl-C.
     Interrupted,
-    /// There will be no more.
+    /// End of input.
     End,
 }
 
@@ -39,7 +39,7 @@ pub(crate) enum Notice {
 /// Lines from the user. One thread owns standard input, from the first line to the last.
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
-    wishes: mpsc::Sender<Wish>,
+    run_args: mpsc::Sender<Wish>,
     waker: Option<Waker>,
 }
 
@@ -79,21 +79,21 @@ impl Input {
         history: Option<PathBuf>,
     ) -> (Self, mpsc::Receiver<Notice>) {
         let (notices, noticed) = mpsc::channel(NOTICES);
-        let (wishes, waiting) = mpsc::channel(1);
+        let (run_args, waiting) = mpsc::channel(1);
         let waker = terminal::start(out, room, history, waiting, notices);
-        (Self { wishes, waker }, noticed)
+        (Self { run_args, waker }, noticed)
     }
 
     /// From a pipe or a file, whose lines are messages. A pipe has no before and after, so they
     /// answer questions only if `answers` says that they are meant to.
     pub(crate) fn pipe(answers: bool) -> Self {
-        let (wishes, waiting) = mpsc::channel(1);
+        let (run_args, waiting) = mpsc::channel(1);
         // Without the thread every line is the end.
         let _ = std::thread::Builder::new()
             .name("switchboard-input".to_owned())
             .spawn(move || serve_pipe(waiting, answers));
         let waker = None;
-        Self { wishes, waker }
+        Self { run_args, waker }
     }
 
     /// The next message: lines that end in a backslash go on in the next one.
@@ -144,16 +144,16 @@ impl Input {
     }
 
     async fn wish(&self, wish: Wish) {
-        // Where nothing reads any more, the reply is dropped with the wish.
-        let _ = self.wishes.send(wish).await;
+        // If the thread has ended, the reply channel is dropped.
+        let _ = self.run_args.send(wish).await;
         if let Some(waker) = &self.waker {
             waker.wake();
         }
     }
 }
 
-fn serve_pipe(mut wishes: mpsc::Receiver<Wish>, answers: bool) {
-    while let Some(wish) = wishes.blocking_recv() {
+fn serve_pipe(mut run_args: mpsc::Receiver<Wish>, answers: bool) {
+    while let Some(wish) = run_args.blocking_recv() {
         let reply = match wish {
             Wish::Message { reply, .. } => reply,
             Wish::Answer { reply, .. } if answers => reply,

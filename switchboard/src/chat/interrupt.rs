@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How many wait for Ctrl-C.
+/// Number of listeners for Ctrl-C.
 static WAITING: AtomicUsize = AtomicUsize::new(0);
 
 /// Ctrl-C. From the first one of these on, it no longer ends the program by itself.
@@ -27,7 +27,7 @@ impl Interrupts {
         Self { signal }
     }
 
-    /// Whether somebody deals with Ctrl-C, so that it does not end the program.
+    /// Whether Ctrl-C is being handled, so that it does not end the program.
     pub(crate) fn are_waited_for() -> bool {
         WAITING.load(Ordering::Acquire) > 0
     }

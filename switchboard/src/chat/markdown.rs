@@ -1,6 +1,6 @@
-//! Makes streamed markdown look a little like what it means.
+//! Light styling of streamed Markdown.
 
-/// Marks headings, strong text and code while text streams by. Every character of the text stays:
+/// EventCursor headings, strong text and code while text streams by. Every character of the text stays:
 /// only colours are added, as far as the text has come.
 #[derive(Debug, Default)]
 pub(crate) struct Markdown {

@@ -26,7 +26,7 @@ pub(crate) fn parts(response: &Value) -> Vec<(&str, &str)> {
     found
 }
 
-/// Saves bytes in a folder that is for their owner only, and tells where.
+/// Saves bytes in a folder readable by its owner only, and returns the path.
 pub(crate) fn save(folder: &Path, mime: &str, base64: &str) -> io::Result<PathBuf> {
     let bytes = STANDARD.decode(base64).map_err(io::Error::other)?;
     let mut make = DirBuilder::new();

@@ -27,7 +27,7 @@ enum State {
 /// What comes of a key.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Effect {
-    /// A message for whoever asked for one.
+    /// A requested message.
     Message(String),
     /// The answer to the question that is shown.
     Answer(String),

@@ -1,4 +1,4 @@
-//! Shows what happens.
+//! Event output.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use crate::chat::markdown::Markdown;
 use crate::chat::media;
-use crate::out::{Out, Style};
-use crate::untrusted;
+use crate::display::out::{Out, Style};
+use crate::display::untrusted;
 
 /// How much of arguments and results stands on a line.
 const WIDTH: usize = 160;
@@ -27,7 +27,7 @@ pub(crate) enum Show {
     Answer,
     /// Each as a line of JSON.
     Lines,
-    /// Each as a line of JSON, in the words of middleware chains.
+    /// Each as a line of JSON, with the event names of middleware chains.
     Chunks,
     /// Not at all.
     Nothing,
@@ -118,7 +118,7 @@ impl Screen {
         }
     }
 
-    /// Says something between the events, on a line of its own.
+    /// Prints a note between events, on a line of its own.
     pub(crate) fn line(&mut self, style: Style, text: &str) {
         self.end_line();
         let text = self.out.paint(style, text);
@@ -211,7 +211,7 @@ impl Screen {
         }
     }
 
-    /// Saves what is no text, and says where it is.
+    /// Saves content that is not text, and prints its path.
     fn save(&mut self, record: &ToolCallRecord) {
         let response: Option<Value> = record.response.as_ref().and_then(|raw| raw.parse().ok());
         for (mime, data) in response.iter().flat_map(media::parts) {
@@ -280,8 +280,7 @@ impl Screen {
     }
 }
 
-/// What a call is called for people: by its server and tool or, where there is no such tool, as
-/// the model called it.
+/// Display name of a call: its server and tool or, for an unknown tool, the model's name for it.
 fn name(record: &ToolCallRecord) -> String {
     let (server, tool) = (&record.server_name, &record.tool_name);
     match (server.is_empty(), tool.is_empty()) {

@@ -18,8 +18,8 @@ use crate::chat::input::{Line, Notice, Wish};
 use crate::chat::key::Key;
 use crate::chat::router::{Effect, Router};
 use crate::chat::view::View;
-use crate::out::{Out, Style};
-use crate::untrusted;
+use crate::display::out::{Out, Style};
+use crate::display::untrusted;
 
 pub(crate) use tty::Waker;
 use tty::{Tty, Woken};
@@ -27,7 +27,7 @@ use tty::{Tty, Woken};
 /// How the line looks that must be finished before a question is asked.
 const UNFINISHED: &str = "> ";
 
-/// Gives the terminal back as it was found. For the end of the program, however it comes.
+/// Restores the terminal. Called when the program ends, for whatever reason.
 pub(crate) fn restore() {
     tty::restore();
 }
@@ -37,7 +37,7 @@ pub(super) fn start(
     out: Out,
     room: usize,
     history: Option<PathBuf>,
-    wishes: mpsc::Receiver<Wish>,
+    run_args: mpsc::Receiver<Wish>,
     notices: mpsc::Sender<Notice>,
 ) -> Option<Waker> {
     let (tty, waker) = Tty::open().ok()?;
@@ -53,7 +53,7 @@ pub(super) fn start(
             listens: room > 0,
             unfinished: false,
         }
-        .serve(wishes);
+        .serve(run_args);
     };
     std::thread::Builder::new()
         .name("switchboard-input".to_owned())
@@ -84,7 +84,7 @@ struct Owner {
 }
 
 impl Owner {
-    fn serve(mut self, mut wishes: mpsc::Receiver<Wish>) {
+    fn serve(mut self, mut run_args: mpsc::Receiver<Wish>) {
         loop {
             if self
                 .asked
@@ -94,7 +94,7 @@ impl Owner {
                 self.settle();
             }
             if self.asked.is_none() {
-                match wishes.try_recv() {
+                match run_args.try_recv() {
                     Ok(wish) => {
                         self.begin(wish);
                         continue;
@@ -111,7 +111,7 @@ impl Owner {
                 Woken::End => {
                     self.reply(Line::End);
                     self.tty.raw(false);
-                    // Dropped wishes are the end of what they wait for.
+                    // Dropped requests end what they wait for.
                     return;
                 }
             }
@@ -260,7 +260,7 @@ impl Owner {
 
     fn reply(&mut self, line: Line) {
         if !self.listens {
-            // Whoever gets the line may read the terminal in another way next.
+            // The receiver of the line may read the terminal directly next.
             self.tty.raw(false);
         }
         if let Some(asked) = self.asked.take() {

@@ -3,7 +3,7 @@
 use unicode_width::UnicodeWidthChar as _;
 
 use crate::chat::edit::Edit;
-use crate::untrusted;
+use crate::display::untrusted;
 
 /// Draws a line over what it drew before.
 #[derive(Debug, Default)]

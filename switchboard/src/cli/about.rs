@@ -5,14 +5,14 @@ use mcp_manager::NoopElicitation;
 use serde_json::{Value, json};
 
 use crate::cli::Global;
+use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
-use crate::out::Out;
-use crate::servers::{AdHoc, Link, Linked};
+use crate::servers::{AdHoc, ConnectedServer, Connection};
 
-/// The servers a verb is about.
+/// The servers of a verb.
 #[derive(Args, Debug)]
 pub(crate) struct About {
-    /// A server: its name, its URL, or `demo`; all that are switched on if none
+    /// A server: its name, its URL, or `demo`; all enabled servers by default
     #[arg(value_name = "SERVER")]
     server: Option<String>,
     #[command(flatten)]
@@ -20,27 +20,30 @@ pub(crate) struct About {
 }
 
 impl About {
-    /// Connects to the servers and prints what `look` gives for each: its JSON, and its part of
-    /// the text. Tells what is wrong with those that are not there.
+    /// Connects to the servers and prints what `look` returns for each: its JSON, and its part of
+    /// the text. Reports what is wrong with the others.
     pub(crate) async fn print<T>(
         &self,
         global: &Global,
         out: &Out,
-        look: impl Fn(&Link, &Linked) -> (Value, T),
+        look: impl Fn(&Connection, &ConnectedServer) -> (Value, T),
         text: impl FnOnce(Vec<T>) -> String,
     ) -> Result<Exit, Failure> {
-        let work = async |link: &Link| {
-            if link.findings.is_empty() {
-                link.only()?;
+        let work = async |connection: &Connection| {
+            if connection.findings.is_empty() {
+                connection.only()?;
             }
-            let seen = link.servers.iter().map(|server| look(link, server));
+            let seen = connection
+                .servers
+                .iter()
+                .map(|server| look(connection, server));
             let (values, parts): (Vec<Value>, Vec<T>) = seen.unzip();
             if !values.is_empty() || out.is_json() {
                 out.result(&json!({ "servers": values }), text(parts));
             }
-            Ok(link.tell(out))
+            Ok(connection.tell(out))
         };
         let server = self.server.as_deref();
-        Link::with(global, server, &self.ad_hoc, NoopElicitation, work).await
+        Connection::with(global, server, &self.ad_hoc, NoopElicitation, work).await
     }
 }

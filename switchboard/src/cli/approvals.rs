@@ -1,15 +1,15 @@
-//! `switchboard approvals`: what was decided for good.
+//! `switchboard approvals`: lasting decisions.
 
 use clap::{Args, Subcommand};
 use serde_json::json;
 
 use crate::cli::Global;
+use crate::display::out::Out;
+use crate::display::untrusted;
 use crate::exit::{Exit, Failure};
-use crate::out::Out;
 use crate::store::{Change, Decision, Rule, RuleId, RuleScope, UserId};
-use crate::untrusted;
 
-/// What was decided for good about tools.
+/// Lasting decisions about tools.
 #[derive(Args, Debug)]
 pub(crate) struct Approvals {
     #[command(subcommand)]
@@ -18,10 +18,10 @@ pub(crate) struct Approvals {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// List what was decided (default)
+    /// List decisions (default)
     #[command(visible_alias = "ls")]
     List,
-    /// Forget decisions: the tools are asked about again
+    /// Remove decisions, so that the tools ask again
     #[command(visible_alias = "rm", alias = "remove")]
     Forget {
         /// Which, by id

@@ -7,9 +7,9 @@ use mcp_manager::{Ask, Elicitation, ElicitationHandler};
 use tokio::sync::Semaphore;
 
 use crate::chat::{Input, fill_in, visit};
-use crate::out::Out;
+use crate::display::out::Out;
 
-/// Asks in the terminal. Where there is none, nobody answers, and servers are told so.
+/// Asks in the terminal. Without one, questions are cancelled.
 #[derive(Debug)]
 pub(crate) struct Asker {
     out: Out,

@@ -3,13 +3,15 @@
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
-use crate::assistants::Draft;
-use crate::brief::brief;
 use crate::cli::Global;
 use crate::cli::text::{table, table_or};
+use crate::display::out::Out;
+use crate::display::summary::summary;
 use crate::exit::{Exit, Failure};
-use crate::out::Out;
-use crate::store::{Assistant, Change, McpMode, Server, ServerId, Store, ToolSelection, UserId};
+use crate::setup::assistant_draft::Draft;
+use crate::store::{
+    Assistant, Change, McpMode, OnLimit, Server, ServerId, Store, ToolSelection, UserId,
+};
 
 /// Models with instructions and servers of their own; `chat --assistant NAME` talks with one.
 #[derive(Args, Debug)]
@@ -41,30 +43,33 @@ enum Verb {
     },
 }
 
-/// What is said about an assistant.
+/// Settings of an assistant.
 #[derive(Args, Debug)]
 struct Said {
     /// Its name
     name: String,
-    /// Its model; nothing for the usual one
+    /// Model; empty for the default
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
-    /// Its instructions; nothing for none
+    /// Instructions; empty for none
     #[arg(long, value_name = "TEXT")]
     system: Option<String>,
     /// Let it use this server; may be repeated
     #[arg(long = "server", value_name = "NAME")]
     servers: Vec<String>,
-    /// Let it use all servers that are switched on
+    /// Let it use all enabled servers
     #[arg(long, conflicts_with_all = ["servers", "no_servers"])]
     all_servers: bool,
     /// Let it use no server
     #[arg(long, conflicts_with = "servers")]
     no_servers: bool,
-    /// Let it take so many rounds; 0 is no limit
+    /// Maximum number of model requests per message; 0 is no limit
     #[arg(long, value_name = "N")]
     max_rounds: Option<u32>,
-    /// Which calls are asked about: ask, auto-read, auto or plan
+    /// What its model does at a limit
+    #[arg(long, value_enum, value_name = "WHAT")]
+    on_limit: Option<OnLimit>,
+    /// Approval mode: ask, auto-read, auto or plan
     #[arg(long, value_name = "MODE")]
     approve: Option<String>,
     /// How its model calls tools: by function calling, or in its text for a model that has none
@@ -148,6 +153,7 @@ impl Said {
             }),
             server_ids: mode.map(|_| chosen),
             max_rounds: self.max_rounds.map(Some),
+            on_limit: self.on_limit.map(Some),
             approval_mode: self.approve.clone().map(Some),
             ..Draft::default()
         })
@@ -187,6 +193,7 @@ async fn described(store: &dyn Store, row: &Assistant) -> Result<Value, Failure>
         "tool_calls": row.mcp_mode,
         "chosen": names.map(|server| server.name.as_str()).collect::<Vec<_>>(),
         "max_rounds": row.max_rounds,
+        "on_limit": row.on_limit,
         "approve": row.approval_mode,
     }))
 }
@@ -203,7 +210,7 @@ fn line(value: &Value) -> Vec<String> {
     };
     let columns = ["name", "model", "approve", "system"].map(text);
     let [name, model, approve, system] = columns.map(str::to_owned);
-    vec![name, model, servers, approve, brief(&system, 60)]
+    vec![name, model, servers, approve, summary(&system, 60)]
 }
 
 async fn list(store: &dyn Store, rows: &[Assistant], out: &Out) -> Result<(), Failure> {

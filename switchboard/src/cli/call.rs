@@ -7,22 +7,22 @@ use clap::Args;
 use mcp_manager::{CallOptions, flatten};
 use serde_json::{Map, Value, json};
 
-use crate::arguments::{self, Validation};
 use crate::cli::Global;
+use crate::cli::arguments::{self, Validation};
 use crate::cli::asker::Asker;
 use crate::cli::tool::{entry, split};
 use crate::cli::tools::schema;
+use crate::conversation::Decided;
+use crate::display::out::Out;
+use crate::display::signature::signature;
+use crate::display::untrusted;
 use crate::exit::{Exit, Failure};
-use crate::out::Out;
-use crate::servers::{AdHoc, Link, Linked, ToolPolicy};
-use crate::session::Decided;
-use crate::signature::signature;
-use crate::untrusted;
+use crate::servers::{AdHoc, ConnectedServer, Connection, ToolPolicy};
 
-/// The most bytes of arguments that are read from a file.
-const MOST: u64 = 16 << 20;
+/// Maximum size of arguments read from a file.
+const MAX_ARGUMENT_BYTES: u64 = 16 << 20;
 
-/// Calls a tool and prints its result. Exit code 5 says that the tool failed.
+/// Calls a tool and prints its result. The exit code is 5 if the tool failed.
 #[derive(Args, Debug)]
 pub(crate) struct Call {
     /// SERVER TOOL [NAME=VALUE | NAME:=JSON]…; without SERVER if a command follows
@@ -31,13 +31,13 @@ pub(crate) struct Call {
     /// All arguments as one JSON object; @FILE reads a file, - standard input
     #[arg(long, value_name = "JSON")]
     args: Option<String>,
-    /// Deadline of the call in seconds: in total, whatever progress it reports
+    /// Deadline of the call in seconds, regardless of progress
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<u64>,
-    /// Send the arguments even if the tool's schema says otherwise: the server is to judge
+    /// Skip validation against the tool's schema
     #[arg(long)]
     no_validate: bool,
-    /// Idle timeout of the call in seconds: every progress report starts it anew
+    /// Idle timeout of the call in seconds, reset by progress reports
     #[arg(long, value_name = "SECONDS")]
     idle_timeout: Option<u64>,
     #[command(flatten)]
@@ -54,10 +54,10 @@ impl Call {
             Some(text) => object(text)?,
             None => Map::new(),
         };
-        let work = async |link: &Link| {
-            let server = link.only()?;
-            let entry = entry(link, tool)?;
-            refuse_denied(link, server, tool).await?;
+        let work = async |connection: &Connection| {
+            let server = connection.only()?;
+            let entry = entry(connection, tool)?;
+            refuse_denied(connection, server, tool).await?;
             let (schema, name) = (schema(&entry), server.name.as_str());
             let validation = match self.no_validate {
                 true => Validation::None,
@@ -82,12 +82,12 @@ impl Call {
             if let Some(seconds) = self.idle_timeout {
                 options = options.with_idle_timeout(Duration::from_secs(seconds));
             }
-            let result = link
+            let result = connection
                 .manager
                 .call_tool_with(name, tool, &arguments, options)
                 .await;
             out.progress("");
-            let result = result.map_err(|error| link.failure(server, &error))?;
+            let result = result.map_err(|error| connection.failure(server, &error))?;
             let value = json!({"server": name, "tool": tool, "result": result});
             out.result(&value, untrusted::text(&text(&result)));
             if !result.failed() {
@@ -98,11 +98,11 @@ impl Call {
                 format!("tool {tool:?} of server {name:?} failed"),
             ))
         };
-        Link::with(global, server, &self.ad_hoc, Asker::new(out), work).await
+        Connection::with(global, server, &self.ad_hoc, Asker::new(out), work).await
     }
 }
 
-/// A result for people: what it says, else what it holds.
+/// A result as text: its content, or its structured content.
 fn text(result: &mcp_jsonrpc::model::CallToolResult) -> String {
     match (result.content.is_empty(), &result.structured_content) {
         (true, Some(content)) => match serde_json::from_str::<Value>(content.get()) {
@@ -121,9 +121,13 @@ fn told(report: &mcp_jsonrpc::model::ProgressParams) -> String {
     }
 }
 
-/// Even a person is held to their own no.
-async fn refuse_denied(link: &Link, server: &Linked, tool: &str) -> Result<(), Failure> {
-    let (Some(store), Some(row)) = (&link.store, &server.row) else {
+/// A denial also applies to manual calls.
+async fn refuse_denied(
+    connection: &Connection,
+    server: &ConnectedServer,
+    tool: &str,
+) -> Result<(), Failure> {
+    let (Some(store), Some(row)) = (&connection.store, &server.row) else {
         return Ok(());
     };
     let decided = Decided::read(&**store, &row.user_id).await?;
@@ -135,7 +139,7 @@ async fn refuse_denied(link: &Link, server: &Linked, tool: &str) -> Result<(), F
             format!("you denied tool {tool:?} of server {:?}", row.name),
         )
         .with_hint(format!(
-            "`switchboard tool ask {} {tool}` takes that back.",
+            "`switchboard tool ask {} {tool}` undoes that.",
             row.name
         ))),
     }
@@ -149,12 +153,15 @@ fn object(text: &str) -> Result<Map<String, Value>, Failure> {
         Some(path) => {
             let file =
                 std::fs::File::open(path).map_err(|error| failed(format!("{path}: {error}")))?;
-            let done = file.take(MOST).read_to_string(&mut read);
+            let done = file.take(MAX_ARGUMENT_BYTES).read_to_string(&mut read);
             done.map_err(|error| failed(format!("{path}: {error}")))?;
             &read
         }
         None if text == "-" => {
-            let done = std::io::stdin().lock().take(MOST).read_to_string(&mut read);
+            let done = std::io::stdin()
+                .lock()
+                .take(MAX_ARGUMENT_BYTES)
+                .read_to_string(&mut read);
             done.map_err(|error| failed(error.to_string()))?;
             &read
         }

@@ -10,35 +10,35 @@ use crate::chat::{Command, Console, Ended, Forms, HELP, Line, Notice, Show};
 use crate::chat::{drive, export_markdown, money, restore};
 use crate::cli::Global;
 use crate::cli::failure::{model_hint, unwritable};
+use crate::cli::run_args::RunFlags;
 use crate::cli::text::count;
-use crate::cli::wishes::TalkArgs;
+use crate::conversation::{DurableConversation, Model, transcript};
+use crate::display::out::{Out, Style};
+use crate::display::untrusted;
 use crate::exit::{Exit, Failure};
 use crate::models::Origin;
-use crate::out::{Out, Style};
-use crate::session::{Model, Talk, transcript};
+use crate::setup::{Setup, mode_name, parse_mode};
 use crate::store::{ConversationId, ToolCall};
-use crate::untrusted;
-use crate::workbench::{Workbench, mode_name, parse_mode};
 
 /// Talks with a model that uses your servers' tools.
 #[derive(Args, Debug, Default)]
 pub(crate) struct Chat {
     #[command(flatten)]
-    talk: TalkArgs,
-    /// Go on with this conversation; `last` is the latest
+    durable: RunFlags,
+    /// Resume this conversation; `last` is the latest
     #[arg(long, value_name = "ID")]
     resume: Option<String>,
-    /// Take answers to questions from standard input as well, if that is no terminal: for scripts
+    /// Also read answers to questions from standard input, if it is not a terminal; for scripts
     #[arg(long)]
     answers_from_stdin: bool,
 }
 
 impl Chat {
     /// Goes on with a conversation.
-    pub(crate) fn resuming(id: String, talk: TalkArgs, answers_from_stdin: bool) -> Self {
+    pub(crate) fn resuming(id: String, durable: RunFlags, answers_from_stdin: bool) -> Self {
         let resume = Some(id);
         Self {
-            talk,
+            durable,
             resume,
             answers_from_stdin,
         }
@@ -54,39 +54,39 @@ impl Chat {
             Some(name) => Some(super::session::find(&*store, name).await?),
             None => None,
         };
-        let mut wishes = self.talk.wishes(global);
-        let another = wishes.assistant.is_some();
+        let mut run_args = self.durable.run_args(global);
+        let another = run_args.assistant.is_some();
         if let Some(id) = &resumed {
-            super::session::resume(&*store, id, &mut wishes).await?;
+            super::session::resume(&*store, id, &mut run_args).await?;
         }
         let (forms, questions) = Forms::new();
-        let bench = Workbench::set_up(Arc::clone(&store), wishes, forms).await?;
+        let setup = Setup::set_up(Arc::clone(&store), run_args, forms).await?;
         let console = Console::new(*out, Show::Chat, questions, self.answers_from_stdin);
-        let mut room = Room {
-            talk: Talk::begin(store, bench.conversation(), bench.system()),
-            bench,
+        let mut room = ChatLoop {
+            durable: DurableConversation::begin(store, setup.conversation(), setup.system()),
+            setup,
             console,
             interactive: out.is_interactive(),
             another,
         };
         let ended = room.talk_on(resumed).await;
         restore();
-        room.bench.close().await;
+        room.setup.close().await;
         ended
     }
 }
 
 /// A chat in progress.
-struct Room {
-    bench: Workbench,
-    talk: Talk,
+struct ChatLoop {
+    setup: Setup,
+    durable: DurableConversation,
     console: Console,
     interactive: bool,
     /// Whether the conversation goes on with an assistant of the command line.
     another: bool,
 }
 
-impl Room {
+impl ChatLoop {
     async fn talk_on(&mut self, resumed: Option<ConversationId>) -> Result<Exit, Failure> {
         self.welcome();
         if let Some(id) = resumed
@@ -121,7 +121,7 @@ impl Room {
             match self.obey(Command::parse(&line)).await {
                 Ok(None) => {}
                 Ok(Some(exit)) => return Ok(exit),
-                // What went wrong with one line is no reason to leave.
+                // A failed line does not end the chat.
                 Err(failure) if self.interactive => self.console.out.failure(&failure),
                 Err(failure) => return Err(failure),
             }
@@ -133,8 +133,8 @@ impl Room {
     }
 
     fn welcome(&mut self) {
-        if self.bench.choice.origin == Origin::Demo {
-            let servers = self.bench.manager.connected();
+        if self.setup.choice.origin == Origin::Demo {
+            let servers = self.setup.manager.connected();
             let server = match servers.iter().any(|name| name.as_str() == "demo") {
                 true => ", and the demo server",
                 false => "",
@@ -148,18 +148,18 @@ impl Room {
                  real model.",
             );
         } else {
-            let text = format!("Model: {}", self.bench.choice.name());
+            let text = format!("Model: {}", self.setup.choice.name());
             self.dim(&text);
         }
-        let tools = self.bench.manager.catalog().enabled_tools().count();
-        let servers = self.bench.manager.connected().len();
+        let tools = self.setup.manager.catalog().enabled_tools().count();
+        let servers = self.setup.manager.connected().len();
         let text = format!(
             "{}, {}. /help shows the commands.",
             count(servers, "server"),
             count(tools, "tool")
         );
         self.dim(&text);
-        for notice in std::mem::take(&mut self.bench.notices) {
+        for notice in std::mem::take(&mut self.setup.notices) {
             let text = format!("! {}", untrusted::text(&notice));
             self.dim(&text);
         }
@@ -167,17 +167,17 @@ impl Room {
 
     /// Takes a conversation up where it was left.
     async fn resume(&mut self, id: &ConversationId) -> Result<Option<Exit>, Failure> {
-        let store = Arc::clone(&self.bench.store);
-        self.talk = Talk::load(store, &self.bench.user, id).await?;
+        let store = Arc::clone(&self.setup.store);
+        self.durable = DurableConversation::load(store, &self.setup.user, id).await?;
         if self.another {
-            self.talk.reinstruct(self.bench.system());
+            self.durable.reinstruct(self.setup.system());
         }
-        let title = untrusted::line(&self.talk.conversation().title).into_owned();
+        let title = untrusted::line(&self.durable.conversation().title).into_owned();
         self.dim(&format!("Going on with: {title}"));
-        if !self.talk.open_questions().await?.is_empty() {
+        if !self.durable.open_questions().await?.is_empty() {
             return self.answer().await;
         }
-        if self.talk.is_open() {
+        if self.durable.is_open() {
             self.dim("The last answer was cut off. /continue goes on with it.");
         }
         Ok(None)
@@ -188,39 +188,39 @@ impl Room {
             Command::Nothing => {}
             Command::Say(text) => {
                 self.govern().await?;
-                self.talk.remember(|row| self.bench.remember(row));
-                self.talk.ask(&text).await?;
+                self.durable.remember(|row| self.setup.remember(row));
+                self.durable.ask(&text).await?;
                 return self.answer().await;
             }
-            Command::Continue if !self.talk.has_run() => {
+            Command::Continue if !self.durable.has_run() => {
                 self.dim("There is nothing to go on with yet: say something.");
             }
             Command::Continue => {
-                self.talk.remember(|row| self.bench.remember(row));
-                self.talk.proceed().await?;
+                self.durable.remember(|row| self.setup.remember(row));
+                self.durable.proceed().await?;
                 return self.answer().await;
             }
             Command::Help => self.console.out.say(HELP),
             Command::Tools => self.tools(),
             Command::Servers => self.servers(),
-            Command::Model(None) => self.console.out.say(self.bench.choice.name()),
+            Command::Model(None) => self.console.out.say(self.setup.choice.name()),
             Command::Model(Some(name)) => {
-                self.bench.change_model(&name).await?;
-                let text = format!("Model: {}", self.bench.choice.name());
+                self.setup.change_model(&name).await?;
+                let text = format!("Model: {}", self.setup.choice.name());
                 self.dim(&text);
             }
             Command::Approve(None) => {
-                self.console.out.say(mode_name(self.bench.mode));
+                self.console.out.say(mode_name(self.setup.mode));
             }
             Command::Approve(Some(name)) => match parse_mode(&name) {
-                Some(mode) => self.bench.mode = mode,
+                Some(mode) => self.setup.mode = mode,
                 None => self.dim("There are ask, auto-read, auto and plan."),
             },
             Command::Usage => self.usage().await?,
             Command::Clear => {
-                let store = Arc::clone(&self.bench.store);
-                let conversation = self.bench.conversation();
-                self.talk = Talk::begin(store, conversation, self.bench.system());
+                let store = Arc::clone(&self.setup.store);
+                let conversation = self.setup.conversation();
+                self.durable = DurableConversation::begin(store, conversation, self.setup.system());
                 self.dim("A new conversation.");
             }
             Command::Export(file) => self.export(file).await?,
@@ -238,20 +238,20 @@ impl Room {
     }
 
     async fn govern(&mut self) -> Result<(), Failure> {
-        let id = self.talk.conversation().id.clone();
-        let (policy, limits) = self.bench.governance(&id).await?;
-        self.talk.govern(policy, limits);
+        let id = self.durable.conversation().id.clone();
+        let (policy, limits) = self.setup.governance(&id).await?;
+        self.durable.govern(policy, limits);
         Ok(())
     }
 
     /// Drives the answer, and shows what it cost.
     async fn answer(&mut self) -> Result<Option<Exit>, Failure> {
         self.govern().await?;
-        match answer(&mut self.talk, &self.bench, &mut self.console).await? {
+        match answer(&mut self.durable, &self.setup, &mut self.console).await? {
             Ended::Over(reason) => {
                 self.footer();
                 if let Reason::Failed { message } = &reason
-                    && let Some(hint) = model_hint(&self.bench.choice, message)
+                    && let Some(hint) = model_hint(&self.setup.choice, message)
                 {
                     self.dim(&hint);
                 }
@@ -263,7 +263,7 @@ impl Room {
             }
             Ended::Quit => Ok(Some(Exit::Cancelled)),
             Ended::Waiting => {
-                let id = self.talk.conversation().id.clone();
+                let id = self.durable.conversation().id.clone();
                 let hint = format!(
                     "`switchboard session resume {id}` asks it again, in a terminal; \
                      --answers-from-stdin takes answers from standard input."
@@ -275,21 +275,21 @@ impl Room {
     }
 
     fn footer(&mut self) {
-        let spent = self.talk.run().spent();
+        let spent = self.durable.run().spent();
         let cost = match spent.cost_micros {
             0 => String::new(),
             micros => format!(" · {}", money(micros)),
         };
         let text = format!(
             "[{} · {} tokens{cost}]",
-            self.bench.choice.name(),
+            self.setup.choice.name(),
             spent.tokens
         );
         self.dim(&text);
     }
 
     fn tools(&mut self) {
-        let catalog = self.bench.manager.catalog();
+        let catalog = self.setup.manager.catalog();
         for tool in catalog.enabled_tools() {
             let text = tool.description().unwrap_or_default();
             let first = text.lines().next().unwrap_or_default();
@@ -299,7 +299,7 @@ impl Room {
     }
 
     fn servers(&mut self) {
-        for server in self.bench.manager.servers() {
+        for server in self.setup.manager.servers() {
             let error = server
                 .error
                 .map(|error| format!("  {error}"))
@@ -310,19 +310,19 @@ impl Room {
     }
 
     async fn usage(&mut self) -> Result<(), Failure> {
-        let id = self.talk.conversation().id.clone();
+        let id = self.durable.conversation().id.clone();
         let totals = self
-            .bench
+            .setup
             .store
-            .usage(&self.bench.user, Some(&id), None)
+            .usage(&self.setup.user, Some(&id), None)
             .await?;
         self.console.out.say(super::usage::table(&totals));
         Ok(())
     }
 
     async fn export(&mut self, file: Option<String>) -> Result<(), Failure> {
-        let conversation = self.talk.conversation();
-        let messages = transcript(&*self.bench.store, &conversation.id).await?;
+        let conversation = self.durable.conversation();
+        let messages = transcript(&*self.setup.store, &conversation.id).await?;
         let text = export_markdown(conversation, &messages);
         match file {
             None => self.console.out.say(untrusted::text(&text)),
@@ -336,15 +336,15 @@ impl Room {
     }
 }
 
-impl Room {
+impl ChatLoop {
     /// Writes a result that was shown in part to a file, whole.
     async fn save(&mut self, call: Option<u32>, file: Option<String>) -> Result<(), Failure> {
         let Some(file) = file else {
             self.dim("/save [CALL] FILE needs a file.");
             return Ok(());
         };
-        let store = Arc::clone(&self.bench.store);
-        let id = self.talk.conversation().id.clone();
+        let store = Arc::clone(&self.setup.store);
+        let id = self.durable.conversation().id.clone();
         let messages = transcript(&*store, &id).await?;
         let mut calls = messages
             .iter()
@@ -378,18 +378,18 @@ impl Room {
     }
 }
 
-/// Drives an answer until it is over or waits for somebody.
+/// Drives an answer until it is over or waits for the user.
 pub(super) async fn answer(
-    talk: &mut Talk,
-    bench: &Workbench,
+    durable: &mut DurableConversation,
+    setup: &Setup,
     console: &mut Console,
 ) -> Result<Ended, Failure> {
-    let agent = bench.agent(&talk.conversation().id);
+    let agent = setup.agent(&durable.conversation().id);
     let model = Model {
-        name: &bench.choice.name(),
-        servers: &bench.servers,
+        name: &setup.choice.name(),
+        servers: &setup.servers,
     };
-    let ended = drive(talk, &agent, model, console).await;
+    let ended = drive(durable, &agent, model, console).await;
     console.screen.end_line();
     Ok(ended?)
 }

@@ -4,10 +4,10 @@ use clap::{Args, Command};
 use clap_complete::Shell;
 use serde_json::json;
 
+use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
-use crate::out::Out;
 
-/// Prints what a shell needs to complete this program's words.
+/// Prints shell completions.
 #[derive(Args, Debug)]
 pub(crate) struct Completions {
     /// The shell

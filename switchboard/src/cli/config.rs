@@ -4,12 +4,13 @@ use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
 
 use crate::cli::Global;
+use crate::display::out::Out;
+use crate::display::untrusted;
 use crate::exit::{Exit, Failure};
 use crate::home;
-use crate::out::Out;
-use crate::settings::{Keeping, check, hidden, keys_stay, setting};
+use crate::servers::PlainSecrets;
+use crate::setup::settings::{check, hidden, keys_stay, setting};
 use crate::store::{Change, UserId};
-use crate::untrusted;
 
 /// Settings.
 #[derive(Args, Debug)]
@@ -25,21 +26,21 @@ enum Verb {
         /// Its name
         key: String,
     },
-    /// Change a setting; without a value it is forgotten
+    /// Change a setting; without a value, remove it
     Set {
         /// Its name: model, approve, max_rounds, max_cost, on_limit, providers.NAME.key,
         /// endpoints.NAME.base_url, .wire, .key, models.NAME.context, .tools, .images, .reasoning, prices.NAME
         key: String,
         /// Its value: text, or JSON
         value: Option<String>,
-        /// Agree to a key in plain text
+        /// Allow a key in plain text
         #[arg(long)]
         plain: bool,
     },
     /// Print all settings (default)
     #[command(visible_alias = "ls")]
     List,
-    /// Print where everything is kept
+    /// Print the paths of the program's files
     Path,
 }
 
@@ -67,11 +68,8 @@ impl Config {
             Verb::Set { key, value, plain } => {
                 let change = match value {
                     Some(value) => {
-                        let keeping = match plain {
-                            true => Keeping::Plain,
-                            false => Keeping::Reference,
-                        };
-                        Change::PutSetting(setting(&user, &key, said(&value), keeping)?)
+                        let plain = PlainSecrets::allowed_if(plain);
+                        Change::PutSetting(setting(&user, &key, said(&value), plain)?)
                     }
                     None => {
                         check(&key)?;
@@ -119,7 +117,7 @@ impl Config {
     }
 }
 
-/// What was written: text, or JSON that cannot be text.
+/// Parses a value: JSON that is not a string, or else text.
 fn said(text: &str) -> Value {
     match serde_json::from_str(text) {
         Ok(value @ (Value::Bool(_) | Value::Number(_) | Value::Object(_))) => value,

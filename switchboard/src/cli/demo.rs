@@ -5,14 +5,14 @@ use provider_adapters::Wire;
 
 use crate::chat::Interrupts;
 use crate::demo::{DemoScript, DemoStage, this_program, tour};
+use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
-use crate::out::Out;
 
 /// Shows a server's tools, a call, an approval and an answer, with a demo model (which is not an
 /// AI) and a demo server. Needs no key, no network and no terminal.
 #[derive(Args, Debug, Default)]
 pub(crate) struct Demo {
-    /// Speak to the model as its provider would want it
+    /// Use this wire format
     #[arg(long, value_enum, default_value_t)]
     wire: DemoWire,
 }
@@ -30,7 +30,7 @@ enum DemoWire {
     Anthropic,
     /// Gemini
     Gemini,
-    /// Tools told in the prompt, calls written as text
+    /// Prompt mode: tools described in the prompt, calls written as text
     Prompt,
 }
 

@@ -7,8 +7,8 @@ use provider_adapters::Wire;
 use serde_json::{Map, Value, json};
 
 use crate::demo::{self, DemoScript};
+use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
-use crate::out::Out;
 
 /// Serves the demo model until Ctrl-C ends it. It is not an AI: it calls the tool whose name it
 /// finds in your words, and quotes the answer.
@@ -17,7 +17,7 @@ pub(crate) struct DemoModel {
     /// Listen on this port of 127.0.0.1 instead of a free one
     #[arg(long, default_value_t = 0, value_name = "PORT")]
     port: u16,
-    /// Play the rules of this file first
+    /// Try the rules of this file first
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
 }
@@ -53,7 +53,7 @@ impl DemoModel {
             &json!({"model": demo::MODEL, "urls": urls}),
             lines.join("\n"),
         );
-        // Either the signal comes, or nobody can send one.
+        // An error means that no signal can arrive.
         let _ = tokio::signal::ctrl_c().await;
         model.stop().await;
         Ok(Exit::Cancelled)
@@ -66,6 +66,6 @@ fn read(path: &std::path::Path) -> Result<DemoScript, Failure> {
         Failure::new(Exit::Other, format!("{shown} cannot be read")).caused_by(error)
     })?;
     DemoScript::from_json(&text).map_err(|error| {
-        Failure::new(Exit::Other, format!("{shown} is no script")).caused_by(error)
+        Failure::new(Exit::Other, format!("{shown} is not a valid script")).caused_by(error)
     })
 }

@@ -5,8 +5,8 @@ use mcp_testkit::{Running, Server};
 use serde_json::json;
 
 use crate::demo::demo_server;
+use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
-use crate::out::Out;
 
 /// Serves the demo tools until the client, Ctrl-C or the tool `crash` ends it.
 #[derive(Args, Debug)]
@@ -16,7 +16,7 @@ pub(crate) struct DemoServer {
     /// With --http or --sse: listen on this port of 127.0.0.1 instead of a free one
     #[arg(long, value_name = "PORT", conflicts_with = "stdio")]
     port: Option<u16>,
-    /// Let it always be this time, in milliseconds since 1970
+    /// Fix the clock at this time, in milliseconds since 1970
     #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     clock: Option<i64>,
     /// Speak one era of the protocol only
@@ -33,7 +33,7 @@ struct Transport {
     /// Serve Streamable HTTP
     #[arg(long)]
     http: bool,
-    /// Serve HTTP+SSE, as servers did in 2024
+    /// Serve HTTP+SSE, of 2024
     #[arg(long)]
     sse: bool,
 }

@@ -8,21 +8,21 @@ use serde_json::{Value, json};
 
 use crate::cli::Global;
 use crate::cli::text::count;
-use crate::doctor::{Examination, Problem, examine, other_transport};
+use crate::display::out::{Out, Style};
+use crate::display::untrusted;
 use crate::exit::{Exit, Failure};
 use crate::home;
-use crate::out::{Out, Style};
-use crate::servers::{AdHoc, Link};
-use crate::untrusted;
+use crate::servers::doctor::{Examination, Problem, examine, other_transport};
+use crate::servers::{AdHoc, Connection};
 
 /// Connects to servers and explains what is wrong with them. The exit code is that of the first
 /// thing that keeps a server from working.
 #[derive(Args, Debug)]
 pub(crate) struct Doctor {
-    /// A server: its name, its URL, or `demo`; all that are switched on if none
+    /// A server: its name, its URL, or `demo`; all enabled servers by default
     #[arg(value_name = "SERVER")]
     server: Option<String>,
-    /// Call a start slow that takes longer than so many seconds
+    /// Report startups slower than this many seconds
     #[arg(long, default_value_t = 5, value_name = "SECONDS")]
     slow: u64,
     #[command(flatten)]
@@ -33,18 +33,18 @@ impl Doctor {
     pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
         let server = self.server.as_deref();
         let slow = Duration::from_secs(self.slow);
-        let work = async |link: &Link| {
-            let mut reports: Vec<Examination> = link
+        let work = async |connection: &Connection| {
+            let mut reports: Vec<Examination> = connection
                 .servers
                 .iter()
-                .map(|server| examine(&link.manager, &server.name, server.took, slow))
+                .map(|server| examine(&connection.manager, &server.name, server.took, slow))
                 .collect();
-            for (name, finding) in &link.findings {
+            for (name, finding) in &connection.findings {
                 let mut finding = finding.clone();
-                let mut failed = link.failed.iter();
+                let mut failed = connection.failed.iter();
                 if finding.problem == Problem::WrongTransport
                     && let Some(config) = failed.find(|config| config.name().as_str() == name)
-                    && let Some(better) = other_transport(&link.manager, config).await
+                    && let Some(better) = other_transport(&connection.manager, config).await
                 {
                     finding = better;
                 }
@@ -69,7 +69,7 @@ impl Doctor {
             let bad = exits.find(|exit| *exit != Exit::Done);
             Ok(bad.unwrap_or(Exit::Done))
         };
-        Link::with(global, server, &self.ad_hoc, NoopElicitation, work).await
+        Connection::with(global, server, &self.ad_hoc, NoopElicitation, work).await
     }
 }
 

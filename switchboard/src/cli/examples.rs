@@ -1,4 +1,4 @@
-//! What the help of each verb shows, to be copied.
+//! Examples in the help of each verb.
 
 pub(super) const PROGRAM: &str = "\
 Examples:

@@ -1,4 +1,4 @@
-//! `switchboard export`: servers as another program's file has them.
+//! `switchboard export`: servers as another program's configuration file.
 
 use std::path::PathBuf;
 
@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use crate::cli::Global;
 use crate::cli::failure::unwritable;
+use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
 use crate::home;
-use crate::out::Out;
 use crate::servers::{Exported, Program, export};
 use crate::store::{Server, UserId};
 
@@ -19,7 +19,7 @@ pub(crate) struct Export {
     /// Whose file
     #[arg(long, value_enum, value_name = "PROGRAM")]
     to: Program,
-    /// Write it to this file, which must not be there yet
+    /// Write to this new file
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// These servers only
@@ -75,7 +75,7 @@ fn insert(value: &mut Value, name: &str, member: Value) {
     }
 }
 
-/// Never over a file that is there: it may be somebody's.
+/// Never overwrites an existing file.
 fn save(path: &PathBuf, text: &str) -> Result<(), Failure> {
     let file = home::private().write(true).create_new(true).open(path);
     let written = file.and_then(|mut file| std::io::Write::write_all(&mut file, text.as_bytes()));

@@ -1,10 +1,10 @@
-//! Errors of the modules, as verbs fail with them.
+//! Conversions of module errors into failures.
 
 use std::path::Path;
 
+use crate::conversation::{ConversationError, LEASED_HINT};
 use crate::exit::{Exit, Failure};
 use crate::models::{Choice, ChoiceError, KeyError};
-use crate::session::{LEASED_HINT, SessionError};
 use crate::store::StoreError;
 
 /// A file that cannot be written.
@@ -13,7 +13,7 @@ pub(super) fn unwritable(file: &Path, error: std::io::Error) -> Failure {
     Failure::new(Exit::Other, text).caused_by(error)
 }
 
-/// What to do about a model that could not be asked.
+/// A hint for a model that could not be reached.
 pub(super) fn model_hint(choice: &Choice, message: &str) -> Option<String> {
     if !message.contains("could not be reached") {
         return None;
@@ -36,11 +36,11 @@ impl From<StoreError> for Failure {
     }
 }
 
-impl From<SessionError> for Failure {
-    fn from(error: SessionError) -> Self {
+impl From<ConversationError> for Failure {
+    fn from(error: ConversationError) -> Self {
         let failure = Self::new(Exit::Other, "the conversation cannot go on");
         match error {
-            SessionError::Leased => failure.caused_by(error).with_hint(LEASED_HINT),
+            ConversationError::Leased => failure.caused_by(error).with_hint(LEASED_HINT),
             error => failure.caused_by(error),
         }
     }

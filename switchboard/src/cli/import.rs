@@ -1,4 +1,4 @@
-//! `switchboard import`: takes over the servers of other programs.
+//! `switchboard import`: imports the servers of other programs.
 
 use std::path::PathBuf;
 
@@ -8,26 +8,27 @@ use serde_json::{Value, json};
 use crate::chat::{Input, Line, clean};
 use crate::cli::Global;
 use crate::cli::text::{count, table};
+use crate::display::out::{Out, Style};
 use crate::exit::{Exit, Failure};
-use crate::import::{Item, Plan, Question, State, named, take_over, usual};
-use crate::out::{Out, Style};
-use crate::servers::{Keeping, answer, keep_answer, stored_value};
+use crate::servers::import::{Item, Plan, Question, State, named, take_over, usual};
+use crate::servers::{PlainSecrets, answer, forget_unused, keep_answer, stored_value};
 use crate::store::{Change, Server, UserId};
 
 /// Finds the servers of Claude Desktop, Claude Code, Cursor, VS Code, Cline, Codex, Gemini CLI,
-/// opencode and Windsurf, shows them, and takes them over after one yes. Their files are never written.
+/// opencode and Windsurf, shows them, and imports them after confirmation. Their files are never
+/// written.
 #[derive(Args, Debug)]
 pub(crate) struct Import {
-    /// Read these files, not those in the usual places
+    /// Read these files instead of the default locations
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Take over what is shown without asking
+    /// Import without asking
     #[arg(long, short)]
     yes: bool,
     /// Replace servers of the same name
     #[arg(long)]
     overwrite: bool,
-    /// Keep secrets readable in the store, not in the keyring
+    /// Store secrets as plain text instead of in the keyring
     #[arg(long)]
     plain: bool,
 }
@@ -49,42 +50,39 @@ impl Import {
         let mut imported: Vec<String> = Vec::new();
         let mut refused = Vec::new();
         if agreed {
-            let keeping = match self.plain {
-                true => Keeping::Plain,
-                false => Keeping::Keyring,
-            };
+            let plain = PlainSecrets::allowed_if(self.plain);
             let wanted = plan.items.iter().filter(wanted);
-            let mut taken = take_over(wanted, &stored, keeping).await;
+            let mut taken = take_over(wanted, &stored, plain).await;
             if out.is_interactive() {
                 for row in &mut taken.rows {
                     let item = plan.items.iter().rfind(|item| item.row.name == row.name);
-                    ask_all(out, row, item.map_or(&[], |item| &item.asks), keeping).await?;
+                    ask_all(out, row, item.map_or(&[], |item| &item.asks), plain).await?;
                 }
-            }
-            for notice in taken.notices {
-                out.remark(notice);
             }
             refused = taken.refused;
             imported = taken.rows.iter().map(|row| row.name.clone()).collect();
-            let put = |row| Change::PutServer(Box::new(row));
-            store
-                .commit(taken.rows.into_iter().map(put).collect())
-                .await?;
+            let put = |row: &Server| Change::PutServer(Box::new(row.clone()));
+            store.commit(taken.rows.iter().map(put).collect()).await?;
+            for row in &taken.rows {
+                if let Some(before) = stored.iter().find(|other| other.id == row.id) {
+                    forget_unused(before, Some(row)).await?;
+                }
+            }
         }
         store.close().await?;
         for (name, failure) in &refused {
-            let told = Failure::new(Exit::Other, format!("{name} is not taken over"));
+            let told = Failure::new(Exit::Other, format!("{name} was not imported"));
             let told = told.caused_by(failure.chain());
             out.failure(&told.with_hint(REFUSED));
         }
         let text = match (number, imported.len()) {
-            (0, _) => "Nothing to take over.".to_owned(),
-            (number, 0) if agreed => format!("Took over none of {}.", count(number, "server")),
+            (0, _) => "Nothing to import.".to_owned(),
+            (number, 0) if agreed => format!("Imported none of {}.", count(number, "server")),
             (number, 0) => format!(
-                "Nothing changed; --yes takes {} over.",
+                "Nothing changed; --yes imports {}.",
                 count(number, "server")
             ),
-            (_, done) => format!("Took over {}.", count(done, "server")),
+            (_, done) => format!("Imported {}.", count(done, "server")),
         };
         let items: Vec<Value> = plan.items.iter().map(to_json).collect();
         let problems = plan.problems.iter();
@@ -121,8 +119,8 @@ impl Import {
 }
 
 /// What to do where there is no keyring.
-const REFUSED: &str = "Put a variable in its place in the file, as in ${NAME}, or agree with --plain \
-                       to keep the value readable in the store.";
+const REFUSED: &str = "Put a variable in its place in the file, as in ${NAME}, or allow plain \
+                       text in the store with --plain.";
 
 fn shown(plan: &Plan, out: &Out) -> String {
     let mut rows = vec![
@@ -170,7 +168,7 @@ async fn ask(out: &Out, number: usize) -> Result<bool, Failure> {
     if !out.is_interactive() {
         return Ok(false);
     }
-    let prompt = format!("Take over {}? [y/N] ", count(number, "server"));
+    let prompt = format!("Import {}? [y/N] ", count(number, "server"));
     match Input::answers(*out).answer(&prompt, "").await {
         Line::Text(line) => Ok(matches!(line.trim(), "y" | "Y" | "yes")),
         Line::Interrupted => Err(Failure::new(Exit::Cancelled, "cancelled")),
@@ -178,12 +176,12 @@ async fn ask(out: &Out, number: usize) -> Result<bool, Failure> {
     }
 }
 
-/// Asks what a server's file asks for. A question left open is told when the server is used.
+/// Asks for the inputs of a server's file. An input left open is reported when the server is used.
 async fn ask_all(
     out: &Out,
     row: &mut Server,
     questions: &[Question],
-    keeping: Keeping,
+    plain: PlainSecrets,
 ) -> Result<(), Failure> {
     for question in questions {
         out.piece(prompt(&row.name, question));
@@ -204,11 +202,11 @@ async fn ask_all(
             continue;
         }
         let (id, said) = (&question.id, stored_value(&said));
-        let kept = match keep_answer(&row.id, id, said, question.secret, keeping).await {
+        let kept = match keep_answer(row, id, said, question.secret, plain).await {
             Ok(kept) => kept,
             // It stays open, and the rest is taken over.
-            Err(failure) => {
-                out.failure(&failure);
+            Err(error) => {
+                out.failure(&error.into());
                 continue;
             }
         };

@@ -1,4 +1,4 @@
-//! `switchboard model`: which one.
+//! `switchboard model`: model selection.
 
 use std::io::IsTerminal as _;
 
@@ -8,16 +8,16 @@ use serde_json::{Value, json};
 
 use crate::chat::{Input, Line};
 use crate::cli::Global;
+use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
 use crate::home;
 use crate::models::{Endpoint, PriceTable, Wanted};
 use crate::models::{described, keep_key, keyring_works, ollama_models, origin, overview};
-use crate::out::Out;
-use crate::settings::is_endpoint_name;
+use crate::setup::choice;
+use crate::setup::settings::is_endpoint_name;
 use crate::store::{Change, Setting, Store, StoredValue, UserId};
-use crate::workbench::choice;
 
-/// Which model is used.
+/// Model selection.
 #[derive(Args, Debug)]
 pub(crate) struct Model {
     #[command(subcommand)]
@@ -34,7 +34,7 @@ enum Verb {
         /// Or this one
         name: Option<String>,
     },
-    /// Use this model from here on; without a name, choose one of the list
+    /// Set the default model; without a name, choose from a list
     #[command(visible_alias = "use")]
     Set(Set),
 }
@@ -46,19 +46,19 @@ struct Set {
     /// Where the key is: env:NAME or keyring:ID
     #[arg(long, value_name = "REFERENCE", conflicts_with = "ask_key")]
     key: Option<StoredValue>,
-    /// Read the key from standard input and keep it in the system's keyring
+    /// Read the key from standard input and store it in the system's keyring
     #[arg(long)]
     ask_key: bool,
-    /// With --ask-key: keep it in plain text in the store instead
+    /// With --ask-key: store it as plain text instead
     #[arg(long, requires = "ask_key")]
     plain: bool,
-    /// Ask the model at this address: an endpoint of its own, to which no provider's key is sent
+    /// Use the model at this URL: an endpoint of its own, which gets no provider's key
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
-    /// Name the endpoint so; it is named for its host otherwise
+    /// Name of the endpoint; its host by default
     #[arg(long, value_name = "NAME", requires = "base_url")]
     endpoint: Option<String>,
-    /// Speak this wire there: openai-chat, openai-responses, anthropic, gemini or prompt
+    /// Wire format: openai-chat, openai-responses, anthropic, gemini or prompt
     #[arg(long, value_name = "WIRE", requires = "base_url")]
     wire: Option<Wire>,
 }
@@ -175,7 +175,7 @@ impl Set {
             if !is_endpoint_name(name) {
                 let text = format!("{name:?} cannot be an endpoint's name");
                 let failure = Failure::new(Exit::Other, text);
-                return Err(failure.with_hint("It has no / and is no provider's name."));
+                return Err(failure.with_hint("It has no / and is not a provider's name."));
             }
             endpoint.clone_from(name);
         }
@@ -240,7 +240,7 @@ impl Set {
 async fn read_key(out: &Out, provider: &str, plain: bool) -> Result<StoredValue, Failure> {
     let place = format!("model/{provider}");
     if !plain {
-        // Nobody types a key that cannot be kept.
+        // Checked before the key is typed.
         keyring_works(&place).await.map_err(|error| {
             Failure::from(error).with_hint(
                 "--plain keeps the key readable in the store; --key env:NAME refers to a variable.",

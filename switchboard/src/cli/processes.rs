@@ -1,4 +1,4 @@
-//! No process outlives us: what servers start is written down, and ended with us.
+//! Process cleanup: what servers start is recorded, and ended when the program exits.
 
 use std::pin::pin;
 use std::process::ExitCode;
@@ -10,9 +10,9 @@ use mcp_transport::{ProcessLedger, ProcessTracker};
 use super::{Cli, Verb, run};
 #[cfg(unix)]
 use crate::chat::Interrupts;
+use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
 use crate::home;
-use crate::out::Out;
 
 /// The number of Ctrl-C, which verbs may deal with themselves.
 #[cfg(unix)]
@@ -29,7 +29,7 @@ impl From<Ended> for ExitCode {
     fn from(ended: Ended) -> Self {
         match ended {
             Ended::Itself(exit) => exit.into(),
-            // As shells tell it.
+            // As shells report it.
             Ended::Signal(number) => Self::from(128 + number),
         }
     }
@@ -61,7 +61,7 @@ pub(super) async fn watched(cli: Cli, out: Out) -> Result<Ended, Failure> {
     let tracker = ProcessTracker::global();
     tokio::select! {
         () = tracker.close_all() => {}
-        // Whoever asks twice does not want to wait.
+        // A second signal does not wait.
         _ = signals.next() => {}
     }
     Ok(Ended::Signal(number))
@@ -85,7 +85,7 @@ fn starts_servers(verb: Option<&Verb>) -> bool {
     )
 }
 
-/// Ends what dead programs have left, and writes down what this one starts.
+/// Ends processes left behind by killed runs, and records what this one starts.
 async fn keep_ledger(out: &Out) {
     let folder = home::folder().join("processes");
     let opened = tokio::task::spawn_blocking(move || ProcessLedger::open(folder)).await;
@@ -100,7 +100,7 @@ async fn keep_ledger(out: &Out) {
             }
             let _ = ProcessTracker::global().keep_ledger(ledger);
         }
-        // It is a second line of defence: without it servers are still ended with us.
+        // This is a second line of defence: servers are ended on exit without it, too.
         Ok(Err(error)) => out.note(format!(
             "! what servers start cannot be written down in {}: {error}",
             home::folder().join("processes").display()
@@ -121,14 +121,14 @@ impl Signals {
         use tokio::signal::unix::{SignalKind, signal};
 
         let mut kinds = vec![(INTERRUPT, SignalKind::interrupt())];
-        // It ends in good order by itself.
+        // It handles shutdown itself.
         if !matches!(verb, Some(Verb::Serve(_))) {
             kinds.push((15, SignalKind::terminate()));
             if !ignores_hangup() {
                 kinds.push((1, SignalKind::hangup()));
             }
         }
-        // A file that may not get larger fails to be written then, instead of ending the program.
+        // With a handler, a write beyond the file size limit fails instead of killing the program.
         let file_size = rustix::process::Signal::XFSZ.as_raw();
         drop(signal(SignalKind::from_raw(file_size)));
         let listened = kinds.into_iter();
@@ -167,8 +167,8 @@ impl Signals {
     }
 }
 
-/// Whether the program was started to survive its terminal, as `nohup` does it. Only Linux tells;
-/// elsewhere the signal is left to the system.
+/// Whether SIGHUP is ignored, as under `nohup`. Known on Linux only; elsewhere the signal is left
+/// to the system.
 #[cfg(unix)]
 pub(super) fn ignores_hangup() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -5,16 +5,16 @@ use mcp_jsonrpc::model::Prompt as Listed;
 use mcp_manager::{NoopElicitation, flatten};
 use serde_json::json;
 
-use crate::brief::brief;
 use crate::cli::Global;
 use crate::cli::about::About;
 use crate::cli::resources::bare;
 use crate::cli::text::table_or;
 use crate::cli::tool::split;
+use crate::display::out::Out;
+use crate::display::summary::summary;
+use crate::display::untrusted;
 use crate::exit::{Exit, Failure};
-use crate::out::Out;
-use crate::servers::{AdHoc, Link, Linked};
-use crate::untrusted;
+use crate::servers::{AdHoc, ConnectedServer, Connection};
 
 /// Lists prompts with their arguments.
 #[derive(Args, Debug)]
@@ -25,12 +25,16 @@ pub(crate) struct Prompts {
 
 impl Prompts {
     pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
-        let look = |link: &Link, server: &Linked| {
-            let listing = link.listing(&server.name);
+        let look = |connection: &Connection, server: &ConnectedServer| {
+            let listing = connection.listing(&server.name);
             let prompts = bare(listing.prompts());
             let rows = prompts.iter().map(|prompt| {
                 let about = prompt.description.as_deref().unwrap_or_default();
-                vec![server.name.to_string(), signature(prompt), brief(about, 80)]
+                vec![
+                    server.name.to_string(),
+                    signature(prompt),
+                    summary(about, 80),
+                ]
             });
             let rows: Vec<Vec<String>> = rows.collect();
             (json!({"server": server.name, "prompts": prompts}), rows)
@@ -86,7 +90,7 @@ fn check(
     )
 }
 
-/// Fills a prompt in.
+/// Gets a prompt with its arguments filled in.
 #[derive(Args, Debug)]
 pub(crate) struct Prompt {
     /// SERVER PROMPT [NAME=VALUE]…; without SERVER if a command follows
@@ -110,15 +114,19 @@ impl Prompt {
             )),
         });
         let arguments: Vec<(String, String)> = pairs.collect::<Result<_, _>>()?;
-        let work = async |link: &Link| {
-            let server = link.only()?;
+        let work = async |connection: &Connection| {
+            let server = connection.only()?;
             let name = server.name.as_str();
-            check(link.listing(&server.name).prompts(), prompt, &arguments)?;
-            let result = link
+            check(
+                connection.listing(&server.name).prompts(),
+                prompt,
+                &arguments,
+            )?;
+            let result = connection
                 .manager
                 .get_prompt(name, prompt, arguments.clone())
                 .await;
-            let result = result.map_err(|error| link.failure(server, &error))?;
+            let result = result.map_err(|error| connection.failure(server, &error))?;
             let texts = result.messages.iter().map(|message| {
                 let role = serde_json::to_value(message.role).unwrap_or_default();
                 let said = flatten(std::slice::from_ref(&message.content));
@@ -131,6 +139,6 @@ impl Prompt {
             );
             Ok(Exit::Done)
         };
-        Link::with(global, server, &self.ad_hoc, NoopElicitation, work).await
+        Connection::with(global, server, &self.ad_hoc, NoopElicitation, work).await
     }
 }

@@ -8,16 +8,16 @@ use clap::Args;
 use mcp_manager::NoopElicitation;
 use serde_json::{Value, json};
 
-use crate::brief::brief;
 use crate::cli::Global;
 use crate::cli::about::About;
 use crate::cli::failure::unwritable;
 use crate::cli::text::table_or;
 use crate::cli::tool::{only_name, split};
+use crate::display::out::Out;
+use crate::display::summary::summary;
+use crate::display::untrusted;
 use crate::exit::{Exit, Failure};
-use crate::out::Out;
-use crate::servers::{AdHoc, Link, Linked};
-use crate::untrusted;
+use crate::servers::{AdHoc, ConnectedServer, Connection};
 
 /// Lists resources, and patterns of resources.
 #[derive(Args, Debug)]
@@ -28,14 +28,14 @@ pub(crate) struct Resources {
 
 impl Resources {
     pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
-        let look = |link: &Link, server: &Linked| {
-            let listing = link.listing(&server.name);
+        let look = |connection: &Connection, server: &ConnectedServer| {
+            let listing = connection.listing(&server.name);
             let row = |uri: &str, name: &str, mime: &Option<String>| {
                 vec![
                     server.name.to_string(),
                     uri.to_owned(),
                     mime.clone().unwrap_or_default(),
-                    brief(name, 60),
+                    summary(name, 60),
                 ]
             };
             let resources = bare(listing.resources());
@@ -80,11 +80,11 @@ impl Read {
     pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
         let (server, rest) = split(&self.words, &self.ad_hoc)?;
         let uri = only_name(rest, "URI")?;
-        let work = async |link: &Link| {
-            let server = link.only()?;
+        let work = async |connection: &Connection| {
+            let server = connection.only()?;
             let name = server.name.as_str();
-            let read = link.manager.read_resource(name, uri).await;
-            let read = read.map_err(|error| link.failure(server, &error))?;
+            let read = connection.manager.read_resource(name, uri).await;
+            let read = read.map_err(|error| connection.failure(server, &error))?;
             let value = json!({"server": name, "uri": uri, "contents": read.contents});
             let mut texts = Vec::new();
             let mut bytes = Vec::new();
@@ -114,7 +114,7 @@ impl Read {
             }
             Ok(Exit::Done)
         };
-        Link::with(global, server, &self.ad_hoc, NoopElicitation, work).await
+        Connection::with(global, server, &self.ad_hoc, NoopElicitation, work).await
     }
 }
 

@@ -12,39 +12,39 @@ use crate::chat::{Console, Ended, Forms, Show, call_json};
 use crate::cli::Global;
 use crate::cli::chat;
 use crate::cli::failure::model_hint;
-use crate::cli::wishes::TalkArgs;
+use crate::cli::run_args::RunFlags;
+use crate::conversation::DurableConversation;
+use crate::display::out::{Out, Style};
+use crate::display::untrusted;
 use crate::exit::{Exit, Failure};
-use crate::out::{Out, Style};
-use crate::session::Talk;
+use crate::setup::Setup;
 use crate::store::{CallStatus, Server, ToolCall, UsageTotal};
-use crate::untrusted;
-use crate::workbench::Workbench;
 
 /// The longest prompt that is read from standard input.
 const PROMPT_BYTES: u64 = 16 << 20;
 
-/// Says one thing to a model, lets it use tools, and prints its answer.
+/// Sends one message to a model, lets it use tools, and prints the answer.
 #[derive(Args, Debug)]
 pub(crate) struct Run {
-    /// What to say; - reads it from standard input
+    /// The message; - reads it from standard input
     #[arg(value_name = "PROMPT", required_unless_present = "resume")]
     prompt: Option<String>,
     #[command(flatten)]
-    talk: TalkArgs,
-    /// Go on with this conversation; `last` is the latest
+    durable: RunFlags,
+    /// Resume this conversation; `last` is the latest
     #[arg(long, value_name = "ID")]
     resume: Option<String>,
     /// Print everything that happens, one JSON object a line
     #[arg(long)]
     stream_json: bool,
-    /// With --stream-json: in these words
+    /// With --stream-json: the event format
     #[arg(long, value_name = "WORDS", requires = "stream_json")]
     compat: Option<Compat>,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum Compat {
-    /// Those of middleware chains: text_delta, mcp_tool_call_begin, …
+    /// Event names of middleware chains: text_delta, mcp_tool_call_begin, …
     Chunks,
 }
 
@@ -59,17 +59,17 @@ impl Run {
             Some(name) => Some(super::session::find(&*store, name).await?),
             None => None,
         };
-        let mut wishes = self.talk.wishes(global);
-        let another = wishes.assistant.is_some();
+        let mut run_args = self.durable.run_args(global);
+        let another = run_args.assistant.is_some();
         if let Some(id) = &resumed {
-            super::session::resume(&*store, id, &mut wishes).await?;
+            super::session::resume(&*store, id, &mut run_args).await?;
         }
-        wishes.unattended = !out.is_interactive() || self.stream_json || global.quiet;
-        let attended = !wishes.unattended;
+        run_args.unattended = !out.is_interactive() || self.stream_json || global.quiet;
+        let attended = !run_args.unattended;
         let (forms, questions) = Forms::new();
-        let bench = match attended {
-            true => Workbench::set_up(Arc::clone(&store), wishes, forms).await?,
-            false => Workbench::set_up(Arc::clone(&store), wishes, NoopElicitation).await?,
+        let setup = match attended {
+            true => Setup::set_up(Arc::clone(&store), run_args, forms).await?,
+            false => Setup::set_up(Arc::clone(&store), run_args, NoopElicitation).await?,
         };
         let show = match (self.stream_json, self.compat) {
             (true, Some(Compat::Chunks)) => Show::Chunks,
@@ -78,25 +78,29 @@ impl Run {
             (false, _) => Show::Answer,
         };
         let mut console = Console::new(*out, show, questions, false);
-        for notice in &bench.notices {
+        for notice in &setup.notices {
             out.note(format!("! {}", untrusted::text(notice)));
         }
         let answered = async {
-            let mut talk = match resumed {
-                Some(id) => Talk::load(Arc::clone(&store), &bench.user, &id).await?,
-                None => Talk::begin(Arc::clone(&store), bench.conversation(), bench.system()),
+            let mut durable = match resumed {
+                Some(id) => DurableConversation::load(Arc::clone(&store), &setup.user, &id).await?,
+                None => DurableConversation::begin(
+                    Arc::clone(&store),
+                    setup.conversation(),
+                    setup.system(),
+                ),
             };
-            let (policy, limits) = bench.governance(&talk.conversation().id).await?;
-            talk.govern(policy, limits);
-            talk.remember(|row| bench.remember(row));
+            let (policy, limits) = setup.governance(&durable.conversation().id).await?;
+            durable.govern(policy, limits);
+            durable.remember(|row| setup.remember(row));
             if another {
-                talk.reinstruct(bench.system());
+                durable.reinstruct(setup.system());
             }
             match &prompt {
-                Some(prompt) => drop(talk.ask(prompt).await?),
-                None => talk.proceed().await?,
+                Some(prompt) => drop(durable.ask(prompt).await?),
+                None => durable.proceed().await?,
             }
-            answer(&mut talk, &bench, &mut console).await
+            answer(&mut durable, &setup, &mut console).await
         };
         let answered = answered.await;
         let told = match answered {
@@ -108,7 +112,7 @@ impl Run {
             }
             Err(failure) => Err(failure),
         };
-        bench.close().await;
+        setup.close().await;
         told
     }
 }
@@ -120,32 +124,32 @@ struct Answered {
 }
 
 async fn answer(
-    talk: &mut Talk,
-    bench: &Workbench,
+    durable: &mut DurableConversation,
+    setup: &Setup,
     console: &mut Console,
 ) -> Result<Answered, Failure> {
-    let reason = match chat::answer(talk, bench, console).await? {
+    let reason = match chat::answer(durable, setup, console).await? {
         Ended::Over(reason) => reason,
         Ended::Quit => Reason::Cancelled,
         Ended::Waiting => {
             let hint = format!(
                 "`switchboard session resume {}` asks again.",
-                talk.conversation().id
+                durable.conversation().id
             );
             let failure = Failure::new(Exit::Denied, "a question waits for your answer");
             return Err(failure.with_hint(hint));
         }
     };
-    let id = &talk.conversation().id;
-    let totals = bench.store.usage(&bench.user, Some(id), None).await?;
-    let ledger = talk.ledger();
-    let denied = ledger.calls();
+    let id = &durable.conversation().id;
+    let totals = setup.store.usage(&setup.user, Some(id), None).await?;
+    let recorder = durable.recorder();
+    let denied = recorder.calls();
     let denied = denied.filter(|call| call.status == CallStatus::Denied);
     let denied: Vec<&ToolCall> = denied.collect();
     if !denied.is_empty() {
         console
             .screen
-            .line(Style::Dim, &allowing(&denied, &bench.servers));
+            .line(Style::Dim, &allowing(&denied, &setup.servers));
     }
     let exit = match &reason {
         Reason::Finished if !denied.is_empty() => Exit::Denied,
@@ -158,7 +162,7 @@ async fn answer(
                 false => Exit::Model,
             };
             let again = format!("`switchboard run --resume {id}` tries again.");
-            let hint = match model_hint(&bench.choice, message) {
+            let hint = match model_hint(&setup.choice, message) {
                 Some(hint) => format!("{hint}\n{again}"),
                 None => again,
             };
@@ -167,12 +171,12 @@ async fn answer(
         Reason::Refused => Exit::Model,
         _ => Exit::Limit,
     };
-    let text = ledger.answer().content.clone();
+    let text = recorder.answer().content.clone();
     let value = json!({
         "conversation": id,
-        "model": bench.choice.name(),
+        "model": setup.choice.name(),
         "text": text,
-        "toolCalls": ledger.calls().map(call_json).collect::<Vec<_>>(),
+        "toolCalls": recorder.calls().map(call_json).collect::<Vec<_>>(),
         "finish": reason.to_string(),
         "usage": usage(&totals),
     });

@@ -5,11 +5,11 @@ use mcp_manager::NoopElicitation;
 use serde_json::{Value, json};
 
 use crate::cli::Global;
+use crate::display::out::{Out, Style};
+use crate::display::untrusted;
 use crate::exit::{Exit, Failure};
 use crate::models::Audience;
-use crate::out::{Out, Style};
-use crate::servers::{AdHoc, Link};
-use crate::untrusted;
+use crate::servers::{AdHoc, Connection};
 
 /// Shows exactly what a provider is sent for a server's tools, and what gets lost on the way.
 #[derive(Args, Debug)]
@@ -33,9 +33,9 @@ impl Schema {
         if server.is_none() && !self.ad_hoc.has_command() {
             return Err(Failure::new(Exit::Other, "a server is needed"));
         }
-        let work = async |link: &Link| {
-            let server = link.only()?;
-            let catalog = link.catalog();
+        let work = async |connection: &Connection| {
+            let server = connection.only()?;
+            let catalog = connection.catalog();
             let wanted = |name: &str| self.tool.as_deref().is_none_or(|tool| tool == name);
             let entries: Vec<_> = catalog
                 .enabled_tools()
@@ -83,6 +83,6 @@ impl Schema {
             out.result(&value, text);
             Ok(Exit::Done)
         };
-        Link::with(global, server, &self.ad_hoc, NoopElicitation, work).await
+        Connection::with(global, server, &self.ad_hoc, NoopElicitation, work).await
     }
 }

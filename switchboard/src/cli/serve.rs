@@ -7,11 +7,11 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::json;
 
-use crate::browser;
 use crate::cli::Global;
+use crate::cli::browser;
+use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
 use crate::home;
-use crate::out::Out;
 use crate::serve::{Options, Serve as Server};
 
 /// Serves the web page and the API to this machine, until Ctrl-C ends it.
@@ -30,7 +30,7 @@ pub(crate) struct Serve {
     /// as you can; may be given several times
     #[arg(long = "trust-user", value_name = "NAME")]
     trusted: Vec<String>,
-    /// Let the demo model take so many milliseconds for each piece of what it says
+    /// Delay in milliseconds between pieces of the demo model's replies
     #[arg(long, default_value_t = 0, value_name = "MS")]
     demo_step: u64,
 }
@@ -61,7 +61,7 @@ impl Serve {
             }
         };
         out.result(&json!({ "url": url, "links": told }), text);
-        out.note("The link holds the key to everything: share it with nobody. Ctrl-C stops.");
+        out.note("The link contains your access token: do not share it. Ctrl-C stops the server.");
         if self.open
             && let Err(error) = server.one_time_url().and_then(|url| browser::open(&url))
         {

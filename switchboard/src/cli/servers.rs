@@ -1,4 +1,4 @@
-//! `switchboard servers`: which servers there are.
+//! `switchboard servers`: stored servers.
 
 mod add;
 mod edit;
@@ -12,12 +12,12 @@ use serde_json::json;
 
 use crate::chat::clean;
 use crate::cli::Global;
+use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
-use crate::out::Out;
-use crate::servers::{Host, ServerLog, Switch, find, log_out};
+use crate::servers::{Host, ServerLog, Switch, find, forget_unused, log_out};
 use crate::store::{Change, Timestamp, Trust, UserId};
 
-/// Which servers there are.
+/// Stored servers.
 #[derive(Args, Debug)]
 pub(crate) struct Servers {
     #[command(subcommand)]
@@ -35,19 +35,18 @@ enum Verb {
     Show(Named),
     /// Change a server
     Edit(Box<edit::Edit>),
-    /// Forget a server, with its tokens, its log and the rules about it
+    /// Remove a server with its tokens, log and rules
     #[command(visible_alias = "rm")]
     Remove(Named),
-    /// Switch a server on; a project's server is thereby allowed to start
+    /// Enable a server; this also allows a project's server to start
     Enable(Named),
-    /// Switch a server off
+    /// Disable a server
     Disable(Named),
-    /// Believe what a server says about its tools: in the mode auto-read, those that only read run
-    /// without a question
+    /// Trust a server's tool annotations: in auto-read mode, its read-only tools run without asking
     Trust(Named),
-    /// Take a server's word about its tools no longer
+    /// Stop trusting a server's tool annotations
     Untrust(Named),
-    /// Connect to servers and say what they offer
+    /// Connect to servers and show what they offer
     Test(test::Test),
     /// Show what a server last wrote to standard error or logged, and why it could not be reached
     Logs(Logs),
@@ -95,16 +94,17 @@ impl Servers {
 
 async fn remove(global: &Global, out: &Out, name: &str) -> Result<Exit, Failure> {
     let (store, row) = find(global, name).await?;
-    // A login that cannot be forgotten must not keep the server.
+    // A failed logout must not keep the server.
     let forgotten = log_out(&row, Host::Allowed).await;
-    store
-        .commit(vec![Change::DeleteServer(UserId::local(), row.id)])
-        .await?;
+    let gone = Change::DeleteServer(UserId::local(), row.id.clone());
+    store.commit(vec![gone]).await?;
     store.close().await?;
-    // Another server of this name begins with a log of its own.
+    let secrets = forget_unused(&row, None).await;
+    // Another server of this name starts with an empty log.
     let log = ServerLog::of(&UserId::local(), name).remove();
     out.result(&json!({ "removed": name }), format!("Removed {name}."));
     forgotten?;
+    secrets?;
     log.map_err(|error| {
         Failure::new(Exit::Other, format!("the log of {name} cannot be removed")).caused_by(error)
     })?;
@@ -122,9 +122,9 @@ async fn switch(global: &Global, out: &Out, name: &str, switch: Switch) -> Resul
     store.commit(vec![Change::PutServer(Box::new(row))]).await?;
     store.close().await?;
     let text = match (switch, allowed) {
-        (Switch::On, true) => format!("{name} may start now, and is switched on."),
-        (Switch::On, false) => format!("{name} is switched on."),
-        (Switch::Off, _) => format!("{name} is switched off."),
+        (Switch::On, true) => format!("{name} is allowed to start, and enabled."),
+        (Switch::On, false) => format!("{name} is enabled."),
+        (Switch::Off, _) => format!("{name} is disabled."),
     };
     let value = json!({"server": name, "enabled": switch == Switch::On, "newly_allowed": allowed});
     out.result(&value, text);

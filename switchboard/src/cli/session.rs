@@ -1,4 +1,4 @@
-//! `switchboard session`: conversations that were had.
+//! `switchboard session`: stored conversations.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,20 +10,20 @@ use crate::chat::{export_json, export_markdown};
 use crate::cli::Global;
 use crate::cli::chat::Chat;
 use crate::cli::failure::unwritable;
-use crate::cli::wishes::TalkArgs;
+use crate::cli::run_args::RunFlags;
+use crate::conversation::{fork, transcript};
+use crate::display::out::Out;
+use crate::display::untrusted;
 use crate::exit::{Exit, Failure};
-use crate::out::Out;
-use crate::session::{fork, transcript};
+use crate::setup::RunArgs;
 use crate::store::{Change, Conversation, ConversationId, Store, UserId};
-use crate::untrusted;
-use crate::workbench::Wishes;
 
 /// How many conversations are looked through for one.
 const LISTED: u32 = 1000;
 /// How many conversations are listed if no number is given.
 const SHOWN: u32 = 20;
 
-/// Conversations that were had.
+/// Stored conversations.
 #[derive(Args, Debug)]
 pub(crate) struct Session {
     #[command(subcommand)]
@@ -51,18 +51,18 @@ enum Verb {
         /// How
         #[arg(long, value_enum, default_value_t = Format::Md)]
         format: Format,
-        /// Where to; standard output if not told
+        /// Output file; standard output by default
         #[arg(long, short, value_name = "FILE")]
         output: Option<PathBuf>,
     },
-    /// Go on with a conversation in a chat
+    /// Resume a conversation in a chat
     Resume {
         /// Its id, the beginning or end of it, or last
         #[arg(default_value = "last")]
         id: String,
         #[command(flatten)]
-        talk: Box<TalkArgs>,
-        /// Take answers to questions from standard input as well, if that is no terminal: for scripts
+        durable: Box<RunFlags>,
+        /// Also read answers to questions from standard input, if it is not a terminal; for scripts
         #[arg(long)]
         answers_from_stdin: bool,
     },
@@ -93,11 +93,11 @@ impl Session {
         let verb = self.verb.unwrap_or(Verb::List { limit: SHOWN });
         if let Verb::Resume {
             id,
-            talk,
+            durable,
             answers_from_stdin,
         } = verb
         {
-            let chat = Chat::resuming(id, *talk, answers_from_stdin);
+            let chat = Chat::resuming(id, *durable, answers_from_stdin);
             return Box::pin(chat.run(global, out)).await;
         }
         let store = global.store().await?;
@@ -207,14 +207,14 @@ async fn load(
     Ok((conversation, messages))
 }
 
-/// Goes on with what a conversation was started with, where nothing else is wished for.
+/// Fills in what a conversation was started with, where no flag overrides it.
 pub(crate) async fn resume(
     store: &dyn Store,
     id: &ConversationId,
-    wishes: &mut Wishes,
+    run_args: &mut RunArgs,
 ) -> Result<(), Failure> {
     let row = store.conversation(&UserId::local(), id).await?;
-    wishes.resume(&row.ok_or_else(|| unknown(id.as_str()))?)
+    run_args.resume(&row.ok_or_else(|| unknown(id.as_str()))?)
 }
 
 /// The one conversation that a name means: an id, the beginning or end of one, or `last`.

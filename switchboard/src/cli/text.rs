@@ -1,6 +1,6 @@
 //! How lists look.
 
-use crate::untrusted;
+use crate::display::untrusted;
 
 /// Rows in columns, the last of which has no end.
 pub(crate) fn table(rows: &[Vec<String>]) -> String {

@@ -1,4 +1,4 @@
-//! `switchboard tool`: one tool, shown and governed.
+//! `switchboard tool`: details and policy of one tool.
 
 use std::sync::Arc;
 
@@ -8,14 +8,14 @@ use serde_json::json;
 
 use crate::cli::Global;
 use crate::cli::tools::{describe, schema};
+use crate::display::out::Out;
+use crate::display::signature::signature;
+use crate::display::untrusted;
 use crate::exit::{Exit, Failure};
-use crate::out::Out;
-use crate::servers::{self, AdHoc, Link, Switch, find};
-use crate::signature::signature;
+use crate::servers::{self, AdHoc, Connection, Switch, find};
 use crate::store::{Change, Decision, Server, Store};
-use crate::untrusted;
 
-/// Shows a tool, switches it on or off, and says whether a model may call it unasked.
+/// Shows a tool, enables or disables it, and sets whether a model may call it without asking.
 #[derive(Args, Debug)]
 pub(crate) struct Tool {
     #[command(subcommand)]
@@ -32,11 +32,11 @@ enum Verb {
         #[command(flatten)]
         ad_hoc: AdHoc,
     },
-    /// Offer a tool to models again
+    /// Enable a tool
     Enable(Which),
-    /// Offer a tool to nobody
+    /// Disable a tool
     Disable(Which),
-    /// Let models call a tool without asking, as long as it stays as it is now
+    /// Let models call a tool without asking, for as long as its definition is unchanged
     Allow(Which),
     /// Ask before each call of a tool, whatever the mode
     Ask(Which),
@@ -93,14 +93,14 @@ pub(crate) fn only_name<'a>(rest: &'a [String], what: &str) -> Result<&'a str, F
     }
 }
 
-/// A tool of the only server of a link.
-pub(crate) fn entry(link: &Link, tool: &str) -> Result<Arc<Entry>, Failure> {
-    let server = link.only()?;
-    let catalog = link.catalog();
+/// A tool of the only server of a connection.
+pub(crate) fn entry(connection: &Connection, tool: &str) -> Result<Arc<Entry>, Failure> {
+    let server = connection.only()?;
+    let catalog = connection.catalog();
     if let Some(entry) = catalog.find(&server.name, tool) {
         return Ok(Arc::clone(entry));
     }
-    let listing = link.listing(&server.name);
+    let listing = connection.listing(&server.name);
     let names = listing.tools().iter();
     let names: Vec<_> = names.map(|tool| untrusted::line(tool.name())).collect();
     let text = format!("server {:?} has no tool {tool:?}", server.name.as_str());
@@ -115,39 +115,45 @@ async fn show(
 ) -> Result<Exit, Failure> {
     let (server, rest) = split(words, ad_hoc)?;
     let tool = only_name(rest, "tool")?;
-    Link::with(global, server, ad_hoc, NoopElicitation, async |link| {
-        let entry = entry(link, tool)?;
-        let mut value = describe(&entry);
-        let definition = serde_json::to_value(&**entry.tool()).unwrap_or_default();
-        if let Some(members) = value.as_object_mut() {
-            members.insert("server".to_owned(), json!(entry.server()));
-            members.insert("definition".to_owned(), definition);
-            members.insert(
-                "fingerprint".to_owned(),
-                json!(entry.fingerprint().to_string()),
-            );
-        }
-        let signature = signature(entry.name(), &schema(&entry));
-        let mut text = untrusted::line(&signature).into_owned();
-        for part in [entry.description().unwrap_or_default(), &hints(&entry)] {
-            if !part.is_empty() {
-                text.push_str("\n\n");
-                text.push_str(part);
+    Connection::with(
+        global,
+        server,
+        ad_hoc,
+        NoopElicitation,
+        async |connection| {
+            let entry = entry(connection, tool)?;
+            let mut value = describe(&entry);
+            let definition = serde_json::to_value(&**entry.tool()).unwrap_or_default();
+            if let Some(members) = value.as_object_mut() {
+                members.insert("server".to_owned(), json!(entry.server()));
+                members.insert("definition".to_owned(), definition);
+                members.insert(
+                    "fingerprint".to_owned(),
+                    json!(entry.fingerprint().to_string()),
+                );
             }
-        }
-        text.push_str(&format!("\n\n{:#}", schema(&entry)));
-        text.push_str(&format!(
-            "\n\nModels call it {}; it costs about {} tokens.",
-            entry.exposed_name(),
-            entry.tokens()
-        ));
-        out.result(&value, untrusted::text(&text));
-        Ok(Exit::Done)
-    })
+            let signature = signature(entry.name(), &schema(&entry));
+            let mut text = untrusted::line(&signature).into_owned();
+            for part in [entry.description().unwrap_or_default(), &hints(&entry)] {
+                if !part.is_empty() {
+                    text.push_str("\n\n");
+                    text.push_str(part);
+                }
+            }
+            text.push_str(&format!("\n\n{:#}", schema(&entry)));
+            text.push_str(&format!(
+                "\n\nModels call it {}; it costs about {} tokens.",
+                entry.exposed_name(),
+                entry.tokens()
+            ));
+            out.result(&value, untrusted::text(&text));
+            Ok(Exit::Done)
+        },
+    )
     .await
 }
 
-/// What its server says it does to the world.
+/// The tool's annotations.
 fn hints(entry: &Entry) -> String {
     let Some(says) = entry.annotations() else {
         return String::new();
@@ -224,7 +230,7 @@ async fn decide(
     decision: Decision,
 ) -> Result<Exit, Failure> {
     let hash = match decision {
-        // A yes is for the tool as it is: it must be seen for that.
+        // An approval is for the current definition, so the tool must have been seen.
         Decision::Allow => Some(fingerprint(global, which).await?),
         _ => None,
     };
@@ -253,8 +259,8 @@ async fn decide(
 
 async fn fingerprint(global: &Global, which: &Which) -> Result<String, Failure> {
     let (server, none) = (Some(which.server.as_str()), AdHoc::default());
-    Link::with(global, server, &none, NoopElicitation, async |link| {
-        Ok(entry(link, &which.tool)?.fingerprint().to_string())
+    Connection::with(global, server, &none, NoopElicitation, async |connection| {
+        Ok(entry(connection, &which.tool)?.fingerprint().to_string())
     })
     .await
 }

@@ -4,15 +4,15 @@ use clap::Args;
 use mcp_manager::Entry;
 use serde_json::{Value, json};
 
-use crate::brief::brief;
 use crate::cli::Global;
 use crate::cli::about::About;
 use crate::cli::text::count;
+use crate::display::out::{Out, Style};
+use crate::display::signature::signature;
+use crate::display::summary::summary;
+use crate::display::untrusted;
 use crate::exit::{Exit, Failure};
-use crate::out::{Out, Style};
-use crate::servers::{Link, Linked};
-use crate::signature::signature;
-use crate::untrusted;
+use crate::servers::{ConnectedServer, Connection};
 
 /// Lists tools with their arguments, and about how many tokens they cost a model.
 #[derive(Args, Debug)]
@@ -23,15 +23,16 @@ pub(crate) struct Tools {
 
 impl Tools {
     pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
-        let look = |link: &Link, server: &Linked| look(link, server, out);
+        let look =
+            |connection: &Connection, server: &ConnectedServer| look(connection, server, out);
         let text = |texts: Vec<String>| texts.join("\n\n");
         self.about.print(global, out, look, text).await
     }
 }
 
-fn look(link: &Link, server: &Linked, out: &Out) -> (Value, String) {
-    let listing = link.listing(&server.name);
-    let catalog = link.catalog();
+fn look(connection: &Connection, server: &ConnectedServer, out: &Out) -> (Value, String) {
+    let listing = connection.listing(&server.name);
+    let catalog = connection.catalog();
     let tools = catalog.tools().iter().map(AsRef::as_ref);
     let tools: Vec<&Entry> = tools
         .filter(|tool: &&Entry| tool.server() == &server.name)
@@ -87,7 +88,7 @@ fn line(tool: &Entry, out: &Out) -> String {
         true => "",
         false => " (off)",
     };
-    let about = brief(tool.description().unwrap_or_default(), 100);
+    let about = summary(tool.description().unwrap_or_default(), 100);
     let about = match about.is_empty() {
         true => String::new(),
         false => format!(

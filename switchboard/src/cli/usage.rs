@@ -7,12 +7,12 @@ use serde_json::json;
 
 use crate::chat::money;
 use crate::cli::Global;
+use crate::display::out::Out;
+use crate::display::untrusted;
 use crate::exit::{Exit, Failure};
 use crate::home;
 use crate::models::PriceTable;
-use crate::out::Out;
 use crate::store::{Timestamp, UsageTotal, UserId};
-use crate::untrusted;
 
 /// Tokens and cost, by model.
 #[derive(Args, Debug)]
@@ -20,7 +20,7 @@ pub(crate) struct Usage {
     /// Of this conversation only: its id, the beginning or end of it, or last
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Of the last so many days only
+    /// Of the last N days only
     #[arg(long, value_name = "N")]
     days: Option<u64>,
 }

@@ -1,5 +1,5 @@
-//! What the demo model does where tools are searched for instead of listed: it searches with the
-//! user's words, and calls the best hit.
+//! The demo model's behaviour with deferred tools: it searches with the user's words and calls the
+//! best hit.
 
 use mcp_jsonrpc::RawObject;
 use provider_adapters::ToolSpec;
@@ -27,7 +27,7 @@ const COMMON: [&str; 40] = [
     "when", "which", "with", "you", "your",
 ];
 
-/// One line of what a search tells.
+/// One line of a search result.
 #[derive(Deserialize)]
 struct Hit {
     name: String,
@@ -135,7 +135,7 @@ fn best<'a>(hits: &'a [Hit], question: &str) -> Option<&'a Hit> {
     best.map(|(_, hit)| hit)
 }
 
-/// The words of a text that tell something, in lower case.
+/// The significant words of a text, in lower case.
 fn telling(text: &str) -> Vec<String> {
     let words = text.split(|sign: char| !sign.is_alphanumeric());
     words

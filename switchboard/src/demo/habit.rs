@@ -1,5 +1,5 @@
-//! What the demo model does where no script tells it: calls the tool that seems to be meant, and
-//! quotes what comes back.
+//! The demo model's default behaviour: it calls the tool the user seems to mean and quotes the
+//! result.
 
 use provider_adapters::ToolSpec;
 use provider_adapters::testing::{Asked, ScriptedReply, ToolAnswer};
@@ -148,7 +148,7 @@ fn parts(name: &str) -> Vec<String> {
     parts
 }
 
-/// What it can do, for somebody who asked for something else.
+/// A list of what it can do, for other requests.
 fn offer(asked: &Asked) -> String {
     let mut text = String::from(
         "I do not think: I look for the name of a tool in what you write, call it, and quote its answer.",

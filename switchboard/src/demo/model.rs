@@ -24,7 +24,7 @@ use super::script::{DemoScript, MODEL, Played};
 /// The largest request it reads.
 const BODY: usize = 64 << 20;
 
-/// A demo model that runs. Dropping it ends it.
+/// A running demo model. Dropping it stops it.
 #[derive(Debug)]
 pub struct DemoModel {
     address: SocketAddr,
@@ -37,7 +37,7 @@ impl DemoModel {
         Self::paced(script, port, Duration::ZERO).await
     }
 
-    /// As [`start`](Self::start), but takes so long before each piece of a reply.
+    /// Like [`start`](Self::start), with a delay before each piece of a reply.
     pub async fn paced(script: DemoScript, port: u16, step: Duration) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
         let address = listener.local_addr()?;
@@ -79,7 +79,7 @@ impl DemoModel {
         })
     }
 
-    /// Ends it.
+    /// Stops it.
     pub async fn stop(mut self) {
         self.task.abort();
         // Aborted or not, it is over.

@@ -1,4 +1,4 @@
-//! What the demo model says: rules of a file, then rules of its own.
+//! The demo model's script: rules of a file, then its default behaviour.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -7,8 +7,8 @@ use base64::engine::general_purpose::STANDARD;
 use mcp_testkit::{Ask, Called, Edit, Prompt, Resource, Script, Step, Tool};
 use serde_json::{Value, json};
 
+use crate::display::utc::utc;
 use crate::store::Timestamp;
-use crate::utc::utc;
 
 /// A switchboard, drawn by us.
 const PICTURE: &[u8] = include_bytes!("picture.png");

@@ -18,7 +18,7 @@ pub const SERVER: &str = "demo";
 /// How long the demo server may take to start.
 const START: Duration = Duration::from_secs(10);
 
-/// A demo server and a demo model that run.
+/// A running demo server and demo model.
 #[derive(Debug)]
 pub struct DemoStage {
     manager: Manager,
@@ -60,7 +60,7 @@ impl DemoStage {
         Ok(Agent::shared(model, MODEL, Arc::new(tools)))
     }
 
-    /// Ends both, and returns when no process is left.
+    /// Stops both, and returns once no process is left.
     pub async fn stop(self) {
         self.manager.shutdown().await;
         self.model.stop().await;
@@ -80,7 +80,7 @@ pub(crate) fn this_program() -> Result<PathBuf, Failure> {
     })
 }
 
-/// How this program is started as the demo server. We trust what it says of its tools.
+/// Configuration that starts this program as the demo server, with its annotations trusted.
 pub fn demo_server_config(program: &Path, clock: Option<i64>) -> Result<ServerConfig, Failure> {
     let unusable = |what: &str| {
         Failure::new(

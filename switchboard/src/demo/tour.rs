@@ -1,4 +1,4 @@
-//! The guided half minute: list, call, approval, result, answer, what to try next.
+//! The tour: list, call, approval, result, answer, next steps.
 
 use std::time::Instant;
 
@@ -9,17 +9,17 @@ use serde_json::{Value, json};
 use super::script::LABEL;
 use super::stage::{DemoStage, SERVER};
 use crate::chat::{Input, Line};
+use crate::display::out::{Out, Style};
+use crate::display::signature::signature;
 use crate::exit::{Exit, Failure};
-use crate::out::{Out, Style};
-use crate::signature::signature;
-use crate::workbench::DEFAULT_MODE;
+use crate::setup::DEFAULT_MODE;
 
 /// How much of a tool's signature is shown.
 const WIDTH: usize = 56;
 /// How much of an answer is shown.
 const SHOWN: usize = 300;
 
-/// What the tour asks: something that only reads, and something that needs a yes.
+/// The tour's messages: one for a read-only tool, one that needs approval.
 const QUESTIONS: [(&str, &str); 2] = [
     (
         "A question. The model calls a tool that only reads, so you are not asked:",
@@ -31,7 +31,7 @@ const QUESTIONS: [(&str, &str); 2] = [
     ),
 ];
 
-/// Shows a stage around; with `--json` it only tells what happened.
+/// Runs the tour; with `--json` it only prints the results.
 pub(crate) async fn tour(
     stage: &DemoStage,
     wire: Wire,
@@ -173,7 +173,7 @@ fn call(record: &ToolCallRecord, calls: &mut Vec<(u64, Value)>, out: &Out) {
     }
 }
 
-/// Notes a member of what is told about a call.
+/// Adds a member to the report of a call.
 fn note(calls: &mut Vec<(u64, Value)>, record: &ToolCallRecord, key: &str, value: Value) {
     let number = record.number.get();
     if !calls.iter().any(|(known, _)| *known == number) {
@@ -186,7 +186,7 @@ fn note(calls: &mut Vec<(u64, Value)>, record: &ToolCallRecord, key: &str, value
     }
 }
 
-/// Whether the call may run, and who says so: the user, or the tour where nobody can be asked.
+/// Decides whether the call may run: the user, or the tour if no user can be asked.
 async fn ask(record: &ToolCallRecord, out: &Out) -> Result<(bool, &'static str), Failure> {
     let what = format!("   ? {} {}", record.tool_name, record.arguments.text());
     let prompt = "     Allow it, this once? [Y/n] ";

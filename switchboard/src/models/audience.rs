@@ -36,7 +36,7 @@ pub(crate) struct ToolView {
     pub(crate) definitions: Value,
     /// What gets lost on the way.
     pub(crate) losses: Vec<Value>,
-    /// The tools that cannot be told to it, by the names models call them, and why.
+    /// Tools that cannot be described to it, by exposed name, with the reason.
     pub(crate) left_out: Vec<(String, String)>,
 }
 
@@ -100,7 +100,7 @@ impl Audience {
         }
     }
 
-    /// The tools that cannot be told to it, by the names models call them, and why.
+    /// Tools that cannot be described to it, by exposed name, with the reason.
     pub(crate) fn left_out(self, entries: &[Arc<Entry>]) -> Vec<(String, String)> {
         left_out(&self.adapter().tools(&specs(entries)))
     }

@@ -1,4 +1,4 @@
-//! Makes the chosen model.
+//! Builds the chosen model.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,22 +11,21 @@ use provider_adapters::{
 use crate::models::choice::Choice;
 use crate::models::provider::Speaks;
 
-/// Whether what passes is written down, or played back.
+/// Recording or replay of a model's HTTP exchange.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Tape {
     /// Neither.
     #[default]
     None,
-    /// Everything that passes is written to this file.
+    /// Records to this file.
     Record(PathBuf),
-    /// Nothing is sent: this file answers.
+    /// Replays this file.
     Replay(PathBuf),
 }
 
-/// Makes the chosen model. The key is sent to the choice's address and nowhere else: redirects are
-/// not followed. `base_url` is the address if the choice does not tell: the demo
-/// model's, which has just been started.
+/// Builds the chosen model. The key is sent to the choice's URL only: redirects are not followed.
+/// `base_url` is used if the choice has none, as for the demo model.
 ///
 /// # Errors
 /// If the HTTP client or the tape cannot be set up.

@@ -16,7 +16,7 @@ use crate::models::provider::Provider;
 pub struct Capabilities {
     /// Tokens of request and reply together; nothing if not known.
     pub context: Option<u64>,
-    /// Whether it calls tools by itself. If not, it is told in words how to, in prompt mode.
+    /// Whether it supports function calling. If not, prompt mode is used.
     pub tools: bool,
     /// Whether it sees images.
     pub images: bool,
@@ -25,7 +25,7 @@ pub struct Capabilities {
 }
 
 impl Default for Capabilities {
-    /// Of a model nobody told us of: tools, no images.
+    /// Defaults for unknown models: tools, no images.
     fn default() -> Self {
         Self {
             context: None,

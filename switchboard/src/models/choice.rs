@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::models::capability::Capabilities;
 use crate::models::endpoint::{AddressError, Endpoint, key_for, origin};
+use crate::models::ollama;
 use crate::models::provider::{self, Provider};
 use crate::store::{McpMode, StoredValue};
 
@@ -37,7 +38,7 @@ impl Wanted {
     }
 }
 
-/// What was found on this machine.
+/// What is available on this machine.
 pub struct Found<'a> {
     /// The user's settings.
     pub settings: &'a BTreeMap<String, Value>,
@@ -74,7 +75,7 @@ impl Found<'_> {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Choice {
-    /// Who runs it, or whose way of speaking its endpoint has.
+    /// Its provider, or the provider whose wire format its endpoint speaks.
     pub provider: &'static Provider,
     /// The endpoint, if it is not the provider's own.
     pub endpoint: Option<String>,
@@ -88,7 +89,7 @@ pub struct Choice {
     pub wire: Wire,
     /// What it can do.
     pub capabilities: Capabilities,
-    /// Why this one.
+    /// Why it was chosen.
     pub origin: Origin,
     /// Whether the address is of a flag or the environment, so that no setting remembers it.
     pub(crate) ad_hoc: bool,
@@ -149,7 +150,7 @@ pub enum ChoiceError {
         /// The provider.
         provider: &'static str,
     },
-    /// The provider wants a key.
+    /// The provider requires a key.
     NoKey {
         /// The provider.
         provider: &'static str,
@@ -158,11 +159,11 @@ pub enum ChoiceError {
     },
     /// An address cannot be used.
     Address(AddressError),
-    /// A setting does not say what it should.
+    /// A setting has an invalid value.
     Setting {
         /// The setting.
         key: String,
-        /// What it should say.
+        /// The expected value.
         wants: &'static str,
     },
 }
@@ -234,7 +235,7 @@ pub fn choose(wanted: &Wanted, found: &Found<'_>) -> Result<Choice, ChoiceError>
     complete(Place::of(&provider::DEMO), Origin::Demo, wanted, found)
 }
 
-/// Where a model is asked.
+/// A model's location.
 struct Place {
     provider: &'static Provider,
     endpoint: Option<Endpoint>,
@@ -358,7 +359,10 @@ fn complete(
     let base_url = match &place.endpoint {
         Some(endpoint) => Some(endpoint.base_url.clone()),
         None => moved(provider, found)?.or_else(|| {
-            let url = provider.base_url.and_then(|name| (found.environment)(name));
+            let url = match provider.name {
+                "ollama" => (found.environment)("OLLAMA_HOST").map(|host| ollama::base_url(&host)),
+                _ => provider.base_url.and_then(|name| (found.environment)(name)),
+            };
             ad_hoc = url.is_some();
             url
         }),

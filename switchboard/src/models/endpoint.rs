@@ -1,4 +1,4 @@
-//! Endpoints: where models are asked, and which key belongs there.
+//! Endpoints: base URLs of models, and the keys that belong to them.
 //!
 //! A key belongs to an origin: a provider's key to the provider's own, an endpoint's key to the one
 //! it was given for. [`key_for`] is the one place that pairs them.
@@ -16,7 +16,7 @@ use crate::models::provider::{self, Provider, Speaks};
 use crate::servers::shown_url;
 use crate::store::StoredValue;
 
-/// An address of one's own: where it is, what is spoken there, and where its key is.
+/// A named endpoint: base URL, wire format and key.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -81,7 +81,7 @@ impl Endpoint {
         })
     }
 
-    /// Whose way of speaking the wire is.
+    /// The provider whose wire format this is.
     pub(crate) fn speaker(wire: Option<Wire>) -> &'static Provider {
         let name = match wire {
             Some(Wire::Anthropic) => "anthropic",
@@ -176,7 +176,7 @@ impl Provider {
 /// The key for an address: the one of the provider or endpoint whose origin it is, and no other.
 ///
 /// The key of a provider's environment variable goes to the address of its environment variable as
-/// well: whoever set the two set them together.
+/// well: the two were set together.
 pub(crate) fn key_for(
     base_url: &str,
     found: &Found<'_>,

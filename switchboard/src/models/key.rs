@@ -9,7 +9,7 @@ use crate::store::StoredValue;
 /// The program's name in the keyring.
 const SERVICE: &str = "switchboard";
 
-/// The value that a reference means.
+/// Resolves a reference to a key.
 ///
 /// # Errors
 /// If there is none, or no keyring.
@@ -30,7 +30,7 @@ pub async fn find_key(
     }
 }
 
-/// Keeps a value in the keyring, and tells how to refer to it.
+/// Stores a value in the keyring and returns a reference to it.
 ///
 /// # Errors
 /// If there is no keyring, or it is locked.
@@ -40,7 +40,16 @@ pub async fn keep_key(id: &str, value: Secret) -> Result<StoredValue, KeyError> 
     Ok(StoredValue::Keyring(id.to_owned()))
 }
 
-/// Whether the keyring can be used, found out by asking for what may be there.
+/// Removes a value from the keyring, if it is there.
+///
+/// # Errors
+/// If there is no keyring, or it is locked.
+pub(crate) async fn forget_key(id: &str) -> Result<(), KeyError> {
+    let id = id.to_owned();
+    blocking(move || remove(&id)).await
+}
+
+/// Checks whether the keyring can be used, by reading an entry that may exist.
 ///
 /// # Errors
 /// If there is no keyring, or it is locked.
@@ -85,6 +94,19 @@ fn write(id: &str, value: &Secret) -> Result<(), KeyError> {
     entry(id)?
         .set_password(value.expose())
         .map_err(|error| KeyError::Keyring(error.into()))
+}
+
+#[cfg(feature = "keyring")]
+fn remove(id: &str) -> Result<(), KeyError> {
+    match entry(id)?.delete_credential() {
+        Ok(()) | Err(keyring_core::Error::NoEntry) => Ok(()),
+        Err(error) => Err(KeyError::Keyring(error.into())),
+    }
+}
+
+#[cfg(not(feature = "keyring"))]
+fn remove(id: &str) -> Result<(), KeyError> {
+    write(id, &Secret::new(""))
 }
 
 #[cfg(not(feature = "keyring"))]

@@ -1,4 +1,4 @@
-//! Settings of before endpoints had names.
+//! Migration of settings from before endpoints had names.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::models::provider::Provider;
 pub(crate) struct Migration {
     /// What is set, or forgotten.
     pub(crate) changes: BTreeMap<String, Option<Value>>,
-    /// What people should know of it.
+    /// Notices for the user.
     pub(crate) notices: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Is there an Ollama on this machine?
+//! Ollama: its address, and the models it has on this machine.
 
 use std::time::Duration;
 
@@ -8,31 +8,51 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 /// A local server answers at once or is not there.
-const PATIENCE: Duration = Duration::from_millis(300);
-const ANSWER_BYTES: u64 = 1 << 20;
+const REPLY_TIMEOUT: Duration = Duration::from_millis(300);
+const MAX_REPLY_BYTES: u64 = 1 << 20;
 const PORT: u16 = 11_434;
 
-/// The models of an Ollama on this machine, or none. `host` is what `OLLAMA_HOST` says; addresses
-/// of other machines are not asked.
+/// The models of an Ollama on this machine, or none. `host` is the value of `OLLAMA_HOST`; other
+/// machines are not asked.
 pub async fn ollama_models(host: Option<&str>) -> Vec<String> {
     let Some(address) = local(host.unwrap_or_default()) else {
         return Vec::new();
     };
-    let asked = timeout(PATIENCE, ask(&address)).await;
+    let asked = timeout(REPLY_TIMEOUT, ask(&address)).await;
     asked.ok().flatten().unwrap_or_default()
 }
 
-/// The address, if it is one of this machine.
+/// The address, if it is on this machine and speaks plain HTTP.
 fn local(host: &str) -> Option<String> {
-    let host = host.strip_prefix("http://").unwrap_or(host);
-    let host = host.trim_end_matches('/');
-    let (name, port) = match host.rsplit_once(':') {
-        Some((name, port)) => (name, port.parse().ok()?),
-        None => (host, PORT),
+    let (scheme, name, port) = parse(host);
+    let is_local = matches!(name, "127.0.0.1" | "localhost") && scheme == "http";
+    is_local.then(|| format!("127.0.0.1:{port}"))
+}
+
+/// The base URL of its Chat Completions API. `host` is the value of `OLLAMA_HOST`.
+pub(super) fn base_url(host: &str) -> String {
+    let (scheme, name, port) = parse(host);
+    format!("{scheme}://{name}:{port}/v1")
+}
+
+/// Scheme, host and port, by Ollama's own rules: the port is 11434 unless a scheme is given.
+fn parse(host: &str) -> (&str, &str, u16) {
+    let host = host.trim();
+    let (scheme, rest, usual) = match host.split_once("://") {
+        Some(("https", rest)) => ("https", rest, 443),
+        Some((_, rest)) => ("http", rest, 80),
+        None => ("http", host, PORT),
+    };
+    let rest = rest.split('/').next().unwrap_or_default();
+    let (name, port) = match rest.rsplit_once(':') {
+        // The colons of an IPv6 address are inside its brackets.
+        Some((name, port)) if !port.ends_with(']') => (name, port.parse().unwrap_or(usual)),
+        _ => (rest, usual),
     };
     match name {
-        "" | "0.0.0.0" | "127.0.0.1" | "localhost" => Some(format!("127.0.0.1:{port}")),
-        _ => None,
+        // What a server listens on is not where a client finds it.
+        "" | "0.0.0.0" => (scheme, "127.0.0.1", port),
+        name => (scheme, name, port),
     }
 }
 
@@ -50,7 +70,7 @@ async fn ask(address: &str) -> Option<Vec<String>> {
     stream.write_all(request.as_bytes()).await.ok()?;
     let mut answer = Vec::new();
     stream
-        .take(ANSWER_BYTES)
+        .take(MAX_REPLY_BYTES)
         .read_to_end(&mut answer)
         .await
         .ok()?;
@@ -78,6 +98,23 @@ mod tests {
         );
         assert_eq!(local("0.0.0.0"), Some("127.0.0.1:11434".to_owned()));
         assert_eq!(local("ollama.example.com:11434"), None);
+        assert_eq!(local("https://localhost:11434"), None);
+    }
+
+    #[test]
+    fn a_host_is_read_as_ollama_reads_it() {
+        for (host, url) in [
+            ("", "http://127.0.0.1:11434/v1"),
+            ("0.0.0.0", "http://127.0.0.1:11434/v1"),
+            ("127.0.0.1:9", "http://127.0.0.1:9/v1"),
+            ("box:9/", "http://box:9/v1"),
+            ("http://box", "http://box:80/v1"),
+            ("https://box/", "https://box:443/v1"),
+            ("[::1]:9", "http://[::1]:9/v1"),
+            ("[::1]", "http://[::1]:11434/v1"),
+        ] {
+            assert_eq!(base_url(host), url, "{host}");
+        }
     }
 
     #[tokio::test]

@@ -1,4 +1,4 @@
-//! Who could answer: every provider, and whether there is a key.
+//! Overview of providers and their keys.
 
 use std::collections::BTreeMap;
 

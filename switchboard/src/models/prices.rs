@@ -15,15 +15,15 @@ pub struct Price {
     pub input: f64,
     /// Of the reply.
     pub output: f64,
-    /// Of the request, from the provider's cache; as of the request if not told.
+    /// Of the request, from the provider's cache; the request's price by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_read: Option<f64>,
-    /// Of the request, into the provider's cache; as of the request if not told.
+    /// Of the request, into the provider's cache; the request's price by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_write: Option<f64>,
 }
 
-/// What models cost. A model that is not in it costs nobody knows what: only its tokens are told.
+/// Prices of models. For a model without a price, only tokens are reported.
 #[derive(Clone, Debug, Deserialize)]
 pub struct PriceTable {
     as_of: String,

@@ -16,7 +16,7 @@ pub struct Provider {
     pub base_url: Option<&'static str>,
     /// The model to use where none is named.
     pub model: Option<&'static str>,
-    /// How its models' names begin, where that tells.
+    /// Prefixes of its models' names, if distinctive.
     pub prefixes: &'static [&'static str],
     /// Whether it runs on this machine and wants no key.
     pub local: bool,
@@ -200,7 +200,7 @@ impl Provider {
         ALL.iter().find(begins)
     }
 
-    /// Whether it is the demo model, which is no AI.
+    /// Whether it is the demo model, which is not an AI.
     pub fn is_demo(&self) -> bool {
         matches!(self.speaks, Speaks::Demo)
     }

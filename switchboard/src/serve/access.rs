@@ -1,4 +1,4 @@
-//! Who may come in: a token for each user, in a file for its owner only.
+//! Access tokens, one per user, in a file readable by its owner only.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -20,13 +20,13 @@ use crate::store::UserId;
 const BYTES: usize = 32;
 /// How long a code can be exchanged.
 const CODE_LIFETIME: Duration = Duration::from_secs(120);
-/// The most codes that wait at a time: the oldest give way.
+/// Maximum number of open codes; the oldest are dropped.
 const MAX_CODES: usize = 16;
 
 /// The users' tokens.
 pub(crate) struct Access {
     tokens: BTreeMap<String, String>,
-    /// Found by hash: how long that takes tells nothing about a token.
+    /// Looked up by hash, so that timing reveals nothing about a token.
     users: BTreeMap<[u8; BYTES], UserId>,
     /// One-time codes, by hash.
     codes: Mutex<VecDeque<Code>>,
@@ -133,7 +133,7 @@ fn fresh() -> Result<String, std::io::Error> {
     Ok(URL_SAFE_NO_PAD.encode(bytes))
 }
 
-/// Replaces the file whole, closed to others from the beginning.
+/// Replaces the file atomically, private from the start.
 fn write(file: &Path, tokens: &BTreeMap<String, String>) -> std::io::Result<()> {
     let mut new = file.as_os_str().to_owned();
     new.push(".new");
@@ -194,7 +194,7 @@ mod tests {
         Access::open(&file, &[UserId::local()]).unwrap();
         let mode = std::fs::metadata(&file).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
-        // One that was opened to others, by a copy or a backup, is closed again.
+        // Permissions may have been widened by a copy or a backup.
         let open = std::fs::Permissions::from_mode(0o644);
         std::fs::set_permissions(&file, open).unwrap();
         Access::open(&file, &[UserId::local()]).unwrap();

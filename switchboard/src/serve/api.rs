@@ -1,4 +1,4 @@
-//! The REST API: a file a resource.
+//! The REST API, one file per resource.
 
 mod approvals;
 mod assistants;

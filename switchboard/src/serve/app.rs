@@ -7,10 +7,10 @@ use tokio::sync::watch;
 use crate::demo::DemoModel;
 use crate::serve::access::Access;
 use crate::serve::events::Feeds;
-use crate::serve::fleet::Fleet;
 use crate::serve::questions::Questions;
 use crate::serve::rate::Rates;
 use crate::serve::runs::Runs;
+use crate::serve::server_pool::ServerPool;
 use crate::store::{Store, UserId};
 
 /// What all requests share: a cheap clone.
@@ -18,7 +18,7 @@ use crate::store::{Store, UserId};
 pub(crate) struct App {
     pub(crate) store: Arc<dyn Store>,
     /// The users' servers.
-    pub(crate) fleet: Fleet,
+    pub(crate) server_pool: ServerPool,
     /// Conversations under way.
     pub(crate) runs: Runs,
     /// What servers ask.
@@ -42,13 +42,18 @@ impl App {
         trusted: Arc<[UserId]>,
     ) -> Self {
         let questions = Questions::default();
-        let fleet = Fleet::new(Arc::clone(&store), questions.clone(), trusted);
+        let server_pool = ServerPool::new(Arc::clone(&store), questions.clone(), trusted);
         let demo = Arc::new(demo);
-        let runs = Runs::new(Arc::clone(&store), fleet.clone(), demo, closing.clone());
+        let runs = Runs::new(
+            Arc::clone(&store),
+            server_pool.clone(),
+            demo,
+            closing.clone(),
+        );
         questions.ask_in(runs.downgrade());
         Self {
             store,
-            fleet,
+            server_pool,
             runs,
             questions,
             access: Arc::new(access),
@@ -62,6 +67,6 @@ impl App {
 
 /// Waits until the program ends. Cancel safe.
 pub(crate) async fn closed(closing: &mut watch::Receiver<bool>) {
-    // Either it is told, or nobody can tell any more.
+    // An error means that the sender is gone, which is the same.
     let _ = closing.wait_for(|closing| *closing).await;
 }

@@ -1,4 +1,4 @@
-//! The one shape of everything that goes wrong.
+//! The error type of the API.
 
 use std::fmt;
 
@@ -8,12 +8,12 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
+use crate::conversation::{ConversationError, LEASED_HINT};
 use crate::exit::{Exit, Failure};
 use crate::servers::host_advice;
-use crate::session::{LEASED_HINT, SessionError};
 use crate::store::StoreError;
 
-/// After so many seconds a store that another process was writing to may be free.
+/// `Retry-After` of a busy store, in seconds.
 const BUSY: u64 = 2;
 
 /// Why a request was not done: `{"error": {"code", "message", "hint", "details"}}`.
@@ -28,7 +28,7 @@ pub(crate) struct ApiError {
 }
 
 impl ApiError {
-    /// An error of this status, told in a word for programs and a sentence for people.
+    /// An error with a status, a code for programs and a message for users.
     pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
         Self {
             status,
@@ -40,23 +40,23 @@ impl ApiError {
         }
     }
 
-    /// There is nothing of this name, or it is somebody else's.
+    /// Not found, or owned by another user.
     pub(crate) fn not_found(what: &str) -> Self {
         let message = format!("there is no such {what}");
         Self::new(StatusCode::NOT_FOUND, "not_found", message)
     }
 
-    /// The request makes no sense.
+    /// The request is malformed.
     pub(crate) fn bad_request(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "bad_request", message)
     }
 
-    /// Things are not as the request supposes.
+    /// The request conflicts with the current state.
     pub(crate) fn conflict(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(StatusCode::CONFLICT, code, message)
     }
 
-    /// The request can be read, but what it says does not fit.
+    /// The request is well-formed but invalid.
     pub(crate) fn unfit(message: impl Into<String>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, "unfit", message)
     }
@@ -72,14 +72,14 @@ impl ApiError {
         error
     }
 
-    /// What is asked for is the owner's, who can allow it to this user.
+    /// Only the owner may do this, or users trusted by the owner.
     pub(crate) fn not_permitted(message: impl Into<String>, user: &str) -> Self {
         let message = format!("{}, and user {user:?} may not", message.into());
         let error = Self::new(StatusCode::FORBIDDEN, "not_permitted", message);
         error.with_hint(host_advice(user))
     }
 
-    /// Too many requests: try again after so many seconds.
+    /// Too many requests; retry after `seconds`.
     pub(crate) fn rate_limited(seconds: u64) -> Self {
         let message = "too many requests";
         let mut error = Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message);
@@ -87,7 +87,7 @@ impl ApiError {
         error
     }
 
-    /// What a status says by itself.
+    /// The error of a bare HTTP status.
     pub(crate) fn of_status(status: StatusCode) -> Self {
         let code = match status {
             StatusCode::NOT_FOUND => "not_found",
@@ -101,25 +101,25 @@ impl ApiError {
         Self::new(status, code, message.to_lowercase())
     }
 
-    /// Whether another process has moved a conversation on, or is doing so.
+    /// Whether another process drives or has driven the conversation.
     pub(crate) fn is_overtaken(&self) -> bool {
         matches!(self.code, "overtaken" | "running_elsewhere")
     }
 
-    /// With what to do about it.
+    /// Adds a hint.
     #[must_use]
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into().into());
         self
     }
 
-    /// With the member of the request that it is about, so that a form can show it there.
+    /// Names the member of the request at fault, so that a form can show the error there.
     #[must_use]
     pub(crate) fn at(self, field: &str) -> Self {
         self.with_details(json!({ "field": field }))
     }
 
-    /// With more for programs.
+    /// Adds details for programs.
     #[must_use]
     pub(crate) fn with_details(mut self, details: Value) -> Self {
         self.details = Some(Box::new(details));
@@ -157,7 +157,7 @@ impl From<StoreError> for ApiError {
         let message = error.to_string();
         match error {
             StoreError::Conflict { .. } => Self::conflict("conflict", message),
-            StoreError::Leased => SessionError::Leased.into(),
+            StoreError::Leased => ConversationError::Leased.into(),
             StoreError::Missing { .. } => Self::new(StatusCode::NOT_FOUND, "not_found", message),
             StoreError::PlainSecret { .. } => {
                 Self::new(StatusCode::UNPROCESSABLE_ENTITY, "plain_secret", message)
@@ -189,27 +189,29 @@ impl From<StoreError> for ApiError {
     }
 }
 
-impl From<SessionError> for ApiError {
-    fn from(error: SessionError) -> Self {
+impl From<ConversationError> for ApiError {
+    fn from(error: ConversationError) -> Self {
         let message = error.to_string();
         match error {
-            SessionError::NotFound(_) => Self::not_found("conversation"),
-            SessionError::Overtaken => Self::conflict("overtaken", message),
-            SessionError::Leased => {
+            ConversationError::NotFound(_) => Self::not_found("conversation"),
+            ConversationError::Overtaken => Self::conflict("overtaken", message),
+            ConversationError::Leased => {
                 Self::conflict("running_elsewhere", message).with_hint(LEASED_HINT)
             }
-            SessionError::Answer(AnswerError::NotAsked(_)) => {
+            ConversationError::Answer(AnswerError::NotAsked(_)) => {
                 Self::conflict("already_answered", message)
             }
-            SessionError::Answer(AnswerError::Arguments(why)) => {
+            ConversationError::Answer(AnswerError::Arguments(why)) => {
                 let message = format!("the arguments do not fit the tool's schema: {why}");
                 Self::unfit(message).with_details(json!({ "arguments": why }))
             }
-            SessionError::Answer(AnswerError::Superseded(_)) => Self::conflict("stale", message),
-            SessionError::Answer(AnswerError::NotReadOnly(_)) => Self::unfit(message),
-            SessionError::Answer(_) => Self::rate_limited(1),
-            SessionError::Store(error) => error.into(),
-            SessionError::Unreadable(_) => {
+            ConversationError::Answer(AnswerError::Superseded(_)) => {
+                Self::conflict("stale", message)
+            }
+            ConversationError::Answer(AnswerError::NotReadOnly(_)) => Self::unfit(message),
+            ConversationError::Answer(_) => Self::rate_limited(1),
+            ConversationError::Store(error) => error.into(),
+            ConversationError::Unreadable(_) => {
                 Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
             }
         }

@@ -1,8 +1,8 @@
-//! Live events: what the store has, and then what it gets.
+//! Live events: stored ones first, then new ones as they are appended.
 //!
-//! New events of a user are read once, for all who read them ([`feed`]), and kept for a while. A reader
-//! reads on after the last number it has seen: what is kept if it can, the store if it is late. So
-//! they come in order, nothing doubled, nothing lost, and nobody waits for a slow reader.
+//! New events of a user are read once, for all who read them ([`feed`]), and kept for a while. A
+//! reader reads on after the last number it has seen: what is kept if it can, the store if it is
+//! late. So events arrive in order, exactly once, and a slow reader delays no one else.
 
 mod feed;
 mod window;
@@ -26,8 +26,8 @@ use window::Line;
 
 use crate::serve::app::{App, closed};
 use crate::serve::error::ApiError;
+use crate::serve::extractor::Owned;
 use crate::serve::input::{Params, User};
-use crate::serve::own::Own;
 use crate::store::{Conversation, ConversationId, Store, UserId};
 
 /// Something is sent at least this often. The store is looked at as well: another process may
@@ -43,7 +43,7 @@ const ALIAS: &str = "tool.message.updated";
 pub(crate) struct Wish {
     conversation: Option<String>,
     after: Option<u64>,
-    /// Whether a changed call is told by its other name as well.
+    /// Whether a changed call is also sent under its other name.
     alias: Option<u8>,
 }
 
@@ -53,7 +53,7 @@ pub(crate) async fn events(
     Params(wish): Params<Wish>,
     headers: HeaderMap,
 ) -> Result<Sse<impl Stream<Item = Result<Sent, Infallible>>>, ApiError> {
-    let conversation: Option<Conversation> = Own::maybe(&app, &user, wish.conversation).await?;
+    let conversation: Option<Conversation> = Owned::maybe(&app, &user, wish.conversation).await?;
     let conversation = conversation.map(|row| row.id);
     let feed = app.feeds.of(&app.store, &user).await?;
     let permit = feed.enter().ok_or_else(|| ApiError::rate_limited(5))?;
@@ -74,7 +74,7 @@ pub(crate) async fn events(
         _permit: permit,
     };
     if after < bounds.forgotten {
-        // What was missed is gone: load everything anew.
+        // The missed events were pruned: the client must reload.
         reader.after = bounds.latest;
         let data = json!({ "latest": bounds.latest }).to_string();
         let reset = Sent::default().event("reset").data(data);

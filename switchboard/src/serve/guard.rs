@@ -1,9 +1,9 @@
-//! Nobody comes in but this machine's own page, with a token.
+//! Request guard: only this machine's own page, with a token.
 //!
-//! A browser lets any page send requests to this machine. So the host must be ours (else a name
-//! of somebody else's points here), the origin must be ours (else another page asks), and every
-//! request of the API must bring a token, which only our page has. There are no cookies, which
-//! would go along with any page's requests, and no CORS headers, ever.
+//! A browser lets any page send requests to this machine. So the `Host` must be ours (DNS
+//! rebinding), the `Origin` must be ours (cross-site requests), and every API request must carry a
+//! token, which only our page has. There are no cookies, which would go along with any page's
+//! requests, and no CORS headers, ever.
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
@@ -37,7 +37,7 @@ const HEADERS: [(HeaderName, &str); 5] = [
     ),
 ];
 
-/// Lets a request through, or not.
+/// Accepts or rejects a request.
 pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let is_api = path == "/api" || path.starts_with("/api/");
@@ -80,7 +80,7 @@ fn admit(app: &App, request: &mut Request, is_api: bool) -> Result<(), ApiError>
         return Err(ApiError::rate_limited(seconds));
     }
     let Some(user) = user.cloned() else {
-        // Whoever has only a code exchanges it for a token.
+        // A one-time code is exchanged without a token.
         if request.uri().path() == EXCHANGE {
             return Ok(());
         }
@@ -109,7 +109,7 @@ fn our_host(headers: &HeaderMap, port: u16) -> Result<String, ApiError> {
     Err(ApiError::new(status, "wrong_host", message))
 }
 
-/// Whether no other page asks.
+/// Whether the request does not come from another page.
 fn our_origin(headers: &HeaderMap, host: &str) -> Result<(), ApiError> {
     let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
     let elsewhere = matches!(site, Some(b"cross-site" | b"same-site"));

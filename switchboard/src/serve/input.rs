@@ -1,4 +1,4 @@
-//! What requests bring, read or refused in the one shape.
+//! Extractors of request input.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use serde::{Deserialize, Deserializer};
 use crate::serve::error::ApiError;
 use crate::store::UserId;
 
-/// Who asks. The guard found out.
+/// The authenticated user, set by the guard.
 #[derive(Clone, Debug)]
 pub(crate) struct User(pub(crate) UserId);
 
@@ -31,8 +31,7 @@ impl<S: Sync> FromRequestParts<S> for User {
 /// How long a body may take to arrive.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A body of JSON. What it is read as refuses members that it does not know, as [`Params`] does:
-/// what is not understood is not dropped.
+/// A JSON body. Like [`Params`], it rejects unknown members.
 #[derive(Debug)]
 pub(crate) struct Body<T>(pub(crate) T);
 
@@ -52,7 +51,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
         let late = |_| ApiError::of_status(StatusCode::REQUEST_TIMEOUT);
         let bytes: Result<Bytes, BytesRejection> = bytes.map_err(late)?;
         let bytes = bytes.map_err(|error| ApiError::of_status(error.status()))?;
-        // A list could be read as the members in their order; nobody means that.
+        // serde would read a list as the members in order, which is never intended.
         if bytes.trim_ascii_start().first() != Some(&b'{') {
             return Err(ApiError::bad_request("the body must be a JSON object"));
         }
@@ -63,7 +62,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     }
 }
 
-/// Reads a member that may be `null`, so that one that is absent can be told from it.
+/// Distinguishes an absent member from `null`.
 pub(crate) fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Option<Option<T>>, D::Error> {

@@ -1,8 +1,8 @@
-//! Connections: a bounded number, none of which waits for a request without end.
+//! The listener: a bounded number of connections, with a timeout for request heads.
 //!
-//! Whoever connects and sends nothing, or half a request's head, costs a file descriptor. So the
-//! head must arrive in time, and a connection that still waits for its first one gives way to a
-//! new one when there are too many.
+//! A client that connects and sends nothing, or half of a request head, costs a file descriptor. So
+//! the head must arrive in time, and when there are too many connections, the oldest without a
+//! request is closed.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -35,6 +35,7 @@ const FILES: &[File] = &[
     asset!("chat.js", SCRIPT),
     asset!("composer.js", SCRIPT),
     asset!("controls.css", STYLE),
+    asset!("conversation.js", SCRIPT),
     asset!("dialog.js", SCRIPT),
     asset!("dom.js", SCRIPT),
     asset!("elicitation.js", SCRIPT),
@@ -68,7 +69,6 @@ const FILES: &[File] = &[
     asset!("sse.js", SCRIPT),
     asset!("store.js", SCRIPT),
     asset!("stream.js", SCRIPT),
-    asset!("talk.js", SCRIPT),
     asset!("text.css", STYLE),
     asset!("tool-list.js", SCRIPT),
     asset!("tools.js", SCRIPT),
@@ -90,7 +90,7 @@ pub(crate) async fn file(uri: Uri) -> Response {
             ];
             (headers, *bytes).into_response()
         }
-        // The page tells its views apart by what follows `#`: an address without it leads there.
+        // The page's views are in the fragment: a path without it redirects there.
         None if is_view(path) => {
             let place = format!("/#{}", path.trim_end_matches('/'));
             Redirect::temporary(&place).into_response()
@@ -137,7 +137,7 @@ mod tests {
             .unwrap()
             .map(|file| format!("/{}", file.unwrap().file_name().to_string_lossy()))
             .map(|path| path.replace("/index.html", "/"))
-            // It only tells Node, which runs the tests, what the scripts are.
+            // Only for Node, which runs the tests.
             .filter(|path| path != "/package.json")
             .collect();
         there.sort();

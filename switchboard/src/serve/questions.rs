@@ -1,7 +1,7 @@
-//! What servers ask of a user while a call of theirs waits for the answer.
+//! Questions of servers while their calls wait for the answer.
 //!
 //! A question is asked in the conversation whose call caused it: it goes to that conversation's
-//! task, which stores and tells it, and it ends there, whatever happens.
+//! task, which stores and announces it, and it ends there, whatever happens.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,14 +15,14 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
+use crate::conversation::LiveQuestion;
 use crate::serve::error::ApiError;
-use crate::serve::runs::{Order, WeakRuns};
+use crate::serve::runs::{Command, WeakRuns};
 use crate::servers::ServerLog;
-use crate::session::LiveQuestion;
 use crate::store::{ConversationId, PendingId, UserId};
 
-/// The most questions of one user that wait at a time; another one is cancelled at once.
-const MOST: usize = 64;
+/// Maximum number of open questions per user; further ones are cancelled.
+const MAX_OPEN_QUESTIONS: usize = 64;
 
 /// The questions that wait: a cheap clone. They live as long as the calls that wait for them.
 #[derive(Clone, Default)]
@@ -78,29 +78,29 @@ impl Questions {
             theirs.then(|| open.remove(id)).flatten()
         };
         let open = open.ok_or_else(answered)?;
-        let order = |reply| Order::Settle {
+        let command = |reply| Command::Settle {
             question: id.clone(),
             answer: Some(json!({ "action": answer.action })),
             reply,
         };
         let runs = self.shared.runs.get().ok_or_else(answered)?;
-        runs.order_active(&open.conversation, order).await?;
+        runs.send_to_active(&open.conversation, command).await?;
         open.answer.send(answer).map_err(|_| answered())
     }
 
-    /// Tells people in these conversations of something odd.
+    /// Posts a notice in these conversations.
     pub(crate) async fn notice(&self, conversations: &[String], message: &str) {
         let Some(runs) = self.shared.runs.get() else {
             return;
         };
         for conversation in conversations {
-            let order = |reply| Order::Notice {
+            let command = |reply| Command::Notice {
                 message: message.to_owned(),
                 reply,
             };
             let id = ConversationId::new(conversation);
             // One in which nothing is under way any more needs no notice.
-            let _ = runs.order_active(&id, order).await;
+            let _ = runs.send_to_active(&id, command).await;
         }
     }
 
@@ -108,7 +108,7 @@ impl Questions {
     fn open(&self, id: &PendingId, open: Open) -> bool {
         let mut all = self.shared.open.lock();
         let theirs = all.values().filter(|it| it.user == open.user);
-        if theirs.count() >= MOST {
+        if theirs.count() >= MAX_OPEN_QUESTIONS {
             return false;
         }
         all.insert(id.clone(), open);
@@ -162,8 +162,8 @@ impl ElicitationHandler for Asker {
             id,
         };
         let question = Box::new(question);
-        let order = |reply| Order::Ask { question, reply };
-        if runs.order_active(&conversation, order).await.is_err() {
+        let command = |reply| Command::Ask { question, reply };
+        if runs.send_to_active(&conversation, command).await.is_err() {
             return Ok(ElicitResult::cancel());
         }
         Ok(wait.await.unwrap_or_else(|_| ElicitResult::cancel()))
@@ -193,14 +193,14 @@ impl Drop for Over {
         let (conversation, question) = (self.conversation.clone(), self.id.clone());
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(async move {
-                let order = |reply| Order::Settle {
+                let command = |reply| Command::Settle {
                     question,
                     answer: None::<Value>,
                     reply,
                 };
                 // Where nothing is under way any more, it has ended with its call.
                 if let Some(runs) = shared.runs.get() {
-                    let _ = runs.order_active(&conversation, order).await;
+                    let _ = runs.send_to_active(&conversation, command).await;
                 }
             });
         }

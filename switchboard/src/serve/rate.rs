@@ -1,4 +1,4 @@
-//! How much one user may ask for at a time.
+//! Rate limits per user.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 
 use crate::store::UserId;
 
-/// A bucket that fills at a steady pace: what is in it may be used at once.
+/// A token bucket.
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
     size: f64,
@@ -27,7 +27,7 @@ impl Bucket {
         }
     }
 
-    /// Takes one out, or tells how long it takes until there is one.
+    /// Takes a token, or returns the seconds until one is available.
     fn take(&mut self, now: Instant) -> Result<(), Duration> {
         if let Some(seen) = self.seen {
             let passed = now.saturating_duration_since(seen).as_secs_f64();

@@ -1,4 +1,4 @@
-//! Routes that know what they are, so that the document can be held against them.
+//! Routes with their metadata, so that the OpenAPI document can be checked against them.
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;

@@ -1,12 +1,11 @@
-//! Conversations under way: each a task that drives its answer, for as long as there is something
-//! to drive.
+//! Active conversations: one task each, for as long as there is an answer to drive.
 //!
-//! Whatever is asked of a conversation is an [`Order`] to its task, one after the other. A task
-//! that only waits for people ends; the next order loads the conversation again. So a waiting
-//! conversation costs nothing, and after a restart it is just the same.
+//! Every request to a conversation is a [`Command`] to its task, handled in order. A task that only
+//! waits for the user ends; the next command loads the conversation again. So a waiting
+//! conversation costs nothing, and survives a restart.
 
+mod command;
 mod confirm;
-mod order;
 mod prepare;
 mod supply;
 mod work;
@@ -23,48 +22,48 @@ use tokio::task::JoinSet;
 use crate::demo::DemoModel;
 use crate::serve::app;
 use crate::serve::error::ApiError;
-use crate::serve::fleet::Fleet;
+use crate::serve::server_pool::ServerPool;
 use crate::store::{ConversationId, Store, StoreError, UserId};
 
+pub(crate) use command::{Command, Edit, Reply};
 pub(crate) use confirm::{Confirm, Scope, Verdict};
-pub(crate) use order::{Edit, Order, Reply};
 pub(crate) use supply::check;
 
-/// So many conversations are driven at a time; more wait for their turn.
-const ACTIVE: usize = 256;
-/// So many orders wait for a conversation; more are refused.
-const ORDERS: usize = 64;
-/// How often answers are looked for that another process left behind.
+/// Maximum number of conversations driven at a time; others wait.
+const MAX_ACTIVE: usize = 256;
+/// Maximum number of queued commands per conversation; further ones are rejected.
+const MAX_QUEUED_COMMANDS: usize = 64;
+/// Interval of looking for runs that another process left behind.
 const SWEEP: Duration = Duration::from_secs(5);
-/// How long answers under way may take to be settled when the program ends.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Grace period for running answers at shutdown.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Conversations under way: a cheap clone.
+/// Active conversations. Cloning is cheap.
 #[derive(Clone)]
 pub(crate) struct Runs {
     shared: Arc<Shared>,
 }
 
-/// The same, without keeping them.
+/// A weak handle.
 #[derive(Clone)]
 pub(crate) struct WeakRuns {
     shared: Weak<Shared>,
 }
 
 impl WeakRuns {
-    /// Has a conversation's task do something if it is at work; no task is started for it.
-    pub(crate) async fn order_active<T>(
+    /// Sends a command to a conversation's task if it is running, and waits for the reply.
+    pub(crate) async fn send_to_active<T>(
         &self,
         conversation: &ConversationId,
-        order: impl FnOnce(Reply<T>) -> Order,
+        command: impl FnOnce(Reply<T>) -> Command,
     ) -> Result<T, ApiError> {
         let over = || StoreError::Closed.into();
         let (reply, answer) = oneshot::channel();
         {
             let shared = self.shared.upgrade().ok_or_else(over)?;
             let active = shared.active.lock();
-            let orders = active.get(conversation).ok_or_else(over)?;
-            let sent = orders.try_send(order(reply));
+            let commands = active.get(conversation).ok_or_else(over)?;
+            let sent = commands.try_send(command(reply));
             sent.map_err(|_| ApiError::rate_limited(1))?;
         }
         answer.await.unwrap_or_else(|_| Err(over()))
@@ -73,27 +72,27 @@ impl WeakRuns {
 
 struct Shared {
     store: Arc<dyn Store>,
-    fleet: Fleet,
+    server_pool: ServerPool,
     demo: Arc<DemoModel>,
     closing: watch::Receiver<bool>,
     gate: Semaphore,
-    active: Mutex<HashMap<ConversationId, mpsc::Sender<Order>>>,
+    active: Mutex<HashMap<ConversationId, mpsc::Sender<Command>>>,
     tasks: Mutex<JoinSet<()>>,
 }
 
 impl Runs {
     pub(crate) fn new(
         store: Arc<dyn Store>,
-        fleet: Fleet,
+        server_pool: ServerPool,
         demo: Arc<DemoModel>,
         closing: watch::Receiver<bool>,
     ) -> Self {
         let shared = Shared {
             store,
-            fleet,
+            server_pool,
             demo,
             closing,
-            gate: Semaphore::new(ACTIVE),
+            gate: Semaphore::new(MAX_ACTIVE),
             active: Mutex::default(),
             tasks: Mutex::default(),
         };
@@ -102,33 +101,33 @@ impl Runs {
         }
     }
 
-    /// A handle that does not keep them.
+    /// Returns a weak handle.
     pub(crate) fn downgrade(&self) -> WeakRuns {
         WeakRuns {
             shared: Arc::downgrade(&self.shared),
         }
     }
 
-    /// Has a conversation's task do something, and waits for its word.
-    pub(crate) async fn order<T>(
+    /// Sends a command to a conversation's task, started if needed, and waits for the reply.
+    pub(crate) async fn send<T>(
         &self,
         user: &UserId,
         conversation: &ConversationId,
-        order: impl FnOnce(Reply<T>) -> Order,
+        command: impl FnOnce(Reply<T>) -> Command,
     ) -> Result<T, ApiError> {
         let (reply, answer) = oneshot::channel();
-        self.give(user, conversation, order(reply))?;
+        self.queue(user, conversation, command(reply))?;
         answer
             .await
             .unwrap_or_else(|_| Err(StoreError::Closed.into()))
     }
 
-    /// Takes up what was under way when the store was last used: calls that ran then are settled,
-    /// questions stay open, and an answer that was cut off is over and can be continued.
+    /// Recovers runs that were interrupted: calls that were running are settled, questions stay
+    /// open, and an answer that was cut off ends and can be continued.
     pub(crate) async fn recover(&self, user: &UserId) -> Result<(), StoreError> {
         let unfinished = self.shared.store.unfinished(user).await?;
         for standing in self.shared.store.standings(&unfinished).await? {
-            // One that only waits for people is as it was.
+            // One that only waits for the user needs no recovery.
             if standing.waiting > 0 && standing.invoking == 0 {
                 continue;
             }
@@ -139,13 +138,13 @@ impl Runs {
             // One that cannot be read must not keep the others from being served; one that another
             // process moves on is passed over.
             let _ = self
-                .order(user, &id, |reply| Order::Recover { reply })
+                .send(user, &id, |reply| Command::Recover { reply })
                 .await;
         }
         Ok(())
     }
 
-    /// Takes up what other processes leave behind, from time to time, until the program ends.
+    /// Periodically recovers runs that other processes leave behind.
     pub(crate) fn watch_over(&self, users: Vec<UserId>) {
         let (runs, mut closing) = (self.clone(), self.shared.closing.clone());
         tokio::spawn(async move {
@@ -162,12 +161,12 @@ impl Runs {
         });
     }
 
-    /// Cancels what is under way, and returns when all of it is stored.
+    /// Waits until all tasks have settled, up to the grace period.
     pub(crate) async fn stop(&self) {
         let mut tasks = std::mem::take(&mut *self.shared.tasks.lock());
         let all = async { while tasks.join_next().await.is_some() {} };
-        // Who does not end in time is cut off, as by a crash.
-        let _ = tokio::time::timeout(PATIENCE, all).await;
+        // Tasks that do not end in time are aborted, as by a crash.
+        let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, all).await;
     }
 
     /// Drops what is under way, as a crash would.
@@ -175,29 +174,29 @@ impl Runs {
         drop(std::mem::take(&mut *self.shared.tasks.lock()));
     }
 
-    /// Hands an order to a conversation's task, which is started if there is none.
-    fn give(
+    /// Queues a command for a conversation's task, which is started if there is none.
+    fn queue(
         &self,
         user: &UserId,
         conversation: &ConversationId,
-        order: Order,
+        command: Command,
     ) -> Result<(), ApiError> {
         if *self.shared.closing.borrow() {
             return Err(StoreError::Closed.into());
         }
-        // A task looks under the same lock whether it may leave: no order is lost.
+        // A task checks under the same lock whether it may end, so no command is lost.
         let mut active = self.shared.active.lock();
-        if let Some(orders) = active.get(conversation)
-            && !orders.is_closed()
+        if let Some(commands) = active.get(conversation)
+            && !commands.is_closed()
         {
-            return orders
-                .try_send(order)
+            return commands
+                .try_send(command)
                 .map_err(|_| ApiError::rate_limited(1));
         }
-        let (orders, queue) = mpsc::channel(ORDERS);
-        let sent = orders.try_send(order);
+        let (commands, queue) = mpsc::channel(MAX_QUEUED_COMMANDS);
+        let sent = commands.try_send(command);
         sent.map_err(|_| ApiError::rate_limited(1))?;
-        active.insert(conversation.clone(), orders);
+        active.insert(conversation.clone(), commands);
         let shared = Arc::clone(&self.shared);
         let task = work::work(shared, user.clone(), conversation.clone(), queue);
         let mut tasks = self.shared.tasks.lock();
@@ -208,14 +207,14 @@ impl Runs {
 }
 
 impl Shared {
-    /// The next order; nothing if there is none, and then the task has left.
-    fn next(&self, id: &ConversationId, orders: &mut mpsc::Receiver<Order>) -> Option<Order> {
+    /// The next command; `None` if there is none, and then the task is deregistered.
+    fn next(&self, id: &ConversationId, commands: &mut mpsc::Receiver<Command>) -> Option<Command> {
         let mut active = self.active.lock();
-        let order = orders.try_recv().ok();
-        if order.is_none() {
+        let command = commands.try_recv().ok();
+        if command.is_none() {
             active.remove(id);
         }
-        order
+        command
     }
 }
 

@@ -1,11 +1,11 @@
-//! Servers for this once: a program or a URL in place of a configured server.
+//! Ad hoc servers: a command or a URL in place of a stored server.
 
 use clap::{Args, ValueEnum};
 use mcp_manager::{RemoteEndpoint, RemoteKind, ServerConfig, ServerName, StdioEndpoint};
 
 use crate::exit::{Exit, Failure};
 
-/// A server for this once.
+/// An ad hoc server.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct AdHoc {
     /// Send this header to a server given by its URL, as in `X-Key: 1`; may be repeated
@@ -24,7 +24,7 @@ pub(crate) struct AdHoc {
         help_heading = "Server for this once"
     )]
     pub(crate) env: Vec<String>,
-    /// How to speak to a server given by its URL
+    /// Transport of a server given by its URL
     #[arg(
         long = "type",
         value_enum,
@@ -32,19 +32,19 @@ pub(crate) struct AdHoc {
         help_heading = "Server for this once"
     )]
     pub(crate) kind: Option<Kind>,
-    /// Use this program as the server, for this once
+    /// Use this command as the server
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
 }
 
-/// How a server is spoken to.
+/// Transport of a server.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub(crate) enum Kind {
     /// Streamable HTTP
     Http,
-    /// HTTP+SSE, as servers did in 2024
+    /// HTTP+SSE, of 2024
     Sse,
-    /// Found out by trying
+    /// Detected
     Auto,
 }
 
@@ -140,7 +140,7 @@ pub(crate) fn split_header(header: &str) -> Result<(&str, &str), Failure> {
     let parts = header.split_once(':').or_else(|| header.split_once('='));
     let parts = parts.map(|(name, value)| (name.trim(), value.trim()));
     parts.filter(|(name, _)| !name.is_empty()).ok_or_else(|| {
-        Failure::new(Exit::Other, format!("{header:?} is no header"))
+        Failure::new(Exit::Other, format!("{header:?} is not a header"))
             .with_hint("Write it as in -H 'X-Key: value'.")
     })
 }

@@ -38,7 +38,7 @@ impl Connector for Reach {
             log: ServerLog::of(&self.user, config.name().as_str()),
             inner: Arc::new(LocalSpawner::new()),
         };
-        // A clone shares what was started: the original waits for its end.
+        // A clone shares the processes; the original waits for their end.
         let logged = self.plain.clone().with_spawner(Arc::new(spawner));
         logged.builder(config)
     }

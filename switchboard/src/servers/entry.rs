@@ -1,4 +1,4 @@
-//! Stored servers and entries of configuration files: one into the other.
+//! Conversion between stored servers and configuration entries.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Servers as another program's file has them.
+//! Export of servers as another program's file.
 
 use clap::ValueEnum;
 use mcp_config::{ConfigFile, Dialect};
@@ -44,18 +44,18 @@ impl Program {
     }
 }
 
-/// A file to be.
+/// An exported file.
 #[derive(Debug)]
 pub(crate) struct Exported {
     /// Its text.
     pub(crate) text: String,
     /// The servers in it.
     pub(crate) names: Vec<String>,
-    /// What it does not say.
+    /// What it cannot express.
     pub(crate) notices: Vec<String>,
 }
 
-/// Writes servers as a program's file. What cannot be written is told.
+/// Writes servers as a program's file, with notices about what it cannot express.
 pub(crate) fn export(rows: &[Server], program: Program) -> Exported {
     let mut file = ConfigFile::new();
     let (mut names, mut notices) = (Vec::new(), Vec::new());

@@ -1,14 +1,14 @@
-//! What of this machine a server uses, and whether its user may.
+//! Use of this machine by servers, and whether their user may.
 //!
-//! A program that a server starts runs as whoever runs us, and reads what that person can read;
-//! variables and the keyring hold that person's keys. So users whom the owner serves use none of
-//! it unless the owner says so. Their servers are remote ones, with values of their own.
+//! A program that a server starts runs as the owner of this process, and reads what the owner can
+//! read; variables and the keyring hold the owner's keys. So other users may use none of it unless
+//! the owner allows it. Their servers are remote ones, with values of their own.
 
 use mcp_config::{ConfigFile, Missing, Variable, Variables};
 use mcp_manager::Endpoint;
 
 use super::entry::{answers, to_config};
-use crate::doctor::{Finding, Problem};
+use crate::servers::doctor::{Finding, Problem};
 use crate::store::{Server, ServerId, StoredValue};
 
 /// Whether a user's servers may use this machine: its programs, variables, keyring and files.
@@ -71,7 +71,9 @@ fn uses(row: &Server) -> Option<String> {
             return Some(format!("the program {command:?}"));
         }
     }
-    let resolved = ConfigFile::new().with_server(config).resolve(&Own(&row.id));
+    let resolved = ConfigFile::new()
+        .with_server(config)
+        .resolve(&Owned(&row.id));
     let mut missing = resolved.unresolved.iter().flat_map(|it| &it.missing);
     let variable = missing.find_map(|missing| match missing {
         Missing::Variable { name } => Some(format!("the variable {name}")),
@@ -82,9 +84,9 @@ fn uses(row: &Server) -> Option<String> {
 }
 
 /// Has all that is the user's own, and nothing else.
-struct Own<'a>(&'a ServerId);
+struct Owned<'a>(&'a ServerId);
 
-impl Variables for Own<'_> {
+impl Variables for Owned<'_> {
     fn get(&self, variable: Variable<'_>) -> Option<String> {
         match variable {
             Variable::Input(_) => Some(String::new()),

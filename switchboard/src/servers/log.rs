@@ -1,4 +1,4 @@
-//! What servers write to standard error and log, and why they failed: a file per server.
+//! Server logs: standard error, log messages and failures, one file per server.
 
 use std::fs::File;
 use std::io::{self, PipeReader, Read as _, Seek as _, SeekFrom, Write as _};
@@ -91,7 +91,7 @@ impl ServerLog {
     }
 }
 
-/// Starts programs by another's hand and copies what they write to standard error to their log.
+/// A spawner that copies standard error to the server's log.
 #[derive(Debug)]
 pub(super) struct Logged {
     pub(super) log: ServerLog,
@@ -104,7 +104,7 @@ impl Spawner for Logged {
         &self,
         mut request: SpawnRequest,
     ) -> Result<Arc<dyn SpawnedProcess>, TransportError> {
-        // Without a log the server runs as well.
+        // The server runs without a log, too.
         if let Ok(mut log) = open(&self.log.file)
             && let Ok((reader, writer)) = io::pipe()
         {
@@ -156,7 +156,7 @@ fn copy(mut from: PipeReader, mut log: File, mut onward: io::PipeWriter) {
         let bytes = piece.get(..read).unwrap_or_default();
         let _ = log.write_all(bytes);
         since += read as u64;
-        // The file may have other writers: how large it is, only its metadata tells.
+        // The file may have other writers, so its size is read from its metadata.
         if since > MAX_FILE / 2 {
             let _ = bound(&mut log);
             since = 0;

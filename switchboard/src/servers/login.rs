@@ -1,4 +1,4 @@
-//! Logging in to remote servers, and out.
+//! Login to and logout from remote servers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,11 +14,11 @@ use super::tokens::tokens;
 use crate::exit::{Exit, Failure};
 use crate::store::{Server, UserId};
 
-/// How long a person has for a login.
-const PATIENCE: Duration = Duration::from_secs(300);
+/// Time limit for a login.
+const LOGIN_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// Connects to a user's server, and lets a person log in if it wants that: `show` brings the page before
-/// them. Gives back who issued the tokens; nothing if no login was needed.
+/// Connects to a user's server, and lets the user log in if needed: `show` presents the login page.
+/// Returns the issuer of the tokens; `None` if no login was needed.
 pub(crate) async fn log_in(
     user: &UserId,
     config: ServerConfig,
@@ -34,7 +34,7 @@ pub(crate) async fn log_in(
         .connector(connector(user, Some(Arc::new(authorizer))))
         .limits(ManagerLimits::default().with_retry(retry))
         .build();
-    let config = config.with_connect_timeout(PATIENCE);
+    let config = config.with_connect_timeout(LOGIN_TIMEOUT);
     let connected = manager.connect_one(config).await;
     manager.shutdown().await;
     connected?;
@@ -42,7 +42,7 @@ pub(crate) async fn log_in(
     Ok(issuer)
 }
 
-/// Forgets a server's tokens, if it can have any.
+/// Removes a server's tokens, if any.
 pub(crate) async fn log_out(row: &Server, host: Host) -> Result<(), Failure> {
     let Ok(config) = reach(row, host).await else {
         // An address with a variable that has no value never had a login.

@@ -1,4 +1,4 @@
-//! Variables of servers, and what they stand for.
+//! Resolution of variables in server configurations.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,15 +8,15 @@ use mcp_manager::ServerConfig;
 
 use super::entry::{answers, to_config};
 use super::host::Host;
-use crate::doctor::{Finding, Problem};
 use crate::home;
 use crate::models::find_key;
+use crate::servers::doctor::{Finding, Problem};
 use crate::store::{Server, StoredValue};
 
 /// The longest value that is read from a file.
 const LONGEST_VALUE: u64 = 64 << 10;
 
-/// What variables stand for on this machine.
+/// Values of variables on this machine.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lookup {
     /// What the keyring has, by its names there.
@@ -87,11 +87,13 @@ impl Variables for Lookup {
     }
 }
 
-/// The entries of the keyring that a server names, in its values or in the middle of a text.
-fn keyring_ids(row: &Server) -> Vec<String> {
-    let values = row.env.values().chain(row.headers.values());
+/// The entries of the keyring that a server refers to: in its values, its answers to its file's
+/// questions, its arguments and its address.
+pub(super) fn keyring_ids(row: &Server) -> Vec<String> {
+    let values = row.env.values().chain(row.headers.values()).cloned();
+    let values = values.chain(answers(row).map(|(_, value)| value));
     let named = values.filter_map(|value| match value {
-        StoredValue::Keyring(id) => Some(id.clone()),
+        StoredValue::Keyring(id) => Some(id),
         StoredValue::Plain(_) | StoredValue::Env(_) => None,
     });
     let texts = row.args.iter().chain(&row.base_url);
@@ -120,7 +122,7 @@ impl Lookup {
     }
 }
 
-/// How a stored server is reached, its variables replaced; or what is wrong.
+/// The configuration of a stored server with its variables resolved, or what is wrong.
 pub(crate) async fn reach(row: &Server, host: Host) -> Result<ServerConfig, Finding> {
     if let Some(objection) = host.objection(row) {
         return Err(objection);
@@ -129,7 +131,7 @@ pub(crate) async fn reach(row: &Server, host: Host) -> Result<ServerConfig, Find
         Finding::new(
             Problem::BadConfig,
             format!("its configuration cannot be used: {why}"),
-            format!("Mend it with `switchboard servers edit {}`.", row.name),
+            format!("Fix it with `switchboard servers edit {}`.", row.name),
         )
     })?;
     let trusted = config.is_trusted();
@@ -151,7 +153,7 @@ pub(crate) async fn reach(row: &Server, host: Host) -> Result<ServerConfig, Find
     }
 }
 
-/// What a server wants for, and how to give it.
+/// The finding for missing values.
 pub(crate) fn wanted(server: &str, missing: &[Missing]) -> Finding {
     let texts: Vec<String> = missing.iter().map(ToString::to_string).collect();
     let advice = match missing.first() {

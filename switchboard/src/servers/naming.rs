@@ -1,4 +1,4 @@
-//! What servers are called, and in which order they stand.
+//! Names and order of servers.
 
 use mcp_manager::ServerName;
 
@@ -6,7 +6,7 @@ use super::ad_hoc::is_url;
 use crate::exit::{Exit, Failure};
 use crate::store::Server;
 
-/// Whether a server can be called so.
+/// Checks a server's name.
 pub(crate) fn check_name(name: &str) -> Result<(), Failure> {
     let checked = ServerName::new(name);
     checked.map_err(|error| Failure::new(Exit::Other, error.to_string()))?;
@@ -17,7 +17,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The place after all others.
+/// The sort position after all others.
 pub(crate) fn next_place(rows: &[Server]) -> i64 {
     let last = rows.iter().map(|row| row.sort.saturating_add(1)).max();
     last.unwrap_or_default()

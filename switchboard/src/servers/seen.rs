@@ -1,9 +1,9 @@
-//! What is kept of a server for when it is not there.
+//! What is remembered of a server while it is not connected.
 
 use mcp_manager::Manager;
 use mcp_transport::TransportKind;
 
-use crate::doctor::Finding;
+use crate::servers::doctor::Finding;
 use crate::servers::tool_policy::identity;
 use crate::store::{ApprovedDefinition, Change, DefinitionKind, Server, ServerTool};
 

@@ -1,4 +1,4 @@
-//! Which servers a verb is about.
+//! Selection of a verb's servers.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use super::host::Host;
 use super::lookup::{Lookup, reach, wanted};
 use crate::cli::Global;
 use crate::demo::{demo_server_config, this_program};
-use crate::doctor::{Finding, Problem};
 use crate::exit::{Exit, Failure};
+use crate::servers::doctor::{Finding, Problem};
 use crate::store::{Server, Store, Trust, UserId};
 
-/// The servers a verb is about.
+/// The servers of a verb.
 #[derive(Debug, Default)]
 pub(crate) struct Chosen {
     /// Those that can be reached, each with its row if it is stored.
@@ -80,7 +80,7 @@ pub(crate) async fn select(
             Trust::Allowed | Trust::Trusted => reach(&row, Host::Allowed).await,
         };
         match ready {
-            // Whoever names a server that is switched off means it.
+            // Naming a disabled server is explicit enough.
             Ok(config) => chosen.servers.push((config.enabled(), Some(row))),
             Err(finding) => chosen.findings.push((row.name, finding)),
         }
@@ -142,7 +142,7 @@ pub(crate) fn demo() -> Result<ServerConfig, Failure> {
     demo_server_config(&this_program()?, None)
 }
 
-/// What is wrong with a server that nobody has agreed to yet.
+/// The finding for a server that was not approved yet.
 pub(crate) fn pending(row: &Server) -> Finding {
     let source = row.source.as_deref().unwrap_or("a project's file");
     Finding::new(

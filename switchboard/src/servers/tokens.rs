@@ -1,4 +1,4 @@
-//! Where OAuth tokens are kept: sealed by the keyring's key, or in files of their owner only.
+//! Storage of OAuth tokens: sealed with a key in the keyring, or in private files.
 
 use std::sync::Arc;
 

@@ -1,14 +1,14 @@
-//! What may be done with a tool: switched on or off, asked about, allowed or refused.
+//! Policy of a tool: enabled or disabled, ask, allow or deny.
 //!
-//! There is one judge: whatever rows say, the policy of the loop decides what they mean.
+//! There is one engine: the loop's policy decides what the stored rows mean.
 
 use agent_loop::{Mode, Policy, ToolInfo, Verdict};
 use mcp_jsonrpc::RawObject;
 use mcp_manager::Entry;
 use serde::{Deserialize, Serialize};
 
+use crate::conversation::Decided;
 use crate::servers::to_config;
-use crate::session::Decided;
 use crate::store::{Change, ConversationId, Decision, Rule, RuleScope, Server, Timestamp, Trust};
 
 /// Whether models may call a tool.
@@ -96,7 +96,7 @@ pub(super) fn identity(row: &Server) -> String {
     to_config(row).map_or_else(|_| String::new(), |config| config.identity())
 }
 
-/// Offers a tool to models, or to nobody.
+/// Enables or disables a tool.
 pub(crate) fn switch(row: &mut Server, tool: &str, switch: Switch) {
     row.disabled_tools.retain(|name| name != tool);
     if switch == Switch::Off {
@@ -107,8 +107,7 @@ pub(crate) fn switch(row: &mut Server, tool: &str, switch: Switch) {
 }
 
 /// Decides about a tool, in place of what was decided before. A yes is for the tool as it is: it
-/// comes with the tool's fingerprint. Gives back the changes of the rules; the row is to be stored
-/// along with them.
+/// comes with the tool's fingerprint. Returns the changes of the rules, to be stored with the row.
 pub(crate) fn decide(
     row: &mut Server,
     rules: &[Rule],

@@ -1,4 +1,4 @@
-//! What can be changed.
+//! Changes of the store.
 
 use std::time::Duration;
 
@@ -83,8 +83,8 @@ pub enum Change {
         /// When.
         at: Timestamp,
     },
-    /// Adds a run, at revision 1, or takes a stored one to its next revision. Any other revision
-    /// is a conflict: somebody else has moved the run on.
+    /// Adds a run, at revision 1, or takes a stored one to its next revision. Any other revision is
+    /// a conflict: another process has driven the run.
     PutRun(Box<Run>),
     /// Acquires the lease of a conversation, in place of the one its holder or a dead process has.
     /// [`StoreError::Leased`] if another process has it, which is challenged then.
@@ -111,7 +111,7 @@ pub enum Change {
     PutUsage(Usage),
     /// Appends an event, which gets the next number.
     AppendEvent(NewEvent),
-    /// Forgets all of a user's events but the latest so many.
+    /// Removes all of a user's events but the latest N.
     PruneEvents(UserId, u32),
     /// Adds or replaces a setting.
     PutSetting(Setting),
@@ -119,11 +119,11 @@ pub enum Change {
     DeleteSetting(UserId, String),
 }
 
-/// So many events of a user are kept.
+/// Number of events kept per user.
 const EVENTS_KEPT: u32 = 20_000;
 
 impl Change {
-    /// Forgets a user's events that nobody will ask for any more.
+    /// Prunes a user's old events.
     pub(crate) fn prune_events(user: &UserId) -> Self {
         Self::PruneEvents(user.clone(), EVENTS_KEPT)
     }

@@ -1,4 +1,4 @@
-//! What every back end of the store must do, as a suite of tests.
+//! Contract tests for back ends of the store.
 //!
 //! A back end passes if [`check`] returns. Each claim gets a store of its own.
 

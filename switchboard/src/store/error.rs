@@ -10,13 +10,12 @@ pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// Somebody else was first: it was changed or answered already, or the name is taken.
-    /// Load again before deciding.
+    /// It was changed or answered concurrently, or the name is taken. Load again before deciding.
     Conflict {
         /// The kind of row.
         what: &'static str,
     },
-    /// Another process moves the conversation on.
+    /// Another process drives the conversation.
     Leased,
     /// A change names a row that is not there.
     Missing {
@@ -67,7 +66,7 @@ impl fmt::Display for StoreError {
             Self::Conflict { what } => {
                 write!(
                     f,
-                    "the {what} was changed, answered or named by somebody else first"
+                    "the {what} was changed concurrently, or its name is taken"
                 )
             }
             Self::Leased => {

@@ -1,4 +1,4 @@
-//! Leases: which process moves a conversation on.
+//! Leases: which process drives a conversation.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ pub const LEASE_TIMEOUT: Duration = Duration::from_secs(20);
 /// How often a holder renews: several times within [`LEASE_TIMEOUT`].
 pub const LEASE_HEARTBEAT: Duration = Duration::from_secs(5);
 
-/// The right to move a conversation on, held by one process at a time.
+/// The right to drive a conversation, held by one process at a time.
 ///
 /// A lease does not expire by itself: whoever wants a leased conversation challenges the lease, and
 /// gets it once the holder has not renewed it for [`LEASE_TIMEOUT`] after that. So a clock that jumps
@@ -229,7 +229,7 @@ mod tests {
                             let before = self.stored.clone();
                             let held = self.drivers[driver].lease.clone();
                             self.commit(driver);
-                            // Nobody acquired meanwhile, so whoever had it has it.
+                            // It was not acquired meanwhile, so its holder still has it.
                             assert_eq!(
                                 before.map(|it| it.id) == held && held.is_some(),
                                 self.drivers[driver].lease.is_some(),

@@ -7,7 +7,7 @@ mod policy;
 mod run;
 mod server;
 
-pub use assistant::{Assistant, McpMode, Setting, ToolSelection, User};
+pub use assistant::{Assistant, McpMode, OnLimit, Setting, ToolSelection, User};
 pub use call::{Blob, CallStatus, ToolCall};
 pub use conversation::{Conversation, Message, Role};
 pub use policy::{

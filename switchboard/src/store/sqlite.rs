@@ -20,10 +20,10 @@ use rusqlite::Connection;
 
 use crate::store::change::Change;
 use crate::store::error::StoreError;
+use crate::store::event_signal::{EventCursor, EventSignal};
 use crate::store::id::{
     AssistantId, BlobId, ConversationId, HolderId, MessageId, PendingId, ServerId, UserId,
 };
-use crate::store::mark::{Marker, Marks};
 use crate::store::row::{
     ApprovedDefinition, Assistant, Blob, Conversation, Event, EventBounds, Message, Pending, Rule,
     Run, Server, ServerTool, Setting, Snapshot, Standing, TokenRef, UsageTotal, User,
@@ -44,7 +44,7 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// 64 waiting orders, pages of 1000 rows, 64 MiB a row, ten seconds for another process to
+    /// 64 queued jobs, pages of 1000 rows, 64 MiB per row, ten seconds for another process to
     /// finish writing.
     fn default() -> Self {
         Self {
@@ -57,7 +57,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// How many orders may wait; whoever brings another one waits too.
+    /// Maximum number of queued jobs; further callers wait.
     #[must_use]
     pub fn with_queue(mut self, orders: usize) -> Self {
         self.queue = orders.max(1);
@@ -89,9 +89,9 @@ impl Limits {
 /// The store in one SQLite file.
 ///
 /// A cheap clone. One thread makes the commits, in the order in which they were asked for; each is
-/// flushed to the disk before it returns. Another thread reads, so that nobody who reads waits while
-/// another process writes; each read sees the file as it is at one moment. The file, its write-ahead
-/// log and their folder, if it has to be made, are readable by their owner only.
+/// flushed to the disk before it returns. Another thread reads, so that reads do not wait while
+/// another process writes; each read is one snapshot. The file, its write-ahead log and their
+/// folder, if it has to be made, are readable by their owner only.
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
@@ -110,7 +110,7 @@ pub struct SqliteStore {
     reader: Option<Worker>,
     path: Option<PathBuf>,
     limits: Limits,
-    marker: Marker,
+    signal: EventSignal,
     holder: HolderId,
     holders: Arc<Mutex<Holders>>,
 }
@@ -184,7 +184,7 @@ impl SqliteStore {
             reader,
             path,
             limits,
-            marker: Marker::default(),
+            signal: EventSignal::default(),
             holder: holders.id().clone(),
             holders: Arc::new(Mutex::new(holders)),
         }
@@ -212,10 +212,10 @@ impl SqliteStore {
 impl Store for SqliteStore {
     async fn commit(&self, changes: Vec<Change>) -> Result<Vec<u64>, StoreError> {
         let row_bytes = self.limits.row_bytes;
-        let (marker, holders) = (self.marker.clone(), Arc::clone(&self.holders));
+        let (signal, holders) = (self.signal.clone(), Arc::clone(&self.holders));
         let made = self.writer.ask(move |connection| {
             let made = write::commit(connection, &changes, row_bytes, &mut holders.lock())?;
-            marker.tell(&changes);
+            signal.notify(&changes);
             Ok(made)
         });
         made.await
@@ -413,8 +413,8 @@ impl Store for SqliteStore {
             .await
     }
 
-    fn marks(&self) -> Marks {
-        self.marker.marks()
+    fn event_cursor(&self) -> EventCursor {
+        self.signal.cursor()
     }
 
     async fn settings(&self, user: &UserId) -> Result<Vec<Setting>, StoreError> {

@@ -25,7 +25,7 @@ pub enum StoredValue {
     Env(String),
     /// Under this name in the operating system's keyring.
     Keyring(String),
-    /// Right here, readable by whoever reads the store.
+    /// In the store itself, as plain text.
     Plain(String),
 }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use crate::utc::{date, utc};
+use crate::display::utc::{date, utc};
 
 /// A moment: milliseconds since 1970 in UTC.
 #[derive(
@@ -21,7 +21,7 @@ impl Timestamp {
         Self::from_millis(since.map_or(0, |since| since.as_millis() as u64))
     }
 
-    /// So many milliseconds after the beginning of 1970.
+    /// From milliseconds since 1970.
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis)
     }
@@ -65,7 +65,7 @@ impl Timestamp {
         fits.then(|| Self(seconds * 1000 + millis))
     }
 
-    /// How long after `earlier` this is; nothing if it is not.
+    /// The time since `earlier`; `None` if it is later.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(self.0.saturating_sub(earlier.0))
     }

@@ -13,7 +13,7 @@ use agent_loop::{
 };
 use parking_lot::Mutex;
 use proptest::prelude::*;
-use switchboard::session::{Decided, Model, SessionError, Talk, Turn};
+use switchboard::conversation::{ConversationError, Decided, DurableConversation, Model, Turn};
 use switchboard::store::{
     CallStatus, Change, Conversation, ConversationId, Server, ServerKind, Span, Store, UserId,
 };
@@ -122,7 +122,7 @@ impl Stage {
     ) {
         let (mut loaded, user) = (Some(loaded), UserId::local());
         loop {
-            let found = Talk::load(Arc::clone(&store), &user, &self.id).await;
+            let found = DurableConversation::load(Arc::clone(&store), &user, &self.id).await;
             let decided = Decided::read(&*store, &user).await;
             drop(loaded.take());
             let (Ok(mut talk), Ok(decided)) = (found, decided) else {
@@ -143,7 +143,7 @@ impl Stage {
     }
 
     /// Does as it is told until the conversation must be loaded again; nothing once nobody tells.
-    async fn obey(&self, talk: &mut Talk, commands: &mut Commands) -> Option<()> {
+    async fn obey(&self, talk: &mut DurableConversation, commands: &mut Commands) -> Option<()> {
         let model = Model {
             name: "scripted",
             servers: &self.rows,
@@ -183,7 +183,7 @@ struct Driver<'t> {
 
 impl Driver<'_> {
     /// Does the next thing, unless there is nothing to do.
-    async fn drive(&mut self) -> Result<Told, SessionError> {
+    async fn drive(&mut self) -> Result<Told, ConversationError> {
         if self.over {
             return Ok(Told::Over);
         }
@@ -201,12 +201,12 @@ impl Driver<'_> {
         Ok(Told::Done)
     }
 
-    async fn answer(&mut self, answer: (Approval, Decision)) -> Result<Told, SessionError> {
+    async fn answer(&mut self, answer: (Approval, Decision)) -> Result<Told, ConversationError> {
         let (approval, decision) = answer;
         self.idle = false;
         match self.turn.answer(&approval.consent(), decision).await {
             Ok(()) => Ok(Told::Counts),
-            Err(SessionError::Answer(error)) => {
+            Err(ConversationError::Answer(error)) => {
                 if let AnswerError::Superseded(now) = error {
                     self.shown.lock().push(*now);
                 }
@@ -283,7 +283,7 @@ async fn begin(seed: usize, folder: &Path) -> Arc<Stage> {
     }
     let conversation = Conversation::new(UserId::local(), "");
     let id = conversation.id.clone();
-    let mut talk = Talk::begin(Arc::clone(&store), conversation, None);
+    let mut talk = DurableConversation::begin(Arc::clone(&store), conversation, None);
     talk.ask("Go.").await.unwrap();
     drop(talk);
     store.close().await.unwrap();

@@ -92,8 +92,8 @@ async fn the_get_time_dialogue_is_replayed_on_every_wire() {
     )];
     for wire in Wire::ALL {
         for streamed in [true, false] {
-            let mut talk = Talk::new(&demo, wire, &get_time, streamed);
-            let reply = talk.ask("请告诉我昨天的日期是什么时候?").await;
+            let mut chat = Talk::new(&demo, wire, &get_time, streamed);
+            let reply = chat.ask("请告诉我昨天的日期是什么时候?").await;
             let want = ("getTime".to_owned(), json!({"offset_ms": -86_400_000}));
             assert_eq!(call(&reply), want, "{wire}");
             let id = reply.calls().next().unwrap().id.clone();
@@ -102,7 +102,7 @@ async fn the_get_time_dialogue_is_replayed_on_every_wire() {
                 Wire::Anthropic => assert_eq!(id, "toolu_01ABCDEFGHIJKLMNOPQRST"),
                 _ => assert!(reply.calls().all(|call| call.generated), "{wire}"),
             }
-            let last = talk
+            let last = chat
                 .answer(reply, |id| ToolResult::text(id, "1684713600000"))
                 .await;
             let text = last.text();
@@ -139,8 +139,8 @@ async fn the_tool_that_is_meant_is_called_and_its_answer_quoted() {
                 json!({"path": "/tmp"}),
             ),
         ] {
-            let mut talk = Talk::new(&demo, wire, &tools(), true);
-            let reply = talk.ask(words).await;
+            let mut chat = Talk::new(&demo, wire, &tools(), true);
+            let reply = chat.ask(words).await;
             assert_eq!(
                 call(&reply),
                 (tool.to_owned(), arguments),
@@ -150,7 +150,7 @@ async fn the_tool_that_is_meant_is_called_and_its_answer_quoted() {
                 reply.usage.input > Some(0) && reply.usage.output > Some(0),
                 "{wire}"
             );
-            let last = talk
+            let last = chat
                 .answer(reply, |id| ToolResult::text(id, "it is so"))
                 .await;
             let short = tool.rsplit("__").next().unwrap();
@@ -206,16 +206,16 @@ async fn deferred_tools_are_searched_for_and_the_best_hit_is_called() {
                 "mcp__files__stat",
             ),
         ] {
-            let mut talk = Talk::new(&demo, wire, &stand_ins(), true);
-            let reply = talk.ask(words).await;
+            let mut chat = Talk::new(&demo, wire, &stand_ins(), true);
+            let reply = chat.ask(words).await;
             let want = ("tool_search".to_owned(), json!({"query": query}));
             assert_eq!(call(&reply), want, "{wire}");
-            let reply = talk
+            let reply = chat
                 .answer(reply, |id| ToolResult::text(id, findings()))
                 .await;
             let arguments = json!({"name": tool, "arguments": {"path": "/a/b.txt"}});
             assert_eq!(call(&reply), ("tool_call".to_owned(), arguments), "{wire}");
-            let last = talk
+            let last = chat
                 .answer(reply, |id| ToolResult::text(id, "it is so"))
                 .await;
             // In prompt mode its own calls are text to it.
@@ -244,18 +244,18 @@ async fn a_search_without_a_hit_that_fits_calls_nothing() {
             ),
             (none, "found none."),
         ] {
-            let mut talk = Talk::new(&demo, wire, &stand_ins(), true);
-            let reply = talk.ask("Hello, how are you?").await;
+            let mut chat = Talk::new(&demo, wire, &stand_ins(), true);
+            let reply = chat.ask("Hello, how are you?").await;
             assert_eq!(call(&reply).0, "tool_search", "{wire}");
-            let last = talk
+            let last = chat
                 .answer(reply, |id| ToolResult::text(id, found.as_str()))
                 .await;
             assert_eq!(last.calls().count(), 0, "{wire}");
             assert!(last.text().contains(says), "{wire}: {}", last.text());
         }
-        let mut talk = Talk::new(&demo, wire, &stand_ins(), true);
-        let reply = talk.ask("Read it").await;
-        let last = talk
+        let mut chat = Talk::new(&demo, wire, &stand_ins(), true);
+        let reply = chat.ask("Read it").await;
+        let last = chat
             .answer(reply, |id| ToolResult::error(id, "the index is gone"))
             .await;
         assert_eq!(
@@ -270,10 +270,10 @@ async fn a_search_without_a_hit_that_fits_calls_nothing() {
 async fn denials_failures_and_unknown_words_are_told() {
     let demo = DemoModel::start(DemoScript::default(), 0).await.unwrap();
     for wire in Wire::ALL {
-        let mut talk = Talk::new(&demo, wire, &tools(), true);
-        let reply = talk.ask("Write a note: x").await;
+        let mut chat = Talk::new(&demo, wire, &tools(), true);
+        let reply = chat.ask("Write a note: x").await;
         let declined = "The user declined this call. Do not repeat it; ask what to do instead.";
-        let last = talk
+        let last = chat
             .answer(reply, |id| ToolResult::error(id, declined))
             .await;
         assert_eq!(
@@ -281,11 +281,11 @@ async fn denials_failures_and_unknown_words_are_told() {
             format!("[{LABEL}]\nwrite_note was not allowed, so I left it."),
             "{wire}"
         );
-        talk.request
+        chat.request
             .conversation
             .push(last.into_turn(Vec::new()).unwrap());
-        let reply = talk.ask("add 1 and 1").await;
-        let last = talk
+        let reply = chat.ask("add 1 and 1").await;
+        let last = chat
             .answer(reply, |id| ToolResult::error(id, "out of fingers"))
             .await;
         assert_eq!(
@@ -293,10 +293,10 @@ async fn denials_failures_and_unknown_words_are_told() {
             format!("[{LABEL}]\nadd failed: out of fingers"),
             "{wire}"
         );
-        talk.request
+        chat.request
             .conversation
             .push(last.into_turn(Vec::new()).unwrap());
-        let help = talk.ask("Why is the sky blue?").await.text();
+        let help = chat.ask("Why is the sky blue?").await.text();
         assert!(
             help.contains("I can call: get_time, add, write_note, listFolder."),
             "{wire}: {help}"
@@ -306,9 +306,9 @@ async fn denials_failures_and_unknown_words_are_told() {
             "{wire}: {help}"
         );
     }
-    let mut talk = Talk::new(&demo, Wire::OpenAiChat, &[], true);
+    let mut chat = Talk::new(&demo, Wire::OpenAiChat, &[], true);
     assert!(
-        talk.ask("What time is it?")
+        chat.ask("What time is it?")
             .await
             .text()
             .contains("no tools here")
@@ -330,8 +330,8 @@ async fn a_script_comes_first() {
     .unwrap();
     let demo = DemoModel::start(script, 0).await.unwrap();
     for wire in Wire::ALL {
-        let mut talk = Talk::new(&demo, wire, &tools(), true);
-        let reply = talk.ask("time 7").await;
+        let mut chat = Talk::new(&demo, wire, &tools(), true);
+        let reply = chat.ask("time 7").await;
         let want = if wire == Wire::Anthropic {
             "Claude looks."
         } else {
@@ -349,7 +349,7 @@ async fn a_script_comes_first() {
             continue;
         }
         assert_eq!(names, ["mcp__demo__get_time", "nowhere"], "{wire}");
-        let last = talk
+        let last = chat
             .answer(reply, |id| ToolResult::text(id, "five o'clock"))
             .await;
         // The last answer is of the other tool.
@@ -358,17 +358,17 @@ async fn a_script_comes_first() {
             format!("[{LABEL}]\nSomething: five o'clock"),
             "{wire}"
         );
-        talk.request
+        chat.request
             .conversation
             .push(last.into_turn(Vec::new()).unwrap());
         assert_eq!(
-            talk.ask("short").await.stop_reason(),
+            chat.ask("short").await.stop_reason(),
             Some(StopReason::MaxTokens),
             "{wire}"
         );
-        let mut talk = Talk::new(&demo, wire, &tools(), true);
-        talk.request.conversation.ask("busy");
-        match talk.model.ask(&talk.request).await {
+        let mut chat = Talk::new(&demo, wire, &tools(), true);
+        chat.request.conversation.ask("busy");
+        match chat.model.ask(&chat.request).await {
             Err(ModelError::Provider(error)) => assert_eq!(error.message, "Too busy.", "{wire}"),
             other => panic!("{wire}: {other:?}"),
         }

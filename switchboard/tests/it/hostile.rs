@@ -6,7 +6,7 @@ use provider_adapters::Wire;
 use serde_json::{Value, json};
 use switchboard::demo::{DemoModel, DemoScript};
 
-use crate::talk::Desk;
+use crate::cli::Desk;
 
 /// A name that begins lines of its own, clears the screen and turns the direction of writing.
 fn name(bare: &str) -> String {

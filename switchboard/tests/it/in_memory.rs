@@ -10,7 +10,7 @@ use mcp_manager::{Connector, Manager, ServerConfig, StdioEndpoint, Wait};
 use mcp_transport::memory::{self, MemoryConnect, MemoryTransport};
 use mcp_transport::{BoxError, Incoming, Outgoing, Transport as _};
 use serde_json::{Value, json};
-use switchboard::session::{Model, Talk};
+use switchboard::conversation::{DurableConversation, Model};
 use switchboard::store::{
     CallStatus, Conversation, Limits as StoreLimits, Span, SqliteStore, Store, UserId,
 };
@@ -69,7 +69,7 @@ async fn a_conversation_calls_a_server_in_memory_and_is_stored() {
     let store: Arc<dyn Store> = Arc::new(store);
     let conversation = Conversation::new(UserId::local(), "");
     let id = conversation.id.clone();
-    let mut talk = Talk::begin(Arc::clone(&store), conversation, None);
+    let mut talk = DurableConversation::begin(Arc::clone(&store), conversation, None);
     talk.govern(Policy::new(Mode::Auto), RunLimits::default());
     talk.ask("What time is it?").await.unwrap();
     let model = ScriptedModel::new()

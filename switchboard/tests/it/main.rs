@@ -10,6 +10,7 @@
 
 #[path = "../../../agent-loop/tests/it/accepted.rs"]
 mod accepted;
+mod cli;
 mod consent;
 mod demo;
 mod demo_model;
@@ -26,5 +27,4 @@ mod serve;
 mod servers;
 mod session;
 mod store;
-mod talk;
 mod wires;

@@ -108,6 +108,22 @@ fn a_local_ollama_is_used_before_the_demo_model() {
 }
 
 #[test]
+fn ollama_is_asked_where_its_host_variable_points() {
+    let machine = machine(
+        json!({}),
+        &[("OLLAMA_HOST", "127.0.0.1:99")],
+        &["llama3.1:8b"],
+    );
+    let url = Some("http://127.0.0.1:99/v1".to_owned());
+    assert_eq!(machine.choose(&Wanted::default()).unwrap().base_url, url);
+    assert_eq!(machine.flag("ollama/qwen3").unwrap().base_url, url);
+    let settings = json!({"providers.ollama.base_url": "http://127.0.0.1:7/v1"});
+    let moved = super::models::machine(settings, &[("OLLAMA_HOST", "127.0.0.1:99")], &[]);
+    let url = Some("http://127.0.0.1:7/v1".to_owned());
+    assert_eq!(moved.flag("ollama/qwen3").unwrap().base_url, url);
+}
+
+#[test]
 fn a_model_without_tools_is_told_of_them_in_words() {
     let ours = machine(json!({}), &[], &["gemma2:9b"]);
     let choice = ours.choose(&Wanted::default()).unwrap();

@@ -22,7 +22,7 @@ pub(crate) enum Moment {
 /// had locked is free.
 pub(crate) struct Mortal {
     holder: HolderId,
-    marks: Marker,
+    signal: EventSignal,
     inner: Mutex<Option<SqliteStore>>,
     /// After how many more commits it dies.
     fuse: Mutex<Option<(usize, Moment)>>,
@@ -37,7 +37,7 @@ impl Mortal {
         let inner = SqliteStore::open(path, Limits::default()).await.unwrap();
         Arc::new(Self {
             holder: inner.holder().clone(),
-            marks: Marker::default(),
+            signal: EventSignal::default(),
             inner: Mutex::new(Some(inner)),
             fuse: Mutex::new(None),
             impatient: AtomicBool::new(false),
@@ -133,8 +133,8 @@ macro_rules! reads {
                 &self.holder
             }
 
-            fn marks(&self) -> Marks {
-                self.marks.marks()
+            fn event_cursor(&self) -> EventCursor {
+                self.signal.cursor()
             }
 
             $(async fn $name(&self, $($arg: $type),*) -> Result<$out, StoreError> {

@@ -8,6 +8,7 @@ mod guard;
 mod house;
 mod law;
 mod question;
+mod storage;
 mod two;
 mod whole;
 

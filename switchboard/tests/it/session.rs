@@ -10,9 +10,10 @@ use proptest::prelude::*;
 use provider_adapters::{
     Arguments, AssistantPart, Reply, Request, Stop, StopReason, ToolCall, Turn as Said,
 };
-use switchboard::session::{Model, SessionError, Talk, fork};
+use switchboard::conversation::{ConversationError, DurableConversation, Model, fork};
 use switchboard::store::{
-    CallStatus, Conversation, Limits as StoreLimits, Span, SqliteStore, Store, UserId,
+    CallStatus, Conversation, Decision as RuleDecision, Limits as StoreLimits, Span, SqliteStore,
+    Store, UserId,
 };
 
 use crate::mortal::Mortal;
@@ -63,9 +64,9 @@ async fn store() -> Arc<dyn Store> {
     Arc::new(store)
 }
 
-async fn begin(store: &Arc<dyn Store>) -> Talk {
+async fn begin(store: &Arc<dyn Store>) -> DurableConversation {
     let conversation = Conversation::new(UserId::local(), "");
-    let mut talk = Talk::begin(Arc::clone(store), conversation, Some("Be brief."));
+    let mut talk = DurableConversation::begin(Arc::clone(store), conversation, Some("Be brief."));
     talk.govern(Policy::new(Mode::Ask), RunLimits::default());
     talk.ask("Go.").await.unwrap();
     talk
@@ -73,11 +74,11 @@ async fn begin(store: &Arc<dyn Store>) -> Talk {
 
 /// Drives an answer; stops where `crash` says so, with everything dropped.
 async fn drive(
-    talk: &mut Talk,
+    talk: &mut DurableConversation,
     agent: &Agent,
     answers: &mut impl Iterator<Item = Answer>,
     crash: &mut impl Iterator<Item = bool>,
-) -> Result<bool, SessionError> {
+) -> Result<bool, ConversationError> {
     let mut turn = talk.turn(agent, MODEL);
     while let Some(event) = turn.next().await? {
         if crash.next() == Some(true) {
@@ -95,7 +96,7 @@ async fn drive(
                     let answer = answers.next().unwrap_or(Answer::Once);
                     // A yes for all may have answered this one already.
                     match turn.answer(&shown, answer.into()).await {
-                        Ok(()) | Err(SessionError::Answer(_)) => {}
+                        Ok(()) | Err(ConversationError::Answer(_)) => {}
                         Err(error) => return Err(error),
                     }
                 }
@@ -104,6 +105,32 @@ async fn drive(
         }
     }
     Ok(true)
+}
+
+/// A crash right after the answer must not forget it.
+#[tokio::test]
+async fn a_lasting_answer_is_stored_with_its_rule() {
+    for (answer, decision) in [
+        (Answer::AlwaysTool, RuleDecision::Allow),
+        (Answer::AlwaysDeny, RuleDecision::Deny),
+    ] {
+        let store = store().await;
+        let agent = Agent::new(model(vec![1]), "scripted", tools());
+        let mut talk = begin(&store).await;
+        let mut turn = talk.turn(&agent, MODEL);
+        let numbers = loop {
+            if let RunEvent::Waiting { numbers } = turn.next().await.unwrap().unwrap() {
+                break numbers;
+            }
+        };
+        let shown = turn.run().approvals()[0].consent();
+        assert_eq!(numbers, [shown.call]);
+        turn.answer(&shown, answer.into()).await.unwrap();
+        drop(turn);
+        let rules = store.rules(&UserId::local()).await.unwrap();
+        let rules: Vec<_> = rules.iter().map(|rule| rule.decision).collect();
+        assert_eq!(rules, [decision], "{answer:?}");
+    }
 }
 
 fn answer() -> impl Strategy<Value = Answer> {
@@ -132,7 +159,7 @@ proptest! {
             let mut talk = begin(&store).await;
             let id = talk.conversation().id.clone();
             while !drive(&mut talk, &agent, &mut answers, &mut crashes).await.unwrap() {
-                talk = Talk::load(Arc::clone(&store), &UserId::local(), &id).await.unwrap();
+                talk = DurableConversation::load(Arc::clone(&store), &UserId::local(), &id).await.unwrap();
             }
             let ran: Vec<u64> = tools.calls().iter().map(|call| call.number.get()).collect();
             let once: BTreeSet<u64> = ran.iter().copied().collect();
@@ -167,7 +194,7 @@ async fn of_two_who_answer_the_same_question_one_is_told_to_load_again() {
             break approval.consent();
         }
     };
-    let mut second = Talk::load(Arc::clone(&store), &UserId::local(), &id)
+    let mut second = DurableConversation::load(Arc::clone(&store), &UserId::local(), &id)
         .await
         .unwrap();
     let (mut yes, mut never) = (std::iter::repeat(Answer::Once), std::iter::repeat(false));
@@ -177,7 +204,10 @@ async fn of_two_who_answer_the_same_question_one_is_told_to_load_again() {
             .unwrap()
     );
     let late = turn.answer(&shown, Answer::Once.into()).await;
-    assert!(matches!(late, Err(SessionError::Overtaken)), "{late:?}");
+    assert!(
+        matches!(late, Err(ConversationError::Overtaken)),
+        "{late:?}"
+    );
     assert_eq!(tools.calls().len(), 1);
 }
 
@@ -241,7 +271,7 @@ async fn a_fork_goes_on_by_itself_with_all_that_was_said() {
     let copy = fork(&store, &user, &talk.conversation().id, None)
         .await
         .unwrap();
-    let mut copied = Talk::load(Arc::clone(&store), &user, &copy.id)
+    let mut copied = DurableConversation::load(Arc::clone(&store), &user, &copy.id)
         .await
         .unwrap();
     assert_eq!(copied.run().conversation(), talk.run().conversation());
@@ -276,7 +306,9 @@ async fn written_for(pieces: usize) -> usize {
     let shared: Arc<dyn Store> = Arc::clone(&store) as Arc<dyn Store>;
     let id = begin(&shared).await.conversation().id.clone();
     let user = UserId::local();
-    let mut talk = Talk::load_watched(shared, &user, &id).await.unwrap();
+    let mut talk = DurableConversation::load_watched(shared, &user, &id)
+        .await
+        .unwrap();
     let mut reply = Reply::default();
     let part = || AssistantPart::text("x".repeat(5000));
     reply.parts.extend((0..pieces).map(|_| part()));
@@ -317,7 +349,9 @@ async fn whoever_takes_up_a_run_asks_whatever_it_waits_for() {
     drop(turn);
     let next = Mortal::open(&path).await;
     let shared: Arc<dyn Store> = Arc::clone(&next) as Arc<dyn Store>;
-    let talk = Talk::load(shared, &UserId::local(), &id).await.unwrap();
+    let talk = DurableConversation::load(shared, &UserId::local(), &id)
+        .await
+        .unwrap();
     assert_eq!(talk.run().approvals().len(), 3);
     let asked = next.open_questions(&id).await.unwrap();
     let mut calls: Vec<_> = asked
@@ -334,7 +368,9 @@ async fn waiting_for_an_event_may_be_given_up_and_goes_on_where_it_was() {
     let store = Mortal::open(&folder.path().join("switchboard.db")).await;
     let shared: Arc<dyn Store> = Arc::clone(&store) as Arc<dyn Store>;
     let id = begin(&shared).await.conversation().id.clone();
-    let mut talk = Talk::load(shared, &UserId::local(), &id).await.unwrap();
+    let mut talk = DurableConversation::load(shared, &UserId::local(), &id)
+        .await
+        .unwrap();
     let agent = Agent::new(model(vec![1]), "scripted", tools());
     let mut turn = talk.turn(&agent, MODEL);
     let mut written = BTreeSet::new();

@@ -49,7 +49,7 @@ pub(crate) struct Tty {
     keys: Keys,
 }
 
-/// Gives the terminal back as it was found.
+/// Restores the terminal.
 pub(crate) fn restore() {
     if let Some(found) = FOUND.lock().take() {
         // A terminal that is gone needs nothing.

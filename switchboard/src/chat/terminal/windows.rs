@@ -40,7 +40,7 @@ pub(crate) struct Tty {
     woken: Arc<AtomicBool>,
 }
 
-/// Gives the console back as it was found.
+/// Restores the console.
 pub(crate) fn restore() {
     if RAW.swap(false, Ordering::AcqRel) {
         let _ = disable_raw_mode();

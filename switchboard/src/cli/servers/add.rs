@@ -5,20 +5,20 @@ use serde_json::json;
 
 use super::settings::Settings;
 use crate::cli::Global;
+use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
-use crate::out::Out;
 use crate::servers::{check_name, is_url, next_place, to_config};
 use crate::store::{Change, Server, ServerKind, UserId};
 
 #[derive(Args, Debug)]
 pub(super) struct Add {
-    /// What to call it
+    /// Name of the server
     name: String,
-    /// Where it is, unless a command follows
+    /// URL, unless a command follows
     url: Option<String>,
     #[command(flatten)]
     settings: Settings,
-    /// The program that is the server, and its arguments
+    /// The server's command and arguments
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
@@ -48,7 +48,7 @@ impl Add {
                 );
             }
         };
-        self.settings.apply(&mut row).await?;
+        self.settings.apply(&mut row, None).await?;
         let config = to_config(&row).map_err(|why| Failure::new(Exit::Other, why))?;
         let store = global.store().await?;
         let rows = store.servers(&user).await?;

@@ -5,30 +5,30 @@ use serde_json::json;
 
 use super::settings::Settings;
 use crate::cli::Global;
+use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
-use crate::out::Out;
-use crate::servers::{check_name, find, is_url, to_config};
+use crate::servers::{check_name, find, forget_unused, is_url, to_config};
 use crate::store::{Change, ServerKind, Timestamp, UserId};
 
 #[derive(Args, Debug)]
 pub(super) struct Edit {
     /// The server's name
     name: String,
-    /// Call it so from now on
+    /// Rename it
     #[arg(long, value_name = "NAME")]
     rename: Option<String>,
-    /// It is at this address now
+    /// New URL
     #[arg(long, value_name = "URL", conflicts_with = "command")]
     url: Option<String>,
-    /// Take an environment variable away; may be repeated
+    /// Remove an environment variable; may be repeated
     #[arg(long, value_name = "NAME")]
     remove_env: Vec<String>,
-    /// Take a header away; may be repeated
+    /// Remove a header; may be repeated
     #[arg(long, value_name = "NAME")]
     remove_header: Vec<String>,
     #[command(flatten)]
     settings: Settings,
-    /// It is this program now
+    /// New command and its arguments
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
@@ -75,16 +75,18 @@ impl Edit {
             let mut gone = self.remove_header.iter();
             !gone.any(|gone| gone.eq_ignore_ascii_case(name))
         });
-        self.settings.apply(&mut row).await?;
+        self.settings.apply(&mut row, Some(&before)).await?;
         let config = to_config(&row).map_err(|why| Failure::new(Exit::Other, why))?;
         row.changed_from(&before);
         row.last_error = None;
         row.updated_at = Timestamp::now();
         let value = json!({"changed": row.name, "endpoint": config.endpoint().to_string()});
         let text = format!("Changed {}: {}", row.name, config.endpoint());
-        store.commit(vec![Change::PutServer(Box::new(row))]).await?;
+        let changes = vec![Change::PutServer(Box::new(row.clone()))];
+        store.commit(changes).await?;
         store.close().await?;
         out.result(&value, text);
+        forget_unused(&before, Some(&row)).await?;
         Ok(Exit::Done)
     }
 }

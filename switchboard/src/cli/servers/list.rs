@@ -5,12 +5,12 @@ use std::path::Path;
 use mcp_manager::Endpoint;
 use serde_json::{Map, Value, json};
 
-use crate::brief::brief;
 use crate::chat::clean;
 use crate::cli::Global;
 use crate::cli::text::{table, table_or};
+use crate::display::out::Out;
+use crate::display::summary::summary;
 use crate::exit::{Exit, Failure};
-use crate::out::Out;
 use crate::servers::{CLAIMED, find, of_file, to_config, to_entry};
 use crate::store::{Server, ServerTool, StoredValue, Trust, UserId};
 
@@ -43,7 +43,7 @@ pub(super) async fn list(global: &Global, out: &Out) -> Result<Exit, Failure> {
             row.name,
             status.to_owned(),
             seen,
-            brief(&endpoint, 80),
+            summary(&endpoint, 80),
         ]);
     }
     store.close().await?;
@@ -68,7 +68,7 @@ fn list_file(file: &Path, out: &Out) -> Result<Exit, Failure> {
         rows.push(vec![
             name.to_owned(),
             status.to_owned(),
-            brief(&endpoint, 80),
+            summary(&endpoint, 80),
         ]);
     };
     for (config, _) in &chosen.servers {

@@ -3,12 +3,12 @@
 use clap::Args;
 use serde_json::json;
 
-use crate::browser;
 use crate::chat::{Interrupts, clean};
 use crate::cli::Global;
-use crate::doctor::diagnose;
+use crate::cli::browser;
+use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
-use crate::out::Out;
+use crate::servers::doctor::diagnose;
 use crate::servers::{self, Host, find, reach};
 use crate::store::{Change, ServerKind, TokenRef};
 
@@ -39,7 +39,7 @@ impl Login {
             let who = clean(&login.issuer).into_owned();
             told.remark(format!("Log in at {who}:\n  {}", login.url));
             if has_browser {
-                // Whoever has no browser here takes the address elsewhere.
+                // The URL can be opened on another machine.
                 let _ = browser::open(&login.url);
             }
             Ok(())

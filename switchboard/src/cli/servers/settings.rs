@@ -1,12 +1,14 @@
-//! What can be said about a server when it is added, and later.
+//! Flags of `servers add` and `servers edit`.
 
 use clap::{Args, ValueEnum};
 
 use crate::exit::{Exit, Failure};
-use crate::servers::{Keeping, Kind, answer, keep, keep_all, split_header, stored_value};
+use crate::servers::{
+    Kind, PlainSecrets, answer, keep_all, keep_answer, split_header, stored_value,
+};
 use crate::store::{EnvPolicy, Server, ServerKind, StoredValue};
 
-/// What can be said about a server.
+/// Settings of a server.
 #[derive(Args, Clone, Debug, Default)]
 pub(super) struct Settings {
     /// Set an environment variable: NAME=VALUE, NAME=env:VARIABLE, or NAME for one's own of that
@@ -19,30 +21,30 @@ pub(super) struct Settings {
     /// Answer a question of an imported file; may be repeated
     #[arg(long = "input", value_name = "ID=VALUE")]
     inputs: Vec<String>,
-    /// How to speak to a server with a URL
+    /// Transport of a server with a URL
     #[arg(long = "type", value_enum, value_name = "TYPE")]
     kind: Option<Kind>,
     /// Start the program in this folder
     #[arg(long, value_name = "FOLDER")]
     cwd: Option<String>,
-    /// Idle timeout of its calls in seconds: every progress report starts it anew; 0 is the default
+    /// Idle timeout of its calls in seconds, reset by progress reports; 0 restores the default
     #[arg(long, value_name = "SECONDS")]
     idle_timeout: Option<u64>,
-    /// Which of your environment the program gets
+    /// Which environment variables the program inherits
     #[arg(long, value_enum, value_name = "POLICY")]
     env_policy: Option<Policy>,
-    /// Whether it takes several calls at once
+    /// Whether it accepts parallel calls
     #[arg(long, value_name = "true|false", num_args = 0..=1, default_missing_value = "true")]
     parallel: Option<bool>,
     /// Whether its tools are always offered to the model, however many there are
     #[arg(long, value_name = "true|false", num_args = 0..=1, default_missing_value = "true")]
     always_load: Option<bool>,
-    /// Keep secrets readable in the store, not in the keyring
+    /// Store secrets as plain text instead of in the keyring
     #[arg(long)]
     plain: bool,
 }
 
-/// Which of one's environment a program gets.
+/// Which environment variables a program inherits.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Policy {
     /// All of it
@@ -54,12 +56,13 @@ enum Policy {
 }
 
 impl Settings {
-    /// Sets what was said.
-    pub(super) async fn apply(&self, row: &mut Server) -> Result<(), Failure> {
-        let keeping = match self.plain {
-            true => Keeping::Plain,
-            false => Keeping::Keyring,
-        };
+    /// Sets what was given, in place of what is stored.
+    pub(super) async fn apply(
+        &self,
+        row: &mut Server,
+        stored: Option<&Server>,
+    ) -> Result<(), Failure> {
+        let plain = PlainSecrets::allowed_if(self.plain);
         for pair in &self.env {
             let (name, value) = match pair.split_once('=') {
                 Some((name, value)) => (name, stored_value(value)),
@@ -73,7 +76,7 @@ impl Settings {
             row.headers.insert(name.to_owned(), value);
         }
         for pair in &self.inputs {
-            self.answer(row, pair, keeping).await?;
+            self.answer(row, pair, plain).await?;
         }
         if let Some(kind) = self.kind {
             row.kind = match (row.kind, kind) {
@@ -104,10 +107,15 @@ impl Settings {
         }
         row.parallel = self.parallel.unwrap_or(row.parallel);
         row.always_load = self.always_load.unwrap_or(row.always_load);
-        keep_all(row, keeping).await
+        Ok(keep_all(row, stored, plain).await?)
     }
 
-    async fn answer(&self, row: &mut Server, pair: &str, keeping: Keeping) -> Result<(), Failure> {
+    async fn answer(
+        &self,
+        row: &mut Server,
+        pair: &str,
+        plain: PlainSecrets,
+    ) -> Result<(), Failure> {
         let Some((id, value)) = pair.split_once('=') else {
             return Err(Failure::new(
                 Exit::Other,
@@ -115,7 +123,7 @@ impl Settings {
             ));
         };
         let value = stored_value(value);
-        let value = keep(&row.id, &format!("input/{id}"), value, keeping).await?;
+        let value = keep_answer(row, id, value, false, plain).await?;
         answer(row, id, value);
         Ok(())
     }

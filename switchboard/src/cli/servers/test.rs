@@ -7,10 +7,10 @@ use clap::Args;
 use crate::cli::Global;
 use crate::cli::about::About;
 use crate::cli::text::{count, table};
-use crate::doctor::examine;
+use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
-use crate::out::Out;
-use crate::servers::{Link, Linked};
+use crate::servers::doctor::examine;
+use crate::servers::{ConnectedServer, Connection};
 
 #[derive(Args, Debug)]
 pub(super) struct Test {
@@ -20,8 +20,13 @@ pub(super) struct Test {
 
 impl Test {
     pub(super) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
-        let look = |link: &Link, server: &Linked| {
-            let report = examine(&link.manager, &server.name, server.took, Duration::MAX);
+        let look = |connection: &Connection, server: &ConnectedServer| {
+            let report = examine(
+                &connection.manager,
+                &server.name,
+                server.took,
+                Duration::MAX,
+            );
             let row = report.seen.as_ref().map(|seen| {
                 vec![
                     report.name.clone(),

@@ -1,4 +1,4 @@
-//! What was decided for good about tools.
+//! Lasting decisions about tools.
 
 use axum::Json;
 use axum::extract::State;
@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use crate::serve::app::App;
 use crate::serve::error::ApiError;
-use crate::serve::fleet::tools_event;
+use crate::serve::extractor::Owned;
 use crate::serve::input::User;
-use crate::serve::own::Own;
 use crate::serve::routes::Routes;
+use crate::serve::server_pool::tools_event;
 use crate::store::{Change, Rule};
 
 pub(super) fn routes() -> Routes {
@@ -40,7 +40,7 @@ fn shown(rule: &Rule) -> Value {
     })
 }
 
-async fn forget(State(app): State<App>, Own(rule): Own<Rule>) -> Result<StatusCode, ApiError> {
+async fn forget(State(app): State<App>, Owned(rule): Owned<Rule>) -> Result<StatusCode, ApiError> {
     let server = rule.server_id.iter();
     let mut changes: Vec<Change> = server.map(|id| tools_event(&rule.user_id, id)).collect();
     changes.push(Change::DeleteRule(rule.user_id, rule.id));

@@ -6,12 +6,12 @@ use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::assistants::Draft;
 use crate::serve::app::App;
 use crate::serve::error::ApiError;
+use crate::serve::extractor::Owned;
 use crate::serve::input::{Body, User};
-use crate::serve::own::Own;
 use crate::serve::routes::Routes;
+use crate::setup::assistant_draft::Draft;
 use crate::store::{Assistant, Change, ServerId, ToolSelection};
 
 pub(super) fn routes() -> Routes {
@@ -35,6 +35,7 @@ async fn shown(app: &App, row: &Assistant) -> Result<Value, ApiError> {
         "mcpMode": row.mcp_mode,
         "serverIds": app.store.assistant_servers(&row.id).await?,
         "maxRounds": row.max_rounds,
+        "onLimit": row.on_limit,
         "approvalMode": row.approval_mode,
         "createdAt": row.created_at.rfc3339(),
     }))
@@ -48,7 +49,10 @@ async fn list(State(app): State<App>, User(user): User) -> Result<Json<Value>, A
     Ok(Json(json!({ "items": items, "next": null })))
 }
 
-async fn show(State(app): State<App>, Own(row): Own<Assistant>) -> Result<Json<Value>, ApiError> {
+async fn show(
+    State(app): State<App>,
+    Owned(row): Owned<Assistant>,
+) -> Result<Json<Value>, ApiError> {
     Ok(Json(shown(&app, &row).await?))
 }
 
@@ -86,7 +90,7 @@ async fn add(
 
 async fn change(
     State(app): State<App>,
-    Own(mut row): Own<Assistant>,
+    Owned(mut row): Owned<Assistant>,
     Body(draft): Body<Draft>,
 ) -> Result<Json<Value>, ApiError> {
     let changes = draft.apply(&mut row).map_err(ApiError::unfit_for)?;
@@ -94,7 +98,10 @@ async fn change(
     Ok(Json(shown(&app, &row).await?))
 }
 
-async fn remove(State(app): State<App>, Own(row): Own<Assistant>) -> Result<StatusCode, ApiError> {
+async fn remove(
+    State(app): State<App>,
+    Owned(row): Owned<Assistant>,
+) -> Result<StatusCode, ApiError> {
     app.store
         .commit(vec![Change::DeleteAssistant(row.user_id, row.id)])
         .await?;
@@ -103,7 +110,7 @@ async fn remove(State(app): State<App>, Own(row): Own<Assistant>) -> Result<Stat
 
 async fn servers(
     State(app): State<App>,
-    Own(row): Own<Assistant>,
+    Owned(row): Owned<Assistant>,
 ) -> Result<Json<Value>, ApiError> {
     let ids = app.store.assistant_servers(&row.id).await?;
     Ok(Json(json!({ "mode": row.tool_selection, "ids": ids })))
@@ -118,7 +125,7 @@ struct Chosen {
 
 async fn choose(
     State(app): State<App>,
-    Own(mut row): Own<Assistant>,
+    Owned(mut row): Owned<Assistant>,
     Body(chosen): Body<Chosen>,
 ) -> Result<Json<Value>, ApiError> {
     let draft = Draft {

@@ -1,4 +1,4 @@
-//! Bringing a server up and down, trying it out, logging in to it, and reading its log.
+//! Connecting, testing, logging in to, and reading the log of a server.
 
 use std::time::Duration;
 
@@ -7,22 +7,22 @@ use mcp_manager::NoopElicitation;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::doctor::{Examination, Finding, Problem, trial};
 use crate::exit::{Exit, Failure};
 use crate::serve::api::servers::refusal;
 use crate::serve::error::ApiError;
+use crate::serve::extractor::{Owned, OwnedServer};
 use crate::serve::input::Params;
-use crate::serve::own::{Member, Own};
 use crate::serve::routes::Routes;
+use crate::servers::doctor::{Examination, Finding, Problem, trial};
 use crate::servers::{ServerLog, one_off, pending, reach};
 use crate::store::{Server, ServerKind, Trust};
 
-/// A start that takes longer is told of.
+/// Slower startups are reported.
 const SLOW: Duration = Duration::from_secs(5);
 /// How many lines of a log are shown, unless another number is asked for.
 const LINES: usize = 200;
 /// The most lines of a log that are shown.
-const MOST_LINES: usize = 5000;
+const MAX_LINES: usize = 5000;
 
 pub(super) fn routes() -> Routes {
     Routes::new()
@@ -34,12 +34,12 @@ pub(super) fn routes() -> Routes {
         .get("/api/mcp-servers/{id}/logs", logs)
 }
 
-/// Gives back the server as it is then, connected or not.
-async fn connect(Member { crew, row }: Member) -> Result<Json<Value>, ApiError> {
-    match crew.connect(&row).await {
+/// Returns the server's new state, connected or not.
+async fn connect(OwnedServer { user_servers, row }: OwnedServer) -> Result<Json<Value>, ApiError> {
+    match user_servers.connect(&row).await {
         Err(finding) if is_decided(&finding) => Err(refusal(&row, &finding)),
-        // The server itself tells why.
-        _ => Ok(Json(crew.shown(&row).await?)),
+        // The server's state shows the reason.
+        _ => Ok(Json(user_servers.shown(&row).await?)),
     }
 }
 
@@ -49,18 +49,20 @@ fn is_decided(finding: &Finding) -> bool {
     matches!(finding.problem, Disabled | NotPermitted | Pending)
 }
 
-async fn disconnect(Member { crew, row }: Member) -> Result<Json<Value>, ApiError> {
-    crew.disconnect(&row).await;
-    Ok(Json(crew.shown(&row).await?))
+async fn disconnect(
+    OwnedServer { user_servers, row }: OwnedServer,
+) -> Result<Json<Value>, ApiError> {
+    user_servers.disconnect(&row).await;
+    Ok(Json(user_servers.shown(&row).await?))
 }
 
-/// Tries a server out, beside whatever uses it. One that is switched off may be tried; one that
-/// nobody has agreed to may not.
-async fn test(Member { crew, row }: Member) -> Result<Json<Value>, ApiError> {
+/// Tests a server without disturbing its users. A disabled server may be tested; one that was not
+/// approved may not.
+async fn test(OwnedServer { user_servers, row }: OwnedServer) -> Result<Json<Value>, ApiError> {
     if row.trust == Trust::Pending {
         return Err(refusal(&row, &pending(&row)));
     }
-    let examination = match reach(&row, crew.host()).await {
+    let examination = match reach(&row, user_servers.host()).await {
         Err(finding) if is_decided(&finding) => return Err(refusal(&row, &finding)),
         Ok(config) => {
             let manager = one_off(&row.user_id, NoopElicitation);
@@ -68,7 +70,7 @@ async fn test(Member { crew, row }: Member) -> Result<Json<Value>, ApiError> {
         }
         Err(finding) => Examination::failed(&row.name, finding),
     };
-    crew.tried(&row, &examination).await?;
+    user_servers.tried(&row, &examination).await?;
     Ok(Json(tested(&row, &examination)))
 }
 
@@ -90,21 +92,21 @@ fn tested(row: &Server, examination: &Examination) -> Value {
     })
 }
 
-/// Gives back the page to log in at; `null` if no login is needed. The server is connected once
-/// the login is done.
-async fn log_in(Member { crew, row }: Member) -> Result<Json<Value>, ApiError> {
+/// Returns the login page; `null` if no login is needed. The server is connected once the login is
+/// done.
+async fn log_in(OwnedServer { user_servers, row }: OwnedServer) -> Result<Json<Value>, ApiError> {
     if row.kind == ServerKind::Stdio {
         let message = format!("server {:?} is a program: it has no login", row.name);
         return Err(ApiError::unfit(message).with_hint("Programs get their keys by variables."));
     }
-    let url = crew.log_in(&row).await;
+    let url = user_servers.log_in(&row).await;
     let url = url.map_err(|finding| refusal(&row, &finding))?;
     Ok(Json(json!({ "url": url })))
 }
 
-async fn log_out(Member { crew, row }: Member) -> Result<Json<Value>, ApiError> {
-    crew.log_out(&row).await?;
-    Ok(Json(crew.shown(&row).await?))
+async fn log_out(OwnedServer { user_servers, row }: OwnedServer) -> Result<Json<Value>, ApiError> {
+    user_servers.log_out(&row).await?;
+    Ok(Json(user_servers.shown(&row).await?))
 }
 
 #[derive(Debug, Deserialize)]
@@ -114,10 +116,10 @@ struct Wanted {
 }
 
 async fn logs(
-    Own(row): Own<Server>,
+    Owned(row): Owned<Server>,
     Params(wanted): Params<Wanted>,
 ) -> Result<Json<Value>, ApiError> {
-    let lines = wanted.lines.unwrap_or(LINES).min(MOST_LINES);
+    let lines = wanted.lines.unwrap_or(LINES).min(MAX_LINES);
     let log = ServerLog::of(&row.user_id, &row.name);
     let read = tokio::task::spawn_blocking(move || log.tail(lines)).await;
     let read = read.unwrap_or_else(|error| Err(std::io::Error::other(error)));

@@ -8,18 +8,18 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::chat::{export_json, export_markdown};
+use crate::conversation::{fork, transcript, views};
 use crate::models::Wanted;
 use crate::serve::app::App;
 use crate::serve::error::ApiError;
+use crate::serve::extractor::Owned;
 use crate::serve::input::{Body, Params, User, present};
-use crate::serve::own::Own;
 use crate::serve::routes::Routes;
-use crate::serve::runs::{Edit, Order};
-use crate::session::{fork, shape, transcript};
+use crate::serve::runs::{Command, Edit};
+use crate::setup::{self, named_mode};
 use crate::store::{
     AssistantId, BlobId, Change, Conversation, ConversationId, NewEvent, Standing, UserId,
 };
-use crate::workbench::{self, named_mode};
 
 /// The most conversations on a page.
 const PAGE: u32 = 200;
@@ -48,7 +48,7 @@ async fn told(app: &App, row: &Conversation) -> Result<Value, ApiError> {
     let standings = app.store.standings(std::slice::from_ref(&row.id)).await?;
     let standing = standings.into_iter().next();
     let standing = standing.unwrap_or_else(|| Standing::new(row.id.clone()));
-    Ok(shape::conversation(row, &standing))
+    Ok(views::conversation(row, &standing))
 }
 
 #[derive(Deserialize)]
@@ -65,7 +65,7 @@ async fn list(
     User(user): User,
     Params(page): Params<Page>,
 ) -> Result<Json<Value>, ApiError> {
-    let after = Own::maybe(&app, &user, page.after).await?;
+    let after = Owned::maybe(&app, &user, page.after).await?;
     let words = page.q.unwrap_or_default().trim().to_lowercase();
     let limit = page.limit.unwrap_or(50).clamp(1, PAGE);
     let (rows, next) = search(&app, &user, after, &words, limit).await?;
@@ -75,7 +75,7 @@ async fn list(
         .iter()
         .filter_map(|row| {
             let standing = standings.iter().find(|it| it.conversation_id == row.id)?;
-            Some(shape::conversation(row, standing))
+            Some(views::conversation(row, standing))
         })
         .collect();
     Ok(Json(json!({ "items": items, "next": next })))
@@ -113,7 +113,7 @@ async fn search(
     Ok((found, after.map(|row| row.id)))
 }
 
-/// What can be said of a conversation. An absent member stays as it is; `null` takes it back.
+/// A partial update of a conversation. Absent members stay; `null` resets one.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Wish {
@@ -150,8 +150,8 @@ impl Wish {
             && kept != Some(model.as_str())
         {
             // A chat with a model that cannot be asked is not begun.
-            let settings = app.fleet.settings(user).await?;
-            let choice = workbench::choice(&Wanted::model(Some(model.clone())), &settings).await;
+            let settings = app.server_pool.settings(user).await?;
+            let choice = setup::choice(&Wanted::model(Some(model.clone())), &settings).await;
             choice.map_err(|failure| ApiError::unfit_for(failure).at("model"))?;
         }
         if self.title.as_ref().is_some_and(|title| title.len() > TITLE) {
@@ -178,9 +178,9 @@ async fn begin(
     Ok((StatusCode::CREATED, Json(told)))
 }
 
-/// Stores a new conversation, and tells of it.
+/// Stores a new conversation, with an event.
 async fn put(app: &App, row: Conversation) -> Result<Value, ApiError> {
-    let told = shape::conversation(&row, &Standing::new(row.id.clone()));
+    let told = views::conversation(&row, &Standing::new(row.id.clone()));
     let (user, id) = (row.user_id.clone(), row.id.clone());
     let data = json!({ "conversation": told });
     let event = NewEvent::new(user, Some(id), "conversation.updated", data);
@@ -191,29 +191,29 @@ async fn put(app: &App, row: Conversation) -> Result<Value, ApiError> {
 
 async fn show(
     State(app): State<App>,
-    Own(row): Own<Conversation>,
+    Owned(row): Owned<Conversation>,
 ) -> Result<Json<Value>, ApiError> {
     Ok(Json(told(&app, &row).await?))
 }
 
 async fn change(
     State(app): State<App>,
-    Own(row): Own<Conversation>,
+    Owned(row): Owned<Conversation>,
     Body(wish): Body<Wish>,
 ) -> Result<Json<Value>, ApiError> {
     let edit = wish.edit(&app, &row.user_id, Some(&row)).await?;
-    let order = |reply| Order::Edit { edit, reply };
-    let row = app.runs.order(&row.user_id, &row.id, order).await?;
+    let command = |reply| Command::Edit { edit, reply };
+    let row = app.runs.send(&row.user_id, &row.id, command).await?;
     Ok(Json(told(&app, &row).await?))
 }
 
 async fn remove(
     State(app): State<App>,
-    Own(row): Own<Conversation>,
+    Owned(row): Owned<Conversation>,
 ) -> Result<StatusCode, ApiError> {
-    let order = |reply| Order::Cancel { reply };
+    let command = |reply| Command::Cancel { reply };
     // One that cannot be stopped because it cannot be read can be removed all the same.
-    let _ = app.runs.order(&row.user_id, &row.id, order).await;
+    let _ = app.runs.send(&row.user_id, &row.id, command).await;
     let data = json!({ "id": row.id });
     let event = NewEvent::new(row.user_id.clone(), None, "conversation.deleted", data);
     let removed = Change::DeleteConversation(row.user_id, row.id);
@@ -224,20 +224,20 @@ async fn remove(
 
 async fn cancel(
     State(app): State<App>,
-    Own(row): Own<Conversation>,
+    Owned(row): Owned<Conversation>,
 ) -> Result<Json<Value>, ApiError> {
-    let order = |reply| Order::Cancel { reply };
-    app.runs.order(&row.user_id, &row.id, order).await?;
-    let Own(row) = Own::find(&app, &row.user_id, row.id.to_string()).await?;
+    let command = |reply| Command::Cancel { reply };
+    app.runs.send(&row.user_id, &row.id, command).await?;
+    let Owned(row) = Owned::find(&app, &row.user_id, row.id.to_string()).await?;
     Ok(Json(told(&app, &row).await?))
 }
 
 async fn proceed(
     State(app): State<App>,
-    Own(row): Own<Conversation>,
+    Owned(row): Owned<Conversation>,
 ) -> Result<(StatusCode, Json<Value>), ApiError> {
-    let order = |reply| Order::Continue { reply };
-    app.runs.order(&row.user_id, &row.id, order).await?;
+    let command = |reply| Command::Continue { reply };
+    app.runs.send(&row.user_id, &row.id, command).await?;
     Ok((StatusCode::ACCEPTED, Json(told(&app, &row).await?)))
 }
 
@@ -250,7 +250,7 @@ struct Fork {
 
 async fn copy(
     State(app): State<App>,
-    Own(row): Own<Conversation>,
+    Owned(row): Owned<Conversation>,
     Body(Fork { upto }): Body<Fork>,
 ) -> Result<(StatusCode, Json<Value>), ApiError> {
     let copy = fork(&app.store, &row.user_id, &row.id, upto).await?;
@@ -278,7 +278,7 @@ enum FormatName {
 
 async fn export(
     State(app): State<App>,
-    Own(row): Own<Conversation>,
+    Owned(row): Owned<Conversation>,
     Params(Format { format }): Params<Format>,
 ) -> Result<Response, ApiError> {
     let messages = transcript(&*app.store, &row.id).await?;
@@ -302,16 +302,16 @@ async fn export(
 
 async fn questions(
     State(app): State<App>,
-    Own(row): Own<Conversation>,
+    Owned(row): Owned<Conversation>,
 ) -> Result<Json<Value>, ApiError> {
     let open = app.store.open_questions(&row.id).await?;
-    let items: Vec<Value> = open.iter().map(shape::question).collect();
+    let items: Vec<Value> = open.iter().map(views::question).collect();
     Ok(Json(json!({ "items": items, "next": null })))
 }
 
 async fn blob(
     State(app): State<App>,
-    Own(row): Own<Conversation>,
+    Owned(row): Owned<Conversation>,
     Path((_, blob)): Path<(String, String)>,
 ) -> Result<Response, ApiError> {
     let found = app.store.blob(&row.id, &BlobId::new(blob)).await?;

@@ -7,12 +7,12 @@ use mcp_manager::Ask;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::conversation::views;
 use crate::serve::app::App;
 use crate::serve::error::ApiError;
 use crate::serve::input::{Body, User};
 use crate::serve::routes::Routes;
-use crate::serve::runs::{Order, check};
-use crate::session::shape;
+use crate::serve::runs::{Command, check};
 use crate::store::{ConversationId, PendingId, PendingKind, PendingState};
 
 pub(super) fn routes() -> Routes {
@@ -79,16 +79,16 @@ async fn answer(
     if row.state != PendingState::Open {
         return Err(answered());
     }
-    if shape::is_live(&row) {
+    if views::is_live(&row) {
         let message = "this question is asked by another program that uses the same database";
         let error = ApiError::conflict("asked_elsewhere", message);
         return Err(error.with_hint("Answer it there."));
     }
-    let order = |reply| Order::Supply {
+    let command = |reply| Command::Supply {
         question: id,
         result: Box::new(result),
         reply,
     };
-    app.runs.order(&user, &conversation.id, order).await?;
+    app.runs.send(&user, &conversation.id, command).await?;
     Ok(StatusCode::NO_CONTENT)
 }

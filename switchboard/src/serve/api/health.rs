@@ -1,4 +1,4 @@
-//! Whether it is there.
+//! Health check.
 
 use axum::Json;
 use axum::extract::State;
@@ -9,15 +9,15 @@ use crate::serve::app::App;
 use crate::serve::error::ApiError;
 use crate::serve::input::User;
 use crate::serve::routes::Routes;
-use crate::workbench;
+use crate::setup;
 
 pub(super) fn routes() -> Routes {
     Routes::new().get("/api/health", health)
 }
 
 async fn health(State(app): State<App>, User(user): User) -> Result<Json<Value>, ApiError> {
-    let settings = app.fleet.settings(&user).await?;
-    let choice = workbench::choice(&Wanted::default(), &settings).await;
+    let settings = app.server_pool.settings(&user).await?;
+    let choice = setup::choice(&Wanted::default(), &settings).await;
     let demo = choice.is_ok_and(|choice| choice.provider.is_demo());
     Ok(Json(json!({
         "ok": true,

@@ -2,17 +2,15 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::header;
-use axum::response::{IntoResponse as _, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::import::{Item, Plan, State as Compared, take_over, usual};
 use crate::serve::app::App;
 use crate::serve::error::ApiError;
 use crate::serve::input::{Body, Params, User};
 use crate::serve::routes::Routes;
-use crate::servers::{Host, Keeping, Program, export, shown_url};
+use crate::servers::import::{Item, Plan, State as Compared, take_over, usual};
+use crate::servers::{Exported, Host, PlainSecrets, Program, export, forget_unused, shown_url};
 use crate::store::{Change, Server, StoredValue};
 
 pub(super) fn routes() -> Routes {
@@ -22,23 +20,26 @@ pub(super) fn routes() -> Routes {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Wishes {
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ImportRequest {
     /// Whether to take over what is shown.
     #[serde(default)]
     apply: bool,
-    /// These only; all that are new if none are named. Whoever names one that differs from a
-    /// stored one replaces that.
+    /// Whether secrets may be stored as plain text.
+    #[serde(default)]
+    plain_values: bool,
+    /// Import only these; all new ones by default. Naming one that differs from a stored one
+    /// replaces it.
     names: Option<Vec<String>>,
 }
 
-/// Shows the servers of the other programs on this machine, and takes them over if it is told to.
+/// Lists the servers of the other programs on this machine, and takes them over if asked to.
 async fn import(
     State(app): State<App>,
     User(user): User,
-    Body(wishes): Body<Wishes>,
+    Body(request): Body<ImportRequest>,
 ) -> Result<Json<Value>, ApiError> {
-    if app.fleet.host(&user) == Host::Forbidden {
+    if app.server_pool.host(&user) == Host::Forbidden {
         let message = "the other programs' files are read on this machine";
         return Err(ApiError::not_permitted(message, user.as_str()));
     }
@@ -50,35 +51,41 @@ async fn import(
     });
     let plan = plan.await.unwrap_or_else(|_| Plan::of(&user));
     let mut imported = Vec::new();
-    let mut notices = Vec::new();
-    if wishes.apply {
-        let wanted = |item: &&Item| match (&wishes.names, item.state) {
+    let problem =
+        |source: Option<&str>, message: &str| json!({ "source": source, "message": message });
+    let problems = plan.problems.iter();
+    let mut problems: Vec<Value> = problems
+        .map(|(file, text)| problem(Some(file), text))
+        .collect();
+    if request.apply {
+        let wanted = |item: &&Item| match (&request.names, item.state) {
             (_, Compared::Same) => false,
             (Some(names), _) => names.contains(&item.row.name),
             (None, state) => state != Compared::Conflict,
         };
-        let taken = take_over(
-            plan.items.iter().filter(wanted),
-            &stored,
-            Keeping::KeyringOrPlain,
-        )
-        .await;
-        notices = taken.notices;
-        let crew = app.fleet.crew(&user);
+        let plain = PlainSecrets::allowed_if(request.plain_values);
+        let taken = take_over(plan.items.iter().filter(wanted), &stored, plain).await;
+        for (name, failure) in &taken.refused {
+            let source = plan.items.iter().find(|item| item.row.name == *name);
+            let source = source.and_then(|item| item.row.source.as_deref());
+            let message = format!("{name} was not imported: {}", failure.chain());
+            problems.push(problem(source, &message));
+        }
+        let user_servers = app.server_pool.user_servers(&user);
         for row in &taken.rows {
             let put = vec![Change::PutServer(Box::new(row.clone()))];
-            crew.commit(row, put).await?;
-            crew.changed(&row.name, row).await;
-            imported.push(crew.shown(row).await?);
+            user_servers.commit(row, put).await?;
+            user_servers.changed(&row.name, row).await;
+            imported.push(user_servers.shown(row).await?);
+            if let Some(before) = stored.iter().find(|other| other.id == row.id) {
+                forget_unused(before, Some(row)).await?;
+            }
         }
     }
-    let problems = plan.problems.iter();
-    let problems = problems.map(|(file, text)| json!({ "source": file, "message": text }));
     Ok(Json(json!({
         "items": plan.items.iter().map(shown).collect::<Vec<_>>(),
-        "problems": problems.collect::<Vec<_>>(),
+        "problems": problems,
         "imported": imported,
-        "notices": notices,
     })))
 }
 
@@ -95,31 +102,34 @@ fn shown(item: &Item) -> Value {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Wanted {
+struct ExportParams {
     to: Program,
 }
 
-/// The servers as a program's file. What is kept readable in the store is a variable in it.
+/// The servers as a program's file, and what that file cannot express. A value that the store has
+/// in plain text is a variable in it.
 async fn file(
     State(app): State<App>,
     User(user): User,
-    Params(wanted): Params<Wanted>,
-) -> Result<Response, ApiError> {
+    Params(params): Params<ExportParams>,
+) -> Result<Json<Value>, ApiError> {
     let rows = app.store.servers(&user).await?;
     let rows: Vec<Server> = rows.into_iter().map(without_secrets).collect();
-    let text = export(&rows, wanted.to).text;
-    let (kind, name) = match wanted.to {
-        Program::Codex => ("application/toml", "config.toml"),
-        _ => ("application/json", "mcp.json"),
+    let Exported {
+        text,
+        names,
+        notices,
+    } = export(&rows, params.to);
+    let file_name = match params.to {
+        Program::Codex => "config.toml",
+        _ => "mcp.json",
     };
-    let headers = [
-        (header::CONTENT_TYPE, kind.to_owned()),
-        (
-            header::CONTENT_DISPOSITION,
-            format!("attachment; filename=\"{name}\""),
-        ),
-    ];
-    Ok((headers, text).into_response())
+    Ok(Json(json!({
+        "fileName": file_name,
+        "text": text,
+        "servers": names,
+        "notices": notices,
+    })))
 }
 
 /// A server with a variable in place of each value that is kept in the store itself.
@@ -132,6 +142,6 @@ fn without_secrets(mut row: Server) -> Server {
         }
     }
     row.base_url = row.base_url.as_deref().map(shown_url);
-    row.args = crate::serve::fleet::args(&row);
+    row.args = crate::serve::server_pool::args(&row);
     row
 }

@@ -7,13 +7,13 @@ use mcp_jsonrpc::RawObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::conversation::views;
 use crate::serve::app::App;
 use crate::serve::error::ApiError;
+use crate::serve::extractor::Owned;
 use crate::serve::input::{Body, Params, User};
-use crate::serve::own::Own;
 use crate::serve::routes::Routes;
-use crate::serve::runs::{Confirm, Order, Scope, Verdict};
-use crate::session::shape;
+use crate::serve::runs::{Command, Confirm, Scope, Verdict};
 use crate::store::{CallStatus, Conversation, Message, MessageId, Span, ToolCall};
 
 /// The most messages on a page.
@@ -35,11 +35,11 @@ struct Page {
 
 async fn list(
     State(app): State<App>,
-    Own(row): Own<Conversation>,
+    Owned(row): Owned<Conversation>,
     Params(page): Params<Page>,
 ) -> Result<Json<Value>, ApiError> {
     let limit = page.limit.unwrap_or(50).clamp(1, PAGE);
-    // Read first: whatever happens after this is told by an event with a greater number.
+    // Read first, so that later changes have events with greater numbers.
     let latest = app.store.event_bounds(&row.user_id).await?.latest;
     let span = match page.before {
         Some(seq) => Span::Before(seq, limit),
@@ -53,7 +53,7 @@ async fn list(
         .filter(|seq| *seq > 1 && messages.len() == limit as usize);
     let items: Vec<Value> = messages
         .iter()
-        .map(|row| shape::message(row, &questions))
+        .map(|row| views::message(row, &questions))
         .collect();
     let told = json!({ "items": items, "next": next, "lastEventId": latest });
     Ok(Json(told))
@@ -67,17 +67,17 @@ struct Words {
 
 async fn say(
     State(app): State<App>,
-    Own(row): Own<Conversation>,
+    Owned(row): Owned<Conversation>,
     Body(Words { content }): Body<Words>,
 ) -> Result<(StatusCode, Json<Value>), ApiError> {
     if content.trim().is_empty() {
         return Err(ApiError::unfit("nothing was said"));
     }
-    let order = |reply| Order::Say { content, reply };
-    let said = app.runs.order(&row.user_id, &row.id, order).await?;
+    let command = |reply| Command::Say { content, reply };
+    let said = app.runs.send(&row.user_id, &row.id, command).await?;
     let told = json!({
-        "userMessage": shape::message(&said.said, &[]),
-        "assistantMessage": shape::message(&said.answer, &[]),
+        "userMessage": views::message(&said.said, &[]),
+        "assistantMessage": views::message(&said.answer, &[]),
         "runId": said.run,
     });
     Ok((StatusCode::ACCEPTED, Json(told)))
@@ -119,7 +119,7 @@ async fn confirm(
     let conversation = conversation.ok_or_else(|| ApiError::not_found("message"))?;
     let call = answer.call(&message)?;
     if call.status != CallStatus::Pending {
-        let message = "this call does not wait for an answer any more";
+        let message = "this call is not waiting for an answer";
         return Err(ApiError::conflict("already_answered", message));
     }
     let confirm = Confirm {
@@ -131,11 +131,11 @@ async fn confirm(
         digest: answer.digest,
         reason: answer.reason,
     };
-    let order = |reply| Order::Confirm {
+    let command = |reply| Command::Confirm {
         confirm: Box::new(confirm),
         reply,
     };
-    Ok(Json(app.runs.order(&user, &conversation.id, order).await?))
+    Ok(Json(app.runs.send(&user, &conversation.id, command).await?))
 }
 
 impl Answer {

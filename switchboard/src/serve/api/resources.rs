@@ -1,4 +1,4 @@
-//! What servers have to read, and the prompts they have ready.
+//! Resources and prompts of servers.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 
 use crate::serve::api::servers::refusal;
 use crate::serve::error::ApiError;
-use crate::serve::fleet::Crew;
+use crate::serve::extractor::OwnedServer;
 use crate::serve::input::{Body, Params};
-use crate::serve::own::Member;
 use crate::serve::routes::Routes;
+use crate::serve::server_pool::UserServers;
 use crate::store::Server;
 
 pub(super) fn routes() -> Routes {
@@ -26,13 +26,13 @@ pub(super) fn routes() -> Routes {
 }
 
 /// Connects a server that is not connected.
-pub(super) async fn ready(crew: &Crew, row: &Server) -> Result<(), ApiError> {
-    let ready = crew.ready(row).await;
+pub(super) async fn ready(user_servers: &UserServers, row: &Server) -> Result<(), ApiError> {
+    let ready = user_servers.ready(row).await;
     ready.map_err(|finding| refusal(row, &finding))
 }
 
-fn listing(crew: &Crew, row: &Server) -> Option<Arc<Listing>> {
-    let catalog = crew.manager().catalog();
+fn listing(user_servers: &UserServers, row: &Server) -> Option<Arc<Listing>> {
+    let catalog = user_servers.manager().catalog();
     let mut listings = catalog.listings();
     let its = listings.find(|listing| listing.server().as_str() == row.name);
     its.cloned()
@@ -43,9 +43,11 @@ fn bare<T>(items: Option<&[Arc<T>]>) -> Vec<&T> {
     items.iter().map(AsRef::as_ref).collect()
 }
 
-async fn resources(Member { crew, row }: Member) -> Result<Json<Value>, ApiError> {
-    ready(&crew, &row).await?;
-    let listing = listing(&crew, &row);
+async fn resources(
+    OwnedServer { user_servers, row }: OwnedServer,
+) -> Result<Json<Value>, ApiError> {
+    ready(&user_servers, &row).await?;
+    let listing = listing(&user_servers, &row);
     let listing = listing.as_deref();
     Ok(Json(json!({
         "items": bare(listing.map(Listing::resources)),
@@ -61,18 +63,21 @@ struct Which {
 }
 
 async fn read(
-    Member { crew, row }: Member,
+    OwnedServer { user_servers, row }: OwnedServer,
     Params(which): Params<Which>,
 ) -> Result<Json<Value>, ApiError> {
-    ready(&crew, &row).await?;
-    let read = crew.manager().read_resource(&row.name, &which.uri).await;
-    let read = read.map_err(|error| refusal(&row, &crew.diagnose(&row, &error)))?;
+    ready(&user_servers, &row).await?;
+    let read = user_servers
+        .manager()
+        .read_resource(&row.name, &which.uri)
+        .await;
+    let read = read.map_err(|error| refusal(&row, &user_servers.diagnose(&row, &error)))?;
     Ok(Json(json!({ "uri": which.uri, "contents": read.contents })))
 }
 
-async fn prompts(Member { crew, row }: Member) -> Result<Json<Value>, ApiError> {
-    ready(&crew, &row).await?;
-    let listing = listing(&crew, &row);
+async fn prompts(OwnedServer { user_servers, row }: OwnedServer) -> Result<Json<Value>, ApiError> {
+    ready(&user_servers, &row).await?;
+    let listing = listing(&user_servers, &row);
     let items = bare(listing.as_deref().map(Listing::prompts));
     Ok(Json(json!({ "items": items, "next": null })))
 }
@@ -85,13 +90,16 @@ struct Filled {
 }
 
 async fn prompt(
-    Member { crew, row }: Member,
+    OwnedServer { user_servers, row }: OwnedServer,
     Path((_, name)): Path<(String, String)>,
     Body(filled): Body<Filled>,
 ) -> Result<Json<Value>, ApiError> {
-    ready(&crew, &row).await?;
+    ready(&user_servers, &row).await?;
     let arguments: Vec<(String, String)> = filled.arguments.into_iter().collect();
-    let result = crew.manager().get_prompt(&row.name, &name, arguments).await;
-    let result = result.map_err(|error| refusal(&row, &crew.diagnose(&row, &error)))?;
+    let result = user_servers
+        .manager()
+        .get_prompt(&row.name, &name, arguments)
+        .await;
+    let result = result.map_err(|error| refusal(&row, &user_servers.diagnose(&row, &error)))?;
     Ok(Json(json!(result)))
 }

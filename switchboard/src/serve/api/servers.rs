@@ -9,15 +9,15 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::doctor::{Finding, Problem};
-use crate::import::{Plan, State as Compared, take_over};
 use crate::serve::app::App;
 use crate::serve::error::ApiError;
-use crate::serve::fleet::{Crew, event};
+use crate::serve::extractor::OwnedServer;
 use crate::serve::input::{Body, User};
-use crate::serve::own::Member;
 use crate::serve::routes::Routes;
-use crate::servers::{Keeping, ServerLog, auto_approved, log_out, next_place};
+use crate::serve::server_pool::{UserServers, event};
+use crate::servers::doctor::{Finding, Problem};
+use crate::servers::import::{Plan, State as Compared, take_over};
+use crate::servers::{PlainSecrets, ServerLog, auto_approved, forget_unused, log_out, next_place};
 use crate::store::{Change, Server, ServerKind, StoreError, UserId};
 use draft::Draft;
 
@@ -38,7 +38,7 @@ pub(super) fn refusal(row: &Server, finding: &Finding) -> ApiError {
     let message = format!("server {:?}: {}", row.name, finding.message);
     let (status, code, hint) = match finding.problem {
         Problem::Pending => {
-            let hint = "See what it runs, then agree to it.";
+            let hint = "Review what it runs, then approve it.";
             (StatusCode::CONFLICT, "pending_trust", hint)
         }
         Problem::NotPermitted => (StatusCode::FORBIDDEN, "not_permitted", &*finding.advice),
@@ -57,16 +57,16 @@ pub(super) fn refusal(row: &Server, finding: &Finding) -> ApiError {
 }
 
 async fn list(State(app): State<App>, User(user): User) -> Result<Json<Value>, ApiError> {
-    let crew = app.fleet.crew(&user);
+    let user_servers = app.server_pool.user_servers(&user);
     let mut items = Vec::new();
     for row in app.store.servers(&user).await? {
-        items.push(crew.shown(&row).await?);
+        items.push(user_servers.shown(&row).await?);
     }
     Ok(Json(json!({ "items": items, "next": null })))
 }
 
-async fn show(Member { crew, row }: Member) -> Result<Json<Value>, ApiError> {
-    Ok(Json(crew.shown(&row).await?))
+async fn show(OwnedServer { user_servers, row }: OwnedServer) -> Result<Json<Value>, ApiError> {
+    Ok(Json(user_servers.shown(&row).await?))
 }
 
 /// A body that has been read as JSON already, as one of its shapes.
@@ -89,22 +89,25 @@ async fn add(
     let mut row = Server::new(user.clone(), "", ServerKind::Auto);
     row.sort = next_place(&rows);
     draft.apply(&mut row).await?;
-    let crew = app.fleet.crew(&user);
-    store(&crew, &row, &rows).await?;
-    Ok((StatusCode::CREATED, Json(crew.shown(&row).await?)))
+    let user_servers = app.server_pool.user_servers(&user);
+    if let Err(error) = store(&user_servers, &row, &rows).await {
+        forget_unused(&row, None).await?;
+        return Err(error);
+    }
+    Ok((StatusCode::CREATED, Json(user_servers.shown(&row).await?)))
 }
 
-/// A text with servers in the words of another program.
+/// A pasted text with servers in another program's format.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Pasted {
     paste: String,
-    /// Whether values that are no references may be kept readable in the store.
+    /// Whether secrets may be stored as plain text.
     #[serde(default)]
     plain_values: bool,
 }
 
-/// Takes over what is good of a pasted text. What is not stops nothing else.
+/// Imports the valid servers of a pasted text, and reports the others.
 async fn pasted(
     app: &App,
     user: &UserId,
@@ -114,35 +117,31 @@ async fn pasted(
     let mut plan = Plan::of(user);
     plan.paste(&said.paste, &rows);
     let fresh = |state| matches!(state, Compared::New | Compared::NeedsInput);
-    let crew = app.fleet.crew(user);
+    let user_servers = app.server_pool.user_servers(user);
     let problem = |name: &str, message: &str| json!({ "name": name, "message": message });
     let problems = plan.problems.iter();
     let mut problems: Vec<Value> = problems.map(|(name, text)| problem(name, text)).collect();
     let mut items = Vec::new();
     let mut refused = None;
-    // The same rule as for a server whose fields are filled in.
-    let keeping = match said.plain_values {
-        true => Keeping::Plain,
-        false => Keeping::Keyring,
-    };
+    let plain = PlainSecrets::allowed_if(said.plain_values);
     let wanted = plan.items.iter().filter(|item| fresh(item.state));
-    let taken = take_over(wanted, &rows, keeping).await;
+    let taken = take_over(wanted, &rows, plain).await;
     for (name, failure) in &taken.refused {
         let hint = format!(
-            "{}. Write \"env:NAME\" in place of the value, or agree that it is kept readable.",
+            "{}. Write \"env:NAME\" in place of the value, or allow it to be stored as plain text.",
             failure.chain()
         );
         problems.push(problem(name, &hint));
     }
     for row in &taken.rows {
-        if let Some(objection) = crew.host().objection(row) {
+        if let Some(objection) = user_servers.host().objection(row) {
             problems.push(problem(&row.name, &objection.message));
             refused = Some(refusal(row, &objection));
             continue;
         }
         let put = vec![Change::PutServer(Box::new(row.clone()))];
-        match crew.commit(row, put).await {
-            Ok(()) => items.push(crew.shown(row).await?),
+        match user_servers.commit(row, put).await {
+            Ok(()) => items.push(user_servers.shown(row).await?),
             Err(error) => problems.push(problem(&row.name, &error.to_string())),
         }
     }
@@ -156,30 +155,37 @@ async fn pasted(
         };
         problems.push(problem(&item.row.name, message));
     }
-    let told = json!({ "items": items, "problems": problems, "notices": [] });
-    Ok((StatusCode::OK, Json(told)))
+    let reply = json!({ "items": items, "problems": problems });
+    Ok((StatusCode::OK, Json(reply)))
 }
 
 async fn change(
     State(app): State<App>,
-    Member { crew, mut row }: Member,
+    OwnedServer {
+        user_servers,
+        mut row,
+    }: OwnedServer,
     Body(draft): Body<Draft>,
 ) -> Result<Json<Value>, ApiError> {
-    let old = row.name.clone();
+    let before = row.clone();
     draft.apply(&mut row).await?;
-    store(&crew, &row, &app.store.servers(&row.user_id).await?).await?;
-    crew.changed(&old, &row).await;
-    Ok(Json(crew.shown(&row).await?))
+    if let Err(error) = store(&user_servers, &row, &app.store.servers(&row.user_id).await?).await {
+        forget_unused(&row, Some(&before)).await?;
+        return Err(error);
+    }
+    user_servers.changed(&before.name, &row).await;
+    forget_unused(&before, Some(&row)).await?;
+    Ok(Json(user_servers.shown(&row).await?))
 }
 
-/// Stores a server whose name is free, and tells of it.
-async fn store(crew: &Crew, row: &Server, rows: &[Server]) -> Result<(), ApiError> {
+/// Stores a server whose name is free, with an event.
+async fn store(user_servers: &UserServers, row: &Server, rows: &[Server]) -> Result<(), ApiError> {
     let taken = || {
         let message = format!("there is a server {:?} already", row.name);
         let error = ApiError::conflict("name_taken", message).at("name");
         error.with_hint("Take another name.")
     };
-    if let Some(objection) = crew.host().objection(row) {
+    if let Some(objection) = user_servers.host().objection(row) {
         return Err(refusal(row, &objection));
     }
     let same = |other: &Server| other.name == row.name && other.id != row.id;
@@ -187,10 +193,10 @@ async fn store(crew: &Crew, row: &Server, rows: &[Server]) -> Result<(), ApiErro
         return Err(taken());
     }
     let mut put = vec![Change::PutServer(Box::new(row.clone()))];
-    put.extend(auto_approved(row, crew.manager()));
-    match crew.commit(row, put).await {
+    put.extend(auto_approved(row, user_servers.manager()));
+    match user_servers.commit(row, put).await {
         Ok(()) => Ok(()),
-        // Somebody else was a moment earlier.
+        // Another request was faster.
         Err(StoreError::Conflict { .. }) => Err(taken()),
         Err(error) => Err(error.into()),
     }
@@ -198,18 +204,19 @@ async fn store(crew: &Crew, row: &Server, rows: &[Server]) -> Result<(), ApiErro
 
 async fn remove(
     State(app): State<App>,
-    Member { crew, row }: Member,
+    OwnedServer { user_servers, row }: OwnedServer,
 ) -> Result<StatusCode, ApiError> {
-    crew.disconnect(&row).await;
-    // A login that cannot be forgotten must not keep the server.
-    let forgotten = log_out(&row, crew.host()).await;
-    // Another server of this name begins with a log of its own; without that it begins with more.
+    user_servers.disconnect(&row).await;
+    // A failed logout must not keep the server.
+    let forgotten = log_out(&row, user_servers.host()).await;
+    // Another server of this name starts with an empty log. A failure here is harmless.
     let _ = ServerLog::of(&row.user_id, &row.name).remove();
     let changes = vec![
         event(&row.user_id, "server.deleted", json!({ "id": row.id })),
-        Change::DeleteServer(row.user_id, row.id),
+        Change::DeleteServer(row.user_id.clone(), row.id.clone()),
     ];
     app.store.commit(changes).await?;
+    forget_unused(&row, None).await?;
     forgotten?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -12,9 +12,10 @@ use crate::serve::error::ApiError;
 use crate::serve::input::{Body, User};
 use crate::serve::routes::Routes;
 use crate::servers::Host;
-use crate::settings::{Keeping, check, hidden, is_of_host, keys_stay, setting};
+use crate::servers::PlainSecrets;
+use crate::setup::choice;
+use crate::setup::settings::{check, hidden, is_of_host, keys_stay, setting};
 use crate::store::{Change, UserId};
-use crate::workbench::choice;
 
 pub(super) fn routes() -> Routes {
     Routes::new()
@@ -24,7 +25,7 @@ pub(super) fn routes() -> Routes {
 }
 
 async fn shown(app: &App, user: &UserId) -> Result<Json<Value>, ApiError> {
-    let settings = app.fleet.settings(user).await?;
+    let settings = app.server_pool.settings(user).await?;
     let shown = settings.iter();
     let shown = shown.map(|(key, value)| (key.clone(), hidden(key, value)));
     Ok(Json(Value::Object(shown.collect())))
@@ -34,17 +35,17 @@ async fn show(State(app): State<App>, User(user): User) -> Result<Json<Value>, A
     shown(&app, &user).await
 }
 
-/// Sets what is named; `null` forgets it. All of it or nothing.
+/// Sets the named settings atomically; `null` removes one.
 async fn change(
     State(app): State<App>,
     User(user): User,
     Body(said): Body<Map<String, Value>>,
 ) -> Result<Json<Value>, ApiError> {
-    let before = app.fleet.settings(&user).await?;
+    let before = app.server_pool.settings(&user).await?;
     let mut wanted = before.clone();
     let mut changes = Vec::new();
     for (key, value) in said {
-        if is_of_host(&key) && !value.is_null() && app.fleet.host(&user) == Host::Forbidden {
+        if is_of_host(&key) && !value.is_null() && app.server_pool.host(&user) == Host::Forbidden {
             let message = format!("setting {key:?} is about this machine's keys");
             return Err(ApiError::not_permitted(message, user.as_str()));
         }
@@ -59,7 +60,7 @@ async fn change(
                 continue;
             }
             value => {
-                let setting = setting(&user, &key, value, Keeping::Reference);
+                let setting = setting(&user, &key, value, PlainSecrets::Refused);
                 let setting = setting.map_err(|failure| ApiError::unfit_for(failure).at(&key))?;
                 wanted.insert(key, setting.value.clone());
                 Change::PutSetting(setting)
@@ -78,9 +79,9 @@ async fn change(
     shown(&app, &user).await
 }
 
-/// The model that answers, who else could, and what is known of their models.
+/// The current model, the available providers, and the known models.
 async fn models(State(app): State<App>, User(user): User) -> Result<Json<Value>, ApiError> {
-    let settings = app.fleet.settings(&user).await?;
+    let settings = app.server_pool.settings(&user).await?;
     let current = choice(&Wanted::default(), &settings).await;
     let table = PriceTable::new(&settings).map_err(Failure::from)?;
     let host = home::environment("OLLAMA_HOST");

@@ -1,4 +1,4 @@
-//! The tools of a server: what they are, whether models may call them, and a try.
+//! Tools of a server: definition, policy and trial calls.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,17 +11,17 @@ use mcp_manager::{CallOptions, Entry};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use crate::conversation::Decided;
 use crate::models::Audience;
 use crate::serve::api::resources::ready;
 use crate::serve::api::servers::refusal;
 use crate::serve::app::App;
 use crate::serve::error::ApiError;
-use crate::serve::fleet::{Crew, Wanted, tools_event};
+use crate::serve::extractor::OwnedServer;
 use crate::serve::input::{Body, Params};
-use crate::serve::own::Member;
 use crate::serve::routes::Routes;
+use crate::serve::server_pool::{UserServers, Wanted, tools_event};
 use crate::servers::{Approval, Switch, ToolPolicy, decide, switch};
-use crate::session::Decided;
 use crate::store::{Change, Server};
 
 pub(super) fn routes() -> Routes {
@@ -40,14 +40,14 @@ struct Asked {
 
 async fn list(
     State(app): State<App>,
-    Member { crew, row }: Member,
+    OwnedServer { user_servers, row }: OwnedServer,
     Params(asked): Params<Asked>,
 ) -> Result<Json<Value>, ApiError> {
     let wanted = match asked.refresh.as_deref() {
         None | Some("0" | "false" | "") => Wanted::Known,
         Some(_) => Wanted::Newest,
     };
-    let tools = crew.tools(&row, wanted).await?;
+    let tools = user_servers.tools(&row, wanted).await?;
     if let (Some(finding), true) = (&tools.problem, tools.entries.is_empty()) {
         return Err(refusal(&row, finding));
     }
@@ -95,7 +95,7 @@ fn shown(row: &Server, tool: &Entry, policy: &ToolPolicy, out: &LeftOut) -> Valu
     told
 }
 
-/// Why tools cannot be told to some models, by the tools' names and the models' makers.
+/// Why some providers cannot be offered a tool, by tool and provider.
 type LeftOut = BTreeMap<String, BTreeMap<&'static str, String>>;
 
 fn left_out(tools: &[Arc<Entry>]) -> LeftOut {
@@ -111,8 +111,12 @@ fn left_out(tools: &[Arc<Entry>]) -> LeftOut {
 }
 
 /// A tool of a server, as it is or was last seen.
-async fn tool(crew: &Crew, row: &Server, name: &str) -> Result<Arc<Entry>, ApiError> {
-    let tools = crew.tools(row, Wanted::Known).await?;
+async fn tool(
+    user_servers: &UserServers,
+    row: &Server,
+    name: &str,
+) -> Result<Arc<Entry>, ApiError> {
+    let tools = user_servers.tools(row, Wanted::Known).await?;
     let found = tools.entries.iter().find(|tool| tool.name() == name);
     match (found, &tools.problem) {
         (Some(tool), _) => Ok(Arc::clone(tool)),
@@ -130,14 +134,17 @@ struct Governed {
     hash: Option<String>,
 }
 
-/// Says what may be done with a tool, from now on.
+/// Sets the policy of a tool.
 async fn govern(
     State(app): State<App>,
-    Member { crew, mut row }: Member,
+    OwnedServer {
+        user_servers,
+        mut row,
+    }: OwnedServer,
     Path((_, name)): Path<(String, String)>,
     Body(said): Body<Governed>,
 ) -> Result<Json<Value>, ApiError> {
-    let tool = tool(&crew, &row, &name).await?;
+    let tool = tool(&user_servers, &row, &name).await?;
     let mut changes = Vec::new();
     if let Some(enabled) = said.enabled {
         let to = match enabled {
@@ -170,8 +177,8 @@ async fn govern(
     }
     changes.push(Change::PutServer(Box::new(row.clone())));
     changes.push(tools_event(&row.user_id, &row.id));
-    crew.commit(&row, changes).await?;
-    crew.changed(&row.name, &row).await;
+    user_servers.commit(&row, changes).await?;
+    user_servers.changed(&row.name, &row).await;
     let policy = ToolPolicy::new(&row, &Decided::read(&*app.store, &row.user_id).await?);
     let out = left_out(std::slice::from_ref(&tool));
     Ok(Json(shown(&row, &tool, &policy, &out)))
@@ -184,17 +191,17 @@ struct Call {
     arguments: Map<String, Value>,
 }
 
-/// Calls a tool for a person who wants to see what it does.
+/// Calls a tool manually.
 async fn call(
     State(app): State<App>,
-    Member { crew, row }: Member,
+    OwnedServer { user_servers, row }: OwnedServer,
     Path((_, name)): Path<(String, String)>,
     Body(call): Body<Call>,
 ) -> Result<Json<Value>, ApiError> {
-    ready(&crew, &row).await?;
-    let tool = tool(&crew, &row, &name).await?;
+    ready(&user_servers, &row).await?;
+    let tool = tool(&user_servers, &row, &name).await?;
     let decided = Decided::read(&*app.store, &row.user_id).await?;
-    // Even a person is held to their own no.
+    // A denial also applies to manual calls.
     if ToolPolicy::new(&row, &decided).approval(&tool) == Approval::Deny {
         let message = format!("you denied tool {name:?} of server {:?}", row.name);
         let error = ApiError::new(StatusCode::FORBIDDEN, "denied", message);
@@ -202,10 +209,10 @@ async fn call(
     }
     let began = Instant::now();
     let options = CallOptions::default();
-    let manager = crew.manager();
+    let manager = user_servers.manager();
     let called = manager.call_tool_with(&row.name, &name, &call.arguments, options);
     let result = called.await;
-    let result = result.map_err(|error| refusal(&row, &crew.diagnose(&row, &error)))?;
+    let result = result.map_err(|error| refusal(&row, &user_servers.diagnose(&row, &error)))?;
     Ok(Json(json!({
         "isError": result.failed(),
         "tookMs": began.elapsed().as_millis() as u64,
@@ -221,11 +228,11 @@ struct Shown {
 
 /// A tool as a provider's models will see it, and what gets lost on the way.
 async fn schema(
-    Member { crew, row }: Member,
+    OwnedServer { user_servers, row }: OwnedServer,
     Path((_, name)): Path<(String, String)>,
     Params(asked): Params<Shown>,
 ) -> Result<Json<Value>, ApiError> {
-    let tool = tool(&crew, &row, &name).await?;
+    let tool = tool(&user_servers, &row, &name).await?;
     let view = asked.r#for.view(&[tool]);
     let left_out = view.left_out.first().map(|(_, reason)| reason);
     Ok(Json(json!({

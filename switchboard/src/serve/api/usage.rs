@@ -5,14 +5,14 @@ use axum::extract::State;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::conversation::views;
 use crate::exit::Failure;
 use crate::models::PriceTable;
 use crate::serve::app::App;
 use crate::serve::error::ApiError;
+use crate::serve::extractor::Owned;
 use crate::serve::input::{Params, User};
-use crate::serve::own::Own;
 use crate::serve::routes::Routes;
-use crate::session::shape;
 use crate::store::{Conversation, Timestamp};
 
 pub(super) fn routes() -> Routes {
@@ -31,7 +31,7 @@ async fn usage(
     User(user): User,
     Params(asked): Params<Asked>,
 ) -> Result<Json<Value>, ApiError> {
-    let conversation: Option<Conversation> = Own::maybe(&app, &user, asked.conversation).await?;
+    let conversation: Option<Conversation> = Owned::maybe(&app, &user, asked.conversation).await?;
     let conversation = conversation.map(|row| row.id);
     let since = match asked.since.as_deref() {
         None => None,
@@ -40,8 +40,8 @@ async fn usage(
         })?),
     };
     let totals = app.store.usage(&user, conversation.as_ref(), since).await?;
-    let settings = app.fleet.settings(&user).await?;
-    let mut told = shape::usage(&totals);
+    let settings = app.server_pool.settings(&user).await?;
+    let mut told = views::usage(&totals);
     if let Some(members) = told.as_object_mut() {
         let as_of = PriceTable::new(&settings)
             .map_err(Failure::from)?

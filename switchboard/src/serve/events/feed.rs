@@ -1,4 +1,4 @@
-//! Reads a user's new events once for all who read them.
+//! Reads a user's new events once for all of the user's readers.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,15 +11,15 @@ use tokio::task::AbortHandle;
 
 use super::window::{Line, Window};
 use super::{BEAT, PAGE};
-use crate::store::{Marks, Store, StoreError, UserId};
+use crate::store::{EventCursor, Store, StoreError, UserId};
 
-/// The most readers of one user at a time.
+/// Maximum number of readers per user.
 const READERS: usize = 256;
-/// So many of the latest events are kept for those who read, and so many bytes of them.
+/// Maximum number and bytes of recent events kept for readers.
 const LINES: usize = 2048;
 const BYTES: usize = 4 << 20;
 
-/// The users' feeds: a cheap clone. One lives as long as somebody reads it.
+/// The users' feeds. Cloning is cheap. A feed lives as long as it has readers.
 #[derive(Clone, Default)]
 pub(crate) struct Feeds {
     feeds: Arc<Mutex<HashMap<UserId, Weak<Feed>>>>,
@@ -34,7 +34,7 @@ pub(super) struct Feed {
 }
 
 impl Feeds {
-    /// A user's feed, which is begun if nobody reads it yet.
+    /// A user's feed, started if there is none.
     pub(super) async fn of(
         &self,
         store: &Arc<dyn Store>,
@@ -43,15 +43,15 @@ impl Feeds {
         if let Some(feed) = self.find(user) {
             return Ok(feed);
         }
-        // Marks first: what is appended from here on is heard of.
-        let marks = store.marks();
+        // EventCursor first: what is appended from here on is heard of.
+        let cursor = store.event_cursor();
         let latest = store.event_bounds(user).await?.latest;
         let mut feeds = self.feeds.lock();
-        // Somebody else may have begun it meanwhile.
+        // Another task may have started it meanwhile.
         if let Some(feed) = feeds.get(user).and_then(live) {
             return Ok(feed);
         }
-        let feed = Feed::begin(store, user, marks, latest);
+        let feed = Feed::begin(store, user, cursor, latest);
         feeds.retain(|_, feed| feed.strong_count() > 0);
         feeds.insert(user.clone(), Arc::downgrade(&feed));
         Ok(feed)
@@ -68,11 +68,11 @@ fn live(feed: &Weak<Feed>) -> Option<Arc<Feed>> {
 }
 
 impl Feed {
-    fn begin(store: &Arc<dyn Store>, user: &UserId, marks: Marks, latest: u64) -> Arc<Self> {
+    fn begin(store: &Arc<dyn Store>, user: &UserId, cursor: EventCursor, latest: u64) -> Arc<Self> {
         let (told, heard) = watch::channel(latest);
         let window = Arc::new(Mutex::new(Window::new(latest, LINES, BYTES)));
         let kept = Arc::downgrade(&window);
-        let reading = follow(kept, Arc::clone(store), user.clone(), marks, told);
+        let reading = follow(kept, Arc::clone(store), user.clone(), cursor, told);
         Arc::new(Self {
             window,
             latest: heard,
@@ -111,12 +111,12 @@ impl fmt::Debug for Feeds {
     }
 }
 
-/// Reads what is new, until nobody wants it any more or the store fails.
+/// Reads new events until there are no readers or the store fails.
 async fn follow(
     window: Weak<Mutex<Window>>,
     store: Arc<dyn Store>,
     user: UserId,
-    mut marks: Marks,
+    mut cursor: EventCursor,
     told: watch::Sender<u64>,
 ) {
     let mut latest = *told.borrow();
@@ -143,10 +143,10 @@ async fn follow(
         }
         // Another process may have written as well: that is not heard of.
         tokio::select! {
-            heard = marks.heard(&user, None) => if !heard { return },
+            heard = cursor.appended(&user, None) => if !heard { return },
             () = tokio::time::sleep(BEAT) => {}
         }
         // What came meanwhile is read together.
-        while marks.heard(&user, None).now_or_never() == Some(true) {}
+        while cursor.appended(&user, None).now_or_never() == Some(true) {}
     }
 }

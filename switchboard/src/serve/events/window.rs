@@ -46,7 +46,7 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// Begins after the latest event that there is, with room for so many lines and bytes.
+    /// Starts after the latest event, with a capacity in lines and bytes.
     pub(super) fn new(latest: u64, most_lines: usize, most_bytes: usize) -> Self {
         Self {
             after: latest,
@@ -77,7 +77,7 @@ impl Window {
         }
     }
 
-    /// At most so many of the events after this number; nothing if some of them have gone.
+    /// At most `limit` events after this number; `None` if some of them were dropped.
     pub(super) fn read(&self, after: u64, limit: usize) -> Option<Vec<Arc<Line>>> {
         if after < self.after {
             return None;
@@ -96,7 +96,7 @@ mod tests {
     /// What happens next.
     #[derive(Clone, Debug)]
     enum Step {
-        /// So many events are appended, of one of two conversations or of none.
+        /// Appends events, of one of two conversations or of none.
         Append(Vec<Option<bool>>),
         /// They are read once for all.
         Feed(usize),

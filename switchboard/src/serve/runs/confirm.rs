@@ -5,8 +5,8 @@ use mcp_jsonrpc::RawObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::conversation::{ConversationError, Turn, views};
 use crate::serve::error::ApiError;
-use crate::session::{SessionError, Turn, shape};
 use crate::store::MessageId;
 
 /// An answer to whether a call may run, as the API takes it.
@@ -44,29 +44,29 @@ pub(crate) enum Scope {
 
 impl Confirm {
     /// Gives the answer; the call's record as it is then.
-    pub(crate) async fn give(self, turn: &mut Turn<'_>) -> Result<Value, ApiError> {
+    pub(crate) async fn apply(self, turn: &mut Turn<'_>) -> Result<Value, ApiError> {
         let number = self.number;
         let answered = || {
-            let message = "this call does not wait for an answer any more";
+            let message = "this call is not waiting for an answer";
             ApiError::conflict("already_answered", message)
         };
-        if turn.ledger().answer().id != self.message {
+        if turn.recorder().answer().id != self.message {
             return Err(answered());
         }
         let shown = Consent::new(number, &self.digest);
         let decision = self.decision()?;
         match turn.answer(&shown, decision).await {
             Ok(()) => {}
-            Err(SessionError::Answer(AnswerError::NotAsked(_))) => return Err(answered()),
-            Err(SessionError::Answer(AnswerError::Superseded(now))) => {
+            Err(ConversationError::Answer(AnswerError::NotAsked(_))) => return Err(answered()),
+            Err(ConversationError::Answer(AnswerError::Superseded(now))) => {
                 return Err(superseded(turn, &now));
             }
             Err(error) => return Err(error.into()),
         }
         let records = turn.run().records();
         let record = records.iter().find(|record| record.number == number);
-        let row = record.map(|record| turn.ledger().preview(record));
-        Ok(row.map_or(Value::Null, |row| shape::call(&row, None)))
+        let row = record.map(|record| turn.recorder().preview(record));
+        Ok(row.map_or(Value::Null, |row| views::call(&row, None)))
     }
 
     fn decision(self) -> Result<Decision, ApiError> {
@@ -93,7 +93,7 @@ impl Confirm {
 fn superseded(turn: &Turn<'_>, now: &Approval) -> ApiError {
     let message = "the tool or its arguments are not what was shown";
     let asked = serde_json::to_value(now).unwrap_or(Value::Null);
-    let call = shape::call(&turn.ledger().preview(&now.record), Some(&asked));
+    let call = views::call(&turn.recorder().preview(&now.record), Some(&asked));
     ApiError::conflict("stale", message)
         .with_hint("Look at it again: `call` is what waits for an answer now.")
         .with_details(json!({ "call": call }))

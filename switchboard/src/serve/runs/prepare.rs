@@ -1,4 +1,4 @@
-//! What a conversation is driven with: its model, its tools, its rules.
+//! Preparation of a conversation's run: model, tools and policy.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,20 +6,20 @@ use std::sync::Arc;
 use agent_loop::{Agent, Mode, Policy, RunLimits};
 use serde_json::Value;
 
+use crate::conversation::{Decided, StoredOutputs};
 use crate::exit::Failure;
 use crate::models::{Choice, Tape};
-use crate::serve::fleet::Equipment;
 use crate::serve::runs::Shared;
+use crate::serve::server_pool::Equipment;
 use crate::servers::auto_approved;
-use crate::session::{Decided, StoredOutputs};
+use crate::setup::{self, Bounds, Options, RunArgs};
 use crate::store::{Assistant, Conversation, Server, UserId};
-use crate::workbench::{self, Bounds, Options, Wishes};
 
 /// What is known before any server is reached.
 pub(super) struct Plan {
     pub(super) choice: Choice,
     pub(super) assistant: Option<Assistant>,
-    wishes: Wishes,
+    run_args: RunArgs,
     mode: Mode,
     bounds: Bounds,
     settings: BTreeMap<String, Value>,
@@ -33,7 +33,7 @@ impl Plan {
         user: &UserId,
         conversation: &Conversation,
     ) -> Result<Self, Failure> {
-        let settings = shared.fleet.settings(user).await?;
+        let settings = shared.server_pool.settings(user).await?;
         let assistant = match &conversation.assistant_id {
             Some(id) => {
                 let mut all = shared.store.assistants(user).await?.into_iter();
@@ -41,20 +41,20 @@ impl Plan {
             }
             None => None,
         };
-        let mut wishes = Wishes::default();
-        wishes.resume(conversation)?;
-        if wishes.wanted.model.is_none() {
+        let mut run_args = RunArgs::default();
+        run_args.resume(conversation)?;
+        if run_args.wanted.model.is_none() {
             let of_assistant = assistant.as_ref().and_then(|it| it.model.clone());
-            wishes.wanted.model = of_assistant;
+            run_args.wanted.model = of_assistant;
         }
-        let choice = workbench::choice(&wishes.wanted, &settings).await?;
+        let choice = setup::choice(&run_args.wanted, &settings).await?;
         let choice = choice.with_mcp_mode(assistant.as_ref().and_then(|it| it.mcp_mode));
-        let mode = workbench::mode(wishes.approve, assistant.as_ref(), &settings)?;
-        let bounds = Bounds::of(&wishes, assistant.as_ref(), &settings);
+        let mode = setup::mode(run_args.approve, assistant.as_ref(), &settings)?;
+        let bounds = Bounds::of(&run_args, assistant.as_ref(), &settings);
         Ok(Self {
             choice,
             assistant,
-            wishes,
+            run_args,
             mode,
             bounds,
             settings,
@@ -62,10 +62,10 @@ impl Plan {
         })
     }
 
-    /// Keeps in a conversation what it goes on with.
+    /// Stores the options in the conversation, for resuming it.
     pub(super) fn remember(&self, conversation: &mut Conversation) {
-        let mode = workbench::mode_name(self.mode);
-        Options::new(&self.wishes, &self.choice, &mode, &self.bounds).keep(conversation);
+        let mode = setup::mode_name(self.mode);
+        Options::new(&self.run_args, &self.choice, &mode, &self.bounds).keep(conversation);
     }
 
     /// The judge and the bounds.
@@ -75,8 +75,8 @@ impl Plan {
         servers: &[Server],
         conversation: &Conversation,
     ) -> Result<(Policy, RunLimits), Failure> {
-        let crew = shared.fleet.crew(&self.user);
-        let manager = crew.manager();
+        let user_servers = shared.server_pool.user_servers(&self.user);
+        let manager = user_servers.manager();
         let seen = servers.iter().flat_map(|row| auto_approved(row, manager));
         shared.store.commit(seen.collect()).await?;
         let decided = Decided::read(&*shared.store, &self.user).await?;
@@ -88,8 +88,8 @@ impl Plan {
     pub(super) async fn equip(&self, shared: &Shared) -> Result<Equipment, Failure> {
         let assistant = self.assistant.as_ref();
         shared
-            .fleet
-            .equip(&self.user, &self.wishes, assistant, &self.choice)
+            .server_pool
+            .equip(&self.user, &self.run_args, assistant, &self.choice)
             .await
     }
 
@@ -103,8 +103,7 @@ impl Plan {
         let is_ours = self.choice.provider.is_demo() && self.choice.base_url.is_none();
         let demo = is_ours.then_some(&*shared.demo);
         let tools = Arc::clone(&equipment.tools);
-        let agent =
-            workbench::agent(&self.choice, demo, tools, &Tape::None, &self.settings).await?;
+        let agent = setup::agent(&self.choice, demo, tools, &Tape::None, &self.settings).await?;
         let outputs = StoredOutputs::new(Arc::clone(&shared.store), conversation.id.clone());
         let selection = equipment.selection.clone();
         let agent = agent.with_store(outputs).with_selection(selection);

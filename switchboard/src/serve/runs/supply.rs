@@ -4,8 +4,8 @@ use mcp_client::Parked;
 use mcp_jsonrpc::model::{ElicitAction, ElicitParams, ElicitResult, FormSchema, InputRequest};
 use serde_json::{Value, json};
 
+use crate::conversation::{Turn, views};
 use crate::serve::error::ApiError;
-use crate::session::{Turn, shape};
 use crate::store::{PendingId, Store};
 
 /// Gives the answer. The call goes on when all its questions are answered: whether it does.
@@ -16,11 +16,11 @@ pub(super) async fn supply(
     result: ElicitResult,
 ) -> Result<bool, ApiError> {
     let answered = || ApiError::conflict("already_answered", "this question was answered already");
-    let number = turn.ledger().asked_about(question).ok_or_else(answered)?;
+    let number = turn.recorder().asked_about(question).ok_or_else(answered)?;
     let row = store.question(question).await?.ok_or_else(answered)?;
     let parked: Result<Parked, _> = serde_json::from_value(row.payload);
     let mut parked = parked.map_err(|_| answered())?;
-    let (key, _) = shape::first_question(&parked).ok_or_else(answered)?;
+    let (key, _) = views::first_question(&parked).ok_or_else(answered)?;
     let form = match parked.questions.get(&key) {
         Some(InputRequest::Elicitation(asked)) => match &asked.params {
             ElicitParams::Form(form) => Some(&form.requested_schema),
@@ -31,7 +31,7 @@ pub(super) async fn supply(
     let result = check(form, result)?;
     let unfit = |error: serde_json::Error| ApiError::unfit(error.to_string());
     parked.answers.set(&key, &result).map_err(unfit)?;
-    if shape::first_question(&parked).is_some() {
+    if views::first_question(&parked).is_some() {
         turn.supply_one(number, &parked).await?;
         return Ok(false);
     }

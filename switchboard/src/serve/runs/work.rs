@@ -7,47 +7,47 @@ use agent_loop::RunEvent;
 use axum::http::StatusCode;
 use tokio::sync::mpsc;
 
+use crate::conversation::{ConversationError, DurableConversation, Model, Turn};
 use crate::exit::Failure;
 use crate::serve::app;
 use crate::serve::error::ApiError;
-use crate::serve::fleet::Equipment;
 use crate::serve::runs::Shared;
-use crate::serve::runs::order::{Order, Reply, Said};
+use crate::serve::runs::command::{Command, Reply, Said};
 use crate::serve::runs::prepare::Plan;
 use crate::serve::runs::supply::supply;
-use crate::session::{Model, SessionError, Talk, Turn};
+use crate::serve::server_pool::Equipment;
 use crate::store::{ConversationId, UserId};
 
-/// Does what is ordered, drives what there is to drive, and ends when there is nothing to do.
+/// Handles commands, drives the answer, and ends when there is nothing to do.
 pub(super) async fn work(
     shared: Arc<Shared>,
     user: UserId,
     id: ConversationId,
-    mut orders: mpsc::Receiver<Order>,
+    mut commands: mpsc::Receiver<Command>,
 ) {
     // It is never closed.
     let _turn = shared.gate.acquire().await;
-    let loaded = Talk::load_watched(Arc::clone(&shared.store), &user, &id).await;
+    let loaded = DurableConversation::load_watched(Arc::clone(&shared.store), &user, &id).await;
     let mut task = match loaded {
-        Ok(talk) => Task {
+        Ok(durable) => Task {
             shared: Arc::clone(&shared),
             user,
-            talk,
+            durable,
         },
         Err(error) => {
             let error = ApiError::from(error);
-            while let Some(order) = shared.next(&id, &mut orders) {
-                order.refuse(error.clone());
+            while let Some(command) = shared.next(&id, &mut commands) {
+                command.refuse(error.clone());
             }
             return;
         }
     };
-    while let Some(order) = shared.next(&id, &mut orders) {
-        if let Err(error) = task.obey(order, &mut orders).await {
-            // What is in memory is not what is stored: whoever comes next loads it again.
+    while let Some(command) = shared.next(&id, &mut commands) {
+        if let Err(error) = task.obey(command, &mut commands).await {
+            // Memory and store differ: the next command loads the conversation again.
             task.rescue(&error).await;
-            while let Some(order) = shared.next(&id, &mut orders) {
-                order.refuse(error.clone());
+            while let Some(command) = shared.next(&id, &mut commands) {
+                command.refuse(error.clone());
             }
             return;
         }
@@ -57,59 +57,59 @@ pub(super) async fn work(
 struct Task {
     shared: Arc<Shared>,
     user: UserId,
-    talk: Talk,
+    durable: DurableConversation,
 }
 
 impl Task {
-    /// Does what is ordered while nothing is driven. An error means that the conversation must be
+    /// Handles a command while no answer is driven. An error means that the conversation must be
     /// loaded again.
     async fn obey(
         &mut self,
-        order: Order,
-        orders: &mut mpsc::Receiver<Order>,
+        command: Command,
+        commands: &mut mpsc::Receiver<Command>,
     ) -> Result<(), ApiError> {
-        match order {
-            Order::Say { content, reply } => self.say(&content, reply, orders).await,
-            Order::Confirm { .. } | Order::Supply { .. } => {
-                if !self.talk.is_open() {
+        match command {
+            Command::Say { content, reply } => self.say(&content, reply, commands).await,
+            Command::Confirm { .. } | Command::Supply { .. } => {
+                if !self.durable.is_open() {
                     let message = "nothing waits for an answer any more";
-                    order.refuse(ApiError::conflict("already_answered", message));
+                    command.refuse(ApiError::conflict("already_answered", message));
                     return Ok(());
                 }
-                self.drive(VecDeque::from([order]), orders).await
+                self.drive(VecDeque::from([command]), commands).await
             }
-            Order::Ask { .. } | Order::Settle { .. } | Order::Notice { .. } => {
+            Command::Ask { .. } | Command::Settle { .. } | Command::Notice { .. } => {
                 let message = "no call runs in this conversation any more";
-                order.refuse(ApiError::conflict("already_answered", message));
+                command.refuse(ApiError::conflict("already_answered", message));
                 Ok(())
             }
-            Order::Cancel { reply } => {
-                let ended = match self.talk.is_open() {
-                    true => self.talk.cancel().await,
+            Command::Cancel { reply } => {
+                let ended = match self.durable.is_open() {
+                    true => self.durable.cancel().await,
                     false => Ok(()),
                 };
                 answer(reply, ended)
             }
-            Order::Continue { reply } => {
+            Command::Continue { reply } => {
                 if let Some(error) = self.cannot_continue() {
                     let _ = reply.send(Err(error));
                     return Ok(());
                 }
-                let begun = self.talk.proceed().await;
+                let begun = self.durable.proceed().await;
                 if begun.is_err() {
                     return answer(reply, begun);
                 }
                 let _ = reply.send(Ok(()));
-                self.drive(VecDeque::new(), orders).await
+                self.drive(VecDeque::new(), commands).await
             }
-            Order::Edit { edit, reply } => {
-                let edited = self.talk.edit(|row| edit.make(row)).await;
-                let row = self.talk.conversation().clone();
+            Command::Edit { edit, reply } => {
+                let edited = self.durable.edit(|row| edit.make(row)).await;
+                let row = self.durable.conversation().clone();
                 answer(reply, edited.map(|()| Box::new(row)))
             }
-            Order::Recover { reply } => {
-                let ended = match self.talk.is_cut_off() {
-                    true => self.talk.interrupt().await,
+            Command::Recover { reply } => {
+                let ended = match self.durable.is_cut_off() {
+                    true => self.durable.interrupt().await,
                     false => Ok(()),
                 };
                 answer(reply, ended)
@@ -121,9 +121,9 @@ impl Task {
         &mut self,
         content: &str,
         reply: Reply<Box<Said>>,
-        orders: &mut mpsc::Receiver<Order>,
+        commands: &mut mpsc::Receiver<Command>,
     ) -> Result<(), ApiError> {
-        if self.talk.is_open() && self.talk.ledger().waiting() > 0 {
+        if self.durable.is_open() && self.durable.recorder().waiting() > 0 {
             let _ = reply.send(Err(running()));
             return Ok(());
         }
@@ -136,45 +136,45 @@ impl Task {
             }
         };
         let system = plan.assistant.as_ref().and_then(|it| it.system.clone());
-        self.talk.instruct(system.as_deref());
-        self.talk.remember(|row| plan.remember(row));
-        let said = match self.talk.ask(content).await {
+        self.durable.instruct(system.as_deref());
+        self.durable.remember(|row| plan.remember(row));
+        let said = match self.durable.ask(content).await {
             Ok(said) => said,
             Err(error) => return answer(reply, Err(error)),
         };
-        let ledger = self.talk.ledger();
-        let (begun, run) = (ledger.answer().clone(), ledger.run_id().clone());
+        let recorder = self.durable.recorder();
+        let (begun, run) = (recorder.answer().clone(), recorder.run_id().clone());
         let said = Said {
             said,
             answer: begun,
             run,
         };
         let _ = reply.send(Ok(Box::new(said)));
-        self.drive_with(plan, VecDeque::new(), orders).await
+        self.drive_with(plan, VecDeque::new(), commands).await
     }
 
     fn cannot_continue(&self) -> Option<ApiError> {
-        if self.talk.run().conversation().turns().is_empty() {
+        if self.durable.run().conversation().turns().is_empty() {
             return Some(ApiError::conflict(
                 "nothing_to_continue",
                 "nothing was said yet",
             ));
         }
-        (self.talk.ledger().waiting() > 0).then(running)
+        (self.durable.recorder().waiting() > 0).then(running)
     }
 
     async fn plan(&self) -> Result<Plan, Failure> {
-        Plan::make(&self.shared, &self.user, self.talk.conversation()).await
+        Plan::make(&self.shared, &self.user, self.durable.conversation()).await
     }
 
-    /// Drives the answer until it is over or waits for people.
+    /// Drives the answer until it is over or waits for the user.
     async fn drive(
         &mut self,
-        first: VecDeque<Order>,
-        orders: &mut mpsc::Receiver<Order>,
+        first: VecDeque<Command>,
+        commands: &mut mpsc::Receiver<Command>,
     ) -> Result<(), ApiError> {
         match self.plan().await {
-            Ok(plan) => self.drive_with(plan, first, orders).await,
+            Ok(plan) => self.drive_with(plan, first, commands).await,
             Err(failure) => self.fail(failure, first).await,
         }
     }
@@ -182,11 +182,11 @@ impl Task {
     async fn drive_with(
         &mut self,
         plan: Plan,
-        first: VecDeque<Order>,
-        orders: &mut mpsc::Receiver<Order>,
+        first: VecDeque<Command>,
+        commands: &mut mpsc::Receiver<Command>,
     ) -> Result<(), ApiError> {
         let shared = Arc::clone(&self.shared);
-        let conversation = self.talk.conversation().clone();
+        let conversation = self.durable.conversation().clone();
         let equipment = match plan.equip(&shared).await {
             Ok(equipment) => equipment,
             Err(failure) => return self.fail(failure, first).await,
@@ -209,13 +209,13 @@ impl Task {
             Ok(governance) => governance,
             Err(error) => return Err(refuse(first, error.into())),
         };
-        self.talk.govern(policy, limits);
+        self.durable.govern(policy, limits);
         let name = plan.choice.name();
         let model = Model {
             name: &name,
             servers,
         };
-        let mut turn = self.talk.turn(&agent, model);
+        let mut turn = self.durable.turn(&agent, model);
         for notice in &equipment.notices {
             if let Err(error) = turn.notice(notice).await {
                 return Err(refuse(first, error.into()));
@@ -227,16 +227,16 @@ impl Task {
             first,
             stops: Vec::new(),
         };
-        let driven = driving.drive(orders).await;
+        let driven = driving.drive(commands).await;
         driving.end(&driven);
         driven
     }
 
     /// A server that is to run a call now and offers nothing at all.
-    async fn absent(&self, equipment: &Equipment, first: &VecDeque<Order>) -> Option<String> {
-        let approved: Vec<_> = first.iter().filter_map(Order::approves).collect();
+    async fn absent(&self, equipment: &Equipment, first: &VecDeque<Command>) -> Option<String> {
+        let approved: Vec<_> = first.iter().filter_map(Command::approves).collect();
         let tools = equipment.tools.tools().await;
-        let waiting = self.talk.run().approvals().into_iter();
+        let waiting = self.durable.run().approvals().into_iter();
         waiting
             .filter(|it| approved.contains(&it.record.number))
             .filter(|it| !it.is_built_in())
@@ -244,28 +244,28 @@ impl Task {
             .find(|server| !tools.iter().any(|tool| tool.server == *server))
     }
 
-    /// An answer whose next step could not be stored is over, unless somebody else drives it.
+    /// An answer whose next step could not be stored ends, unless another process drives it.
     async fn rescue(self, error: &ApiError) {
         if error.is_overtaken() {
             return;
         }
-        let (store, id) = (&self.shared.store, &self.talk.conversation().id);
-        let loaded = Talk::load_watched(Arc::clone(store), &self.user, id).await;
-        if let Ok(mut talk) = loaded
-            && talk.is_cut_off()
+        let (store, id) = (&self.shared.store, &self.durable.conversation().id);
+        let loaded = DurableConversation::load_watched(Arc::clone(store), &self.user, id).await;
+        if let Ok(mut durable) = loaded
+            && durable.is_cut_off()
         {
             // If that cannot be stored either, the next start sees to it.
-            let _ = talk.fail(error.to_string()).await;
+            let _ = durable.fail(error.to_string()).await;
         }
     }
 
-    /// The model cannot be asked: orders that wait for that are refused, and an answer that waits
-    /// for nobody is over.
-    async fn fail(&mut self, failure: Failure, first: VecDeque<Order>) -> Result<(), ApiError> {
+    /// The model is unavailable: queued commands are rejected, and an answer that waits for no user
+    /// ends.
+    async fn fail(&mut self, failure: Failure, first: VecDeque<Command>) -> Result<(), ApiError> {
         let message = failure.chain();
         let error = ApiError::from(failure);
-        if self.talk.is_cut_off() {
-            self.talk.fail(message).await?;
+        if self.durable.is_cut_off() {
+            self.durable.fail(message).await?;
         }
         refuse(first, error);
         Ok(())
@@ -276,27 +276,27 @@ impl Task {
 struct Driving<'t> {
     shared: &'t Shared,
     turn: Turn<'t>,
-    /// Orders that came before it was driven.
-    first: VecDeque<Order>,
-    /// Who wants to know that it has stopped.
+    /// Commands that came before it was driven.
+    first: VecDeque<Command>,
+    /// Callers waiting for it to stop.
     stops: Vec<Reply<()>>,
 }
 
 impl Driving<'_> {
-    async fn drive(&mut self, orders: &mut mpsc::Receiver<Order>) -> Result<(), ApiError> {
+    async fn drive(&mut self, commands: &mut mpsc::Receiver<Command>) -> Result<(), ApiError> {
         let mut closing = self.shared.closing.clone();
         // Answers can be taken once the tools are known: with the first event they are.
         let (mut begun, mut waits, mut closed) = (false, false, false);
         loop {
-            if waits && self.first.is_empty() && orders.is_empty() {
+            if waits && self.first.is_empty() && commands.is_empty() {
                 return Ok(());
             }
             tokio::select! {
                 biased;
-                // What happened before an order is stored and announced before it.
-                order = next(&mut self.first, orders), if begun && !self.turn.has_queued() => {
-                    // What an order shows to be different now is stored and announced as well.
-                    waits &= !self.obey(order).await? && !self.turn.has_queued();
+                // Events that precede a command are stored and announced first.
+                command = next(&mut self.first, commands), if begun && !self.turn.has_queued() => {
+                    // Changes revealed by a command are stored and announced as well.
+                    waits &= !self.obey(command).await? && !self.turn.has_queued();
                     continue;
                 }
                 () = app::closed(&mut closing), if !closed => {
@@ -319,14 +319,14 @@ impl Driving<'_> {
         }
     }
 
-    /// Does what is ordered meanwhile. True if something may happen because of it.
-    async fn obey(&mut self, order: Order) -> Result<bool, ApiError> {
-        match order {
-            Order::Confirm { confirm, reply } => {
-                let given = confirm.give(&mut self.turn).await;
+    /// Handles a command meanwhile. Returns whether it may lead to new events.
+    async fn obey(&mut self, command: Command) -> Result<bool, ApiError> {
+        match command {
+            Command::Confirm { confirm, reply } => {
+                let given = confirm.apply(&mut self.turn).await;
                 tell(reply, given)
             }
-            Order::Supply {
+            Command::Supply {
                 question,
                 result,
                 reply,
@@ -336,11 +336,11 @@ impl Driving<'_> {
                 let goes_on = !matches!(given, Ok(false));
                 Ok(tell(reply, given.map(drop))? && goes_on)
             }
-            Order::Ask { question, reply } => {
+            Command::Ask { question, reply } => {
                 let asked = self.turn.ask(*question).await;
                 tell(reply, counts(asked)).map(|_| false)
             }
-            Order::Settle {
+            Command::Settle {
                 question,
                 answer,
                 reply,
@@ -348,28 +348,28 @@ impl Driving<'_> {
                 let settled = self.turn.settle(&question, answer).await;
                 tell(reply, counts(settled)).map(|_| false)
             }
-            Order::Notice { message, reply } => {
+            Command::Notice { message, reply } => {
                 let told = self.turn.notice(&message).await;
                 tell(reply, told.map_err(ApiError::from)).map(|_| false)
             }
-            Order::Cancel { reply } => {
+            Command::Cancel { reply } => {
                 self.turn.cancel();
                 self.stops.push(reply);
                 Ok(true)
             }
-            Order::Edit { edit, reply } => {
+            Command::Edit { edit, reply } => {
                 let edited = self.turn.edit(|row| edit.make(row)).await;
-                let row = self.turn.ledger().conversation().clone();
+                let row = self.turn.recorder().conversation().clone();
                 let edited = edited.map(|()| Box::new(row));
                 tell(reply, edited.map_err(ApiError::from))?;
                 Ok(false)
             }
-            Order::Recover { reply } => {
+            Command::Recover { reply } => {
                 let _ = reply.send(Ok(()));
                 Ok(false)
             }
-            order @ (Order::Say { .. } | Order::Continue { .. }) => {
-                order.refuse(running());
+            command @ (Command::Say { .. } | Command::Continue { .. }) => {
+                command.refuse(running());
                 Ok(false)
             }
         }
@@ -385,14 +385,14 @@ impl Driving<'_> {
     }
 }
 
-/// Orders that came early, then those that come. Cancel safe.
-async fn next(first: &mut VecDeque<Order>, orders: &mut mpsc::Receiver<Order>) -> Order {
-    if let Some(order) = first.pop_front() {
-        return order;
+/// The next command: queued ones first. Cancel safe.
+async fn next(first: &mut VecDeque<Command>, commands: &mut mpsc::Receiver<Command>) -> Command {
+    if let Some(command) = first.pop_front() {
+        return command;
     }
-    match orders.recv().await {
-        Some(order) => order,
-        // Whoever could give orders has gone: there will be none.
+    match commands.recv().await {
+        Some(command) => command,
+        // All senders are gone.
         None => std::future::pending().await,
     }
 }
@@ -408,10 +408,10 @@ fn tell<T>(reply: Reply<T>, given: Result<T, ApiError>) -> Result<bool, ApiError
     told
 }
 
-fn answer<T>(reply: Reply<T>, done: Result<T, SessionError>) -> Result<(), ApiError> {
+fn answer<T>(reply: Reply<T>, done: Result<T, ConversationError>) -> Result<(), ApiError> {
     match done {
         Ok(done) => {
-            // Whoever asked may have gone away.
+            // The caller may be gone.
             let _ = reply.send(Ok(done));
             Ok(())
         }
@@ -423,16 +423,16 @@ fn answer<T>(reply: Reply<T>, done: Result<T, SessionError>) -> Result<(), ApiEr
     }
 }
 
-/// Orders that are not done, for this reason.
-fn refuse(orders: VecDeque<Order>, error: ApiError) -> ApiError {
-    orders
+/// Rejects queued commands with this error.
+fn refuse(commands: VecDeque<Command>, error: ApiError) -> ApiError {
+    commands
         .into_iter()
-        .for_each(|order| order.refuse(error.clone()));
+        .for_each(|command| command.refuse(error.clone()));
     error
 }
 
 /// Whether a question was still there to be asked or settled.
-fn counts(done: Result<bool, SessionError>) -> Result<(), ApiError> {
+fn counts(done: Result<bool, ConversationError>) -> Result<(), ApiError> {
     match done? {
         true => Ok(()),
         false => Err(answered()),

@@ -11,7 +11,7 @@ use crate::store::{
 
 type Outcome = Result<(), StoreError>;
 
-fn talk(title: &str) -> Conversation {
+fn conversation(title: &str) -> Conversation {
     Conversation::new(UserId::local(), title)
 }
 
@@ -26,32 +26,40 @@ fn put(message: &Message) -> Change {
 }
 
 pub(super) async fn a_commit_is_made_whole_or_not_at_all(store: &dyn Store) -> Outcome {
-    let talk = talk("talk");
+    let conversation = conversation("conversation");
     let nowhere = said(&ConversationId::fresh(), 1, "hello?");
     let changes = vec![
-        Change::PutConversation(talk.clone()),
-        put(&said(&talk.id, 1, "hello")),
+        Change::PutConversation(conversation.clone()),
+        put(&said(&conversation.id, 1, "hello")),
         Change::PutSetting(Setting::new(UserId::local(), "model", "demo")),
         put(&nowhere),
     ];
     fails!(store, changes, StoreError::Missing { .. });
-    assert_eq!(store.conversation(&UserId::local(), &talk.id).await?, None);
-    assert_eq!(store.messages(&talk.id, Span::Last(9)).await?, []);
+    assert_eq!(
+        store
+            .conversation(&UserId::local(), &conversation.id)
+            .await?,
+        None
+    );
+    assert_eq!(store.messages(&conversation.id, Span::Last(9)).await?, []);
     assert_eq!(store.settings(&UserId::local()).await?, []);
     Ok(())
 }
 
 /// Pending, decided, invoked, answered, all in one message.
 pub(super) async fn an_answer_is_one_message_with_all_its_calls(store: &dyn Store) -> Outcome {
-    let talk = talk("talk");
-    let mut answer = Message::new(talk.id.clone(), 1, Role::Assistant);
+    let conversation = conversation("conversation");
+    let mut answer = Message::new(conversation.id.clone(), 1, Role::Assistant);
     let mut first = ToolCall::new(answer.id.clone(), "call_b", "write");
     first.arguments = json!({"path": "/tmp/x", "mode": 420});
     first.server_name = "files".to_owned();
     first.display_name = "mcp__files__write".to_owned();
     answer.tool_calls.push(first.clone());
     store
-        .commit(vec![Change::PutConversation(talk.clone()), put(&answer)])
+        .commit(vec![
+            Change::PutConversation(conversation.clone()),
+            put(&answer),
+        ])
         .await?;
     for status in [CallStatus::Invoking, CallStatus::Done] {
         first.status = status;
@@ -87,26 +95,35 @@ pub(super) async fn an_answer_is_one_message_with_all_its_calls(store: &dyn Stor
     answer.provider_raw = Some(r#"[{"role": "assistant", "n": 1.50}]"#.to_owned());
     answer.finish = Some("done".to_owned());
     store.commit(vec![put(&answer)]).await?;
-    assert_eq!(store.messages(&talk.id, Span::Last(9)).await?, [answer]);
+    assert_eq!(
+        store.messages(&conversation.id, Span::Last(9)).await?,
+        [answer]
+    );
     Ok(())
 }
 
 pub(super) async fn a_number_is_given_to_one_message(store: &dyn Store) -> Outcome {
-    let talk = talk("talk");
-    let first = said(&talk.id, 1, "one");
+    let conversation = conversation("conversation");
+    let first = said(&conversation.id, 1, "one");
     store
-        .commit(vec![Change::PutConversation(talk.clone()), put(&first)])
+        .commit(vec![
+            Change::PutConversation(conversation.clone()),
+            put(&first),
+        ])
         .await?;
-    let late = said(&talk.id, 1, "also one");
+    let late = said(&conversation.id, 1, "also one");
     fails!(store, vec![put(&late)], StoreError::Conflict { .. });
-    assert_eq!(store.messages(&talk.id, Span::Last(9)).await?, [first]);
+    assert_eq!(
+        store.messages(&conversation.id, Span::Last(9)).await?,
+        [first]
+    );
     Ok(())
 }
 
 pub(super) async fn messages_are_read_page_by_page(store: &dyn Store) -> Outcome {
-    let talk = talk("talk");
-    let mut changes = vec![Change::PutConversation(talk.clone())];
-    changes.extend((1..=10).map(|seq| put(&said(&talk.id, seq, "…"))));
+    let conversation = conversation("conversation");
+    let mut changes = vec![Change::PutConversation(conversation.clone())];
+    changes.extend((1..=10).map(|seq| put(&said(&conversation.id, seq, "…"))));
     store.commit(changes).await?;
     for (span, want) in [
         (Span::Last(3), 8..=10),
@@ -116,7 +133,7 @@ pub(super) async fn messages_are_read_page_by_page(store: &dyn Store) -> Outcome
         (Span::From(9, 5), 9..=10),
         (Span::From(0, 2), 1..=2),
     ] {
-        let page = store.messages(&talk.id, span).await?;
+        let page = store.messages(&conversation.id, span).await?;
         assert!(page.iter().map(|message| message.seq).eq(want), "{span:?}");
     }
     Ok(())
@@ -125,12 +142,17 @@ pub(super) async fn messages_are_read_page_by_page(store: &dyn Store) -> Outcome
 pub(super) async fn conversations_come_by_use(store: &dyn Store) -> Outcome {
     let user = UserId::local();
     for (title, used) in [("old", 1), ("new", 3), ("middle", 2), ("old too", 1)] {
-        let mut talk = talk(title);
-        talk.updated_at = Timestamp::from_millis(used);
-        store.commit(vec![Change::PutConversation(talk)]).await?;
+        let mut conversation = conversation(title);
+        conversation.updated_at = Timestamp::from_millis(used);
+        store
+            .commit(vec![Change::PutConversation(conversation)])
+            .await?;
     }
     let all = store.conversations(&user, None, 9).await?;
-    let titles: Vec<_> = all.iter().map(|talk| talk.title.as_str()).collect();
+    let titles: Vec<_> = all
+        .iter()
+        .map(|conversation| conversation.title.as_str())
+        .collect();
     assert_eq!(titles, ["old too", "middle", "new", "old"]);
     let mut paged = store.conversations(&user, None, 1).await?;
     while let Some(next) = store.conversations(&user, paged.last(), 1).await?.pop() {
@@ -141,43 +163,52 @@ pub(super) async fn conversations_come_by_use(store: &dyn Store) -> Outcome {
 }
 
 pub(super) async fn blobs_belong_to_a_conversation(store: &dyn Store) -> Outcome {
-    let (talk, other) = (talk("talk"), talk("other"));
-    let blob = Blob::new(talk.id.clone(), "image/png", vec![0, 159, 146, 150]);
+    let (conversation, other) = (conversation("conversation"), conversation("other"));
+    let blob = Blob::new(conversation.id.clone(), "image/png", vec![0, 159, 146, 150]);
     let changes = vec![
-        Change::PutConversation(talk.clone()),
+        Change::PutConversation(conversation.clone()),
         Change::PutConversation(other.clone()),
         Change::PutBlob(blob.clone()),
     ];
     store.commit(changes).await?;
-    assert_eq!(store.blob(&talk.id, &blob.id).await?.as_ref(), Some(&blob));
+    assert_eq!(
+        store.blob(&conversation.id, &blob.id).await?.as_ref(),
+        Some(&blob)
+    );
     assert_eq!(store.blob(&other.id, &blob.id).await?, None);
-    assert_eq!(store.blob(&talk.id, &BlobId::fresh()).await?, None);
+    assert_eq!(store.blob(&conversation.id, &BlobId::fresh()).await?, None);
     Ok(())
 }
 
 pub(super) async fn a_conversation_goes_whole_but_its_usage_stays(store: &dyn Store) -> Outcome {
     let user = UserId::local();
-    let (talk, mut fork) = (talk("talk"), talk("fork"));
-    fork.parent = Some(talk.id.clone());
-    let blob = Blob::new(talk.id.clone(), "text/plain", vec![1]);
-    let mut message = Message::new(talk.id.clone(), 1, Role::Assistant);
+    let (conversation, mut fork) = (conversation("conversation"), conversation("fork"));
+    fork.parent = Some(conversation.id.clone());
+    let blob = Blob::new(conversation.id.clone(), "text/plain", vec![1]);
+    let mut message = Message::new(conversation.id.clone(), 1, Role::Assistant);
     let mut call = ToolCall::new(message.id.clone(), "call_1", "big");
     call.result_blob = Some(blob.id.clone());
     message.tool_calls.push(call);
-    let mut question = Pending::new(talk.id.clone(), PendingKind::Approval, json!({}));
+    let mut question = Pending::new(conversation.id.clone(), PendingKind::Approval, json!({}));
     question.message_id = Some(message.id.clone());
     let mut rule = Rule::new(user.clone(), RuleScope::Conversation, Decision::Allow);
-    rule.conversation_id = Some(talk.id.clone());
-    let run = Run::new(talk.id.clone(), "{}");
-    let usage = Usage::new(user.clone(), talk.id.clone(), RunId::fresh(), 1, "demo");
+    rule.conversation_id = Some(conversation.id.clone());
+    let run = Run::new(conversation.id.clone(), "{}");
+    let usage = Usage::new(
+        user.clone(),
+        conversation.id.clone(),
+        RunId::fresh(),
+        1,
+        "demo",
+    );
     let event = NewEvent::new(
         user.clone(),
-        Some(talk.id.clone()),
+        Some(conversation.id.clone()),
         "message.created",
         json!(1),
     );
     let changes = vec![
-        Change::PutConversation(talk.clone()),
+        Change::PutConversation(conversation.clone()),
         Change::PutConversation(fork.clone()),
         Change::PutBlob(blob.clone()),
         Change::PutMessage(Box::new(message.clone())),
@@ -188,16 +219,22 @@ pub(super) async fn a_conversation_goes_whole_but_its_usage_stays(store: &dyn St
         Change::AppendEvent(event),
     ];
     store.commit(changes).await?;
-    let gone = Change::DeleteConversation(user.clone(), talk.id.clone());
+    let gone = Change::DeleteConversation(user.clone(), conversation.id.clone());
     store.commit(vec![gone]).await?;
     assert_eq!(store.message(&message.id).await?, None);
-    assert_eq!(store.blob(&talk.id, &blob.id).await?, None);
+    assert_eq!(store.blob(&conversation.id, &blob.id).await?, None);
     assert_eq!(store.question(&question.id).await?, None);
     assert_eq!(store.rules(&user).await?, []);
-    assert_eq!(store.latest_run(&talk.id).await?, None);
+    assert_eq!(store.latest_run(&conversation.id).await?, None);
     assert_eq!(store.unfinished(&user).await?, []);
     assert_eq!(store.events(&user, None, 0, 9).await?, []);
-    assert_eq!(store.usage(&user, Some(&talk.id), None).await?.len(), 1);
+    assert_eq!(
+        store
+            .usage(&user, Some(&conversation.id), None)
+            .await?
+            .len(),
+        1
+    );
     fork.parent = None;
     assert_eq!(store.conversations(&user, None, 9).await?, [fork]);
     Ok(())
@@ -218,10 +255,10 @@ pub(super) async fn what_could_not_be_read_is_not_written(store: &dyn Store) -> 
     Ok(())
 }
 
-/// Whoever drives a conversation may know it from before its assistant and its parent were removed.
+/// A driver may hold a row from before its assistant and parent were removed.
 pub(super) async fn a_conversation_outlives_what_it_names(store: &dyn Store) -> Outcome {
     let user = UserId::local();
-    let (parent, mut copy) = (talk("parent"), talk("copy"));
+    let (parent, mut copy) = (conversation("parent"), conversation("copy"));
     let assistant = Assistant::new(user.clone(), "assistant");
     copy.parent = Some(parent.id.clone());
     copy.assistant_id = Some(assistant.id.clone());

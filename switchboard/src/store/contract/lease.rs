@@ -10,24 +10,26 @@ use crate::store::{
 
 type Outcome = Result<(), StoreError>;
 
-async fn talk(store: &dyn Store) -> Result<ConversationId, StoreError> {
-    let talk = Conversation::new(UserId::local(), "talk");
-    let id = talk.id.clone();
-    store.commit(vec![Change::PutConversation(talk)]).await?;
+async fn conversation(store: &dyn Store) -> Result<ConversationId, StoreError> {
+    let conversation = Conversation::new(UserId::local(), "conversation");
+    let id = conversation.id.clone();
+    store
+        .commit(vec![Change::PutConversation(conversation)])
+        .await?;
     Ok(id)
 }
 
 /// A driver in a process of its own.
 struct Driver {
-    talk: ConversationId,
+    conversation: ConversationId,
     holder: HolderId,
     lease: LeaseId,
 }
 
 impl Driver {
-    fn of(talk: &ConversationId) -> Self {
+    fn of(conversation: &ConversationId) -> Self {
         Self {
-            talk: talk.clone(),
+            conversation: conversation.clone(),
             holder: HolderId::fresh(),
             lease: LeaseId::fresh(),
         }
@@ -39,7 +41,7 @@ impl Driver {
 
     fn acquire_for(&self, timeout: Duration, known: Option<(RunId, u64)>) -> Vec<Change> {
         vec![Change::AcquireLease {
-            conversation: self.talk.clone(),
+            conversation: self.conversation.clone(),
             id: self.lease.clone(),
             holder: self.holder.clone(),
             timeout,
@@ -50,12 +52,15 @@ impl Driver {
     fn write(&self, value: &str) -> Vec<Change> {
         vec![
             Change::PutSetting(Setting::new(UserId::local(), "model", value)),
-            Change::RenewLease(self.talk.clone(), self.lease.clone()),
+            Change::RenewLease(self.conversation.clone(), self.lease.clone()),
         ]
     }
 
     fn release(&self) -> Vec<Change> {
-        vec![Change::ReleaseLease(self.talk.clone(), self.lease.clone())]
+        vec![Change::ReleaseLease(
+            self.conversation.clone(),
+            self.lease.clone(),
+        )]
     }
 }
 
@@ -68,8 +73,8 @@ async fn written(store: &dyn Store) -> Result<Option<String>, StoreError> {
 pub(super) async fn a_lease_has_one_holder_and_its_loser_writes_nothing(
     store: &dyn Store,
 ) -> Outcome {
-    let talk = talk(store).await?;
-    let (first, second) = (Driver::of(&talk), Driver::of(&talk));
+    let conversation = conversation(store).await?;
+    let (first, second) = (Driver::of(&conversation), Driver::of(&conversation));
     store.commit(first.acquire(LEASE_TIMEOUT)).await?;
     store.commit(first.write("first")).await?;
     fails!(store, second.acquire(LEASE_TIMEOUT), StoreError::Leased);
@@ -88,8 +93,8 @@ pub(super) async fn a_lease_has_one_holder_and_its_loser_writes_nothing(
 }
 
 pub(super) async fn a_holder_that_does_not_renew_loses_its_lease(store: &dyn Store) -> Outcome {
-    let talk = talk(store).await?;
-    let (first, second) = (Driver::of(&talk), Driver::of(&talk));
+    let conversation = conversation(store).await?;
+    let (first, second) = (Driver::of(&conversation), Driver::of(&conversation));
     let at_once = Duration::ZERO;
     store.commit(first.acquire(LEASE_TIMEOUT)).await?;
     fails!(store, second.acquire(at_once), StoreError::Leased);
@@ -104,8 +109,8 @@ pub(super) async fn a_holder_that_does_not_renew_loses_its_lease(store: &dyn Sto
 }
 
 pub(super) async fn a_process_replaces_its_own_lease(store: &dyn Store) -> Outcome {
-    let talk = talk(store).await?;
-    let (first, mut second) = (Driver::of(&talk), Driver::of(&talk));
+    let conversation = conversation(store).await?;
+    let (first, mut second) = (Driver::of(&conversation), Driver::of(&conversation));
     second.holder = first.holder.clone();
     store.commit(first.acquire(LEASE_TIMEOUT)).await?;
     store.commit(second.acquire(LEASE_TIMEOUT)).await?;
@@ -115,8 +120,11 @@ pub(super) async fn a_process_replaces_its_own_lease(store: &dyn Store) -> Outco
 }
 
 pub(super) async fn a_lease_is_acquired_for_the_run_as_it_is_known(store: &dyn Store) -> Outcome {
-    let talk = talk(store).await?;
-    let (run, driver) = (Run::new(talk.clone(), "{}"), Driver::of(&talk));
+    let conversation = conversation(store).await?;
+    let (run, driver) = (
+        Run::new(conversation.clone(), "{}"),
+        Driver::of(&conversation),
+    );
     let known = |revision| Some((run.id.clone(), revision));
     let acquire = |revision| driver.acquire_for(LEASE_TIMEOUT, known(revision));
     fails!(store, acquire(1), StoreError::Conflict { .. });
@@ -126,17 +134,17 @@ pub(super) async fn a_lease_is_acquired_for_the_run_as_it_is_known(store: &dyn S
     fails!(store, acquire(2), StoreError::Conflict { .. });
     fails!(store, driver.release(), StoreError::Conflict { .. });
     store.commit(acquire(1)).await?;
-    let next = Run::new(talk.clone(), "{}");
+    let next = Run::new(conversation.clone(), "{}");
     store.commit(vec![Change::PutRun(Box::new(next))]).await?;
     fails!(store, acquire(1), StoreError::Conflict { .. });
     Ok(())
 }
 
 pub(super) async fn a_lease_goes_with_its_conversation(store: &dyn Store) -> Outcome {
-    let talk = talk(store).await?;
-    let driver = Driver::of(&talk);
+    let conversation = conversation(store).await?;
+    let driver = Driver::of(&conversation);
     store.commit(driver.acquire(LEASE_TIMEOUT)).await?;
-    let gone = Change::DeleteConversation(UserId::local(), talk.clone());
+    let gone = Change::DeleteConversation(UserId::local(), conversation.clone());
     store.commit(vec![gone]).await?;
     fails!(store, driver.write("late"), StoreError::Conflict { .. });
     fails!(

@@ -14,25 +14,30 @@ fn earlier(count: u64) -> Timestamp {
     Timestamp::from_millis(1_000_000 - 1000 * count)
 }
 
-fn talk(title: &str, at: u64) -> Conversation {
-    let mut talk = Conversation::new(UserId::local(), title);
-    (talk.created_at, talk.updated_at) = (earlier(at), earlier(at));
-    talk
+fn conversation(title: &str, at: u64) -> Conversation {
+    let mut conversation = Conversation::new(UserId::local(), title);
+    (conversation.created_at, conversation.updated_at) = (earlier(at), earlier(at));
+    conversation
 }
 
 pub(super) async fn the_latest_run_is_the_last_one_added(store: &dyn Store) -> Outcome {
-    let (user, one, two) = (UserId::local(), talk("one", 0), talk("two", 0));
-    let talks = [&one, &two].map(|talk| Change::PutConversation(talk.clone()));
-    store.commit(talks.to_vec()).await?;
+    let (user, one, two) = (
+        UserId::local(),
+        conversation("one", 0),
+        conversation("two", 0),
+    );
+    let conversations =
+        [&one, &two].map(|conversation| Change::PutConversation(conversation.clone()));
+    store.commit(conversations.to_vec()).await?;
     let mut last = None;
     for count in 1..4 {
-        for talk in [&one, &two] {
-            let mut run = Run::new(talk.id.clone(), "{}");
+        for conversation in [&one, &two] {
+            let mut run = Run::new(conversation.id.clone(), "{}");
             (run.created_at, run.updated_at) = (earlier(count), earlier(count));
             store
                 .commit(vec![Change::PutRun(Box::new(run.clone()))])
                 .await?;
-            assert_eq!(store.latest_run(&talk.id).await?, Some(run.clone()));
+            assert_eq!(store.latest_run(&conversation.id).await?, Some(run.clone()));
             last = Some(run);
         }
     }
@@ -49,13 +54,14 @@ pub(super) async fn the_latest_run_is_the_last_one_added(store: &dyn Store) -> O
 }
 
 pub(super) async fn questions_and_rules_come_as_they_were_added(store: &dyn Store) -> Outcome {
-    let (user, talk) = (UserId::local(), talk("talk", 0));
+    let (user, conversation) = (UserId::local(), conversation("conversation", 0));
     store
-        .commit(vec![Change::PutConversation(talk.clone())])
+        .commit(vec![Change::PutConversation(conversation.clone())])
         .await?;
     let (mut questions, mut rules) = (Vec::new(), Vec::new());
     for count in 0..4 {
-        let mut question = Pending::new(talk.id.clone(), PendingKind::Approval, json!(count));
+        let mut question =
+            Pending::new(conversation.id.clone(), PendingKind::Approval, json!(count));
         let mut rule = Rule::new(user.clone(), RuleScope::Tool, Decision::Allow);
         (question.created_at, rule.created_at) = (earlier(count), earlier(count));
         let changes = vec![
@@ -66,7 +72,7 @@ pub(super) async fn questions_and_rules_come_as_they_were_added(store: &dyn Stor
         questions.push(question);
         rules.push(rule);
     }
-    assert_eq!(store.open_questions(&talk.id).await?, questions);
+    assert_eq!(store.open_questions(&conversation.id).await?, questions);
     if let Some(first) = rules.first_mut() {
         // A rule that is changed keeps its place.
         first.decision = Decision::Deny;
@@ -78,18 +84,26 @@ pub(super) async fn questions_and_rules_come_as_they_were_added(store: &dyn Stor
 
 pub(super) async fn conversations_come_as_they_were_used(store: &dyn Store) -> Outcome {
     let user = UserId::local();
-    let mut talks = [talk("a", 1), talk("b", 2), talk("c", 3)];
-    for talk in &talks {
+    let mut conversations = [
+        conversation("a", 1),
+        conversation("b", 2),
+        conversation("c", 3),
+    ];
+    for conversation in &conversations {
         store
-            .commit(vec![Change::PutConversation(talk.clone())])
+            .commit(vec![Change::PutConversation(conversation.clone())])
             .await?;
     }
     let titles = async |after: Option<&Conversation>, limit| {
         let page = store.conversations(&user, after, limit).await?;
-        Ok::<String, StoreError>(page.into_iter().map(|talk| talk.title).collect())
+        Ok::<String, StoreError>(
+            page.into_iter()
+                .map(|conversation| conversation.title)
+                .collect(),
+        )
     };
     assert_eq!(titles(None, 9).await?, "cba");
-    let [a, b, c] = &mut talks;
+    let [a, b, c] = &mut conversations;
     a.updated_at = earlier(4);
     store
         .commit(vec![Change::PutConversation(a.clone())])

@@ -13,25 +13,25 @@ use crate::store::{
 
 type Outcome = Result<(), StoreError>;
 
-async fn talk(store: &dyn Store) -> Result<Conversation, StoreError> {
-    let talk = Conversation::new(UserId::local(), "talk");
+async fn conversation(store: &dyn Store) -> Result<Conversation, StoreError> {
+    let conversation = Conversation::new(UserId::local(), "conversation");
     store
-        .commit(vec![Change::PutConversation(talk.clone())])
+        .commit(vec![Change::PutConversation(conversation.clone())])
         .await?;
-    Ok(talk)
+    Ok(conversation)
 }
 
 /// An approval survives until it is answered, and is answered once.
 pub(super) async fn a_question_is_settled_once(store: &dyn Store) -> Outcome {
-    let talk = talk(store).await?;
+    let conversation = conversation(store).await?;
     let payload = json!({"tool": "write", "arguments": {}});
-    let mut first = Pending::new(talk.id.clone(), PendingKind::Approval, payload);
+    let mut first = Pending::new(conversation.id.clone(), PendingKind::Approval, payload);
     first.call_id = Some("call_1".to_owned());
     first.created_at = Timestamp::from_millis(1);
-    let second = Pending::new(talk.id.clone(), PendingKind::Elicitation, json!({}));
+    let second = Pending::new(conversation.id.clone(), PendingKind::Elicitation, json!({}));
     let both = [&second, &first].map(|question| Change::PutPending(question.clone()));
     store.commit(both.to_vec()).await?;
-    let open = store.open_questions(&talk.id).await?;
+    let open = store.open_questions(&conversation.id).await?;
     assert_eq!(open, [second.clone(), first.clone()]);
     let settle = |state| Change::Settle {
         id: first.id.clone(),
@@ -40,7 +40,7 @@ pub(super) async fn a_question_is_settled_once(store: &dyn Store) -> Outcome {
         at: Timestamp::from_millis(7),
     };
     store.commit(vec![settle(PendingState::Answered)]).await?;
-    assert_eq!(store.open_questions(&talk.id).await?, [second]);
+    assert_eq!(store.open_questions(&conversation.id).await?, [second]);
     fails!(
         store,
         vec![settle(PendingState::Withdrawn)],
@@ -61,14 +61,14 @@ pub(super) async fn a_question_is_settled_once(store: &dyn Store) -> Outcome {
 
 /// Two who load the same run cannot both take it a step further.
 pub(super) async fn a_run_that_was_overtaken_is_told(store: &dyn Store) -> Outcome {
-    let (user, talk) = (UserId::local(), talk(store).await?);
-    let mut run = Run::new(talk.id.clone(), r#"{"step": 1}"#);
+    let (user, conversation) = (UserId::local(), conversation(store).await?);
+    let mut run = Run::new(conversation.id.clone(), r#"{"step": 1}"#);
     run.created_at = Timestamp::from_millis(1);
     let put = |run: &Run| vec![Change::PutRun(Box::new(run.clone()))];
     store.commit(put(&run)).await?;
     assert_eq!(
         store.unfinished(&user).await?,
-        std::slice::from_ref(&talk.id)
+        std::slice::from_ref(&conversation.id)
     );
     fails!(store, put(&run), StoreError::Conflict { .. });
     run.revision = 2;
@@ -79,22 +79,31 @@ pub(super) async fn a_run_that_was_overtaken_is_told(store: &dyn Store) -> Outco
     fails!(store, put(&late), StoreError::Conflict { .. });
     late.revision = 4;
     fails!(store, put(&late), StoreError::Conflict { .. });
-    assert_eq!(store.latest_run(&talk.id).await?, Some(run.clone()));
+    assert_eq!(store.latest_run(&conversation.id).await?, Some(run.clone()));
     run.revision = 3;
     run.finish = Some("done".to_owned());
-    let next = Run::new(talk.id.clone(), "{}");
+    let next = Run::new(conversation.id.clone(), "{}");
     store.commit([put(&run), put(&next)].concat()).await?;
-    assert_eq!(store.latest_run(&talk.id).await?, Some(next.clone()));
-    assert_eq!(store.unfinished(&user).await?, [talk.id]);
+    assert_eq!(
+        store.latest_run(&conversation.id).await?,
+        Some(next.clone())
+    );
+    assert_eq!(store.unfinished(&user).await?, [conversation.id]);
     Ok(())
 }
 
 pub(super) async fn usage_is_summed_by_model(store: &dyn Store) -> Outcome {
     let (user, other) = (UserId::local(), other_user(store).await?);
-    let (one, two) = (talk(store).await?, talk(store).await?);
+    let (one, two) = (conversation(store).await?, conversation(store).await?);
     let run = RunId::fresh();
-    let row = |talk: &Conversation, run: &RunId, round, model: &str, cost, at| {
-        let mut row = Usage::new(user.clone(), talk.id.clone(), run.clone(), round, model);
+    let row = |conversation: &Conversation, run: &RunId, round, model: &str, cost, at| {
+        let mut row = Usage::new(
+            user.clone(),
+            conversation.id.clone(),
+            run.clone(),
+            round,
+            model,
+        );
         (row.input, row.output, row.cache_read, row.cache_write) = (100, 10, 5, 1);
         row.cost_micros = cost;
         row.created_at = Timestamp::from_millis(at);
@@ -137,12 +146,12 @@ pub(super) async fn usage_is_summed_by_model(store: &dyn Store) -> Outcome {
 
 pub(super) async fn events_are_numbered_and_replayed(store: &dyn Store) -> Outcome {
     let (user, other) = (UserId::local(), other_user(store).await?);
-    let (one, two) = (talk(store).await?, talk(store).await?);
-    let event = |user: &UserId, talk: Option<&Conversation>, text: &str| {
-        let talk = talk.map(|talk| talk.id.clone());
+    let (one, two) = (conversation(store).await?, conversation(store).await?);
+    let event = |user: &UserId, conversation: Option<&Conversation>, text: &str| {
+        let conversation = conversation.map(|conversation| conversation.id.clone());
         Change::AppendEvent(NewEvent::new(
             user.clone(),
-            talk,
+            conversation,
             "message.delta",
             json!(text),
         ))
@@ -219,40 +228,52 @@ pub(super) async fn events_are_numbered_and_replayed(store: &dyn Store) -> Outco
     Ok(())
 }
 
-/// Whoever hears a mark finds the event; other users' events and other conversations' are not
-/// heard.
+/// After a signal the event can be read; events of other users and conversations are not signalled.
 pub(super) async fn new_events_are_heard_of(store: &dyn Store) -> Outcome {
     let (user, other) = (UserId::local(), other_user(store).await?);
-    let (one, two) = (talk(store).await?, talk(store).await?);
-    let event = |user: &UserId, talk: Option<&Conversation>| {
-        let talk = talk.map(|talk| talk.id.clone());
-        Change::AppendEvent(NewEvent::new(user.clone(), talk, "message.delta", json!(1)))
+    let (one, two) = (conversation(store).await?, conversation(store).await?);
+    let event = |user: &UserId, conversation: Option<&Conversation>| {
+        let conversation = conversation.map(|conversation| conversation.id.clone());
+        Change::AppendEvent(NewEvent::new(
+            user.clone(),
+            conversation,
+            "message.delta",
+            json!(1),
+        ))
     };
-    let (mut all, mut here, mut idle) = (store.marks(), store.marks(), store.marks());
+    let (mut all, mut here, mut idle) = (
+        store.event_cursor(),
+        store.event_cursor(),
+        store.event_cursor(),
+    );
     store
         .commit(vec![event(&other, None), event(&user, Some(&two))])
         .await?;
-    assert!(all.heard(&user, None).await);
+    assert!(all.appended(&user, None).await);
     assert_eq!(store.events(&user, None, 0, 9).await?.len(), 1);
     store.commit(vec![event(&user, Some(&one))]).await?;
-    assert!(here.heard(&user, Some(&one.id)).await);
+    assert!(here.appended(&user, Some(&one.id)).await);
     assert_eq!(store.events(&user, Some(&one.id), 0, 9).await?.len(), 1);
     store.commit(vec![event(&user, None)]).await?;
-    assert!(here.heard(&user, Some(&one.id)).await);
+    assert!(here.appended(&user, Some(&one.id)).await);
     assert_eq!(store.events(&user, Some(&one.id), 0, 9).await?.len(), 2);
     for _ in 0..3 {
         let many = (0..1000).map(|_| event(&user, None)).collect();
         store.commit(many).await?;
     }
     assert!(
-        idle.heard(&other, None).await,
+        idle.appended(&other, None).await,
         "who was too slow is told to look"
     );
     Ok(())
 }
 
 pub(super) async fn a_conversation_tells_how_it_stands(store: &dyn Store) -> Outcome {
-    let (fresh, open, done) = (talk(store).await?, talk(store).await?, talk(store).await?);
+    let (fresh, open, done) = (
+        conversation(store).await?,
+        conversation(store).await?,
+        conversation(store).await?,
+    );
     let put = |run: &Run| Change::PutRun(Box::new(run.clone()));
     let mut past = Run::new(open.id.clone(), "");
     past.created_at = Timestamp::from_millis(1);

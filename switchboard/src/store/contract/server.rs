@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::{fails, other_user};
 use crate::store::{
-    Assistant, Change, Conversation, Decision, EnvPolicy, Message, Role, Rule, RuleScope, Server,
-    ServerId, ServerKind, ServerTool, Setting, Span, Store, StoreError, StoredValue, Timestamp,
-    TokenRef, ToolCall, Trust, UserId,
+    Assistant, Change, Conversation, Decision, EnvPolicy, Message, OnLimit, Role, Rule, RuleScope,
+    Server, ServerId, ServerKind, ServerTool, Setting, Span, Store, StoreError, StoredValue,
+    Timestamp, TokenRef, ToolCall, Trust, UserId,
 };
 
 type Outcome = Result<(), StoreError>;
@@ -124,20 +124,20 @@ pub(super) async fn a_users_servers_have_different_names(store: &dyn Store) -> O
 pub(super) async fn users_are_separated(store: &dyn Store) -> Outcome {
     let (user, other) = (UserId::local(), other_user(store).await?);
     let mut mine = server("mine");
-    let talk = Conversation::new(user.clone(), "mine");
+    let conversation = Conversation::new(user.clone(), "mine");
     let rule = Rule::new(user.clone(), RuleScope::Pattern, Decision::Allow);
     let mut changes = put(&mine);
-    changes.push(Change::PutConversation(talk.clone()));
+    changes.push(Change::PutConversation(conversation.clone()));
     changes.push(Change::PutRule(rule.clone()));
     store.commit(changes).await?;
     assert_eq!(store.servers(&other).await?, []);
     assert_eq!(store.server(&other, &mine.id).await?, None);
-    assert_eq!(store.conversation(&other, &talk.id).await?, None);
+    assert_eq!(store.conversation(&other, &conversation.id).await?, None);
     assert_eq!(store.conversations(&other, None, 9).await?, []);
     assert_eq!(store.rules(&other).await?, []);
     let theft = vec![
         Change::DeleteServer(other.clone(), mine.id.clone()),
-        Change::DeleteConversation(other.clone(), talk.id.clone()),
+        Change::DeleteConversation(other.clone(), conversation.id.clone()),
         Change::DeleteRule(other.clone(), rule.id.clone()),
     ];
     store.commit(theft).await?;
@@ -178,8 +178,8 @@ pub(super) async fn a_server_takes_what_belongs_to_it_along(store: &dyn Store) -
     rule.server = "one".to_owned();
     rule.read_only_hashes
         .insert("a".to_owned(), "hash".to_owned());
-    let talk = Conversation::new(user.clone(), "talk");
-    let mut message = Message::new(talk.id.clone(), 1, Role::Assistant);
+    let conversation = Conversation::new(user.clone(), "conversation");
+    let mut message = Message::new(conversation.id.clone(), 1, Role::Assistant);
     let mut call = ToolCall::new(message.id.clone(), "call_1", "b");
     call.server_id = Some(id.clone());
     message.tool_calls.push(call);
@@ -188,7 +188,7 @@ pub(super) async fn a_server_takes_what_belongs_to_it_along(store: &dyn Store) -
         Change::PutServerTools(id.clone(), vec![tool.clone(), first.clone()]),
         Change::PutToken(token.clone()),
         Change::PutRule(rule),
-        Change::PutConversation(talk.clone()),
+        Change::PutConversation(conversation.clone()),
         Change::PutMessage(Box::new(message.clone())),
     ]);
     store.commit(changes).await?;
@@ -211,7 +211,10 @@ pub(super) async fn a_server_takes_what_belongs_to_it_along(store: &dyn Store) -
     assert_eq!(store.server_tools(&id).await?, []);
     assert_eq!(store.tokens(&id).await?, []);
     assert_eq!(store.rules(&user).await?, []);
-    assert_eq!(store.messages(&talk.id, Span::Last(9)).await?, [message]);
+    assert_eq!(
+        store.messages(&conversation.id, Span::Last(9)).await?,
+        [message]
+    );
     let late = vec![Change::PutServerTools(id, vec![tool])];
     fails!(store, late, StoreError::Missing { .. });
     Ok(())
@@ -226,6 +229,7 @@ pub(super) async fn an_assistant_chooses_among_its_users_servers(store: &dyn Sto
     let mut assistant = Assistant::new(user.clone(), "helper");
     assistant.system = Some("Be brief.".to_owned());
     assistant.max_rounds = Some(0);
+    assistant.on_limit = Some(OnLimit::Summarize);
     let id = assistant.id.clone();
     let changes = [put(&one), put(&two), put(&theirs)].concat();
     store.commit(changes).await?;
@@ -249,16 +253,16 @@ pub(super) async fn an_assistant_chooses_among_its_users_servers(store: &dyn Sto
         .commit(vec![Change::DeleteServer(user.clone(), one.id)])
         .await?;
     assert_eq!(store.assistant_servers(&id).await?, [two.id]);
-    let mut talk = Conversation::new(user.clone(), "talk");
-    talk.assistant_id = Some(id.clone());
+    let mut conversation = Conversation::new(user.clone(), "conversation");
+    conversation.assistant_id = Some(id.clone());
     let gone = Change::DeleteAssistant(user.clone(), id.clone());
     store
-        .commit(vec![Change::PutConversation(talk.clone()), gone])
+        .commit(vec![Change::PutConversation(conversation.clone()), gone])
         .await?;
-    talk.assistant_id = None;
+    conversation.assistant_id = None;
     assert_eq!(
-        store.conversation(&user, &talk.id.clone()).await?,
-        Some(talk)
+        store.conversation(&user, &conversation.id.clone()).await?,
+        Some(conversation)
     );
     assert_eq!(store.assistant_servers(&id).await?, []);
     Ok(())

@@ -1,5 +1,6 @@
 //! Users, their assistants and their settings.
 
+use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -44,6 +45,8 @@ pub struct Assistant {
     pub mcp_mode: Option<McpMode>,
     /// How many rounds it may take; 0 is no limit.
     pub max_rounds: Option<u32>,
+    /// What its model does at a limit; the user's default if none.
+    pub on_limit: Option<OnLimit>,
     /// The approval mode, by its name.
     pub approval_mode: Option<String>,
     /// When it was made.
@@ -62,6 +65,7 @@ impl Assistant {
             tool_selection: ToolSelection::Auto,
             mcp_mode: None,
             max_rounds: None,
+            on_limit: None,
             approval_mode: None,
             created_at: Timestamp::now(),
         }
@@ -90,6 +94,25 @@ pub enum McpMode {
     Function,
     /// In its text, as the instructions describe: for models without function calling.
     Prompt,
+}
+
+/// What a model does when an answer reaches a limit.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize, ValueEnum)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum OnLimit {
+    /// The answer ends there
+    #[default]
+    Stop,
+    /// The model is asked once more, without tools, to sum up
+    Summarize,
+}
+
+impl OnLimit {
+    /// Parses a name: `stop` or `summarize`.
+    pub fn named(name: &str) -> Option<Self> {
+        serde_json::from_value(Value::from(name)).ok()
+    }
 }
 
 /// A setting of a user.

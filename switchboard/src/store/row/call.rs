@@ -16,7 +16,7 @@ pub struct ToolCall {
     pub message_id: MessageId,
     /// The model's name for it.
     pub call_id: String,
-    /// Its number in the message's run: how it is told from the others.
+    /// Its number in the message's run, which identifies it.
     pub position: u32,
     /// The round it was made in.
     pub round: u32,

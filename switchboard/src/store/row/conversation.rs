@@ -99,7 +99,7 @@ pub enum Role {
     User,
     /// The model, with its tools.
     Assistant,
-    /// Whoever set the conversation up.
+    /// The system.
     System,
 }
 

@@ -197,6 +197,6 @@ pub enum PendingState {
     Open,
     /// It was answered.
     Answered,
-    /// Nobody needs the answer any more.
+    /// It was withdrawn.
     Withdrawn,
 }

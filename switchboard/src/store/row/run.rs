@@ -1,4 +1,4 @@
-//! Runs of the loop, what they used, and what they told.
+//! Runs of the loop, their usage, and events.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -21,7 +21,7 @@ pub struct Run {
     /// All it needs to go on, as the loop wrote it: JSON, kept to the letter. Empty once another
     /// run has taken over.
     pub state: String,
-    /// Counts its commits, from 1: whoever is not one ahead of the stored number was overtaken.
+    /// Revision, from 1: a writer that is not one ahead of the stored revision was overtaken.
     pub revision: u64,
     /// The round it is in.
     pub round: u32,
@@ -197,7 +197,7 @@ impl NewEvent {
     }
 }
 
-/// Which of a user's events there are.
+/// The range of a user's stored events.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct EventBounds {

@@ -50,7 +50,7 @@ pub struct Server {
     pub cwd: Option<String>,
     /// Idle timeouts of single tools, in seconds.
     pub tool_timeouts: BTreeMap<String, u64>,
-    /// Whether it takes several calls at once.
+    /// Whether it accepts parallel calls.
     pub parallel: bool,
     /// Whether its tools are always offered, however many there are.
     pub always_load: bool,
@@ -189,7 +189,7 @@ pub struct ServerTool {
     pub definition: Value,
     /// A hash of the definition.
     pub hash: String,
-    /// About how many tokens it takes to tell a model of it.
+    /// Approximate size of its definition in tokens.
     pub tokens: u64,
     /// When it was last seen.
     pub seen_at: Timestamp,

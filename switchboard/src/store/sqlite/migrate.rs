@@ -14,9 +14,10 @@ const STEPS: &[&str] = &[
     include_str!("tables_3.sql"),
     include_str!("tables_4.sql"),
     include_str!("tables_5.sql"),
+    include_str!("tables_6.sql"),
 ];
 
-/// Marks our files, from the fifth version on: "swbd".
+/// EventCursor our files, from the fifth version on: "swbd".
 const APPLICATION_ID: i32 = 0x7377_6264;
 /// The first version of the tables whose files are marked.
 const FIRST_MARKED: u32 = 5;

@@ -1,4 +1,4 @@
-//! Answers questions.
+//! Queries.
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::store::error::StoreError;
 use crate::store::id::UserId;
 
-/// What must be known of a table that its rows do not tell.
+/// Metadata of a table.
 pub(super) struct Table {
     pub(super) name: &'static str,
     /// What a row is called in an error.
@@ -100,7 +100,7 @@ impl Table {
         }
     }
 
-    /// Adds a row, and gives back its number.
+    /// Inserts a row and returns its number.
     pub(super) fn append(
         &self,
         connection: &Connection,
@@ -130,7 +130,7 @@ impl Table {
         Ok((sql, columns))
     }
 
-    /// Removes a user's row, and gives back how many were there.
+    /// Removes a user's row and returns how many there were.
     pub(super) fn delete(
         &self,
         connection: &Connection,
@@ -235,7 +235,7 @@ impl Table {
         })
     }
 
-    /// Tells what became of a write.
+    /// Maps the error of a write.
     pub(super) fn failed(&self, error: rusqlite::Error) -> StoreError {
         use rusqlite::ffi::{
             SQLITE_CONSTRAINT_FOREIGNKEY, SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE,
@@ -250,7 +250,7 @@ impl Table {
     }
 }
 
-/// Does something, and gives back how many rows it was done to.
+/// Executes a statement and returns the number of affected rows.
 pub(super) fn execute(
     connection: &Connection,
     sql: &str,
@@ -262,7 +262,7 @@ pub(super) fn execute(
         .map_err(failed)
 }
 
-/// A read or a write that failed for no reason of the caller's.
+/// Maps an error that is not the caller's fault.
 pub(super) fn failed(error: rusqlite::Error) -> StoreError {
     use rusqlite::ffi::{ErrorCode, SQLITE_IOERR_TRUNCATE, SQLITE_IOERR_WRITE};
     let Some(cause) = error.sqlite_error() else {
@@ -270,7 +270,7 @@ pub(super) fn failed(error: rusqlite::Error) -> StoreError {
     };
     match (cause.code, cause.extended_code) {
         (ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked, _) => StoreError::Busy,
-        // A file that may not get larger fails otherwise than a full disk.
+        // A file at its size limit fails differently from a full disk.
         (ErrorCode::DiskFull, _) | (_, SQLITE_IOERR_WRITE | SQLITE_IOERR_TRUNCATE) => {
             StoreError::Full(error.into())
         }

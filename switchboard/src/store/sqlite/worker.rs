@@ -1,4 +1,4 @@
-//! Threads that own a connection and do what they are asked, in order.
+//! Threads that own a connection and run jobs in order.
 
 use std::thread;
 
@@ -19,7 +19,8 @@ enum Job {
 }
 
 impl Worker {
-    /// Starts a thread, and returns when it has opened its connection. So many jobs may wait.
+    /// Starts a thread, and returns once it has opened its connection. `queue` bounds the waiting
+    /// jobs.
     pub(super) async fn start(
         queue: usize,
         open: impl FnOnce() -> Result<Connection, StoreError> + Send + 'static,
@@ -42,7 +43,7 @@ impl Worker {
         Ok(Self { jobs })
     }
 
-    /// Has the thread do something, and waits for it.
+    /// Runs a job on the thread and waits for its result.
     pub(super) async fn ask<T: Send + 'static>(
         &self,
         job: impl FnOnce(&mut Connection) -> Result<T, StoreError> + Send + 'static,
@@ -64,7 +65,7 @@ impl Worker {
     }
 }
 
-/// Does what is asked until nobody can ask any more.
+/// Runs jobs until all senders are gone.
 fn serve(mut connection: Connection, mut queue: mpsc::Receiver<Job>) {
     while let Some(job) = queue.blocking_recv() {
         match job {

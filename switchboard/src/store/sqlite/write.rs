@@ -1,4 +1,4 @@
-//! Makes changes, all or none.
+//! Applies changes atomically.
 
 use rusqlite::{Connection, TransactionBehavior, params};
 
@@ -13,7 +13,7 @@ use crate::store::sqlite::table::{self, execute, failed};
 use crate::store::sqlite::{leases, read};
 use crate::store::stored_value::StoredValue;
 
-/// Makes all changes in one transaction, and gives back the numbers of the events among them.
+/// Applies all changes in one transaction and returns the sequence numbers of appended events.
 pub(super) fn commit(
     connection: &mut Connection,
     changes: &[Change],
@@ -30,7 +30,7 @@ pub(super) fn commit(
     let mut events = Vec::new();
     for change in changes {
         if let Some(refused) = leases::apply(&transaction, change, holders)? {
-            // Nothing is made of this commit, but the holder is told to show that it lives.
+            // The commit is refused, but the challenge is stored.
             transaction.rollback().map_err(failed)?;
             refused.challenge(connection)?;
             return Err(StoreError::Leased);

@@ -11,7 +11,7 @@ async fn assistants_choose_among_their_users_servers() {
     desk.demo("two").await;
     desk.forget();
     let body = json!({
-        "name": "Coder", "model": "demo", "system": "Be brief.", "maxRounds": 5,
+        "name": "Coder", "model": "demo", "system": "Be brief.", "maxRounds": 5, "onLimit": "summarize",
         "approvalMode": "auto-read", "toolSelection": "manual", "mcpMode": "prompt", "serverIds": [one],
     });
     let id = desk.say("POST assistants", body).await.is(201).id();
@@ -19,8 +19,7 @@ async fn assistants_choose_among_their_users_servers() {
         .await
         .is(201);
     desk.ask("GET assistants").await.is(200);
-    let changed =
-        json!({"name": "Painter", "system": null, "maxRounds": null, "approvalMode": null});
+    let changed = json!({"name": "Painter", "system": null, "maxRounds": null, "onLimit": null, "approvalMode": null});
     desk.say(&format!("PUT assistants/{id}"), changed)
         .await
         .is(200);
@@ -37,6 +36,7 @@ async fn assistants_choose_among_their_users_servers() {
         json!({"name": "  "}),
         json!({"approvalMode": "never"}),
         json!({"mcpMode": "some"}),
+        json!({"onLimit": "some"}),
         json!({"mcpMode": "auto"}),
         json!({"toolSelection": "some"}),
         json!({"serverIds": ["none"]}),

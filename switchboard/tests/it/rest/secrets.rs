@@ -97,3 +97,73 @@ async fn no_answer_and_no_event_holds_a_secret() {
     }
     desk.close();
 }
+
+/// Without a keyring a secret is refused wherever it is given, unless the user agrees to plain text.
+#[tokio::test]
+async fn one_rule_for_secrets_holds_at_every_door() {
+    let bench = Bench::new();
+    let entry = json!({"command": "run", "args": ["--api-key", SECRET]});
+    let file = json!({"mcpServers": {"found": entry}}).to_string();
+    bench.write(".config/Claude/claude_desktop_config.json", &file);
+    let desk = Desk::with(bench, &[], &[]);
+    let paste = |plain: bool| json!({"paste": file, "plainValues": plain});
+    for (field, body) in [
+        (
+            "env/TOKEN",
+            json!({"name": "a", "command": "run", "env": {"TOKEN": SECRET}}),
+        ),
+        (
+            "args",
+            json!({"name": "a", "command": "run", "args": ["--api-key", SECRET]}),
+        ),
+        (
+            "args",
+            json!({"name": "a", "command": "run", "args": [format!("https://u:{SECRET}@x.org")]}),
+        ),
+        (
+            "baseUrl",
+            json!({"name": "a", "baseUrl": format!("https://u:{SECRET}@x.org/mcp")}),
+        ),
+        (
+            "baseUrl",
+            json!({"name": "a", "baseUrl": format!("https://x.org/mcp?token={SECRET}")}),
+        ),
+        (
+            "header/Authorization",
+            json!({"name": "a", "baseUrl": "https://x.org/mcp",
+            "headers": {"Authorization": format!("Bearer {SECRET}")}}),
+        ),
+    ] {
+        let refused = desk.say("POST mcp-servers", body).await.is(422);
+        let error = &refused.body["error"];
+        assert_eq!(error["code"], "plain_secret", "{error}");
+        assert_eq!(error["details"]["field"], field, "{error}");
+    }
+    let pasted = desk.say("POST mcp-servers", paste(false)).await.is(200);
+    assert_eq!(pasted.body["items"], json!([]), "{}", pasted.text);
+    let apply = json!({"apply": true});
+    let imported = desk.say("POST mcp-servers/import", apply).await.is(200);
+    assert_eq!(imported.body["imported"], json!([]), "{}", imported.text);
+    let problem = imported.body["problems"][0]["message"].as_str().unwrap();
+    assert!(problem.contains("cannot be stored safely"), "{problem}");
+    let listed = desk.ask("GET mcp-servers").await;
+    assert_eq!(listed.body["items"], json!([]));
+
+    let plain = json!({"apply": true, "plainValues": true});
+    let imported = desk.say("POST mcp-servers/import", plain).await.is(200);
+    let server = &imported.body["imported"][0];
+    assert_eq!(server["plainValues"], true, "{server}");
+    // What is stored so already is no reason to refuse another change.
+    let id = server["id"].as_str().unwrap();
+    let rename = json!({"name": "renamed", "args": server["args"]});
+    let renamed = desk
+        .say(&format!("PUT mcp-servers/{id}"), rename)
+        .await
+        .is(200);
+    assert_eq!(renamed.body["plainValues"], true);
+    let more = json!({"env": {"TOKEN": SECRET}});
+    desk.say(&format!("PUT mcp-servers/{id}"), more)
+        .await
+        .is(422);
+    desk.close();
+}

@@ -30,6 +30,7 @@ async fn servers_are_added_listed_shown_changed_and_removed() {
         "name": "web",
         "baseUrl": "https://user:hush@example.com/mcp?key=hush",
         "headers": {"X-Team": "env:TEAM"},
+        "plainValues": true,
     });
     let web = desk.say("POST mcp-servers", web).await.is(201).id();
     desk.ask("GET mcp-servers").await.is(200);
@@ -78,7 +79,7 @@ async fn what_is_sent_back_as_it_was_shown_stays() {
         file.windows(kept.len())
             .any(|bytes| bytes == kept.as_bytes())
     );
-    let run = json!({"name": "run", "command": "run", "args": ["--token", "hush", "a"]});
+    let run = json!({"name": "run", "command": "run", "args": ["--token", "hush", "a"], "plainValues": true});
     let id = desk.say("POST mcp-servers", run).await.is(201).id();
     let shown = desk.ask(&format!("GET mcp-servers/{id}")).await.body;
     assert_eq!(shown["args"], json!(["--token", "…", "a"]));
@@ -211,6 +212,15 @@ async fn servers_of_other_programs_are_shown_and_taken_over() {
     assert!(!told.to_string().contains("hush"), "{told:#}");
     insta::assert_json_snapshot!("import", told);
     let toml = desk.ask("GET mcp-servers/export?to=codex").await.is(200);
-    assert!(toml.text.contains("[mcp_servers.files]"), "{}", toml.text);
+    let text = toml.body["text"].as_str().unwrap();
+    assert!(text.contains("[mcp_servers.files]"), "{text}");
+    // What the file cannot express is not left out silently.
+    let more = json!({"envPolicy": "inherit"});
+    desk.say(&format!("PUT mcp-servers/{id}"), more)
+        .await
+        .is(200);
+    let codex = desk.ask("GET mcp-servers/export?to=codex").await.is(200);
+    let notices = codex.body["notices"].to_string();
+    assert!(notices.contains("shared"), "{notices}");
     desk.close();
 }

@@ -19,11 +19,11 @@ async fn every_route_refuses_members_and_parameters_that_it_does_not_know_by_nam
     let server = desk.demo("demo").await;
     let named = json!({"name": "Coder"});
     let assistant = desk.say("POST assistants", named).await.id();
-    let talk = desk.say("POST conversations", json!({})).await.id();
+    let chat = desk.say("POST conversations", json!({})).await.id();
     let ids = [
         ("mcp-servers", server.as_str()),
         ("assistants", assistant.as_str()),
-        ("conversations", talk.as_str()),
+        ("conversations", chat.as_str()),
     ];
     let document = desk.ask("GET openapi.json").await.is(200).body;
     let (mut bodies, mut queries) = (0, 0);

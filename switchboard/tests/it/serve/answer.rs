@@ -33,7 +33,7 @@ fn statuses(events: &[Live]) -> Vec<String> {
 fn a_call_is_asked_for_approved_made_and_answered_in_one_message() {
     let house = House::open();
     let mut events = house.events("");
-    let talk = house.say(&json!({}), "write a note");
+    let chat = house.say(&json!({}), "write a note");
     let before = events.until_waiting();
     assert_eq!(
         kinds(&before),
@@ -46,8 +46,8 @@ fn a_call_is_asked_for_approved_made_and_answered_in_one_message() {
             "conversation.updated"
         ]
     );
-    let waiting = house.latest(&talk);
-    assert_eq!(waiting["id"], talk.answer.as_str());
+    let waiting = house.latest(&chat);
+    assert_eq!(waiting["id"], chat.answer.as_str());
     let (status, call) = house.confirm(&waiting, &json!({}));
     assert_eq!(
         (status, &call["approvedBy"]),
@@ -73,7 +73,7 @@ fn a_call_is_asked_for_approved_made_and_answered_in_one_message() {
         .filter(|event| event.kind == "message.delta")
         .map(|event| event.data["text"].as_str().unwrap())
         .collect();
-    let page = house.get(&format!("/api/conversations/{}/messages", talk.id));
+    let page = house.get(&format!("/api/conversations/{}/messages", chat.id));
     let messages = page["items"].as_array().unwrap();
     assert_eq!(messages.len(), 2, "one question, one answer: {page}");
     assert_eq!(messages[1]["content"], text.as_str());
@@ -121,9 +121,9 @@ fn a_call_is_asked_for_approved_made_and_answered_in_one_message() {
 #[test]
 fn a_changed_call_has_a_second_name_for_those_who_want_it() {
     let house = House::open();
-    let talk = house.say(&json!({"approvalMode": "auto"}), "2 plus 3");
+    let chat = house.say(&json!({"approvalMode": "auto"}), "2 plus 3");
     house
-        .events(&format!("after=0&conversation={}", talk.id))
+        .events(&format!("after=0&conversation={}", chat.id))
         .until("run.finished");
     let named = |query: &str| {
         let mut events = house.events(&format!("after=0{query}"));
@@ -142,9 +142,9 @@ fn a_changed_call_has_a_second_name_for_those_who_want_it() {
 fn a_call_is_confirmed_once_and_only_as_it_was_shown() {
     let house = House::open();
     let mut events = house.events("");
-    let talk = house.say(&json!({}), "write a note");
+    let chat = house.say(&json!({}), "write a note");
     events.until_waiting();
-    let message = house.latest(&talk);
+    let message = house.latest(&chat);
     let (status, error) = house.confirm(&message, &json!({"digest": "of something else"}));
     assert_eq!((status, &error["error"]["code"]), (409, &json!("stale")));
     let (status, error) = house.confirm(&message, &json!({"args": {"text": 7}}));
@@ -155,7 +155,7 @@ fn a_call_is_confirmed_once_and_only_as_it_was_shown() {
     assert_eq!(status, 404);
     let (status, error) = house.ask(
         "POST",
-        &format!("/api/conversations/{}/messages", talk.id),
+        &format!("/api/conversations/{}/messages", chat.id),
         Some(&json!({"content": "and now?"})),
     );
     assert_eq!((status, &error["error"]["code"]), (409, &json!("running")));
@@ -172,7 +172,7 @@ fn a_call_is_confirmed_once_and_only_as_it_was_shown() {
         (status, &error["error"]["code"]),
         (409, &json!("already_answered"))
     );
-    let message = house.latest(&talk);
+    let message = house.latest(&chat);
     assert_eq!(
         message["toolCalls"][0]["arguments"],
         json!({"text": "other words"})
@@ -187,19 +187,19 @@ fn a_call_is_confirmed_once_and_only_as_it_was_shown() {
 fn a_denied_call_is_not_made_and_the_model_is_told_why() {
     let house = House::open();
     let mut events = house.events("");
-    let talk = house.say(&json!({}), "write a note");
+    let chat = house.say(&json!({}), "write a note");
     events.until_waiting();
     let no = json!({"decision": "deny", "reason": "not on a Monday", "scope": "tool"});
-    let (status, call) = house.confirm(&house.latest(&talk), &no);
+    let (status, call) = house.confirm(&house.latest(&chat), &no);
     assert_eq!((status, &call["status"]), (200, &json!("denied")), "{call}");
     events.until("run.finished");
-    let message = house.latest(&talk);
+    let message = house.latest(&chat);
     let told = message["toolCalls"][0]["response"].to_string();
     assert!(told.contains("not on a Monday"), "{message}");
     // For good: nobody is asked again.
-    let talk = house.say(&json!({}), "write a note");
+    let chat = house.say(&json!({}), "write a note");
     events.until("run.finished");
-    assert_eq!(house.latest(&talk)["toolCalls"][0]["status"], "denied");
+    assert_eq!(house.latest(&chat)["toolCalls"][0]["status"], "denied");
 }
 
 /// One policy. A yes for good counts in every conversation, a yes for a conversation
@@ -208,14 +208,14 @@ fn a_denied_call_is_not_made_and_the_model_is_told_why() {
 fn a_yes_reaches_as_far_as_it_was_given() {
     let house = House::open();
     let mut events = house.events("");
-    let talk = house.say(&json!({}), "write a note");
+    let chat = house.say(&json!({}), "write a note");
     events.until_waiting();
-    house.confirm(&house.latest(&talk), &json!({"scope": "conversation"}));
+    house.confirm(&house.latest(&chat), &json!({"scope": "conversation"}));
     events.until("run.finished");
     let again = json!({"content": "write a note again"});
-    house.post(&format!("/api/conversations/{}/messages", talk.id), &again);
+    house.post(&format!("/api/conversations/{}/messages", chat.id), &again);
     events.until("run.finished");
-    assert_eq!(house.latest(&talk)["toolCalls"][0]["approvedBy"], "policy");
+    assert_eq!(house.latest(&chat)["toolCalls"][0]["approvedBy"], "policy");
     let other = house.say(&json!({}), "write a note");
     events.until_waiting();
     house.confirm(&house.latest(&other), &json!({"scope": "tool"}));
@@ -229,15 +229,15 @@ fn a_yes_reaches_as_far_as_it_was_given() {
 fn an_answer_is_stopped_and_what_was_said_of_it_stays() {
     let house = House::with(&["--demo-step", "100"]);
     let mut events = house.events("");
-    let talk = house.say(&json!({}), "hello there");
+    let chat = house.say(&json!({}), "hello there");
     events.until("message.delta");
-    let path = format!("/api/conversations/{}", talk.id);
+    let path = format!("/api/conversations/{}", chat.id);
     let stopped = house.post(&format!("{path}/cancel"), &json!({}));
     assert_eq!(
         (&stopped["running"], &stopped["finish"]),
         (&json!(false), &json!("cancelled"))
     );
-    let message = house.latest(&talk);
+    let message = house.latest(&chat);
     assert_eq!(message["finish"], "cancelled");
     assert!(!message["content"].as_str().unwrap().is_empty());
     events.until("run.finished");
@@ -248,28 +248,45 @@ fn an_answer_is_stopped_and_what_was_said_of_it_stays() {
 
 #[test]
 fn an_answer_that_ran_into_a_limit_is_continued() {
-    let desk = crate::talk::Desk::new();
+    let desk = crate::cli::Desk::new();
     desk.json(&["config", "set", "max_rounds", "1"]);
     let house = House::at(desk, &[]);
     let mut events = house.events("");
-    let talk = house.say(&json!({"approvalMode": "auto"}), "2 plus 3");
+    let chat = house.say(&json!({"approvalMode": "auto"}), "2 plus 3");
     let all = events.until("run.finished");
     assert_eq!(all.last().unwrap().data["reason"], "max_rounds");
-    let path = format!("/api/conversations/{}/continue", talk.id);
+    let path = format!("/api/conversations/{}/continue", chat.id);
     let (status, conversation) = house.ask("POST", &path, None);
     assert_eq!(status, 202, "{conversation}");
     let all = events.until("run.finished");
     assert_eq!(all.last().unwrap().data["reason"], "done");
-    assert_eq!(house.latest(&talk)["finish"], "done");
+    assert_eq!(house.latest(&chat)["finish"], "done");
+}
+
+#[test]
+fn an_assistant_that_summarizes_at_a_limit_asks_its_model_once_more() {
+    let house = House::open();
+    let rounds = |body: Value| {
+        let assistant = house.post("/api/assistants", &body)["id"].clone();
+        let mut events = house.events("");
+        let chat = json!({"approvalMode": "auto", "assistantId": assistant});
+        house.say(&chat, "2 plus 3");
+        let all = events.until("run.finished");
+        assert_eq!(all.last().unwrap().data["reason"], "max_rounds");
+        all.iter().filter(|it| it.kind == "usage.updated").count()
+    };
+    let stop = rounds(json!({"name": "a", "maxRounds": 1, "onLimit": "stop"}));
+    let summarize = rounds(json!({"name": "b", "maxRounds": 1, "onLimit": "summarize"}));
+    assert_eq!((stop, summarize), (1, 2));
 }
 
 #[test]
 fn sounds_and_images_are_kept_beside_the_answer() {
     let house = House::open();
     let mut events = house.events("");
-    let talk = house.say(&json!({"approvalMode": "auto"}), "play a sound");
+    let chat = house.say(&json!({"approvalMode": "auto"}), "play a sound");
     events.until("run.finished");
-    let message = house.latest(&talk);
+    let message = house.latest(&chat);
     let content = message["toolCalls"][0]["response"]["content"]
         .as_array()
         .unwrap();
@@ -278,7 +295,7 @@ fn sounds_and_images_are_kept_beside_the_answer() {
         .find(|block| block["type"] == "audio")
         .unwrap();
     let blob = sound["data"]["blob"].as_str().unwrap();
-    let path = format!("/api/conversations/{}/blobs/{blob}", talk.id);
+    let path = format!("/api/conversations/{}/blobs/{blob}", chat.id);
     let reply = house.fetch("local", "GET", &path, None);
     assert_eq!(reply.status, 200);
     assert!(reply.body.starts_with(b"RIFF"));
@@ -290,8 +307,8 @@ fn sounds_and_images_are_kept_beside_the_answer() {
             .unwrap()
             .contains("sandbox")
     );
-    let copy = house.post(&format!("/api/conversations/{}/fork", talk.id), &json!({}));
-    let copied = super::house::Talk {
+    let copy = house.post(&format!("/api/conversations/{}/fork", chat.id), &json!({}));
+    let copied = super::house::Chat {
         id: copy["id"].as_str().unwrap().to_owned(),
         answer: String::new(),
     };
@@ -323,9 +340,9 @@ fn conversations_are_listed_named_copied_exported_and_removed() {
     let ids: Vec<String> = ["one", "two", "three"]
         .iter()
         .map(|words| {
-            let talk = house.say(&json!({}), words);
+            let chat = house.say(&json!({}), words);
             events.until("run.finished");
-            talk.id
+            chat.id
         })
         .collect();
     let first = house.get("/api/conversations?limit=2");
@@ -383,9 +400,9 @@ fn conversations_are_listed_named_copied_exported_and_removed() {
 fn messages_are_read_page_by_page() {
     let house = House::open();
     let mut events = house.events("");
-    let talk = house.say(&json!({}), "one");
+    let chat = house.say(&json!({}), "one");
     events.until("run.finished");
-    let path = format!("/api/conversations/{}/messages", talk.id);
+    let path = format!("/api/conversations/{}/messages", chat.id);
     for words in ["two", "three"] {
         house.post(&path, &json!({"content": words}));
         events.until("run.finished");

@@ -9,19 +9,19 @@ use super::House;
 fn an_approval_survives_kill_9_is_shown_again_and_answered() {
     let mut house = House::open();
     let mut events = house.events("");
-    let talk = house.say(&json!({}), "write a note");
+    let chat = house.say(&json!({}), "write a note");
     events.until_waiting();
-    let before = house.latest(&talk);
+    let before = house.latest(&chat);
     let token = house.token("local").to_owned();
     house.kill();
     house.start();
     assert_eq!(house.token("local"), token, "the link stays good");
-    assert_eq!(house.latest(&talk), before, "it is shown just as it was");
+    assert_eq!(house.latest(&chat), before, "it is shown just as it was");
     let mut events = house.events("");
     let (status, call) = house.confirm(&before, &json!({}));
     assert_eq!(status, 200, "{call}");
     events.until("run.finished");
-    let after = house.latest(&talk);
+    let after = house.latest(&chat);
     assert_eq!(after["toolCalls"][0]["status"], "done");
     assert_eq!(after["finish"], "done");
     house.stop();
@@ -31,12 +31,12 @@ fn an_approval_survives_kill_9_is_shown_again_and_answered() {
 fn a_call_that_ran_at_kill_9_is_interrupted_and_never_made_again() {
     let mut house = House::open();
     let mut events = house.events("");
-    let talk = house.say(&json!({"approvalMode": "auto"}), "please be slow");
+    let chat = house.say(&json!({"approvalMode": "auto"}), "please be slow");
     let all = events.until_that(|event| event.data["status"] == "invoking");
     let last = all.last().unwrap().id;
     house.kill();
     house.start();
-    let message = house.latest(&talk);
+    let message = house.latest(&chat);
     assert_eq!(message["finish"], "interrupted", "{message}");
     let call = &message["toolCalls"][0];
     assert_eq!(call["status"], "error");
@@ -49,11 +49,11 @@ fn a_call_that_ran_at_kill_9_is_interrupted_and_never_made_again() {
     let told = events.until("run.finished");
     assert_eq!(told.last().unwrap().data["reason"], "interrupted");
     assert!(told.iter().any(|event| event.data["status"] == "error"));
-    let path = format!("/api/conversations/{}/continue", talk.id);
+    let path = format!("/api/conversations/{}/continue", chat.id);
     assert_eq!(house.ask("POST", &path, None).0, 202);
     let told = events.until("run.finished");
     assert_eq!(told.last().unwrap().data["reason"], "done");
-    let message = house.latest(&talk);
+    let message = house.latest(&chat);
     assert_eq!(
         message["toolCalls"].as_array().unwrap().len(),
         1,
@@ -87,18 +87,18 @@ fn the_end_of_the_service_settles_what_runs_and_leaves_no_process() {
 fn the_terminal_and_the_page_do_not_both_move_a_conversation_on() {
     let mut house = House::open();
     let mut events = house.events("");
-    let talk = house.say(&json!({}), "write a note");
+    let chat = house.say(&json!({}), "write a note");
     events.until_waiting();
-    let message = house.latest(&talk);
+    let message = house.latest(&chat);
     let output = house
         .desk
-        .say_beside(&["session", "resume", &talk.id], "y\n/quit\n");
+        .say_beside(&["session", "resume", &chat.id], "y\n/quit\n");
     assert_eq!(output.status.code(), Some(0));
     let (status, error) = house.confirm(&message, &json!({}));
     assert_eq!(
         (status, &error["error"]["code"]),
         (409, &json!("already_answered"))
     );
-    assert_eq!(house.latest(&talk)["finish"], "done");
+    assert_eq!(house.latest(&chat)["finish"], "done");
     house.stop();
 }

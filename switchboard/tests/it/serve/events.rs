@@ -9,7 +9,7 @@ use super::House;
 fn a_reader_that_comes_back_gets_what_it_missed_and_nothing_twice() {
     let house = House::open();
     let mut live = house.events("");
-    let talk = house.say(&json!({"approvalMode": "auto"}), "2 plus 3");
+    let chat = house.say(&json!({"approvalMode": "auto"}), "2 plus 3");
     let all = live.until("run.finished");
     for place in 0..all.len() - 1 {
         let last = all[place].id.to_string();
@@ -17,21 +17,21 @@ fn a_reader_that_comes_back_gets_what_it_missed_and_nothing_twice() {
         assert_eq!(again.until("run.finished"), all[place + 1..]);
     }
     // What a page was read with is where it goes on from.
-    let page = house.get(&format!("/api/conversations/{}/messages", talk.id));
+    let page = house.get(&format!("/api/conversations/{}/messages", chat.id));
     let last = page["lastEventId"].as_u64().unwrap();
     assert!(last >= all.last().unwrap().id);
     let other = house.say(&json!({}), "hello");
-    let mut here = house.events(&format!("conversation={}&after={last}", talk.id));
+    let mut here = house.events(&format!("conversation={}&after={last}", chat.id));
     let mut there = house.events(&format!("conversation={}&after={last}", other.id));
     there.until("run.finished");
     house.post(
-        &format!("/api/conversations/{}/messages", talk.id),
+        &format!("/api/conversations/{}/messages", chat.id),
         &json!({"content": "hi"}),
     );
     let ours = here.until("run.finished");
     assert!(ours.iter().all(|event| {
         let id = &event.data["conversationId"];
-        id.is_null() || id == talk.id.as_str()
+        id.is_null() || id == chat.id.as_str()
     }));
     assert_eq!(
         ours[0].kind, "message.created",

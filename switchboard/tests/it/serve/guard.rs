@@ -245,9 +245,9 @@ fn bodies_are_json_and_not_too_big() {
 #[test]
 fn users_have_nothing_of_each_others() {
     let house = House::with(&["--user", "ann", "--user", "bob"]);
-    let (status, talk) = house.ask_as("ann", "POST", "/api/conversations", Some(&json!({})));
+    let (status, chat) = house.ask_as("ann", "POST", "/api/conversations", Some(&json!({})));
     assert_eq!(status, 201);
-    let id = talk["id"].as_str().unwrap();
+    let id = chat["id"].as_str().unwrap();
     let path = format!("/api/conversations/{id}");
     let mut anns = house.events_as("ann", "", &[]);
     let mut bobs = house.events_as("bob", "after=0", &[]);

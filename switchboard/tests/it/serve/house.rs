@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::talk::Desk;
+use crate::cli::Desk;
 
 /// Nothing takes longer, even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -18,6 +18,8 @@ const PATIENCE: Duration = Duration::from_secs(120);
 pub(crate) struct House {
     pub(crate) desk: Desk,
     arguments: Vec<String>,
+    /// The most bytes a file may have.
+    file_size: Option<u64>,
     child: Option<Child>,
     pub(crate) port: u16,
     tokens: BTreeMap<String, String>,
@@ -40,15 +42,29 @@ impl House {
     }
 
     pub(crate) fn at(desk: Desk, arguments: &[&str]) -> Self {
-        let mut house = Self {
+        let mut house = Self::closed(desk, arguments);
+        house.start();
+        house
+    }
+
+    /// One that may write files of this size at most.
+    #[cfg(unix)]
+    pub(crate) fn limited(desk: Desk, file_size: u64) -> Self {
+        let mut house = Self::closed(desk, &[]);
+        house.file_size = Some(file_size);
+        house.start();
+        house
+    }
+
+    fn closed(desk: Desk, arguments: &[&str]) -> Self {
+        Self {
             desk,
             arguments: arguments.iter().map(|text| (*text).to_owned()).collect(),
+            file_size: None,
             child: None,
             port: 0,
             tokens: BTreeMap::new(),
-        };
-        house.start();
-        house
+        }
     }
 
     /// Starts another one at the same desk, and asks that one from here on. Gives back the first.
@@ -71,6 +87,9 @@ impl House {
         let mut all = vec!["serve", "--json", "--port", "0"];
         all.extend(self.arguments.iter().map(String::as_str));
         let mut command = self.desk.command(&all);
+        if let Some(bytes) = self.file_size {
+            command = limited(&command, bytes);
+        }
         command.stdout(Stdio::piped()).stderr(Stdio::inherit());
         let mut child = command.spawn().unwrap();
         let mut line = String::new();
@@ -202,7 +221,7 @@ impl House {
     }
 
     /// Begins a conversation, and says something in it.
-    pub(crate) fn say(&self, wish: &Value, words: &str) -> Talk {
+    pub(crate) fn say(&self, wish: &Value, words: &str) -> Chat {
         let conversation = self.post("/api/conversations", wish);
         let id = conversation["id"].as_str().unwrap().to_owned();
         let said = self.post(
@@ -210,12 +229,12 @@ impl House {
             &json!({ "content": words }),
         );
         let answer = said["assistantMessage"]["id"].as_str().unwrap().to_owned();
-        Talk { id, answer }
+        Chat { id, answer }
     }
 
     /// The latest message of a conversation.
-    pub(crate) fn latest(&self, talk: &Talk) -> Value {
-        let page = self.get(&format!("/api/conversations/{}/messages", talk.id));
+    pub(crate) fn latest(&self, chat: &Chat) -> Value {
+        let page = self.get(&format!("/api/conversations/{}/messages", chat.id));
         page["items"].as_array().unwrap().last().unwrap().clone()
     }
 
@@ -314,6 +333,25 @@ impl House {
     }
 }
 
+/// A command whose files can have this many bytes.
+fn limited(command: &Command, bytes: u64) -> Command {
+    let mut shell = Command::new("sh");
+    // A shell counts blocks of 512 bytes.
+    let script = format!("ulimit -f {}; exec \"$0\" \"$@\"", bytes / 512);
+    shell.args(["-c", &script]);
+    shell.arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => shell.env(name, value),
+            None => shell.env_remove(name),
+        };
+    }
+    if let Some(folder) = command.get_current_dir() {
+        shell.current_dir(folder);
+    }
+    shell
+}
+
 fn document(house: &House) -> &'static Value {
     static DOCUMENT: OnceLock<Value> = OnceLock::new();
     DOCUMENT.get_or_init(|| {
@@ -337,7 +375,7 @@ impl Drop for House {
 }
 
 /// A conversation in which something was said.
-pub(crate) struct Talk {
+pub(crate) struct Chat {
     pub(crate) id: String,
     pub(crate) answer: String,
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use serde_json::json;
-use switchboard::session::Talk;
+use switchboard::conversation::DurableConversation;
 use switchboard::store::{CallStatus, Limits, Role, Span, SqliteStore, Store, UserId};
 
 use super::House;
@@ -34,7 +34,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]);
     prop_oneof![
         2 => any::<bool>().prop_map(Step::Begin),
-        6 => (0..4usize, words).prop_map(|(talk, words)| Step::Say(talk, words)),
+        6 => (0..4usize, words).prop_map(|(chat, words)| Step::Say(chat, words)),
         5 => (0..4usize).prop_map(Step::Approve),
         2 => (0..4usize).prop_map(Step::Deny),
         2 => (0..4usize).prop_map(Step::Cancel),
@@ -122,7 +122,7 @@ fn take(house: &mut House, talks: &mut Vec<String>, step: &Step) {
         Step::Remove(place) => {
             let Some(id) = of(place) else { return };
             ask("DELETE", format!("/api/conversations/{id}"), None);
-            talks.retain(|talk| *talk != id);
+            talks.retain(|chat| *chat != id);
         }
         Step::Kill => {
             house.kill();
@@ -137,10 +137,10 @@ async fn assert_whole(file: &std::path::Path) {
     let store: Arc<dyn Store> = Arc::new(store);
     let user = UserId::local();
     for row in store.conversations(&user, None, 100).await.unwrap() {
-        let mut talk = Talk::load(Arc::clone(&store), &user, &row.id)
+        let mut chat = DurableConversation::load(Arc::clone(&store), &user, &row.id)
             .await
             .unwrap();
-        let waiting = talk.open_questions().await.unwrap().len();
+        let waiting = chat.open_questions().await.unwrap().len();
         for message in store.messages(&row.id, Span::Last(100)).await.unwrap() {
             for call in &message.tool_calls {
                 let over = !matches!(call.status, CallStatus::Pending | CallStatus::Invoking);
@@ -154,8 +154,8 @@ async fn assert_whole(file: &std::path::Path) {
             assert!(over || waiting > 0, "nobody goes on with {message:?}");
         }
         // The next message is taken by every provider.
-        talk.ask("And now?").await.unwrap();
-        crate::accepted::accepted(talk.run().conversation()).unwrap();
+        chat.ask("And now?").await.unwrap();
+        crate::accepted::accepted(chat.run().conversation()).unwrap();
     }
     store.close().await.unwrap();
 }

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::House;
-use super::house::Talk;
+use super::house::Chat;
+use crate::cli::Desk;
 use crate::program::path;
-use crate::talk::Desk;
 
 /// A house whose only server is the demo server of one era.
 fn house(era: &str) -> House {
@@ -24,18 +24,18 @@ fn house(era: &str) -> House {
 }
 
 /// Has the server ask, and gives back the conversation and what is asked.
-fn asked(house: &House) -> (Talk, Value) {
+fn asked(house: &House) -> (Chat, Value) {
     let mut events = house.events("");
-    let talk = house.say(&json!({"approvalMode": "auto"}), "ask my name");
+    let chat = house.say(&json!({"approvalMode": "auto"}), "ask my name");
     let all = events.until("elicitation.requested");
-    (talk, all.last().unwrap().data.clone())
+    (chat, all.last().unwrap().data.clone())
 }
 
-fn answer_well(house: &House, talk: &Talk, asked: &Value) {
+fn answer_well(house: &House, chat: &Chat, asked: &Value) {
     let mut events = house.events("");
     assert_eq!(asked["server"], "asks");
     assert_eq!(asked["message"], "What is your name?");
-    let open = house.get(&format!("/api/conversations/{}/questions", talk.id));
+    let open = house.get(&format!("/api/conversations/{}/questions", chat.id));
     let listed = &open["items"][0];
     assert_eq!(
         (&listed["kind"], &listed["id"]),
@@ -52,7 +52,7 @@ fn answer_well(house: &House, talk: &Talk, asked: &Value) {
     let told = events.until("run.finished");
     let resolved = told.iter().find(|it| it.kind == "elicitation.resolved");
     assert_eq!(resolved.unwrap().data["id"], asked["id"]);
-    let message = house.latest(talk);
+    let message = house.latest(chat);
     assert!(
         message["content"].as_str().unwrap().contains("Hello, Ada!"),
         "{message}"
@@ -70,44 +70,44 @@ fn answer_well(house: &House, talk: &Talk, asked: &Value) {
 #[test]
 fn a_form_of_a_call_that_waits_is_answered_once_and_as_it_wants_to_be() {
     let house = house("legacy");
-    let (talk, asked) = asked(&house);
-    belongs_to(&house, &asked, &talk);
-    answer_well(&house, &talk, &asked);
-    assert_eq!(waiting(&house, &talk), 0);
+    let (chat, asked) = asked(&house);
+    belongs_to(&house, &asked, &chat);
+    answer_well(&house, &chat, &asked);
+    assert_eq!(waiting(&house, &chat), 0);
 }
 
 #[test]
 fn a_form_of_a_parked_call_survives_kill_9_and_is_answered_once() {
     let mut house = house("modern");
-    let (talk, asked) = asked(&house);
-    belongs_to(&house, &asked, &talk);
+    let (chat, asked) = asked(&house);
+    belongs_to(&house, &asked, &chat);
     house.kill();
     house.start();
-    answer_well(&house, &talk, &asked);
+    answer_well(&house, &chat, &asked);
 }
 
 /// A question is told with its conversation and its call, which waits.
 #[track_caller]
-fn belongs_to(house: &House, asked: &Value, talk: &Talk) {
-    assert_eq!(asked["conversationId"], talk.id.as_str());
-    assert_eq!(asked["messageId"], talk.answer.as_str());
-    let call = &house.latest(talk)["toolCalls"][0];
+fn belongs_to(house: &House, asked: &Value, chat: &Chat) {
+    assert_eq!(asked["conversationId"], chat.id.as_str());
+    assert_eq!(asked["messageId"], chat.answer.as_str());
+    let call = &house.latest(chat)["toolCalls"][0];
     assert_eq!(asked["callId"], call["position"]);
-    let listed = open(house, talk);
+    let listed = open(house, chat);
     assert_eq!(listed.len(), 1);
     for key in ["id", "conversationId", "messageId", "callId"] {
         assert_eq!(listed[0][key], asked[key], "{key}");
     }
-    assert_eq!(waiting(house, talk), 1);
+    assert_eq!(waiting(house, chat), 1);
 }
 
-fn open(house: &House, talk: &Talk) -> Vec<Value> {
-    let open = house.get(&format!("/api/conversations/{}/questions", talk.id));
+fn open(house: &House, chat: &Chat) -> Vec<Value> {
+    let open = house.get(&format!("/api/conversations/{}/questions", chat.id));
     open["items"].as_array().unwrap().clone()
 }
 
-fn waiting(house: &House, talk: &Talk) -> u64 {
-    let row = house.get(&format!("/api/conversations/{}", talk.id));
+fn waiting(house: &House, chat: &Chat) -> u64 {
+    let row = house.get(&format!("/api/conversations/{}", chat.id));
     row["waiting"].as_u64().unwrap()
 }
 
@@ -118,13 +118,13 @@ fn answer(house: &House, asked: &Value, body: &Value) -> (u16, Value) {
 
 /// Begins another conversation in which the same server is to ask, and waits until its call is
 /// queued.
-fn queued(house: &House) -> (Talk, Value) {
+fn queued(house: &House) -> (Chat, Value) {
     let mut events = house.events("");
-    let talk = house.say(&json!({"approvalMode": "auto"}), "ask my name, too");
+    let chat = house.say(&json!({"approvalMode": "auto"}), "ask my name, too");
     let all = events.until_that(|event| {
         event.kind == "assistant.toolCall.updated" && event.data["status"] == "queued"
     });
-    (talk, all.last().unwrap().data.clone())
+    (chat, all.last().unwrap().data.clone())
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn a_question_is_asked_in_its_own_conversation_and_the_other_one_is_queued_and_t
     assert_eq!(call["startedAt"], Value::Null);
     assert!(open(&house, &second).is_empty());
     assert_eq!((waiting(&house, &first), waiting(&house, &second)), (1, 0));
-    let ada = |talk: &Talk| json!({"action": "accept", "content": {"name": "Ada"}, "conversationId": talk.id});
+    let ada = |chat: &Chat| json!({"action": "accept", "content": {"name": "Ada"}, "conversationId": chat.id});
     let (status, error) = answer(&house, &asked, &ada(&second));
     assert_eq!(
         (status, &error["error"]["code"]),
@@ -159,11 +159,11 @@ fn a_question_is_asked_in_its_own_conversation_and_the_other_one_is_queued_and_t
         event.kind == "run.finished" && event.data["conversationId"] == second.id.as_str()
     };
     events.until_that(ends);
-    for talk in [&first, &second] {
-        let message = house.latest(talk);
+    for chat in [&first, &second] {
+        let message = house.latest(chat);
         assert!(message["content"].as_str().unwrap().contains("Hello, Ada!"));
         assert_eq!(message["toolCalls"][0]["queued"], Value::Null);
-        assert_eq!(waiting(&house, talk), 0);
+        assert_eq!(waiting(&house, chat), 0);
     }
 }
 
@@ -194,12 +194,12 @@ fn a_question_ends_with_its_call_and_the_next_conversation_has_its_turn() {
 #[test]
 fn a_question_of_a_call_that_kill_9_cut_off_is_over() {
     let mut house = house("legacy");
-    let (talk, asked) = asked(&house);
+    let (chat, asked) = asked(&house);
     house.kill();
     house.start();
-    assert!(open(&house, &talk).is_empty());
-    assert_eq!(waiting(&house, &talk), 0);
-    let call = &house.latest(&talk)["toolCalls"][0];
+    assert!(open(&house, &chat).is_empty());
+    assert_eq!(waiting(&house, &chat), 0);
+    let call = &house.latest(&chat)["toolCalls"][0];
     assert!(["error", "cancelled"].contains(&call["status"].as_str().unwrap()));
     let (status, error) = answer(&house, &asked, &json!({"action": "cancel"}));
     assert_eq!(
@@ -221,12 +221,12 @@ fn over_legacy_http_two_conversations_are_asked_at_the_same_time_each_its_own() 
     belongs_to(&house, &other, &second);
     assert_ne!(one["id"], other["id"]);
     let mut events = house.events("");
-    for (talk, asked, name) in [(&second, &other, "Bea"), (&first, &one, "Ada")] {
+    for (chat, asked, name) in [(&second, &other, "Bea"), (&first, &one, "Ada")] {
         let body = json!({"action": "accept", "content": {"name": name}});
         let (status, error) = answer(&house, asked, &body);
         assert_eq!(status, 204, "{error}");
         events.until("run.finished");
-        let message = house.latest(talk);
+        let message = house.latest(chat);
         let greeting = format!("Hello, {name}!");
         assert!(message["content"].as_str().unwrap().contains(&greeting));
     }

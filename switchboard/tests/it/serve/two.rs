@@ -3,52 +3,52 @@
 use serde_json::json;
 
 use super::House;
-use super::house::Talk;
+use super::house::Chat;
 
 /// A call that runs until it is stopped.
-fn running(house: &House) -> Talk {
+fn running(house: &House) -> Chat {
     let mut events = house.events("");
-    let talk = house.say(&json!({"approvalMode": "ask"}), "please be slow");
+    let chat = house.say(&json!({"approvalMode": "ask"}), "please be slow");
     events.until_waiting();
-    let message = house.latest(&talk);
+    let message = house.latest(&chat);
     let (status, call) = house.confirm(&message, &json!({"args": {"ms": 60_000}}));
     assert_eq!(status, 200, "{call}");
     events.until_that(|event| event.data["status"] == "invoking");
-    talk
+    chat
 }
 
 #[test]
 fn an_answer_under_way_is_left_alone_by_other_processes() {
     let mut house = House::open();
-    let talk = running(&house);
-    let before = house.latest(&talk);
-    let resume = ["run", "--resume", &talk.id, "hello", "--json"];
+    let chat = running(&house);
+    let before = house.latest(&chat);
+    let resume = ["run", "--resume", &chat.id, "hello", "--json"];
     let output = house.desk.say_beside(&resume, "");
     let told = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{told}");
     assert!(told.contains("under way in another process"), "{told}");
     let output = house
         .desk
-        .say_beside(&["session", "resume", &talk.id], "hi\n");
+        .say_beside(&["session", "resume", &chat.id], "hi\n");
     assert_eq!(output.status.code(), Some(1));
     // A second one that starts takes nothing up that the first one drives.
     let first = house.start_another();
-    assert_eq!(house.latest(&talk), before);
+    assert_eq!(house.latest(&chat), before);
     for (verb, body) in [
         ("messages", Some(json!({"content": "hello"}))),
         ("continue", None),
         ("cancel", None),
     ] {
-        let path = format!("/api/conversations/{}/{verb}", talk.id);
+        let path = format!("/api/conversations/{}/{verb}", chat.id);
         let (status, error) = house.ask("POST", &path, body.as_ref());
         assert_eq!(status, 409, "{error}");
         assert_eq!(error["error"]["code"], "running_elsewhere", "{error}");
     }
-    assert_eq!(house.latest(&talk), before);
+    assert_eq!(house.latest(&chat), before);
     house.go_back_to(first);
-    let path = format!("/api/conversations/{}/cancel", talk.id);
+    let path = format!("/api/conversations/{}/cancel", chat.id);
     assert_eq!(house.ask("POST", &path, None).0, 200);
-    let after = house.latest(&talk);
+    let after = house.latest(&chat);
     assert_eq!(
         after["finish"], "cancelled",
         "the first one had it: {after}"

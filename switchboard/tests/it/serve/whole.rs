@@ -8,11 +8,11 @@ use super::House;
 /// The first call of a conversation's answer, once it is over, and the conversation's path.
 fn called(house: &House, words: &str) -> (Value, String) {
     let mut events = house.events("");
-    let talk = house.say(&json!({"approvalMode": "auto"}), words);
+    let chat = house.say(&json!({"approvalMode": "auto"}), words);
     events.until("run.finished");
-    let call = house.latest(&talk)["toolCalls"][0].clone();
+    let call = house.latest(&chat)["toolCalls"][0].clone();
     assert_eq!(call["status"], "done", "{call}");
-    (call, format!("/api/conversations/{}", talk.id))
+    (call, format!("/api/conversations/{}", chat.id))
 }
 
 /// What the whole result of a call is, and its type.
@@ -86,6 +86,36 @@ async fn a_result_of_many_blocks_is_kept_whole() {
     }
     // The picture is shown; the texts are one piece of them all.
     assert_eq!(call["response"]["content"].as_array().unwrap().len(), 2);
+}
+
+/// The page and the terminal save these bytes as they are.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_result_of_text_is_kept_as_text() {
+    let long = "é\n\"\u{1f600}".repeat(60_000);
+    let result = json!({
+        "content": [{"type": "text", "text": long}, {"type": "text", "text": "and"}],
+        "structuredContent": {"content": long},
+    });
+    let tool = Tool::new("report").answering(move |_| result.clone());
+    let server = Server::new(Script::minimal().with_tool(tool))
+        .start_http()
+        .await
+        .unwrap();
+    let url = server.url();
+    let (bytes, kind) = tokio::task::spawn_blocking(move || {
+        let house = House::open();
+        house.post("/api/mcp-servers", &json!({"name": "far", "baseUrl": url}));
+        let (call, path) = called(&house, "make a report");
+        whole(&house, &path, &call)
+    })
+    .await
+    .unwrap();
+    assert_eq!(kind, "text/plain; charset=utf-8");
+    assert!(
+        bytes == format!("{long}\nand").as_bytes(),
+        "{} bytes",
+        bytes.len()
+    );
 }
 
 #[test]

@@ -21,6 +21,8 @@ fn assistants_are_added_listed_changed_and_removed() {
             "demo",
             "--max-rounds",
             "5",
+            "--on-limit",
+            "summarize",
             "--approve",
             "auto-read",
         ]),

@@ -1,7 +1,7 @@
 //! Verbs about servers in a terminal.
 
 use super::bench::Bench;
-use crate::talk::Terminal;
+use crate::cli::Terminal;
 
 #[test]
 fn a_servers_question_is_asked_in_the_terminal_with_its_name() {
@@ -33,14 +33,14 @@ fn an_import_is_one_yes() {
     );
     let mut terminal = Terminal::of(bench.command(&["import"]));
     terminal.until("new");
-    terminal.until("Take over 1 server? [y/N]");
+    terminal.until("Import 1 server? [y/N] ");
     terminal.type_in("n\r");
     terminal.until("Nothing changed");
     assert_eq!(terminal.end(), Some(0));
     let mut terminal = Terminal::of(bench.command(&["import"]));
-    terminal.until("[y/N]");
+    terminal.until("[y/N] ");
     terminal.type_in("y\r");
-    terminal.until("Took over 1 server.");
+    terminal.until("Imported 1 server.");
     assert_eq!(terminal.end(), Some(0));
     assert!(
         bench
@@ -63,11 +63,11 @@ fn what_an_imported_file_asks_for_is_asked_once() {
         }"#,
     );
     let mut terminal = Terminal::of(bench.command(&["import"]));
-    terminal.until("[y/N]");
+    terminal.until("[y/N] ");
     terminal.type_in("y\r");
     terminal.until("a asks: The team (");
     terminal.type_in("red\r");
-    terminal.until("Took over 1 server.");
+    terminal.until("Imported 1 server.");
     assert_eq!(terminal.end(), Some(0));
     // Nothing is missing any more: it is the program that is no server.
     let tested = bench.run(&["servers", "test", "a", "--json"]);
@@ -88,14 +88,14 @@ fn a_choice_is_shown_with_what_there_is_to_choose_from() {
         }"#,
     );
     let mut terminal = Terminal::of(bench.command(&["import"]));
-    terminal.until("[y/N]");
+    terminal.until("[y/N] ");
     terminal.type_in("y\r");
     terminal.until("a asks: The region");
     terminal.until("1. eu-west");
     terminal.until("2. us-east");
     terminal.until("(Enter: eu-west)");
     terminal.type_in("2\r");
-    terminal.until("Took over 1 server.");
+    terminal.until("Imported 1 server.");
     assert_eq!(terminal.end(), Some(0));
     assert_eq!(bench.run(&["servers", "test", "a"]).exit, 4);
     let seen = std::fs::read_to_string(bench.path().join("seen")).unwrap();

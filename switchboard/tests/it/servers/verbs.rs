@@ -374,3 +374,15 @@ fn a_server_for_this_once_gets_no_more_of_the_environment_than_a_stored_one() {
         std::fs::remove_file(bench.path().join("seen")).unwrap();
     }
 }
+
+/// Every progress report starts an idle timeout anew, and never a deadline.
+#[test]
+fn a_call_that_reports_progress_ends_at_its_deadline() {
+    let bench = Bench::with_demo();
+    let slow = ["call", "demo", "slow", "ms:=700", "--json"];
+    let done = bench.run(&[&slow[..], &["--idle-timeout", "2"]].concat());
+    assert_eq!(done.exit, 0, "{}", done.stderr);
+    let late = bench.run(&[&slow[..], &["--timeout", "2"]].concat());
+    assert_ne!(late.exit, 0, "{}", late.stdout);
+    assert!(late.stderr.contains("deadline"), "{}", late.stderr);
+}

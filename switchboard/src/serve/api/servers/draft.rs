@@ -1,4 +1,4 @@
-//! What can be said about a server: all of it when it is added, some of it later.
+//! A partial update of a server.
 
 use std::collections::BTreeMap;
 
@@ -6,16 +6,18 @@ use axum::http::StatusCode;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use crate::exit::Failure;
 use crate::serve::error::ApiError;
-use crate::serve::fleet::{HIDDEN, args, value_shown};
 use crate::serve::input::present;
+use crate::serve::server_pool::{HIDDEN, args, value_shown};
 use crate::servers::{
-    Keeping, answer, answers, check_name, keep, shown_url, stored_value, to_config,
+    PlainSecrets, Unstorable, answer, answers, check_name, keep_all, keep_answer, shown_url,
+    stored_value, to_config,
 };
-use crate::store::{EnvPolicy, Server, ServerId, ServerKind, StoredValue, Timestamp, Trust};
+use crate::store::{EnvPolicy, Server, ServerKind, StoredValue, Timestamp, Trust};
 
-/// What is said about a server. What is not said stays. A value that is sent back as it was shown
-/// stays, too: a server as it was read can be sent back with a change in it.
+/// A partial update of a server. Absent fields stay, and so do values sent back as they were shown:
+/// a server can be sent back as it was read with one change in it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(super) struct Draft {
@@ -40,12 +42,12 @@ pub(super) struct Draft {
     parallel: Option<bool>,
     always_load: Option<bool>,
     env_policy: Option<EnvPolicy>,
-    /// Whether values that are no references may be kept readable in the store.
+    /// Whether secrets may be stored as plain text.
     plain_values: Option<bool>,
     /// Answers to the questions of the file it came from.
     inputs: Option<BTreeMap<String, String>>,
     sort: Option<i64>,
-    // Shown, and read-only: accepted unchanged or not, and without effect.
+    // Read-only fields: accepted, so that a row can be sent back as it was read, and ignored.
     #[serde(rename = "id")]
     _id: IgnoredAny,
     #[serde(rename = "source")]
@@ -73,13 +75,10 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// Makes a server what is said about it.
+    /// Applies the update to a row.
     pub(super) async fn apply(self, row: &mut Server) -> Result<(), ApiError> {
         let (before, trusts) = (row.clone(), self.trust.is_some());
-        let keeping = match self.plain_values {
-            Some(true) => Keeping::Plain,
-            _ => Keeping::Keyring,
-        };
+        let plain = PlainSecrets::allowed_if(self.plain_values == Some(true));
         self.settle_kind(row);
         if let Some(name) = self.name {
             check_name(&name).map_err(|failure| ApiError::from(failure).at("name"))?;
@@ -108,13 +107,13 @@ impl Draft {
         set(&mut row.env_policy, self.env_policy);
         set(&mut row.sort, self.sort);
         if let Some(said) = self.headers {
-            row.headers = values(&row.id, "header", said, &row.headers, keeping).await?;
+            row.headers = values(said, &row.headers);
         }
         if let Some(said) = self.env {
-            row.env = values(&row.id, "env", said, &row.env, keeping).await?;
+            row.env = values(said, &row.env);
         }
         if let Some(said) = self.inputs {
-            answer_all(row, said, keeping).await?;
+            answer_all(row, said, plain).await?;
         }
         match row.kind {
             ServerKind::Stdio => {
@@ -135,9 +134,9 @@ impl Draft {
             };
             return Err(ApiError::unfit(message).at(field));
         }
-        let mut all = row.env.values().chain(row.headers.values());
-        row.plain_values = all.any(StoredValue::is_plain);
         to_config(row).map_err(ApiError::unfit)?;
+        let kept = keep_all(row, Some(&before), plain).await;
+        kept.map_err(plain_secret)?;
         if !trusts {
             row.changed_from(&before);
         }
@@ -146,7 +145,7 @@ impl Draft {
         Ok(())
     }
 
-    /// The type that is said; else what follows from a new command or address.
+    /// The given type, or the one that follows from a new command or URL.
     fn settle_kind(&self, row: &mut Server) {
         let given =
             |field: &Option<Option<String>>| matches!(field, Some(Some(text)) if !text.is_empty());
@@ -183,48 +182,34 @@ fn unhidden(said: Vec<String>, row: &Server) -> Vec<String> {
     args.collect()
 }
 
-/// Values, each kept where it belongs; those that came back as they were shown stay.
-async fn values(
-    server: &ServerId,
-    what: &str,
+/// Values; those that came back as they were shown stay.
+fn values(
     said: BTreeMap<String, String>,
     stored: &BTreeMap<String, StoredValue>,
-    keeping: Keeping,
-) -> Result<BTreeMap<String, StoredValue>, ApiError> {
-    let mut values = BTreeMap::new();
-    for (name, text) in said {
+) -> BTreeMap<String, StoredValue> {
+    let value = |(name, text): (String, String)| {
         let same = stored.get(&name).filter(|it| value_shown(it) == text);
-        let value = match same {
-            Some(value) => value.clone(),
-            None => safe(server, &format!("{what}/{name}"), &text, keeping).await?,
-        };
-        values.insert(name, value);
-    }
-    Ok(values)
+        let value = same.cloned().unwrap_or_else(|| stored_value(&text));
+        (name, value)
+    };
+    said.into_iter().map(value).collect()
 }
 
-async fn safe(
-    server: &ServerId,
-    place: &str,
-    text: &str,
-    keeping: Keeping,
-) -> Result<StoredValue, ApiError> {
-    let kept = keep(server, place, stored_value(text), keeping).await;
-    kept.map_err(|failure| {
-        let status = StatusCode::UNPROCESSABLE_ENTITY;
-        let error = ApiError::new(status, "plain_secret", failure.chain()).at(place);
-        error.with_hint(
-            "Refer to a variable (env:NAME), or agree that the value is kept readable in the \
-             store (plainValues).",
-        )
-    })
+fn plain_secret(error: Unstorable) -> ApiError {
+    let field = error.field.clone();
+    let status = StatusCode::UNPROCESSABLE_ENTITY;
+    let error = ApiError::new(status, "plain_secret", Failure::from(error).chain()).at(&field);
+    error.with_hint(
+        "Refer to a variable (env:NAME; ${NAME} in arguments and addresses), or allow plain \
+         text in the store (plainValues).",
+    )
 }
 
 /// Keeps answers to the questions of a server's file.
 async fn answer_all(
     row: &mut Server,
     said: BTreeMap<String, String>,
-    keeping: Keeping,
+    plain: PlainSecrets,
 ) -> Result<(), ApiError> {
     for (id, text) in said {
         let mut known = answers(row);
@@ -232,8 +217,8 @@ async fn answer_all(
             continue;
         }
         drop(known);
-        let value = safe(&row.id, &format!("input/{id}"), &text, keeping).await?;
-        answer(row, &id, value);
+        let value = keep_answer(row, &id, stored_value(&text), false, plain).await;
+        answer(row, &id, value.map_err(plain_secret)?);
     }
     Ok(())
 }

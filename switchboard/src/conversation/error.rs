@@ -1,0 +1,67 @@
+//! Why a conversation cannot continue.
+
+use std::fmt;
+
+use agent_loop::AnswerError;
+
+use crate::store::StoreError;
+
+/// What to do about [`ConversationError::Leased`].
+pub(crate) const LEASED_HINT: &str =
+    "If that process does not answer any more, try again in 20 seconds: its lease ends then.";
+
+/// Why a conversation cannot be loaded or go on.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ConversationError {
+    /// There is no such conversation.
+    NotFound(String),
+    /// Another process or window has changed it. Load it again.
+    Overtaken,
+    /// An answer is under way in another process.
+    Leased,
+    /// What is stored of it cannot be read.
+    Unreadable(serde_json::Error),
+    /// The answer does not count; what was asked may still wait.
+    Answer(AnswerError),
+    /// The store failed.
+    Store(StoreError),
+}
+
+impl From<StoreError> for ConversationError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Conflict { .. } => Self::Overtaken,
+            StoreError::Leased => Self::Leased,
+            error => Self::Store(error),
+        }
+    }
+}
+
+impl fmt::Display for ConversationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotFound(id) => write!(f, "there is no conversation {id:?}"),
+            Self::Overtaken => f.write_str(
+                "the conversation has been moved on elsewhere, perhaps in another window: load it \
+                 again",
+            ),
+            Self::Leased => f.write_str(
+                "an answer is under way in another process: wait for it, or cancel it there",
+            ),
+            Self::Unreadable(_) => f.write_str("what is stored of the conversation is unreadable"),
+            Self::Answer(error) => error.fmt(f),
+            Self::Store(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ConversationError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Unreadable(error) => Some(error),
+            Self::Store(error) => error.source(),
+            _ => None,
+        }
+    }
+}

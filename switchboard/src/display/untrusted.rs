@@ -1,0 +1,112 @@
+//! Escaping of text from servers, models and foreign files, so that it is safe to show in a
+//! terminal.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+/// Whether a terminal would interpret this character: control characters, line separators, and
+/// bidirectional marks.
+pub(crate) fn is_obeyed(c: char) -> bool {
+    c.is_control()
+        || matches!(
+            c,
+            '\u{61c}'
+                | '\u{200e}'
+                | '\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2066}'..='\u{2069}'
+        )
+}
+
+/// Whether a name that has this character looks like another one that does not.
+fn is_invisible(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}' | '\u{200b}' | '\u{2060}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}'
+    )
+}
+
+/// Escapes a name, title or short text to one line: line breaks and everything a terminal would
+/// interpret become escapes.
+pub(crate) fn line(text: &str) -> Cow<'_, str> {
+    let escaped = |c: char| is_obeyed(c) || is_invisible(c);
+    if !text.contains(escaped) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match escaped(c) {
+            true => out.extend(c.escape_default()),
+            false => out.push(c),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// Escapes a text of several lines: line breaks become `\n`, and everything else a terminal would
+/// interpret is replaced.
+pub(crate) fn text(text: &str) -> Cow<'_, str> {
+    let replaced = |c: char| is_obeyed(c) && c != '\n' && c != '\t';
+    if !text.contains(replaced) {
+        return Cow::Borrowed(text);
+    }
+    let text = text.replace("\r\n", "\n");
+    Cow::Owned(text.replace(replaced, "\u{fffd}"))
+}
+
+/// JSON on one line: the same value, with escapes for what a terminal would interpret.
+pub(crate) fn json(value: &Value) -> String {
+    let text = value.to_string();
+    if !text.contains(is_obeyed) {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match is_obeyed(c) {
+            // They are in strings, and all below U+10000.
+            true => drop(write!(out, "\\u{:04x}", u32::from(c))),
+            false => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_name_stays_in_its_line_and_shows_what_it_hides() {
+        assert_eq!(line("read — 日 😀"), "read — 日 😀");
+        assert_eq!(
+            line("read\n  {}\r\u{1b}[2J\u{202e}x\u{200b}\t"),
+            "read\\n  {}\\r\\u{1b}[2J\\u{202e}x\\u{200b}\\t"
+        );
+    }
+
+    #[test]
+    fn a_text_keeps_its_lines_whatever_ends_them() {
+        assert_eq!(text("a\tb\nc — 😀"), "a\tb\nc — 😀");
+        assert_eq!(text("a\r\nb\r\n"), "a\nb\n");
+        assert_eq!(text("\u{1b}[2Jhi\u{7}\r"), "\u{fffd}[2Jhi\u{fffd}\u{fffd}");
+        assert_eq!(text("\u{202e}evil\u{9b}31m"), "\u{fffd}evil\u{fffd}31m");
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_that_is_obeyed_is_left(foreign in any::<String>()) {
+            prop_assert!(!line(&foreign).contains(is_obeyed));
+            let text = text(&foreign);
+            prop_assert!(!text.contains(|c| is_obeyed(c) && c != '\n' && c != '\t'));
+            let value = json!({ foreign.as_str(): [foreign] });
+            let written = json(&value);
+            prop_assert!(!written.contains(is_obeyed));
+            prop_assert_eq!(serde_json::from_str::<Value>(&written).unwrap(), value);
+        }
+    }
+}

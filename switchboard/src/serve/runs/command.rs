@@ -1,0 +1,129 @@
+//! Commands to a conversation's task.
+
+use agent_loop::CallNumber;
+use mcp_jsonrpc::model::ElicitResult;
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+use crate::conversation::LiveQuestion;
+use crate::serve::error::ApiError;
+use crate::serve::runs::confirm::{Confirm, Verdict};
+use crate::store::{AssistantId, Conversation, Message, PendingId, RunId};
+
+/// Reply channel of a command.
+pub(crate) type Reply<T> = oneshot::Sender<Result<T, ApiError>>;
+
+/// A command to a conversation's task.
+#[derive(Debug)]
+pub(crate) enum Command {
+    /// Adds a user message and starts the answer.
+    Say {
+        content: String,
+        reply: Reply<Box<Said>>,
+    },
+    /// Answers an approval.
+    Confirm {
+        confirm: Box<Confirm>,
+        reply: Reply<Value>,
+    },
+    /// Answers a server's question about a parked call.
+    Supply {
+        question: PendingId,
+        result: Box<ElicitResult>,
+        reply: Reply<()>,
+    },
+    /// Asks a server's question while its call runs.
+    Ask {
+        question: Box<LiveQuestion>,
+        reply: Reply<()>,
+    },
+    /// Settles such a question: answered, or no longer needed.
+    Settle {
+        question: PendingId,
+        answer: Option<Value>,
+        reply: Reply<()>,
+    },
+    /// Posts a notice.
+    Notice { message: String, reply: Reply<()> },
+    /// Stops the answer. Replies once it has stopped.
+    Cancel { reply: Reply<()> },
+    /// Goes on after a limit, a cancellation or an interruption.
+    Continue { reply: Reply<()> },
+    /// Changes the conversation itself.
+    Edit {
+        edit: Edit,
+        reply: Reply<Box<Conversation>>,
+    },
+    /// Recovers it after a restart.
+    Recover { reply: Reply<()> },
+}
+
+impl Command {
+    /// The call that it approves, if any.
+    pub(crate) fn approves(&self) -> Option<CallNumber> {
+        match self {
+            Self::Confirm { confirm, .. } if confirm.verdict == Verdict::Approve => {
+                Some(confirm.number)
+            }
+            _ => None,
+        }
+    }
+
+    /// Rejects the command.
+    pub(crate) fn refuse(self, error: ApiError) {
+        // The caller may be gone.
+        match self {
+            Self::Say { reply, .. } => drop(reply.send(Err(error))),
+            Self::Confirm { reply, .. } => drop(reply.send(Err(error))),
+            Self::Supply { reply, .. }
+            | Self::Ask { reply, .. }
+            | Self::Settle { reply, .. }
+            | Self::Notice { reply, .. }
+            | Self::Cancel { reply }
+            | Self::Continue { reply }
+            | Self::Recover { reply } => drop(reply.send(Err(error))),
+            Self::Edit { reply, .. } => drop(reply.send(Err(error))),
+        }
+    }
+}
+
+/// The user's message, and the answer that was started.
+#[derive(Debug)]
+pub(crate) struct Said {
+    pub(crate) said: Message,
+    pub(crate) answer: Message,
+    pub(crate) run: RunId,
+}
+
+/// Changes of a conversation itself; what is absent stays.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Edit {
+    pub(crate) title: Option<String>,
+    pub(crate) assistant: Option<Option<AssistantId>>,
+    pub(crate) model: Option<Option<String>>,
+    pub(crate) approval_mode: Option<Option<String>>,
+}
+
+impl Edit {
+    pub(crate) fn make(self, conversation: &mut Conversation) {
+        if let Some(title) = self.title {
+            conversation.title = title;
+        }
+        if let Some(assistant) = self.assistant {
+            conversation.assistant_id = assistant;
+        }
+        let options = [("model", self.model), ("approvalMode", self.approval_mode)];
+        for (name, value) in options {
+            let Some(value) = value else { continue };
+            if !conversation.options.is_object() {
+                conversation.options = Value::Object(serde_json::Map::new());
+            }
+            if let Some(options) = conversation.options.as_object_mut() {
+                match value {
+                    Some(value) => drop(options.insert(name.to_owned(), value.into())),
+                    None => drop(options.remove(name)),
+                }
+            }
+        }
+    }
+}

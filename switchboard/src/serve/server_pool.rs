@@ -1,0 +1,194 @@
+//! The users' servers: each user's own, shared by all of that user's conversations.
+
+mod connection;
+mod login;
+mod status;
+mod user_servers;
+mod views;
+mod watch;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use agent_loop::{Selection, Toolbox};
+use futures_util::future::join_all;
+use mcp_manager::{Lease, Manager, Pool};
+use parking_lot::Mutex;
+use serde_json::Value;
+
+use crate::exit::{Exit, Failure};
+use crate::home;
+use crate::models::Choice;
+use crate::serve::questions::Questions;
+use crate::servers::{Host, connector};
+use crate::setup::settings::is_of_host;
+use crate::setup::{RunArgs, select_servers};
+use crate::store::{Assistant, Server, Store, StoreError, UserId};
+
+pub(crate) use connection::Wanted;
+pub(crate) use user_servers::UserServers;
+pub(crate) use views::{HIDDEN, args, event, tools_event, value_shown};
+
+/// How long a conversation waits for a server before it begins without it.
+const START: Duration = Duration::from_secs(10);
+
+/// The users' servers. Cloning is cheap.
+///
+/// Each user has a manager of their own, so users are isolated. A server is connected on first use,
+/// stays connected while a run holds a lease on it, and is disconnected after 30 idle minutes. Its
+/// lists are cached until it announces a change, or for 5 minutes.
+#[derive(Clone)]
+pub(crate) struct ServerPool {
+    store: Arc<dyn Store>,
+    pool: Pool,
+    questions: Questions,
+    crews: Arc<Mutex<BTreeMap<UserId, Arc<UserServers>>>>,
+    /// The users who may use this machine as its owner does.
+    trusted: Arc<[UserId]>,
+}
+
+/// The tools of a run, there for as long as this is.
+pub(crate) struct Equipment {
+    pub(crate) tools: Arc<dyn Toolbox>,
+    /// Which of them the run may use.
+    pub(crate) selection: Selection,
+    /// All stored servers of the user.
+    pub(crate) servers: Vec<Server>,
+    /// Notices for the user.
+    pub(crate) notices: Vec<String>,
+    _leases: Vec<Lease>,
+}
+
+impl ServerPool {
+    /// The users among `trusted`, and the owner, may use this machine.
+    pub(crate) fn new(store: Arc<dyn Store>, questions: Questions, trusted: Arc<[UserId]>) -> Self {
+        let asked = questions.clone();
+        let make = move |user: &str| {
+            let user = UserId::new(user);
+            Manager::builder()
+                .connector(connector(&user, None))
+                .elicitation(asked.asker(&user))
+        };
+        Self {
+            store,
+            pool: Pool::new(make),
+            questions,
+            crews: Arc::default(),
+            trusted,
+        }
+    }
+
+    /// Whether a user may use this machine.
+    pub(crate) fn host(&self, user: &UserId) -> Host {
+        match *user == UserId::local() || self.trusted.contains(user) {
+            true => Host::Allowed,
+            false => Host::Forbidden,
+        }
+    }
+
+    /// A user's settings, as far as the user may have them.
+    pub(crate) async fn settings(
+        &self,
+        user: &UserId,
+    ) -> Result<BTreeMap<String, Value>, StoreError> {
+        let mut settings = home::settings(&*self.store, user).await?;
+        if self.host(user) == Host::Forbidden {
+            settings.retain(|key, _| !is_of_host(key));
+        }
+        Ok(settings)
+    }
+
+    /// A user's servers. Must be called within a tokio runtime.
+    pub(crate) fn user_servers(&self, user: &UserId) -> Arc<UserServers> {
+        let mut crews = self.crews.lock();
+        let made = || {
+            let manager = self.pool.manager(user.as_str());
+            UserServers::new(
+                user,
+                &self.store,
+                manager,
+                self.questions.clone(),
+                self.host(user),
+            )
+        };
+        Arc::clone(crews.entry(user.clone()).or_insert_with(made))
+    }
+
+    /// The tools a conversation or its assistant may use, connected.
+    pub(crate) async fn equip(
+        &self,
+        user: &UserId,
+        run_args: &RunArgs,
+        assistant: Option<&Assistant>,
+        choice: &Choice,
+    ) -> Result<Equipment, Failure> {
+        let host = self.host(user);
+        let selected =
+            select_servers(&*self.store, user, run_args, assistant, choice, host).await?;
+        let tools = self.user_servers(user).toolbox();
+        let mut notices = selected.notices;
+        let leases = selected.configs.into_iter().map(|config| async move {
+            let name = config.name().to_string();
+            let lease = self.pool.lease(user.as_str(), config);
+            (name, tokio::time::timeout(START, lease).await)
+        });
+        let (mut names, mut held) = (Vec::new(), Vec::new());
+        for (name, lease) in join_all(leases).await {
+            match lease {
+                Ok(Ok(lease)) => held.push(lease),
+                Ok(Err(error)) => {
+                    let failure = Failure::new(Exit::Unreachable, format!("{name} is unavailable"));
+                    notices.push(failure.caused_by(error).chain());
+                }
+                Err(_) => notices.push(format!("{name} is still starting; its tools come later")),
+            }
+            names.push(name);
+        }
+        Ok(Equipment {
+            tools,
+            selection: Selection::only(names),
+            servers: selected.rows,
+            notices,
+            _leases: held,
+        })
+    }
+
+    /// Shuts down, and returns once no process is left.
+    pub(crate) async fn close(&self) {
+        self.crews.lock().clear();
+        self.pool.shutdown().await;
+    }
+}
+
+impl std::fmt::Debug for ServerPool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ServerPool")
+            .field("pool", &self.pool)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{Limits, SqliteStore};
+
+    /// Limits: 30 s to connect, lists cached for 5 minutes, disconnected after 30 idle minutes.
+    #[tokio::test]
+    async fn the_default_time_limits_hold_and_each_user_has_one_manager() {
+        let store = SqliteStore::in_memory(Limits::default()).await.unwrap();
+        let store: Arc<dyn Store> = Arc::new(store);
+        let server_pool = ServerPool::new(store, Questions::default(), Arc::default());
+        let (ann, bob) = (UserId::new("ann"), UserId::new("bob"));
+        let user_servers = server_pool.user_servers(&ann);
+        let limits = user_servers.manager().limits();
+        let minutes = |count: u64| Duration::from_secs(60 * count);
+        assert_eq!(limits.connect_time(), Duration::from_secs(30));
+        assert_eq!(limits.list_ttl(), minutes(5));
+        assert_eq!(limits.idle_time(), minutes(30));
+        assert!(Arc::ptr_eq(&user_servers, &server_pool.user_servers(&ann)));
+        assert!(!Arc::ptr_eq(&user_servers, &server_pool.user_servers(&bob)));
+        server_pool.close().await;
+    }
+}

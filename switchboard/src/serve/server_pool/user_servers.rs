@@ -1,0 +1,180 @@
+//! One user's servers.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use agent_loop::ManagedTools;
+use mcp_manager::{Catalog, Entry, Listing, Manager, ServerName};
+use parking_lot::Mutex;
+use serde_json::Value;
+use tokio::task::AbortHandle;
+
+use super::status::ServerStatus;
+use super::views::{self, Sight, status_event};
+use super::watch::watch;
+use crate::serve::questions::Questions;
+use crate::servers::doctor::Finding;
+use crate::servers::{Host, to_config, transport};
+use crate::store::{Change, Server, ServerId, ServerTool, Store, StoreError, UserId};
+
+/// One user's servers.
+pub(crate) struct UserServers {
+    pub(super) user: UserId,
+    pub(super) store: Arc<dyn Store>,
+    pub(super) manager: Manager,
+    pub(super) questions: Questions,
+    /// Whether the user may use this machine.
+    pub(super) host: Host,
+    tools: Arc<ManagedTools>,
+    /// What is wrong with servers.
+    findings: Mutex<BTreeMap<ServerId, Finding>>,
+    /// The logins under way.
+    pub(super) logins: Mutex<BTreeMap<ServerId, AbortHandle>>,
+    watcher: Mutex<Option<AbortHandle>>,
+}
+
+impl UserServers {
+    pub(super) fn new(
+        user: &UserId,
+        store: &Arc<dyn Store>,
+        manager: Manager,
+        questions: Questions,
+        host: Host,
+    ) -> Arc<Self> {
+        let events = manager.events();
+        let user_servers = Arc::new(Self {
+            user: user.clone(),
+            store: Arc::clone(store),
+            tools: Arc::new(ManagedTools::new(manager.clone())),
+            manager,
+            questions,
+            host,
+            findings: Mutex::default(),
+            logins: Mutex::default(),
+            watcher: Mutex::default(),
+        });
+        let watcher = tokio::spawn(watch(Arc::downgrade(&user_servers), events));
+        *user_servers.watcher.lock() = Some(watcher.abort_handle());
+        user_servers
+    }
+
+    /// The user's tools, always the same.
+    pub(super) fn toolbox(&self) -> Arc<ManagedTools> {
+        Arc::clone(&self.tools)
+    }
+
+    /// Whether the user may use this machine.
+    pub(crate) fn host(&self) -> Host {
+        self.host
+    }
+
+    /// The manager of the user's servers.
+    pub(crate) fn manager(&self) -> &Manager {
+        &self.manager
+    }
+
+    /// The server of this name, if it is stored.
+    pub(super) async fn row(&self, name: &ServerName) -> Option<Server> {
+        let rows = self.store.servers(&self.user).await.ok()?;
+        rows.into_iter().find(|row| row.name == name.as_str())
+    }
+
+    /// Records what is wrong with a server, or that nothing is.
+    pub(super) fn found(&self, server: &ServerId, finding: Option<Finding>) {
+        let mut findings = self.findings.lock();
+        match finding {
+            Some(finding) => findings.insert(server.clone(), finding),
+            None => findings.remove(server),
+        };
+    }
+
+    /// A server's JSON view.
+    pub(crate) async fn shown(&self, row: &Server) -> Result<Value, StoreError> {
+        let state = self.manager.server(&row.name).map(|info| info.state);
+        let finding = self.findings.lock().get(&row.id).cloned();
+        let finding = self.host.objection(row).or(finding);
+        let status = match ServerStatus::of(row, state) {
+            // It did not get as far as being started.
+            ServerStatus::Idle if finding.is_some() => ServerStatus::Failed,
+            status => status,
+        };
+        // Name and cost of each.
+        let tools: Vec<(String, u64)> = match self.offered(row) {
+            live if live.is_empty() => {
+                let known = self.store.server_tools(&row.id).await?.into_iter();
+                known.map(|tool| (tool.name, tool.tokens)).collect()
+            }
+            live => {
+                let live = live.iter();
+                live.map(|tool| (tool.name().to_owned(), tool.tokens() as u64))
+                    .collect()
+            }
+        };
+        let enabled = tools
+            .iter()
+            .filter(|(name, _)| !row.disabled_tools.contains(name));
+        let client = self.manager.client(&row.name);
+        let sight = Sight {
+            status,
+            finding: finding.filter(|_| status.is_trouble()),
+            transport: client.map(|client| transport(client.transport_kind())),
+            tools: tools.len(),
+            tokens: enabled.map(|(_, tokens)| tokens).sum(),
+        };
+        Ok(views::server(row, &sight))
+    }
+
+    /// Stores changes of a server, with an event.
+    pub(crate) async fn commit(
+        &self,
+        row: &Server,
+        mut changes: Vec<Change>,
+    ) -> Result<(), StoreError> {
+        changes.push(status_event(&self.user, self.shown(row).await?));
+        self.store.commit(changes).await.map(drop)
+    }
+
+    /// The tools that a server offers now, if it is connected.
+    pub(super) fn offered(&self, row: &Server) -> Vec<Arc<Entry>> {
+        let catalog = self.manager.catalog();
+        let tools = catalog.tools().iter();
+        let its = tools.filter(|tool| tool.server().as_str() == row.name);
+        its.cloned().collect()
+    }
+
+    /// The tools that a server was last seen with, as if they were offered now.
+    pub(super) async fn remembered(&self, row: &Server) -> Result<Vec<Arc<Entry>>, StoreError> {
+        let tools = self.store.server_tools(&row.id).await?;
+        Ok(listed(row, tools))
+    }
+}
+
+/// Stored tools as entries of a catalogue.
+fn listed(row: &Server, tools: Vec<ServerTool>) -> Vec<Arc<Entry>> {
+    let Ok(config) = to_config(row) else {
+        return Vec::new();
+    };
+    let definitions = tools.into_iter().map(|tool| tool.definition);
+    let tools = definitions.filter_map(|definition| serde_json::from_value(definition).ok());
+    let listing = Listing::new(config.name().clone()).with_tools(tools, config.tools());
+    Catalog::empty().with(Arc::new(listing)).tools().to_vec()
+}
+
+impl Drop for UserServers {
+    fn drop(&mut self) {
+        let watcher = self.watcher.lock().take();
+        let logins = std::mem::take(&mut *self.logins.lock());
+        for task in watcher.into_iter().chain(logins.into_values()) {
+            task.abort();
+        }
+    }
+}
+
+impl fmt::Debug for UserServers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UserServers")
+            .field("user", &self.user)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,10 @@
+//! Import of other programs' servers: their files are found, read and compared with the stored
+//! servers. They are never written.
+
+mod place;
+mod plan;
+mod take_over;
+
+pub(crate) use place::{named, usual};
+pub(crate) use plan::{Item, Plan, Question, State};
+pub(crate) use take_over::take_over;

@@ -1,0 +1,357 @@
+//! Setup of a conversation: store, model, servers and policy.
+
+pub(crate) mod assistant_draft;
+mod options;
+mod select;
+pub(crate) mod settings;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use agent_loop::{Agent, Deferral, ManagedTools, Mode, Policy, Prices, RunLimits, Toolbox};
+use mcp_manager::{ElicitationHandler, Manager, ServerConfig, Wait};
+use serde_json::Value;
+
+use crate::conversation::{Decided, StoredOutputs};
+use crate::demo::{DemoModel, DemoScript, start_model};
+use crate::exit::{Exit, Failure};
+use crate::home;
+use crate::models::{Choice, Found, Price, PriceTable, Tape, Wanted};
+use crate::models::{build, choose, find_key, ollama_models};
+use crate::servers::{AdHoc, Host, auto_approved, connector};
+use crate::store::{Assistant, Conversation, ConversationId, OnLimit, Server, Store, UserId};
+
+pub(crate) use options::Options;
+pub(crate) use select::servers as select_servers;
+
+/// The default approval mode, of the tour, the terminal and the page.
+pub(crate) const DEFAULT_MODE: Mode = Mode::AutoRead;
+/// How long to wait for servers before starting without them.
+const START: Duration = Duration::from_secs(10);
+
+/// Options of a run, from flags or a stored conversation.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RunArgs {
+    pub(crate) wanted: Wanted,
+    pub(crate) assistant: Option<String>,
+    /// Servers by name, or URLs; all that are active if none.
+    pub(crate) servers: Vec<String>,
+    /// An ad hoc server: a command, and options for servers given by URL.
+    pub(crate) ad_hoc: AdHoc,
+    pub(crate) approve: Option<Mode>,
+    pub(crate) max_rounds: Option<u32>,
+    pub(crate) on_limit: Option<OnLimit>,
+    /// In dollars.
+    pub(crate) max_cost: Option<f64>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) tape: Tape,
+    /// A file of servers to use in place of the stored ones.
+    pub(crate) config: Option<PathBuf>,
+    /// Whether no user can be asked.
+    pub(crate) unattended: bool,
+}
+
+/// A conversation's model, servers and policy.
+#[derive(Debug)]
+pub(crate) struct Setup {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) user: UserId,
+    pub(crate) choice: Choice,
+    pub(crate) manager: Manager,
+    pub(crate) servers: Vec<Server>,
+    pub(crate) assistant: Option<Assistant>,
+    pub(crate) mode: Mode,
+    /// Notices for the user.
+    pub(crate) notices: Vec<String>,
+    agent: Agent,
+    bounds: Bounds,
+    run_args: RunArgs,
+    settings: BTreeMap<String, Value>,
+    demo: Option<DemoModel>,
+}
+
+impl Setup {
+    /// Sets everything up. Servers that fail to start are reported in the notices.
+    pub(crate) async fn set_up(
+        store: Arc<dyn Store>,
+        run_args: RunArgs,
+        forms: impl ElicitationHandler + 'static,
+    ) -> Result<Self, Failure> {
+        let user = UserId::local();
+        let settings = home::settings(&*store, &user).await?;
+        let assistant = select::assistant(&*store, &user, run_args.assistant.as_deref()).await?;
+        let mut wanted = run_args.wanted.clone();
+        if let (None, Some(assistant)) = (&wanted.model, &assistant) {
+            wanted.model.clone_from(&assistant.model);
+        }
+        let mut choice = choice(&wanted, &settings).await?;
+        // An explicit wire overrides the assistant's mode.
+        if wanted.wire.is_none() {
+            choice = choice.with_mcp_mode(assistant.as_ref().and_then(|it| it.mcp_mode));
+        }
+        let mut notices = Vec::new();
+        let selected = select::servers(
+            &*store,
+            &user,
+            &run_args,
+            assistant.as_ref(),
+            &choice,
+            Host::Allowed,
+        )
+        .await?;
+        notices.extend(selected.notices);
+        let manager = Manager::builder()
+            .connector(connector(&user, None))
+            .elicitation(forms)
+            .build();
+        notices.extend(connect(&manager, selected.configs).await);
+        let mode = mode(run_args.approve, assistant.as_ref(), &settings)?;
+        let bounds = Bounds::of(&run_args, assistant.as_ref(), &settings);
+        let demo = match choice.provider.is_demo() && choice.base_url.is_none() {
+            true => Some(start_model(DemoScript::default()).await?),
+            false => None,
+        };
+        let tools = Arc::new(ManagedTools::new(manager.clone()));
+        let agent = agent(&choice, demo.as_ref(), tools, &run_args.tape, &settings).await?;
+        Ok(Self {
+            store,
+            user,
+            choice,
+            manager,
+            servers: selected.rows,
+            assistant,
+            mode,
+            notices,
+            agent,
+            bounds,
+            run_args,
+            settings,
+            demo,
+        })
+    }
+
+    /// The agent of a conversation, which keeps long outputs in the store.
+    pub(crate) fn agent(&self, conversation: &ConversationId) -> Agent {
+        let outputs = StoredOutputs::new(Arc::clone(&self.store), conversation.clone());
+        let agent = self.agent.clone().with_store(outputs);
+        agent.with_conversation(conversation.as_str())
+    }
+
+    /// The policy and limits of a conversation.
+    pub(crate) async fn governance(
+        &self,
+        conversation: &ConversationId,
+    ) -> Result<(Policy, RunLimits), Failure> {
+        let servers = self.servers.iter();
+        let seen = servers.flat_map(|row| auto_approved(row, &self.manager));
+        self.store.commit(seen.collect()).await?;
+        let decided = Decided::read(&*self.store, &self.user).await?;
+        let mut policy = decided.policy(self.mode, &self.servers, conversation);
+        if self.run_args.unattended {
+            policy = policy.unattended();
+        }
+        Ok((policy, self.bounds.limits()))
+    }
+
+    /// The assistant's instructions.
+    pub(crate) fn system(&self) -> Option<&str> {
+        self.assistant.as_ref()?.system.as_deref()
+    }
+
+    /// A new conversation.
+    pub(crate) fn conversation(&self) -> Conversation {
+        let mut conversation = Conversation::new(self.user.clone(), "");
+        self.remember(&mut conversation);
+        conversation
+    }
+
+    /// Stores the options in the conversation, for resuming it.
+    pub(crate) fn remember(&self, conversation: &mut Conversation) {
+        conversation.assistant_id = self.assistant.as_ref().map(|it| it.id.clone());
+        let mode = mode_name(self.mode);
+        Options::new(&self.run_args, &self.choice, &mode, &self.bounds).keep(conversation);
+    }
+
+    /// Switches to another model.
+    pub(crate) async fn change_model(&mut self, name: &str) -> Result<(), Failure> {
+        let wanted = Wanted::model(Some(name.to_owned()));
+        let choice = choice(&wanted, &self.settings).await?;
+        if choice.provider.is_demo() && self.demo.is_none() {
+            self.demo = Some(start_model(DemoScript::default()).await?);
+        }
+        let demo = self.demo.as_ref();
+        let tools = Arc::new(ManagedTools::new(self.manager.clone()));
+        self.agent = agent(&choice, demo, tools, &Tape::None, &self.settings).await?;
+        self.choice = choice;
+        self.run_args.wanted = wanted;
+        Ok(())
+    }
+
+    /// Shuts down, and returns once no process is left.
+    pub(crate) async fn close(self) {
+        self.manager.shutdown().await;
+        if let Some(demo) = self.demo {
+            demo.stop().await;
+        }
+        // Everything committed is durable either way.
+        let _ = self.store.close().await;
+    }
+}
+
+/// Chooses the model. A local Ollama is queried only if it could matter.
+pub(crate) async fn choice(
+    wanted: &Wanted,
+    settings: &BTreeMap<String, Value>,
+) -> Result<Choice, Failure> {
+    let host = home::environment("OLLAMA_HOST");
+    let found = |ollama| Found {
+        settings,
+        environment: &home::environment,
+        ollama,
+    };
+    // First without Ollama, which is not needed in most cases.
+    if let Ok(choice) = choose(wanted, &found(&[]))
+        && choice.origin != crate::models::Origin::Demo
+    {
+        return Ok(choice);
+    }
+    let models = ollama_models(host.as_deref()).await;
+    Ok(choose(wanted, &found(&models))?)
+}
+
+/// A model and tools, ready to run.
+pub(crate) async fn agent(
+    choice: &Choice,
+    demo: Option<&DemoModel>,
+    tools: Arc<dyn Toolbox>,
+    tape: &Tape,
+    settings: &BTreeMap<String, Value>,
+) -> Result<Agent, Failure> {
+    let key = match &choice.key {
+        Some(reference) => Some(find_key(reference, &home::environment).await?),
+        None => None,
+    };
+    let url = demo.map(|demo| demo.base_url(choice.wire));
+    let model = build(choice, url.as_deref(), key, tape).map_err(|error| {
+        Failure::new(Exit::Model, "the model cannot be set up").caused_by(error)
+    })?;
+    let mut agent = Agent::shared(model, &choice.model, tools).with_name("switchboard");
+    if let Some(context) = choice.capabilities.context {
+        let context = usize::try_from(context).unwrap_or(usize::MAX);
+        agent = agent.with_deferral(Deferral::default().with_context_tokens(context));
+    }
+    if let Some(price) = PriceTable::new(settings)?.find(&choice.model) {
+        agent = agent.with_prices(prices(price));
+    }
+    Ok(agent)
+}
+
+fn prices(price: Price) -> Prices {
+    let micros = |dollars: f64| (dollars.max(0.0) * 1e6).round() as u64;
+    let cache = |dollars: Option<f64>| micros(dollars.unwrap_or(price.input));
+    Prices::new(micros(price.input), micros(price.output))
+        .with_cache(cache(price.cache_read), cache(price.cache_write))
+}
+
+/// Connects servers and returns a notice for each that failed or is late.
+async fn connect(manager: &Manager, configs: Vec<ServerConfig>) -> Vec<String> {
+    let startup = manager.connect_all(configs, Wait::UpTo(START)).await;
+    let failed = startup.errors.into_iter().map(|(server, error)| {
+        let failure = Failure::new(Exit::Unreachable, format!("{server} is unavailable"));
+        failure.caused_by(error).chain()
+    });
+    let late = startup.pending.iter();
+    let late = late.map(|server| format!("{server} is still starting; its tools come later"));
+    failed.chain(late).collect()
+}
+
+/// The approval mode: of the flag, the assistant, or the setting.
+pub(crate) fn mode(
+    wished: Option<Mode>,
+    assistant: Option<&Assistant>,
+    settings: &BTreeMap<String, Value>,
+) -> Result<Mode, Failure> {
+    if let Some(mode) = wished {
+        return Ok(mode);
+    }
+    let of_assistant = assistant.and_then(|assistant| assistant.approval_mode.clone());
+    let setting = settings
+        .get("approve")
+        .and_then(Value::as_str)
+        .map(str::to_owned);
+    match of_assistant.or(setting) {
+        None => Ok(DEFAULT_MODE),
+        Some(name) => named_mode(&name),
+    }
+}
+
+/// Parses an approval mode, or fails with a hint.
+pub(crate) fn named_mode(name: &str) -> Result<Mode, Failure> {
+    parse_mode(name).ok_or_else(|| {
+        Failure::new(Exit::Other, format!("{name:?} is not an approval mode"))
+            .with_hint("There are ask, auto-read, auto and plan.")
+    })
+}
+
+/// Parses an approval mode.
+pub(crate) fn parse_mode(name: &str) -> Option<Mode> {
+    serde_json::from_value(Value::from(name)).ok()
+}
+
+/// The name of an approval mode.
+pub(crate) fn mode_name(mode: Mode) -> String {
+    let name = serde_json::to_value(mode).unwrap_or_default();
+    name.as_str().unwrap_or_default().to_owned()
+}
+
+/// Limits of an answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Bounds {
+    pub(crate) rounds: Option<u32>,
+    pub(crate) on_limit: Option<OnLimit>,
+    pub(crate) dollars: Option<f64>,
+    pub(crate) time: Option<Duration>,
+}
+
+impl Bounds {
+    /// The limits: of the flags, the assistant, or the settings.
+    pub(crate) fn of(
+        run_args: &RunArgs,
+        assistant: Option<&Assistant>,
+        settings: &BTreeMap<String, Value>,
+    ) -> Self {
+        let setting = settings.get("max_rounds").and_then(Value::as_u64);
+        let setting = setting.and_then(|rounds| u32::try_from(rounds).ok());
+        let of_assistant = assistant.and_then(|assistant| assistant.max_rounds);
+        let assistant_on_limit = assistant.and_then(|assistant| assistant.on_limit);
+        let dollars = settings.get("max_cost").and_then(Value::as_f64);
+        let on_limit = settings.get("on_limit").and_then(Value::as_str);
+        let on_limit = on_limit.and_then(OnLimit::named);
+        Self {
+            rounds: run_args.max_rounds.or(of_assistant).or(setting),
+            on_limit: run_args.on_limit.or(assistant_on_limit).or(on_limit),
+            dollars: run_args.max_cost.or(dollars),
+            time: run_args.timeout,
+        }
+    }
+
+    /// Converts to the loop's limits.
+    pub(crate) fn limits(&self) -> RunLimits {
+        let mut limits = RunLimits::default();
+        if let Some(rounds) = self.rounds {
+            limits = limits.with_rounds(rounds);
+        }
+        if let Some(dollars) = self.dollars {
+            limits = limits.with_cost_micros((dollars.max(0.0) * 1e6).round() as u64);
+        }
+        if let Some(time) = self.time {
+            limits = limits.with_time(time);
+        }
+        if self.on_limit == Some(OnLimit::Summarize) {
+            limits = limits.with_summary();
+        }
+        limits
+    }
+}
