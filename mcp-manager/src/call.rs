@@ -381,14 +381,15 @@ impl Manager {
             .await
     }
 
-    /// Refuses a call of a tool whose definition is not the expected one (any more). Changes that the
-    /// server announced are fetched first.
+    /// Refuses a call of a tool whose definition is not the expected one (any more). The server is
+    /// connected first, and changes that it announced are fetched.
     async fn check_fingerprint(
         &self,
         handle: &ServerHandle,
         tool: &str,
         expected: &str,
     ) -> Result<(), ManagerError> {
+        handle.ready(self.connect_timeout(handle)).await?;
         // A server that does not send its list keeps the one it sent last.
         let _ = tokio::time::timeout(self.limits().list_wait(), handle.fresh()).await;
         match handle.tool(tool) {
