@@ -129,8 +129,8 @@ impl Entry {
         self.enabled
     }
 
-    /// Whether the configuration calls it approved. Ask [`Pins`](crate::Pins) whether it still is
-    /// what was approved.
+    /// Whether the configuration calls it approved, by its name alone. A
+    /// [`Policy`](tool_policy::Policy) also checks whether its definition changed since.
     pub fn is_auto_approve(&self) -> bool {
         self.auto_approve
     }
