@@ -71,6 +71,7 @@ pub(crate) const TARGETS: &[(&str, &[Seed])] = &[
     ),
     ("prompt", &[Files("xtask/fuzz/seeds/prompt")]),
     ("config", &[Files("mcp-config/tests/it/inputs")]),
+    ("server", &[Files("xtask/fuzz/seeds/server")]),
 ];
 
 /// Copies a target's seeds into its corpus, beside what earlier runs learned; tells how many.
