@@ -2,6 +2,7 @@
 
 pub(crate) mod form;
 pub(crate) mod input;
+pub(crate) mod on_form;
 pub(crate) mod server_request;
 
 use std::error::Error;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_jsonrpc::model::{Implementation, extension};
+use mcp_jsonrpc::model::{ElicitFormParams, ElicitResult, Implementation, extension};
 use mcp_jsonrpc::{OrderedMap, RawObject};
 use mcp_transport::{Connect, TransportError};
 
@@ -13,7 +13,8 @@ use crate::connect::error::ConnectError;
 use crate::dialect::EraMode;
 use crate::dialect::era_memory::EraMemory;
 use crate::features::event::ClientEvent;
-use crate::host::{Host, HostCapabilities};
+use crate::host::on_form::OnForm;
+use crate::host::{Host, HostCapabilities, ServerRequest};
 
 /// Builds a [`Client`]. Handlers are set before connecting, so that no event is missed.
 #[derive(Debug)]
@@ -62,6 +63,33 @@ impl ClientBuilder {
         self.settings.host = Some(Arc::new(host));
         self.settings.capabilities = capabilities;
         self
+    }
+
+    /// Answers the server's forms with this closure, and advertises that forms are supported. For
+    /// URLs, sampling and roots, implement a [`Host`].
+    ///
+    /// ```no_run
+    /// # use mcp_client::{Client, ConnectError};
+    /// # use mcp_jsonrpc::model::ElicitResult;
+    /// # async fn example() -> Result<(), ConnectError> {
+    /// let client = Client::stdio("uvx", ["mcp-server-git"])
+    ///     .on_form(|form| async move {
+    ///         println!("{} asks: {}", form.server, form.params.message);
+    ///         ElicitResult::decline()
+    ///     })
+    ///     .connect()
+    ///     .await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn on_form<F>(
+        self,
+        handler: impl Fn(ServerRequest<ElicitFormParams>) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = ElicitResult> + Send + 'static,
+    {
+        self.host(OnForm(handler), HostCapabilities::default().with_forms())
     }
 
     /// Declares an extension, with its settings.

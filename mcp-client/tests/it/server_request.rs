@@ -115,6 +115,22 @@ async fn answer(can: HostCapabilities, method: &'static str, params: Value) -> V
     serde_json::from_str(result.content[0].as_text().unwrap()).unwrap()
 }
 
+/// A closure is enough for forms, and only forms are advertised.
+#[tokio::test]
+async fn a_closure_answers_forms() {
+    let client = Client::builder(asks("elicitation/create", form("age?")))
+        .on_form(|form| async move {
+            assert_eq!(form.params.message, "age?");
+            ElicitResult::accept(map(json!({"age": 21})))
+        })
+        .connect()
+        .await
+        .unwrap();
+    let answer = client.call_tool("ask", json!({})).await.unwrap().text();
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    assert_eq!(answer, json!({"action": "accept", "content": {"age": 21}}));
+}
+
 /// Forms are completed, typed and checked.
 #[tokio::test]
 async fn a_form_is_answered_typed_and_complete() {

@@ -169,6 +169,24 @@ impl CallToolResult {
     pub fn failed(&self) -> bool {
         self.is_error == Some(true)
     }
+
+    /// The text blocks of the content, joined by line breaks.
+    ///
+    /// ```
+    /// use mcp_jsonrpc::model::{CallToolResult, ContentBlock};
+    ///
+    /// let mut result = CallToolResult::default();
+    /// result.content = vec![ContentBlock::text("one"), ContentBlock::text("two")];
+    /// assert_eq!(result.text(), "one\ntwo");
+    /// ```
+    pub fn text(&self) -> String {
+        let texts: Vec<&str> = self
+            .content
+            .iter()
+            .filter_map(ContentBlock::as_text)
+            .collect();
+        texts.join("\n")
+    }
 }
 
 results!(CallToolResult);

@@ -1,0 +1,17 @@
+use mcp_client::Client;
+use mcp_jsonrpc::model::ElicitResult;
+use serde_json::{Map, json};
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let token = std::env::var("TOKEN")?;
+    let client = Client::http("https://example.com/mcp")?.bearer(token).client();
+    let client = client.on_form(|form| async move {
+        println!("{}", form.params.message);
+        ElicitResult::accept(Map::from_iter([("name".to_owned(), json!("Ada"))]))
+    });
+    let client = client.connect().await?;
+    println!("{}", client.call_tool("greet", ()).await?.text());
+    client.close().await;
+    Ok(())
+}
