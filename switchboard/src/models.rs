@@ -1,6 +1,6 @@
 //! Model selection from flags, settings and the environment.
 //!
-//! [`choose`] decides and does no IO; [`build`] makes the model.
+//! `choose` decides and does no IO; `build` makes the model.
 
 mod audience;
 mod build;
