@@ -233,7 +233,7 @@ scene(program, 'every tab and dialog works and every control has a name', {}, as
   const saved = page.waitForEvent('download');
   await page.getByRole('button', { name: 'More about servers' }).click();
   await page.getByRole('menuitem', { name: 'Export as JSON' }).click();
-  assert.equal((await saved).suggestedFilename(), 'mcp-servers.json');
+  assert.equal((await saved).suggestedFilename(), 'mcp.json');
 
   await card.getByRole('button', { name: 'More about notebook' }).click();
   await page.getByRole('menuitem', { name: 'Resources' }).click();

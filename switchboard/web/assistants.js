@@ -145,10 +145,11 @@ export function assistantsView() {
       { wide: true, controls: { name, model: model.element, maxRounds: rounds } },
     );
   }
-  load().catch(failed);
+  const loaded = load();
+  loaded.catch(failed);
   return {
     title: 'Assistants',
     element,
-    tools: [button('New', () => edit(null), { class: 'button primary small', icon: 'add' })],
+    tools: [button('New', () => loaded.then(() => edit(null), failed), { class: 'button primary small', icon: 'add' })],
   };
 }

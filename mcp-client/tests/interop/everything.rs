@@ -30,12 +30,12 @@ async fn everything_works_over_streamable_http() {
 }
 
 /// The client is told a URL and nothing else: which transport it is, it finds out.
-async fn over_http(transport: &str, path: &str, shape: TransportKind) {
+async fn over_http(transport: &str, path: &str, kind: TransportKind) {
     let server = HttpServer::everything(transport);
     let url = format!("http://127.0.0.1:{}/{path}", server.port);
     let connect = HttpConfig::new(&url).unwrap().into_connect().unwrap();
     let session = Session::reach(connect, host()).await;
-    assert_eq!(session.shape(), Some(shape));
+    assert_eq!(session.kind(), Some(kind));
     scenario(session).await;
 }
 

@@ -175,9 +175,8 @@ impl CallToolResult {
     /// ```
     /// use mcp_jsonrpc::model::{CallToolResult, ContentBlock};
     ///
-    /// let mut result = CallToolResult::default();
-    /// result.content = vec![ContentBlock::text("one"), ContentBlock::text("two")];
-    /// assert_eq!(result.text(), "one\ntwo");
+    /// let blocks = vec![ContentBlock::text("one"), ContentBlock::text("two")];
+    /// assert_eq!(CallToolResult::new(blocks).text(), "one\ntwo");
     /// ```
     pub fn text(&self) -> String {
         let texts: Vec<&str> = self
