@@ -8,12 +8,12 @@
 //! `WIRE` is `openai-chat`, `openai-responses`, `anthropic`, `gemini`, `vertex` or `prompt`.
 //!
 //! `decode` reads a reply, streamed or not, and prints one JSON event a line and last the whole
-//! reply. `--chunk` feeds it in pieces of so many bytes, `--chunk-seed` in pieces of any size,
+//! reply. `--chunk` feeds it in pieces of N bytes, `--chunk-seed` in pieces of any size,
 //! which changes nothing. `--oracle` prints one object instead, in the form that the vendors' SDKs
 //! are made to print.
 //!
 //! `encode` reads a conversation, such as `examples/conversation.json`, and prints the request's
-//! body. `NEUTRAL.md` tells the neutral JSON, with an example of every part.
+//! body. `NEUTRAL.md` documents the neutral JSON, with an example of every part.
 
 #[path = "codec/neutral.rs"]
 mod neutral;

@@ -60,14 +60,14 @@ def requests(binary):
             got, why = verdict(judge, body)
             count += 1
             if got == "accepted": continue
-            told = json.dumps(why, indent=1, ensure_ascii=False)[:3000]
-            problems.append(f"codec encode {' '.join(arguments)} < {file.relative_to(HERE)}\n{got}: {told}\nbody: {json.dumps(body, ensure_ascii=False)}")
+            report = json.dumps(why, indent=1, ensure_ascii=False)[:3000]
+            problems.append(f"codec encode {' '.join(arguments)} < {file.relative_to(HERE)}\n{got}: {report}\nbody: {json.dumps(body, ensure_ascii=False)}")
     return problems, f"{count} requests accepted"
 
 
 def sdk(wire, name, data, pieces):
-    told = re.search(r"error-(\d{3})", name)
-    status = int(told.group(1)) if told else 200
+    report = re.search(r"error-(\d{3})", name)
+    status = int(report.group(1)) if report else 200
     return oracle_stream.run(wire, name, pieces(data), status)[0]
 
 
@@ -85,11 +85,11 @@ def replies(binary):
                 ours = codec(binary, "decode", wire, "--oracle", "--chunk", str(size), given=data)
                 count += 1
                 found = allow.differences(ours, allow.corrected(name, expected))
-                if found: problems.append(told(f"codec decode {wire} --oracle --chunk {size} < {file.relative_to(HERE)}", found, data))
+                if found: problems.append(report(f"codec decode {wire} --oracle --chunk {size} < {file.relative_to(HERE)}", found, data))
     return problems, f"{count} replies agree"
 
 
-def told(title, found, data):
+def report(title, found, data):
     return "\n".join([title, *(f"  {line}" for line in found), "bytes:", data.decode()])
 
 
@@ -115,7 +115,7 @@ def three_ways(binary, rounds, seed, only):
             found = [f"SDK: {d}" for d in agrees(said, theirs)] + [f"ours: {d}" for d in agrees(said, ours)]
             found += [f"ours and the SDK: {d}" for d in allow.differences(ours, theirs)]
             count += 1
-            if found: problems.append(told(f"cargo xtask oracles --seed {seed} --rounds {rounds} --only {wire}/{number}", found, data))
+            if found: problems.append(report(f"cargo xtask oracles --seed {seed} --rounds {rounds} --only {wire}/{number}", found, data))
     return problems, f"{count} scripts read alike three ways (seed {seed})"
 
 

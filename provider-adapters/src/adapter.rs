@@ -1,12 +1,12 @@
 //! The adapter trait, and what adapters are built from.
 
-pub(crate) mod assembly;
 pub(crate) mod call_draft;
 pub(crate) mod content;
 pub(crate) mod decoder;
 pub(crate) mod error_body;
 pub(crate) mod limits;
 pub(crate) mod replay;
+pub(crate) mod reply_builder;
 pub(crate) mod text_piece;
 pub(crate) mod wire_call;
 pub(crate) mod wire_id;
@@ -59,13 +59,21 @@ pub trait Adapter: fmt::Debug + Send + Sync {
         ToolSet::compile(tools, self.target())
     }
 
+    /// Whether the wire has a search of its own for [deferred](ToolSpec::deferred) tools, with this
+    /// model. Where it has none, deferred tools are sent like all others.
+    fn defers_tools(&self, model: &str) -> bool {
+        let _ = model;
+        false
+    }
+
     /// The tools' definitions: the value of `tools` in a request.
     fn definitions(&self, tools: &ToolSet) -> RawJson;
 
     /// Writes a request.
     fn encode(&self, request: &Request) -> Result<Encoded, EncodeError>;
 
-    /// The messages that these turns become, as they would stand in a request with these tools.
+    /// The messages that these turns become in a request with these tools, without cache
+    /// breakpoints.
     fn messages(&self, turns: &[Turn], tools: &ToolSet) -> Vec<RawJson>;
 
     /// A decoder for one reply.
@@ -103,6 +111,10 @@ macro_rules! forward {
 
             fn tools(&self, tools: &[ToolSpec]) -> ToolSet {
                 (**self).tools(tools)
+            }
+
+            fn defers_tools(&self, model: &str) -> bool {
+                (**self).defers_tools(model)
             }
 
             fn definitions(&self, tools: &ToolSet) -> RawJson {

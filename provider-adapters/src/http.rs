@@ -218,7 +218,7 @@ impl<A: Adapter> HttpModel<A> {
     fn accepted(&self, tools: &Arc<ToolSet>) -> Option<ToolSet> {
         let refused = self.refused.lock();
         let mut accepted: Option<ToolSet> = None;
-        for tool in tools.prepared() {
+        for tool in tools.compiled() {
             if let Some(reason) = refused.get(&tool.fingerprint()) {
                 let base = accepted.as_ref().unwrap_or(tools);
                 accepted = Some(base.without(&tool.name, reason));
@@ -235,7 +235,7 @@ impl<A: Adapter> HttpModel<A> {
         let wire = rejected_tool(error, &encoded.request)?;
         let tools = &encoded.expected.tools;
         let tool = tools
-            .prepared()
+            .compiled()
             .iter()
             .find(|tool| tool.wire_name == wire)?;
         self.refused

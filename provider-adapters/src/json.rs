@@ -2,5 +2,6 @@
 
 pub(crate) mod big_number;
 pub(crate) mod end;
+pub(crate) mod repair;
 pub(crate) mod text;
 pub(crate) mod writer;

@@ -7,17 +7,19 @@ pub mod guide;
 mod http;
 mod json;
 mod model;
+mod output;
 mod reply;
 mod request;
-#[cfg(feature = "testing")]
-pub mod testing;
+#[cfg(feature = "server")]
+pub mod server;
 mod wire;
 
 pub use adapter::{
     Adapter, KeyHeader,
     content::flatten,
-    decoder::{Decoder, Expected},
+    decoder::{Decoder, Expected, Frames, WireDecoder},
     limits::RequestLimits,
+    reply_builder::{PartIndex, ReplyBuilder},
     wire_id::IdRule,
 };
 pub use conversation::{
@@ -39,6 +41,7 @@ pub use model::{
     Model, ModelError, Phase, ReplyStream,
     provider_error::{ErrorKind, ProviderError},
 };
+pub use output::{OutputSchema, compiled::CompiledOutput, invalid::InvalidOutput};
 pub use reply::{
     Note, Reply,
     event::ReplyEvent,
@@ -46,16 +49,18 @@ pub use reply::{
     usage::Usage,
 };
 pub use request::{
-    EncodeError, Encoded, Omitted, Request, WireRequest, messages_of,
+    EncodeError, Encoded, Omitted, Request, WireRequest,
+    cache::{Cache, CachePoint},
+    messages_of,
     options::{Effort, Options},
     tool::{ToolChoice, ToolSpec},
-    tool_set::{LeftOut, ToolSet},
+    tool_set::{CompiledTool, LeftOut, ToolSet},
 };
 pub use wire::{
     UnknownWire, Wire,
     anthropic::{Anthropic, AnthropicVersion},
     gemini::Gemini,
-    openai_chat::{Dialect, OpenAiChat, Thoughts},
+    openai_chat::{Dialect, OpenAiChat, OutputFormat, Thoughts},
     openai_responses::OpenAiResponses,
     prompt::{CallFormat, PromptMode},
 };

@@ -10,6 +10,7 @@ use async_trait::async_trait;
 
 use crate::adapter::Adapter;
 use crate::model::provider_error::ProviderError;
+use crate::output::invalid::InvalidOutput;
 use crate::reply::Reply;
 use crate::reply::event::ReplyEvent;
 use crate::request::{EncodeError, Request};
@@ -28,14 +29,18 @@ pub trait Model: fmt::Debug + Send + Sync {
     /// Dropping the future, or the stream, cancels the request.
     async fn start(&self, request: &Request) -> Result<Box<dyn ReplyStream>, ModelError>;
 
-    /// Sends a request and waits for the whole reply. A reply that fails midway is an error.
+    /// Sends a request and waits for the whole reply. A reply that fails midway, or that does not
+    /// match the request's output schema, is an error.
     async fn ask(&self, request: &Request) -> Result<Reply, ModelError> {
         let mut stream = self.start(request).await?;
         while stream.next().await.is_some() {}
         let mut reply = stream.finish();
         match reply.error.take() {
             Some(error) => Err(ModelError::Provider(Box::new(error))),
-            None => Ok(reply),
+            None => match reply.output {
+                Some(Err(invalid)) => Err(ModelError::Output(Box::new(invalid))),
+                _ => Ok(reply),
+            },
         }
     }
 }
@@ -90,6 +95,8 @@ pub enum ModelError {
     Request(EncodeError),
     /// The provider refused, or failed.
     Provider(Box<ProviderError>),
+    /// The reply does not match the request's output schema.
+    Output(Box<InvalidOutput>),
     /// The provider could not be reached; another try may succeed.
     Unreachable(BoxError),
     /// The provider did not answer in time; another try may succeed.
@@ -118,7 +125,7 @@ impl ModelError {
         match self {
             Self::Provider(error) => error.is_retryable(),
             Self::Unreachable(_) | Self::Timeout(..) => true,
-            Self::Request(_) | Self::Setup(_) | Self::NotRecorded(_) => false,
+            Self::Request(_) | Self::Output(_) | Self::Setup(_) | Self::NotRecorded(_) => false,
         }
     }
 }
@@ -138,6 +145,7 @@ impl fmt::Display for ModelError {
         match self {
             Self::Request(_) => f.write_str("the request cannot be written"),
             Self::Provider(error) => error.fmt(f),
+            Self::Output(invalid) => invalid.fmt(f),
             Self::Unreachable(_) => f.write_str("the provider could not be reached"),
             Self::Timeout(phase, limit) => write!(f, "{phase} did not come within {limit:?}"),
             Self::Setup(_) => f.write_str("the HTTP client cannot be set up"),
@@ -153,7 +161,7 @@ impl std::error::Error for ModelError {
         match self {
             Self::Request(error) => Some(error),
             Self::Unreachable(error) | Self::Setup(error) => Some(error.as_ref()),
-            Self::Provider(_) | Self::Timeout(..) | Self::NotRecorded(_) => None,
+            Self::Provider(_) | Self::Output(_) | Self::Timeout(..) | Self::NotRecorded(_) => None,
         }
     }
 }

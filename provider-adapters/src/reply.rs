@@ -4,6 +4,8 @@ pub(crate) mod event;
 pub(crate) mod stop;
 pub(crate) mod usage;
 
+use mcp_jsonrpc::RawJson;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::conversation::native::Native;
@@ -12,6 +14,7 @@ use crate::conversation::tool_call::ToolCall;
 use crate::conversation::tool_result::ToolResult;
 use crate::conversation::turn::{AssistantTurn, Unpaired, calls, text};
 use crate::model::provider_error::ProviderError;
+use crate::output::invalid::InvalidOutput;
 use crate::reply::stop::{Stop, StopReason};
 use crate::reply::usage::Usage;
 
@@ -28,6 +31,10 @@ pub struct Reply {
     /// Why it stopped; `None` if it did not get that far.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<Stop>,
+    /// The value that matches the request's output schema, or why there is none. `None` if the
+    /// request has no output schema, or if the reply ended in tool calls, a refusal or an error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<Result<RawJson, InvalidOutput>>,
     /// Token usage.
     #[serde(skip_serializing_if = "Usage::is_empty")]
     pub usage: Usage,
@@ -72,6 +79,20 @@ impl Reply {
     /// Why it stopped.
     pub fn stop_reason(&self) -> Option<StopReason> {
         self.stop.as_ref().map(|stop| stop.reason)
+    }
+
+    /// The structured output, deserialized.
+    ///
+    /// # Errors
+    /// [`InvalidOutput`] if there is none, if it does not match the request's output schema, or if
+    /// it is no `T`.
+    pub fn output_as<T: DeserializeOwned>(&self) -> Result<T, InvalidOutput> {
+        let invalid = |violation: String| InvalidOutput::new(&self.text(), vec![violation]);
+        match &self.output {
+            Some(Ok(output)) => output.parse().map_err(|error| invalid(error.to_string())),
+            Some(Err(error)) => Err(error.clone()),
+            None => Err(invalid("the reply has no structured output".to_owned())),
+        }
     }
 
     /// The turn this reply becomes once its calls have results. If the reply failed, the provider's

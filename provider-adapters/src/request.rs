@@ -1,19 +1,25 @@
 //! Requests, and their encoded form.
 
+pub(crate) mod cache;
 pub(crate) mod options;
 pub(crate) mod tool;
 pub(crate) mod tool_set;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
 use mcp_jsonrpc::RawJson;
+use tool_schema::Target;
 
 use crate::adapter::decoder::Expected;
 use crate::adapter::limits::RequestLimits;
 use crate::conversation::Conversation;
 use crate::conversation::call_id::hash;
 use crate::json::writer::Object;
+use crate::output::OutputSchema;
+use crate::output::compiled::CompiledOutput;
+use crate::request::cache::Cache;
 use crate::request::options::Options;
 use crate::request::tool::ToolChoice;
 use crate::request::tool_set::ToolSet;
@@ -34,6 +40,10 @@ pub struct Request {
     pub choice: ToolChoice,
     /// Sampling and reasoning options.
     pub options: Options,
+    /// The JSON schema that the reply must match.
+    pub output: Option<OutputSchema>,
+    /// What the provider may keep of the request for the next one.
+    pub cache: Cache,
     /// Whether the reply is streamed.
     pub stream: bool,
     /// Bounds on what is sent and received.
@@ -69,6 +79,65 @@ impl Request {
     #[must_use]
     pub fn with_options(mut self, options: Options) -> Self {
         self.options = options;
+        self
+    }
+
+    /// Asks for a reply that matches a JSON schema.
+    ///
+    /// The schema is compiled for the wire when the request is encoded; one that cannot be compiled
+    /// is an error then, before anything is sent. The value is in
+    /// [`Reply::output`](crate::Reply::output).
+    ///
+    /// ```
+    /// use provider_adapters::{Adapter, Conversation, OpenAiChat, Request};
+    /// use serde_json::json;
+    ///
+    /// let mut conversation = Conversation::new();
+    /// conversation.ask("Which cities are in the text?");
+    /// let schema = json!({"type": "array", "items": {"type": "string"}});
+    /// let request = Request::new("gpt-5.6", conversation).with_output_schema(schema);
+    /// let adapter = OpenAiChat::default();
+    /// let encoded = adapter.encode(&request)?;
+    ///
+    /// let mut decoder = adapter.decoder(encoded.expected);
+    /// let mut events = Vec::new();
+    /// let reply = br#"{"choices":[{"message":{"content":"{\"value\":[\"Oslo\"]}"},"finish_reason":"stop"}]}"#;
+    /// decoder.push(reply, &mut events);
+    /// let cities: Vec<String> = decoder.finish(&mut events).output_as()?;
+    /// assert_eq!(cities, ["Oslo"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg(feature = "structured-output")]
+    #[must_use]
+    pub fn with_output_schema(mut self, schema: impl Into<OutputSchema>) -> Self {
+        self.output = Some(schema.into());
+        self
+    }
+
+    /// Asks for a reply that can be deserialized as `T`.
+    ///
+    /// ```
+    /// use provider_adapters::{Conversation, Request};
+    ///
+    /// #[derive(schemars::JsonSchema, serde::Deserialize)]
+    /// struct Invoice { number: String, total: f64 }
+    ///
+    /// let mut conversation = Conversation::new();
+    /// conversation.ask("Invoice 17 is over 20 €.");
+    /// let request = Request::new("any", conversation).with_output::<Invoice>();
+    /// assert_eq!(request.output.unwrap().name(), "Invoice");
+    /// ```
+    #[cfg(feature = "schemars")]
+    #[must_use]
+    pub fn with_output<T: schemars::JsonSchema>(self) -> Self {
+        let schema = schemars::SchemaGenerator::default().into_root_schema_for::<T>();
+        self.with_output_schema(schema)
+    }
+
+    /// Sets what the provider may keep of the request for the next one.
+    #[must_use]
+    pub fn with_cache(mut self, cache: Cache) -> Self {
+        self.cache = cache;
         self
     }
 
@@ -140,6 +209,11 @@ pub enum EncodeError {
         /// The tool's name.
         name: String,
     },
+    /// The output schema cannot be compiled for the provider.
+    OutputSchema {
+        /// Why not.
+        reason: String,
+    },
 }
 
 impl fmt::Display for EncodeError {
@@ -151,6 +225,9 @@ impl fmt::Display for EncodeError {
                     f,
                     "the tool choice names {name:?}, which is not among the request's tools"
                 )
+            }
+            Self::OutputSchema { reason } => {
+                write!(f, "the output schema cannot be compiled: {reason}")
             }
         }
     }
@@ -172,31 +249,82 @@ impl Request {
         }
     }
 
-    /// Puts a body, with the request's extra members, under its path.
-    pub(crate) fn encoded(
-        &self,
-        path: String,
-        headers: Vec<(&'static str, String)>,
-        body: Object<'_>,
-        omitted: Vec<Omitted>,
-    ) -> Encoded {
+    /// The output schema in the form that `target` accepts.
+    ///
+    /// # Errors
+    /// [`EncodeError::OutputSchema`] if there is no such form.
+    pub fn compiled_output(&self, target: &Target) -> Result<Option<CompiledOutput>, EncodeError> {
+        let output = self.output.as_ref();
+        output
+            .map(|output| CompiledOutput::new(output, target))
+            .transpose()
+    }
+
+    /// The instructions, with those for a reply in a JSON schema.
+    pub(crate) fn system_with(&self, output: Option<&CompiledOutput>) -> Option<Cow<'_, str>> {
+        match (self.conversation.system(), output) {
+            (system, None) => system.map(Cow::Borrowed),
+            (None, Some(output)) => Some(output.instruction().into()),
+            (Some(system), Some(output)) => {
+                Some(format!("{system}\n\n{}", output.instruction()).into())
+            }
+        }
+    }
+
+    /// A body as bytes, with the request's extra members.
+    pub(crate) fn body(&self, body: Object<'_>) -> Vec<u8> {
         let extra = self.options.extra.iter();
         let body = extra.fold(body, |body, (key, value)| body.merge(key.to_owned(), value));
-        let body = body.to_bytes();
-        let expected = Expected {
-            tools: self.tools.clone(),
-            seed: hash(&body),
-            limits: self.limits,
-        };
-        Encoded {
-            request: WireRequest {
-                path,
-                headers,
-                body,
-            },
-            expected,
-            omitted,
+        body.to_bytes()
+    }
+}
+
+impl WireRequest {
+    /// A body for a path after the base URL, which starts with a slash.
+    pub fn new(path: impl Into<String>, body: Vec<u8>) -> Self {
+        Self {
+            path: path.into(),
+            headers: Vec::new(),
+            body,
         }
+    }
+
+    /// Adds a header that is part of the protocol.
+    #[must_use]
+    pub fn with_header(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
+        self
+    }
+}
+
+impl Encoded {
+    /// The encoded form of a request.
+    pub fn new(request: &Request, encoded: WireRequest) -> Self {
+        let expected = Expected {
+            tools: request.tools.clone(),
+            seed: hash(&encoded.body),
+            limits: request.limits,
+            output: None,
+        };
+        Self {
+            request: encoded,
+            expected,
+            omitted: Vec::new(),
+        }
+    }
+
+    /// Sets what the wire could not express.
+    #[must_use]
+    pub fn with_omitted(mut self, omitted: Vec<Omitted>) -> Self {
+        self.omitted = omitted;
+        self
+    }
+
+    /// Sets the output schema, in the form that is sent.
+    #[must_use]
+    pub fn with_output(mut self, output: Option<CompiledOutput>) -> Self {
+        self.expected.output = output.map(Arc::new);
+        self
     }
 }
 

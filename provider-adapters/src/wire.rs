@@ -30,10 +30,13 @@ pub enum Wire {
     Vertex,
     /// Tool calls as text, for models without tools of their own.
     Prompt,
+    /// A wire of an [`Adapter`](crate::Adapter) outside of this crate. Several of them differ by
+    /// [`Native::dialect`](crate::Native::dialect).
+    Custom,
 }
 
 impl Wire {
-    /// Every wire.
+    /// Every wire of this crate.
     pub const ALL: [Self; 6] = [
         Self::OpenAiChat,
         Self::OpenAiResponses,
@@ -52,6 +55,7 @@ impl Wire {
             Self::Gemini => "gemini",
             Self::Vertex => "vertex",
             Self::Prompt => "prompt",
+            Self::Custom => "custom",
         }
     }
 }

@@ -89,7 +89,9 @@ pub fn compile_within(
     };
     let reasons = match attempt(schema, target, limits) {
         Ok(compiled) => {
-            let lost = compiled.losses.iter().filter(|loss| loss.lossy).cloned();
+            let lost = compiled.losses.iter();
+            let lost = lost.filter(|loss| loss.lossy && !(target.output && is_bearable(loss)));
+            let lost = lost.cloned();
             let mut reasons: Vec<NotStrict> = lost.map(NotStrict::Loss).collect();
             reasons.extend(compiled.uses.excess(strict_limits));
             if reasons.is_empty() {
@@ -103,6 +105,12 @@ pub fn compile_within(
         Err(quarantine) => vec![NotStrict::Quarantined(quarantine)],
     };
     not_strict(schema, otherwise, limits, reasons)
+}
+
+/// Whether a reply can be enforced despite a loss: what was weakened is caught by validating the
+/// reply, and a key that is always there loses nothing.
+fn is_bearable(loss: &Loss) -> bool {
+    loss.action != Action::Narrowed || loss.keyword == "required"
 }
 
 /// Compiles for the fallback of a strict target.

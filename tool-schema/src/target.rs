@@ -48,6 +48,7 @@ pub struct Target {
     pub(crate) optional: Optional,
     pub(crate) needs_items: bool,
     pub(crate) needs_known_required: bool,
+    pub(crate) output: bool,
 }
 
 impl Target {
@@ -79,6 +80,7 @@ impl Target {
             optional: Optional::Omit,
             needs_items: false,
             needs_known_required: false,
+            output: false,
         }
     }
 
@@ -272,6 +274,17 @@ impl Target {
         self
     }
 
+    /// For the schema of a reply instead of a tool's arguments.
+    ///
+    /// A root that is not one plain object goes into the property `value`, so that any value can be
+    /// expressed. The provider enforces the schema even where it had to be weakened, because the
+    /// reply is validated against the original.
+    #[must_use]
+    pub const fn with_output(mut self) -> Self {
+        self.output = true;
+        self
+    }
+
     /// Whether `keyword` is accepted.
     pub(crate) fn accepts(&self, keyword: &str) -> bool {
         self.keywords.is_none_or(|known| known.contains(&keyword))
@@ -287,13 +300,20 @@ impl Target {
 
     /// What may stand beside an `anyOf`: where types change, nothing that knows of them.
     pub(crate) fn unions(&self) -> Unions {
-        let retyped = self.untyped == Untyped::Text
-            || self.open_objects == OpenObjects::Entries
-            || self.enums == Enums::Strings;
+        let retyped =
+            self.untyped == Untyped::Text || self.has_entries() || self.enums == Enums::Strings;
         match self.unions {
             Unions::Free if retyped => Unions::Described,
             unions => unions,
         }
+    }
+
+    /// Whether a map becomes a list of keys and values.
+    pub(crate) fn has_entries(&self) -> bool {
+        matches!(
+            self.open_objects,
+            OpenObjects::Entries | OpenObjects::EntriesOrClose
+        )
     }
 
     /// Whether references may stay references.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use provider_adapters::testing::{Asked, ScriptedReply, failure};
+use provider_adapters::server::{Asked, ScriptedReply, failure};
 use provider_adapters::{
     Anthropic, Gemini, HttpModel, Model, OpenAiChat, OpenAiResponses, PromptMode, Retry, Wire,
 };

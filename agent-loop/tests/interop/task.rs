@@ -10,7 +10,7 @@ use agent_loop::{
 };
 use mcp_manager::{Manager, ServerConfig, StdioEndpoint, Wait};
 use provider_adapters::Wire;
-use provider_adapters::testing::ScriptedReply;
+use provider_adapters::server::ScriptedReply;
 use serde_json::json;
 
 use crate::provider::{Provider, WIRES};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agent_loop::testing::ScriptedTools;
 use agent_loop::{Agent, Outcome, Run};
-use provider_adapters::testing::ScriptedReply;
+use provider_adapters::server::ScriptedReply;
 use provider_adapters::{AssistantPart, Turn};
 use serde_json::{Value, json};
 

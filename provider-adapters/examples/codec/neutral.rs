@@ -1,8 +1,9 @@
 //! The neutral JSON of a request; `NEUTRAL.md` has an example of every part.
 
 use mcp_jsonrpc::RawJson;
-use provider_adapters::{Adapter, Conversation, Options, Request, ToolChoice, ToolSpec};
+use provider_adapters::{Adapter, Cache, Conversation, Options, Request, ToolChoice, ToolSpec};
 use serde::Deserialize;
+use serde_json::Value;
 
 #[derive(Deserialize)]
 struct Neutral {
@@ -17,6 +18,10 @@ struct Neutral {
     #[serde(default)]
     options: Options,
     #[serde(default)]
+    output_schema: Option<Value>,
+    #[serde(default)]
+    cache: Cache,
+    #[serde(default)]
     stream: bool,
 }
 
@@ -28,9 +33,14 @@ pub(crate) fn read(json: &[u8], adapter: &dyn Adapter) -> Result<Request, serde_
     if let Some(system) = neutral.system {
         conversation = conversation.with_system(system);
     }
-    Ok(Request::new(neutral.model, conversation)
+    let request = Request::new(neutral.model, conversation)
         .with_tools(adapter.tools(&neutral.tools))
         .with_choice(neutral.tool_choice)
         .with_options(neutral.options)
-        .with_stream(neutral.stream))
+        .with_cache(neutral.cache)
+        .with_stream(neutral.stream);
+    Ok(match neutral.output_schema {
+        Some(schema) => request.with_output_schema(schema),
+        None => request,
+    })
 }

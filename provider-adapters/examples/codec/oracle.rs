@@ -35,7 +35,7 @@ struct Stop<'a> {
     neutral: Option<StopReason>,
 }
 
-/// Every counter, told or not.
+/// Every counter, reported or not.
 #[derive(Debug, Serialize)]
 struct Usage {
     input: Option<u64>,

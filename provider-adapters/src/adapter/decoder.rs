@@ -6,11 +6,12 @@ use std::sync::Arc;
 use mcp_jsonrpc::sse::{SseFrame, SseParser};
 use serde::de::IgnoredAny;
 
-use crate::adapter::assembly::Assembly;
 use crate::adapter::error_body;
 use crate::adapter::limits::RequestLimits;
+use crate::adapter::reply_builder::ReplyBuilder;
 use crate::conversation::native::Native;
 use crate::model::provider_error::ErrorKind;
+use crate::output::compiled::CompiledOutput;
 use crate::reply::Reply;
 use crate::reply::event::ReplyEvent;
 use crate::request::tool_set::ToolSet;
@@ -35,6 +36,7 @@ pub struct Expected {
     /// Makes the ids of calls that come without one; other for every request.
     pub(crate) seed: u64,
     pub(crate) limits: RequestLimits,
+    pub(crate) output: Option<Arc<CompiledOutput>>,
 }
 
 impl Expected {
@@ -46,12 +48,25 @@ impl Expected {
         }
     }
 
-    /// The same, for a decoder that must not turn names and arguments back.
+    /// The same, for a decoder that must not convert names, arguments and output back.
     pub(crate) fn without_tools(&self) -> Self {
         Self {
             tools: Arc::default(),
+            output: None,
             ..self.clone()
         }
+    }
+
+    /// The request's output schema, in the form that was sent.
+    pub fn output(&self) -> Option<&CompiledOutput> {
+        self.output.as_deref()
+    }
+
+    /// Sets the output schema.
+    #[must_use]
+    pub fn with_output(mut self, output: CompiledOutput) -> Self {
+        self.output = Some(Arc::new(output));
+        self
     }
 
     /// With these bounds.
@@ -69,30 +84,35 @@ impl Expected {
     }
 }
 
-/// What differs from wire to wire.
-pub(crate) trait Frames: fmt::Debug + Send {
-    /// One server-sent event.
-    fn event(&mut self, name: &[u8], data: &[u8], turn: &mut Assembly);
+/// The part of a decoder that differs from wire to wire: fills a [`ReplyBuilder`] from the events
+/// of a stream, or from a whole body.
+pub trait Frames: fmt::Debug + Send {
+    /// Reads one server-sent event.
+    fn event(&mut self, name: &[u8], data: &[u8], turn: &mut ReplyBuilder);
 
-    /// A whole reply that was not streamed.
-    fn body(&mut self, json: &[u8], turn: &mut Assembly);
+    /// Reads a whole reply that was not streamed.
+    fn body(&mut self, json: &[u8], turn: &mut ReplyBuilder);
 
     /// Whether the wire's own end mark has come.
     fn is_done(&self) -> bool;
 
-    /// Nothing more comes.
-    fn end(&mut self, _turn: &mut Assembly) {}
+    /// Called when nothing more comes.
+    fn end(&mut self, _turn: &mut ReplyBuilder) {}
 
-    /// The provider's own words, once everything is there.
-    fn native(&mut self, reply: &Reply) -> Option<Native>;
+    /// The provider's own form of the reply, if it wants one back.
+    fn native(&mut self, reply: &Reply) -> Option<Native> {
+        let _ = reply;
+        None
+    }
 }
 
-/// A decoder for one wire.
+/// A [`Decoder`] for one wire: detects whether the reply is streamed, splits it into events, and
+/// enforces the request's limits.
 #[derive(Debug)]
-pub(crate) struct WireDecoder<F> {
+pub struct WireDecoder<F> {
     framing: Framing,
     frames: F,
-    turn: Assembly,
+    turn: ReplyBuilder,
     bytes_left: usize,
     event_bytes: usize,
 }
@@ -107,13 +127,14 @@ enum Framing {
 }
 
 impl<F: Frames> WireDecoder<F> {
-    pub(crate) fn new(frames: F, expected: Expected) -> Self {
+    /// A decoder of one reply.
+    pub fn new(frames: F, expected: Expected) -> Self {
         Self {
             framing: Framing::Unknown,
             frames,
             bytes_left: expected.limits.reply_bytes,
             event_bytes: expected.limits.event_bytes,
-            turn: Assembly::new(expected),
+            turn: ReplyBuilder::new(expected),
         }
     }
 
@@ -189,7 +210,7 @@ impl<F: Frames> WireDecoder<F> {
 fn drain<F: Frames>(
     sse: &mut SseParser,
     frames: &mut F,
-    turn: &mut Assembly,
+    turn: &mut ReplyBuilder,
     wanted: fn(&[u8]) -> bool,
 ) {
     while !frames.is_done() && !turn.has_failed() {

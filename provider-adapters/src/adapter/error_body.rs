@@ -14,7 +14,7 @@ const SHOWN: usize = 300;
 pub(crate) fn find(body: &[u8]) -> Option<ProviderError> {
     let value: Value = serde_json::from_slice(body).ok()?;
     let object = object(&value)?;
-    let told = |key: &str| object.get(key).is_some_and(|value| !value.is_null());
+    let has = |key: &str| object.get(key).is_some_and(|value| !value.is_null());
     let is_reply = [
         "choices",
         "output",
@@ -23,8 +23,8 @@ pub(crate) fn find(body: &[u8]) -> Option<ProviderError> {
         "promptFeedback",
     ]
     .into_iter()
-    .any(told);
-    if !told("error") && (is_reply || !["message", "detail"].into_iter().any(told)) {
+    .any(has);
+    if !has("error") && (is_reply || !["message", "detail"].into_iter().any(has)) {
         return None;
     }
     // Some replies carry an `error` of their own; whole replies say what they are.

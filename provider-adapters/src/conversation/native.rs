@@ -19,3 +19,21 @@ pub struct Native {
     /// The items: content blocks, parts, output items, or one message.
     pub items: Vec<RawJson>,
 }
+
+impl Native {
+    /// A turn of these items, over a wire.
+    pub fn new(wire: Wire, items: Vec<RawJson>) -> Self {
+        Self {
+            wire,
+            dialect: String::new(),
+            items,
+        }
+    }
+
+    /// Sets the dialect's name, if several servers share the wire.
+    #[must_use]
+    pub fn with_dialect(mut self, name: impl Into<String>) -> Self {
+        self.dialect = name.into();
+        self
+    }
+}

@@ -67,11 +67,12 @@ impl Carrier {
         };
         let response = call.send().await.map_err(failed)?;
         let status = response.status().as_u16();
-        let told =
+        let readable =
             |(name, value): (&reqwest::header::HeaderName, &reqwest::header::HeaderValue)| {
                 Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
             };
-        let headers: Vec<(String, String)> = response.headers().iter().filter_map(told).collect();
+        let headers: Vec<(String, String)> =
+            response.headers().iter().filter_map(readable).collect();
         let body = match recorder {
             None => Body::Net(response),
             Some(recorder) => {

@@ -88,8 +88,8 @@ impl LiveReply {
         {
             *error = ProviderError::new(ErrorKind::Truncated, failure);
             for event in &mut events {
-                if let ReplyEvent::Error(told) = event {
-                    **told = error.clone();
+                if let ReplyEvent::Error(reported) = event {
+                    **reported = error.clone();
                 }
             }
         }

@@ -76,6 +76,11 @@ impl<'a> Object<'a> {
         self
     }
 
+    /// Whether there is such a member.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.0.iter().any(|(name, _)| name == key)
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,6 +1,7 @@
 //! What happens while a reply arrives.
 
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::conversation::call_id::CallId;
 use crate::conversation::media::Media;
@@ -54,6 +55,12 @@ pub enum ReplyEvent {
         tool_call_arguments_complete: String,
         /// Whether the call may be executed.
         complete: bool,
+    },
+    /// The structured output so far, in the shape of the request's output schema. Strings may be
+    /// incomplete and members missing; [`Reply::output`](crate::Reply::output) has the whole value.
+    PartialOutput {
+        /// The value so far.
+        value: Value,
     },
     /// The provider's token counters, so far.
     Usage(Usage),

@@ -25,7 +25,7 @@ pub enum StopReason {
     MalformedToolCall,
     /// The provider paused a long turn: send the turn back as it is to go on.
     Pause,
-    /// Somebody cancelled the reply on the provider's side.
+    /// The reply was cancelled on the provider's side.
     Cancelled,
     /// The provider failed.
     Error,
@@ -34,6 +34,14 @@ pub enum StopReason {
 }
 
 impl StopReason {
+    /// Whether the model, or the provider, would not answer, or has not finished its turn.
+    pub(crate) fn declines(self) -> bool {
+        matches!(
+            self,
+            Self::Refusal | Self::Filtered | Self::Pause | Self::Cancelled | Self::Error
+        )
+    }
+
     /// Whether the reply may have been cut in the middle of a part.
     pub(crate) fn cuts(self) -> bool {
         !matches!(

@@ -16,6 +16,10 @@ pub struct ToolSpec {
     /// The JSON Schema of its arguments.
     #[serde(default = "RawObject::empty")]
     pub input_schema: RawObject,
+    /// Whether the model sees the tool only after searching for it, on wires that have such a
+    /// search; see [`Adapter::defers_tools`](crate::Adapter::defers_tools).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub deferred: bool,
 }
 
 impl ToolSpec {
@@ -25,6 +29,7 @@ impl ToolSpec {
             name: name.into(),
             description: None,
             input_schema,
+            deferred: false,
         }
     }
 
@@ -32,6 +37,13 @@ impl ToolSpec {
     #[must_use]
     pub fn with_description(mut self, text: impl Into<String>) -> Self {
         self.description = Some(text.into());
+        self
+    }
+
+    /// Sets whether the model sees the tool only after searching for it.
+    #[must_use]
+    pub fn with_deferred(mut self, deferred: bool) -> Self {
+        self.deferred = deferred;
         self
     }
 }
@@ -42,6 +54,7 @@ impl From<&Tool> for ToolSpec {
             name: tool.name.clone(),
             description: tool.description.clone(),
             input_schema: tool.input_schema.clone(),
+            deferred: false,
         }
     }
 }

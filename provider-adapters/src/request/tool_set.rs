@@ -25,27 +25,35 @@ use crate::request::tool::ToolSpec;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct ToolSet {
-    tools: Vec<PreparedTool>,
+    tools: Vec<CompiledTool>,
+    specs: Vec<ToolSpec>,
     by_name: HashMap<String, usize>,
     by_wire: HashMap<String, usize>,
     left_out: Vec<LeftOut>,
     rule: Option<tool_schema::NameRule>,
 }
 
-/// A tool, ready to be sent.
+/// A tool compiled for one provider.
 #[derive(Clone, Debug)]
-pub(crate) struct PreparedTool {
-    pub(crate) name: String,
-    pub(crate) wire_name: String,
-    pub(crate) description: Option<String>,
-    /// The compiled schema; nothing where the wire wants none.
-    pub(crate) schema: Option<RawObject>,
-    pub(crate) strict: bool,
+#[non_exhaustive]
+pub struct CompiledTool {
+    /// Its name.
+    pub name: String,
+    /// Its name on the wire.
+    pub wire_name: String,
+    /// What it does, for the model.
+    pub description: Option<String>,
+    /// The compiled schema of its arguments; `None` where the wire wants none.
+    pub schema: Option<RawObject>,
+    /// Whether to ask the provider to enforce the schema.
+    pub strict: bool,
+    /// Whether the model sees it only after searching for it.
+    pub deferred: bool,
     restore: Restore,
 }
 
 #[cfg(feature = "http")]
-impl PreparedTool {
+impl CompiledTool {
     /// The whole definition: another definition under the same name is another tool.
     pub(crate) fn fingerprint(&self) -> String {
         let schema = self.schema.as_ref().map_or("", RawObject::get);
@@ -88,6 +96,7 @@ impl ToolSet {
         let list = compile_tools(&listed, target);
         let mut set = Self {
             rule: Some(target.tool_names()),
+            specs: tools.to_vec(),
             ..Self::default()
         };
         for (spec, listed) in tools.iter().zip(list.tools()) {
@@ -103,12 +112,13 @@ impl ToolSet {
                     let at = set.tools.len();
                     set.by_name.insert(spec.name.clone(), at);
                     set.by_wire.insert(listed.name.clone(), at);
-                    set.tools.push(PreparedTool {
+                    set.tools.push(CompiledTool {
                         name: spec.name.clone(),
                         wire_name: listed.name.clone(),
                         description: spec.description.clone(),
                         schema: schema.and_then(|schema| RawObject::from_serialize(&schema).ok()),
                         strict: compiled.strict,
+                        deferred: spec.deferred,
                         restore: compiled.restore.clone(),
                     });
                 }
@@ -137,14 +147,21 @@ impl ToolSet {
         &self.left_out
     }
 
+    /// The tools that it was compiled from, to compile them for another provider.
+    pub fn specs(&self) -> &[ToolSpec] {
+        &self.specs
+    }
+
     /// The same tools without one of them.
     #[must_use]
     pub fn without(&self, name: &str, reason: &str) -> Self {
         let mut set = Self {
             rule: self.rule,
             left_out: self.left_out.clone(),
+            specs: self.specs.clone(),
             ..Self::default()
         };
+        set.specs.retain(|spec| spec.name != name);
         for tool in &self.tools {
             if tool.name == name {
                 set.leave_out(name, reason);
@@ -158,7 +175,8 @@ impl ToolSet {
         set
     }
 
-    pub(crate) fn prepared(&self) -> &[PreparedTool] {
+    /// The tools that are sent, in order.
+    pub fn compiled(&self) -> &[CompiledTool] {
         &self.tools
     }
 
@@ -166,8 +184,12 @@ impl ToolSet {
         self.by_name.contains_key(name)
     }
 
-    /// A tool's name on the wire. A tool of old, which is not sent any more, gets a legal name.
-    pub(crate) fn wire_name(&self, name: &str) -> String {
+    pub(crate) fn has_wire_name(&self, name: &str) -> bool {
+        self.by_wire.contains_key(name)
+    }
+
+    /// A tool's name on the wire. A tool that is no longer among them gets a legal name.
+    pub fn wire_name(&self, name: &str) -> String {
         match self.by_name.get(name).and_then(|at| self.tools.get(*at)) {
             Some(tool) => tool.wire_name.clone(),
             None => self
@@ -176,22 +198,23 @@ impl ToolSet {
         }
     }
 
-    /// The tool's own name for a name on the wire.
-    pub(crate) fn original_name<'a>(&'a self, wire: &'a str) -> &'a str {
+    /// A tool's own name for its name on the wire.
+    pub fn original_name<'a>(&'a self, wire: &'a str) -> &'a str {
         self.by_wire
             .get(wire)
             .and_then(|at| self.tools.get(*at))
             .map_or(wire, |tool| &tool.name)
     }
 
-    /// What the tool's server expects, out of what the model wrote.
-    pub(crate) fn restore(&self, name: &str, arguments: Arguments) -> Arguments {
+    /// The arguments as the tool expects them, from those that the model wrote.
+    pub fn restore(&self, name: &str, arguments: Arguments) -> Arguments {
         self.convert(name, &arguments, Restore::apply)
             .unwrap_or(arguments)
     }
 
-    /// What the model would have written, out of what the tool's server expects.
-    pub(crate) fn project(&self, name: &str, arguments: &RawObject) -> Option<RawObject> {
+    /// The arguments as the model would have written them, from those that the tool expects. `None`
+    /// if they are the same.
+    pub fn project(&self, name: &str, arguments: &RawObject) -> Option<RawObject> {
         let arguments = Arguments::from(arguments.clone());
         self.convert(name, &arguments, Restore::project)?
             .object()

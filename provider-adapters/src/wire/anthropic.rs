@@ -1,7 +1,9 @@
 //! Anthropic Messages, both API versions.
 
 mod block;
+mod cache;
 mod event;
+mod output;
 mod request;
 mod stream;
 
@@ -14,7 +16,7 @@ use crate::adapter::{Adapter, KeyHeader};
 use crate::conversation::turn::Turn;
 use crate::json::writer::{Json, Object};
 use crate::request::tool_set::ToolSet;
-use crate::request::{EncodeError, Encoded, Request};
+use crate::request::{EncodeError, Encoded, Request, WireRequest};
 use crate::wire::Wire;
 
 /// A version of the Messages API.
@@ -89,15 +91,23 @@ impl Adapter for Anthropic {
         &self.target
     }
 
+    fn defers_tools(&self, model: &str) -> bool {
+        !output::is_old(model)
+    }
+
     fn definitions(&self, tools: &ToolSet) -> RawJson {
-        let list: Vec<Object<'_>> = tools.prepared().iter().map(request::definition).collect();
+        let list: Vec<Object<'_>> = tools.compiled().iter().map(request::definition).collect();
         Json::from(list).to_raw()
     }
 
     fn encode(&self, request: &Request) -> Result<Encoded, EncodeError> {
-        let (body, omitted) = request::body(request, self.version)?;
-        let headers = vec![("anthropic-version", self.version.as_str().to_owned())];
-        Ok(request.encoded("/v1/messages".to_owned(), headers, body, omitted))
+        let output = output::compile(request)?;
+        let (body, omitted) = request::body(request, output.as_ref(), self.version)?;
+        let sent = WireRequest::new("/v1/messages", request.body(body))
+            .with_header("anthropic-version", self.version.as_str());
+        Ok(Encoded::new(request, sent)
+            .with_omitted(omitted)
+            .with_output(output))
     }
 
     fn messages(&self, turns: &[Turn], tools: &ToolSet) -> Vec<RawJson> {

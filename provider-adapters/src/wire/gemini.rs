@@ -16,7 +16,7 @@ use crate::adapter::{Adapter, KeyHeader};
 use crate::conversation::turn::Turn;
 use crate::json::writer::Json;
 use crate::request::tool_set::ToolSet;
-use crate::request::{EncodeError, Encoded, Request};
+use crate::request::{EncodeError, Encoded, Request, WireRequest};
 use crate::wire::Wire;
 
 /// Speaks Gemini's `generateContent`.
@@ -134,18 +134,22 @@ impl Adapter for Gemini {
     }
 
     fn definitions(&self, tools: &ToolSet) -> RawJson {
-        let tools = request::definitions(tools.prepared().iter(), self);
+        let tools = request::definitions(tools.compiled().iter(), self);
         tools.unwrap_or_else(|| Json::List(Vec::new())).to_raw()
     }
 
     fn encode(&self, request: &Request) -> Result<Encoded, EncodeError> {
-        let (body, omitted) = request::body(request, self)?;
-        Ok(request.encoded(
-            self.path(&request.model, request.stream),
-            Vec::new(),
-            body,
-            omitted,
-        ))
+        let target = match self.openapi {
+            true => Target::GEMINI_OPENAPI_OUTPUT,
+            false => Target::GEMINI_OUTPUT,
+        };
+        let output = request.compiled_output(&target)?;
+        let (body, omitted) = request::body(request, output.as_ref(), self)?;
+        let path = self.path(&request.model, request.stream);
+        let sent = WireRequest::new(path, request.body(body));
+        Ok(Encoded::new(request, sent)
+            .with_omitted(omitted)
+            .with_output(output))
     }
 
     fn messages(&self, turns: &[Turn], tools: &ToolSet) -> Vec<RawJson> {

@@ -12,7 +12,7 @@ mod think;
 use mcp_jsonrpc::RawJson;
 use tool_schema::Target;
 
-pub use dialect::{Dialect, Thoughts};
+pub use dialect::{Dialect, OutputFormat, Thoughts};
 
 use crate::adapter::decoder::{Decoder, Expected, WireDecoder};
 use crate::adapter::limits::RequestLimits;
@@ -20,9 +20,9 @@ use crate::adapter::{Adapter, KeyHeader};
 use crate::conversation::turn::Turn;
 use crate::json::writer::{Json, Object};
 use crate::request::tool_set::ToolSet;
-use crate::request::{EncodeError, Encoded, Request};
+use crate::request::{EncodeError, Encoded, Request, WireRequest};
 use crate::wire::Wire;
-use crate::wire::prompt::rescue_calls;
+use crate::wire::prompt::{ANY_OUTPUT, rescue_calls};
 
 /// Speaks Chat Completions, in a server's dialect.
 ///
@@ -64,6 +64,16 @@ impl OpenAiChat {
     }
 }
 
+impl OpenAiChat {
+    /// What the server accepts as the schema of a reply.
+    fn output_target(&self) -> &'static Target {
+        match self.dialect.output.is_instructed() {
+            true => &ANY_OUTPUT,
+            false => &Target::OPENAI_OUTPUT,
+        }
+    }
+}
+
 impl Default for OpenAiChat {
     /// OpenAI's own.
     fn default() -> Self {
@@ -92,13 +102,17 @@ impl Adapter for OpenAiChat {
 
     fn definitions(&self, tools: &ToolSet) -> RawJson {
         let define = |tool| request::definition(tool, &self.dialect);
-        let list: Vec<Object<'_>> = tools.prepared().iter().map(define).collect();
+        let list: Vec<Object<'_>> = tools.compiled().iter().map(define).collect();
         Json::from(list).to_raw()
     }
 
     fn encode(&self, request: &Request) -> Result<Encoded, EncodeError> {
-        let (body, omitted) = request::body(request, &self.dialect)?;
-        Ok(request.encoded("/chat/completions".to_owned(), Vec::new(), body, omitted))
+        let output = request.compiled_output(self.output_target())?;
+        let (body, omitted) = request::body(request, output.as_ref(), &self.dialect)?;
+        let sent = WireRequest::new("/chat/completions", request.body(body));
+        Ok(Encoded::new(request, sent)
+            .with_omitted(omitted)
+            .with_output(output))
     }
 
     fn messages(&self, turns: &[Turn], tools: &ToolSet) -> Vec<RawJson> {

@@ -13,7 +13,7 @@ use crate::adapter::{Adapter, KeyHeader};
 use crate::conversation::turn::Turn;
 use crate::json::writer::{Json, Object};
 use crate::request::tool_set::ToolSet;
-use crate::request::{EncodeError, Encoded, Request};
+use crate::request::{EncodeError, Encoded, Request, WireRequest};
 use crate::wire::Wire;
 
 /// Speaks Responses, without anything being stored at the provider.
@@ -56,14 +56,22 @@ impl Adapter for OpenAiResponses {
         &self.target
     }
 
+    fn defers_tools(&self, model: &str) -> bool {
+        request::defers_tools(model)
+    }
+
     fn definitions(&self, tools: &ToolSet) -> RawJson {
-        let list: Vec<Object<'_>> = tools.prepared().iter().map(request::definition).collect();
+        let list: Vec<Object<'_>> = tools.compiled().iter().map(request::definition).collect();
         Json::from(list).to_raw()
     }
 
     fn encode(&self, request: &Request) -> Result<Encoded, EncodeError> {
-        let (body, omitted) = request::body(request)?;
-        Ok(request.encoded("/responses".to_owned(), Vec::new(), body, omitted))
+        let output = request.compiled_output(&Target::OPENAI_OUTPUT)?;
+        let (body, omitted) = request::body(request, output.as_ref())?;
+        let sent = WireRequest::new("/responses", request.body(body));
+        Ok(Encoded::new(request, sent)
+            .with_omitted(omitted)
+            .with_output(output))
     }
 
     fn messages(&self, turns: &[Turn], tools: &ToolSet) -> Vec<RawJson> {

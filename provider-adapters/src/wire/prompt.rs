@@ -9,6 +9,8 @@ mod plain;
 mod request;
 mod tag;
 
+use std::sync::Arc;
+
 use mcp_jsonrpc::RawJson;
 use tool_schema::Target;
 
@@ -21,6 +23,9 @@ use crate::conversation::turn::Turn;
 use crate::request::tool_set::ToolSet;
 use crate::request::{EncodeError, Encoded, Omitted, Request};
 use crate::wire::Wire;
+
+/// What a model that only reads the schema of its reply accepts.
+pub(crate) const ANY_OUTPUT: Target = Target::json_schema("prompt").with_output();
 
 /// Prompt mode: another adapter carries the text, the instructions describe the tools, and
 /// calls are read out of the text.
@@ -107,8 +112,11 @@ impl<A: Adapter> Adapter for PromptMode<A> {
 
     fn encode(&self, request: &Request) -> Result<Encoded, EncodeError> {
         request.checked_choice()?;
-        let mut encoded = self.inner.encode(&request::textual(request, self.format))?;
+        let output = request.compiled_output(&ANY_OUTPUT)?;
+        let textual = request::textual(request, output.as_ref(), self.format);
+        let mut encoded = self.inner.encode(&textual)?;
         encoded.expected.tools = request.tools.clone();
+        encoded.expected.output = output.map(Arc::new);
         // The stop sequence was our own wish.
         let ours = request.options.stop.is_empty();
         encoded

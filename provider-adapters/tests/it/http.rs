@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use provider_adapters::{
-    Adapter, Anthropic, Conversation, ErrorKind, HttpModel, Model, ModelError, OpenAiChat, Reply,
-    ReplyEvent, Request, Retry, ToolSpec,
+    Adapter, Anthropic, Cache, Conversation, ErrorKind, HttpModel, Model, ModelError, OpenAiChat,
+    Reply, ReplyEvent, Request, Retry, ToolSpec,
 };
 
 use self::server::{Answer, Server};
@@ -112,20 +112,20 @@ async fn own_headers_replace_ours() {
 }
 
 #[tokio::test]
-async fn nobody_there_is_an_error_without_secrets() {
+async fn an_unreachable_provider_is_an_error_without_secrets() {
     let model = HttpModel::new(OpenAiChat::default())
         .unwrap()
         .with_base_url("http://127.0.0.1:1/sk-in-path")
         .with_retry(Retry::default().with_tries(0));
     let error = model.ask(&request(model.adapter(), &[])).await.unwrap_err();
     assert!(matches!(error, ModelError::Unreachable(_)));
-    let mut told = error.to_string();
+    let mut message = error.to_string();
     let mut source = std::error::Error::source(&error);
     while let Some(cause) = source {
-        told.push_str(&cause.to_string());
+        message.push_str(&cause.to_string());
         source = cause.source();
     }
-    assert!(!told.contains("sk-in-path"), "{told}");
+    assert!(!message.contains("sk-in-path"), "{message}");
 }
 
 #[tokio::test]
@@ -139,7 +139,7 @@ async fn what_was_recorded_is_played_back_and_nothing_else() {
     ])
     .await;
     let recorder = model(&server).recording(&tape).unwrap();
-    let first = request(recorder.adapter(), &["a"]);
+    let first = request(recorder.adapter(), &["a"]).with_cache(Cache::Off);
     let mut second = first.clone();
     second.conversation.ask("And now?");
     let live = [
@@ -176,8 +176,8 @@ async fn what_was_recorded_is_played_back_and_nothing_else() {
 /// Some gateways repeat the key they refuse.
 #[tokio::test]
 async fn a_key_that_the_provider_repeats_is_not_printed() {
-    let told = r#"{"error":{"message":"Incorrect API key provided: sk-secret"}}"#;
-    let server = Server::start(vec![Answer::new(401, told)]).await;
+    let message = r#"{"error":{"message":"Incorrect API key provided: sk-secret"}}"#;
+    let server = Server::start(vec![Answer::new(401, message)]).await;
     let model = model(&server);
     let error = model.ask(&request(model.adapter(), &[])).await.unwrap_err();
     let ModelError::Provider(inner) = &error else {

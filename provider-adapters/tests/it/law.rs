@@ -117,7 +117,7 @@ proptest! {
 }
 
 /// A tool whose arguments look different on a strict wire.
-fn tools(adapter: &dyn Adapter) -> Arc<ToolSet> {
+pub(crate) fn tools(adapter: &dyn Adapter) -> Arc<ToolSet> {
     let schema = r#"{"type":"object","properties":{"city":{"type":"string"},"unit":{"type":"string"},"n":{"type":"integer"}},"required":["city"],"additionalProperties":false}"#;
     let weather = ToolSpec::new("get.weather", serde_json::from_str(schema).unwrap());
     let any = ToolSpec::new("any", serde_json::from_str(r#"{"type":"object"}"#).unwrap());
@@ -152,7 +152,7 @@ fn arguments() -> impl Strategy<Value = (String, String)> {
 }
 
 /// What a model may say: text, then calls.
-fn turns() -> impl Strategy<Value = AssistantTurn> {
+pub(crate) fn turns() -> impl Strategy<Value = AssistantTurn> {
     let text = prop::option::of("[a-zé😀<>\n][a-zé😀<>\n ]{0,12}");
     (text, prop::collection::vec(arguments(), 0..4)).prop_filter_map(
         "nothing said",
@@ -276,9 +276,9 @@ proptest! {
             let results = reply.calls().map(|call| ToolResult::text(call.id.clone(), "x")).collect();
             let turn = Turn::from(reply.into_turn(results).unwrap());
             let messages = fixture::adapter(fixture.wire).messages(&[turn], &ToolSet::default());
-            let told: String = messages.iter().map(|message| message.get()).collect();
+            let sent: String = messages.iter().map(|message| message.get()).collect();
             for item in &native.items {
-                prop_assert!(told.contains(item.get()), "{} lost {}", fixture.name, item);
+                prop_assert!(sent.contains(item.get()), "{} lost {}", fixture.name, item);
             }
         }
     }

@@ -8,6 +8,7 @@
     reason = "tests"
 )]
 
+mod cache;
 mod decode;
 mod documented;
 mod fixture;
@@ -20,8 +21,9 @@ mod neutral;
 mod neutral_json;
 #[path = "../../examples/codec/oracle.rs"]
 mod oracle;
+mod output;
 mod prompt;
 mod request;
-#[cfg(feature = "testing")]
-mod testing;
+#[cfg(feature = "server")]
+mod server;
 mod trap;

@@ -62,7 +62,7 @@ fn a_turn_cannot_have_a_call_without_a_result_or_the_other_way_round() {
 }
 
 #[test]
-fn a_broken_history_is_repaired_and_every_repair_is_told() {
+fn a_broken_history_is_repaired_and_every_repair_is_reported() {
     let mut history = History::new().with_system("Be brief.");
     history.result(ToolResult::text("early", "x"));
     history.user(UserTurn::new(vec![]));
@@ -97,12 +97,12 @@ fn a_broken_history_is_repaired_and_every_repair_is_told() {
     let Turn::Assistant(turn) = &conversation.turns()[1] else {
         panic!("{conversation:?}")
     };
-    let told: Vec<&str> = turn
+    let sent: Vec<&str> = turn
         .results()
         .iter()
         .filter_map(|result| result.content[0].as_text())
         .collect();
-    assert_eq!(told[..2], ["first", "late"]);
+    assert_eq!(sent[..2], ["first", "late"]);
     assert!(turn.results()[2].is_error);
     for wire in Wire::ALL {
         assert!(
@@ -312,15 +312,16 @@ fn messages_are_made_of_turns_and_read_from_payloads() {
         let turn = AssistantTurn::new(said, vec![ToolResult::text("call_1", "noon")]).unwrap();
         conversation.push(turn);
         let tools = adapter.tools(&[get_time()]);
-        let request =
-            provider_adapters::Request::new("m", conversation.clone()).with_tools(tools.clone());
+        let request = provider_adapters::Request::new("m", conversation.clone())
+            .with_tools(tools.clone())
+            .with_cache(provider_adapters::Cache::Off);
         let payload = messages_of(&adapter.encode(&request).unwrap().request);
         let built = adapter.messages(conversation.turns(), &tools);
         assert_eq!(payload[payload.len() - built.len()..], built, "{wire}");
-        let told: String = built.iter().map(|message| message.get()).collect();
+        let sent: String = built.iter().map(|message| message.get()).collect();
         assert!(
-            told.contains("getTime") && told.contains("offset_ms") && told.contains("noon"),
-            "{wire}: {told}"
+            sent.contains("getTime") && sent.contains("offset_ms") && sent.contains("noon"),
+            "{wire}: {sent}"
         );
     }
 }

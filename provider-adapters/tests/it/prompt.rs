@@ -48,8 +48,8 @@ fn what_is_wrong_with_a_call_becomes_a_result_for_the_model() {
     );
     let call = unknown.calls().next().unwrap();
     assert_eq!(call.problem, Some(CallProblem::UnknownTool));
-    let told = call.rejection().unwrap();
-    assert!(told.is_error && told.content[0].as_text().unwrap().contains("\"nope\""));
+    let sent = call.rejection().unwrap();
+    assert!(sent.is_error && sent.content[0].as_text().unwrap().contains("\"nope\""));
     let bad = read(
         "<function_call>{\"name\":\"getTime\",\"arguments\":[1]}</function_call>",
         "stop",
@@ -80,7 +80,7 @@ fn ids_are_unique_within_a_reply_and_differ_between_requests() {
     assert_ne!(decode(1), decode(2));
 }
 
-fn told(adapter: &dyn Adapter, request: &Request) -> Value {
+fn sent(adapter: &dyn Adapter, request: &Request) -> Value {
     serde_json::from_slice(&adapter.encode(request).unwrap().request.body).unwrap()
 }
 
@@ -97,7 +97,7 @@ fn results_and_users_cannot_open_a_tag() {
     );
     conversation.push(turn.unwrap());
     let request = Request::new("m", conversation).with_tools(adapter.tools(&[get_time()]));
-    let body = told(&adapter, &request);
+    let body = sent(&adapter, &request);
     assert_eq!(
         body["messages"][1]["content"],
         "What does &lt;tool_use> do?"
@@ -127,7 +127,7 @@ fn a_conversation_can_change_between_native_and_prompt_mode() {
     conversation.push(reply.into_turn(vec![ToolResult::text(id, "noon")]).unwrap());
 
     let request = Request::new("m", conversation.clone()).with_tools(native.tools(&[get_time()]));
-    let body = told(&native, &request);
+    let body = sent(&native, &request);
     assert_eq!(body["messages"][1]["content"][1]["type"], "tool_use");
     assert_eq!(
         body["messages"][2]["content"][0]["content"][0]["text"],
@@ -135,7 +135,7 @@ fn a_conversation_can_change_between_native_and_prompt_mode() {
     );
 
     let request = Request::new("m", conversation).with_tools(prompt.tools(&[get_time()]));
-    let body = told(&prompt, &request);
+    let body = sent(&prompt, &request);
     assert_eq!(
         body["messages"][1]["content"][0]["text"], text,
         "in the model's own words"
@@ -159,12 +159,12 @@ fn images_in_results_are_shown_to_models_with_eyes() {
     let call = ToolCall::new("a", "getTime", provider_adapters::Arguments::empty());
     let result = ToolResult::new("a", vec![mcp_jsonrpc::model::ContentBlock::Image(image)]);
     conversation.push(AssistantTurn::new(vec![AssistantPart::from(call)], vec![result]).unwrap());
-    let body = told(&adapter, &Request::new("m", conversation)).to_string();
+    let body = sent(&adapter, &Request::new("m", conversation)).to_string();
     assert!(body.contains("data:image/png;base64,iVBORw0="), "{body}");
 }
 
 #[test]
-fn a_choice_is_told_in_words() {
+fn a_choice_is_described_in_words() {
     let adapter = PromptMode::new(OpenAiChat::default());
     let mut conversation = Conversation::new();
     conversation.ask("When?");
@@ -172,7 +172,7 @@ fn a_choice_is_told_in_words() {
         let request = Request::new("m", conversation.clone())
             .with_tools(adapter.tools(&[get_time()]))
             .with_choice(choice);
-        told(&adapter, &request)["messages"][0].clone()
+        sent(&adapter, &request)["messages"][0].clone()
     };
     assert_eq!(
         system(ToolChoice::None)["role"],

@@ -78,21 +78,21 @@ fn dialects_differ_as_their_table_says() {
     for dialect in Dialect::ALL {
         let encoded = encode(&OpenAiChat::new(dialect), "conversation");
         let body: Value = serde_json::from_slice(&encoded.request.body).unwrap();
-        let told = body.to_string();
+        let sent = body.to_string();
         assert_eq!(
-            told.contains("image_url"),
+            sent.contains("image_url"),
             dialect.images,
             "{}",
             dialect.name
         );
         assert_eq!(
-            told.contains("input_audio"),
+            sent.contains("input_audio"),
             dialect.audio,
             "{}",
             dialect.name
         );
         assert_eq!(
-            told.contains("file_data"),
+            sent.contains("file_data"),
             dialect.files,
             "{}",
             dialect.name
@@ -143,27 +143,27 @@ fn mistral_gets_ids_of_nine_signs_and_no_user_right_after_a_tool() {
     assert_eq!(answered, ids);
 }
 
-/// DeepSeek wants its thoughts back; nobody else sees them.
+/// DeepSeek wants its thoughts back; no other server sees them.
 #[test]
 fn thoughts_go_back_only_to_the_server_that_had_them() {
-    let told = |dialect| body(&OpenAiChat::new(dialect), "native-openai-chat").to_string();
-    assert!(told(Dialect::DEEPSEEK).contains("reasoning_content"));
-    assert!(told(Dialect::DEEPSEEK).contains("extra_content"));
+    let sent = |dialect| body(&OpenAiChat::new(dialect), "native-openai-chat").to_string();
+    assert!(sent(Dialect::DEEPSEEK).contains("reasoning_content"));
+    assert!(sent(Dialect::DEEPSEEK).contains("extra_content"));
     for dialect in Dialect::ALL {
         if dialect.name != "deepseek" {
-            assert!(!told(dialect).contains("Paris."), "{}", dialect.name);
+            assert!(!sent(dialect).contains("Paris."), "{}", dialect.name);
         }
     }
     for wire in Wire::ALL {
         for origin in ["anthropic", "openai-responses", "gemini", "vertex"] {
-            let told = body(adapter(wire).as_ref(), &format!("native-{origin}")).to_string();
+            let sent = body(adapter(wire).as_ref(), &format!("native-{origin}")).to_string();
             let secret = match origin {
                 "anthropic" => "EqQBCgIYAhIM",
                 "openai-responses" => "gAAAAABfin",
                 _ => "c2ln",
             };
             assert_eq!(
-                told.contains(secret),
+                sent.contains(secret),
                 wire.as_str() == origin,
                 "{origin} to {wire}"
             );
@@ -188,7 +188,7 @@ fn both_versions_of_anthropic() {
     for knob in ["temperature", "top_p", "top_k"] {
         assert!(body.get(knob).is_none() && unsampled.omitted.contains(&Omitted::Option(knob)));
     }
-    let told = |adapter: &dyn Adapter| {
+    let sent = |adapter: &dyn Adapter| {
         let encoded = encode(adapter, "conversation");
         let body: Value = serde_json::from_slice(&encoded.request.body).unwrap();
         body["messages"]
@@ -197,34 +197,34 @@ fn both_versions_of_anthropic() {
             .iter()
             .any(|message| message["role"] == "system")
     };
-    assert!(told(&new) && !told(&old));
+    assert!(sent(&new) && !sent(&old));
 }
 
 /// Natively in the result where the wire allows it, in the next turn where it does not, and
 /// in words only where nothing else works.
 #[test]
 fn media_in_results_reaches_the_model() {
-    let told = |wire: Wire| body(adapter(wire).as_ref(), "result-media");
-    let result = &told(Wire::Anthropic)["messages"][2]["content"][0]["content"];
+    let sent = |wire: Wire| body(adapter(wire).as_ref(), "result-media");
+    let result = &sent(Wire::Anthropic)["messages"][2]["content"][0]["content"];
     assert_eq!(result[1]["type"], "image");
     assert_eq!(result[4]["type"], "document");
     assert_eq!(result[3]["text"], "[Audio: audio/mpeg]");
-    let result = &told(Wire::OpenAiResponses)["input"][3]["output"];
+    let result = &sent(Wire::OpenAiResponses)["input"][3]["output"];
     assert_eq!(result[1]["type"], "input_image");
     assert_eq!(result[4]["type"], "input_file");
     for wire in [Wire::Gemini, Wire::Vertex] {
-        let result = &told(wire)["contents"][2]["parts"][0]["functionResponse"]["parts"];
+        let result = &sent(wire)["contents"][2]["parts"][0]["functionResponse"]["parts"];
         assert_eq!(result[0]["inlineData"]["mimeType"], "image/png");
         assert_eq!(result[1]["inlineData"]["mimeType"], "audio/mpeg");
     }
-    let messages = &told(Wire::OpenAiChat)["messages"];
+    let messages = &sent(Wire::OpenAiChat)["messages"];
     assert!(messages[2]["content"].is_string() && messages[3]["content"].is_string());
     assert_eq!(messages[4]["role"], "user");
     assert_eq!(messages[4]["content"][1]["type"], "image_url");
     assert_eq!(messages[4]["content"][3]["type"], "input_audio");
     for wire in Wire::ALL {
         assert!(
-            told(wire).to_string().contains("[File: file:///a.zip]"),
+            sent(wire).to_string().contains("[File: file:///a.zip]"),
             "{wire}"
         );
     }

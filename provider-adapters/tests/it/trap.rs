@@ -51,7 +51,7 @@ fn check_order(events: &[ReplyEvent]) {
 
 /// The calls as `id name arguments`, an exclamation mark before those that must not be executed.
 fn calls(reply: &Reply) -> Vec<String> {
-    let told = |call: &provider_adapters::ToolCall| {
+    let summary = |call: &provider_adapters::ToolCall| {
         let mark = if call.executable().is_some() { "" } else { "!" };
         let id = if call.generated {
             "*"
@@ -64,5 +64,5 @@ fn calls(reply: &Reply) -> Vec<String> {
             .map_or(call.arguments.text(), |object| object.get());
         format!("{mark}{id} {} {arguments}", call.name)
     };
-    reply.calls().map(told).collect()
+    reply.calls().map(summary).collect()
 }

@@ -3,7 +3,7 @@
 
 use mcp_jsonrpc::RawObject;
 use provider_adapters::ToolSpec;
-use provider_adapters::testing::{Asked, Said, ScriptedReply, ToolAnswer};
+use provider_adapters::server::{Asked, Said, ScriptedReply, ToolAnswer};
 use serde::Deserialize;
 use serde_json::json;
 

@@ -2,7 +2,7 @@
 //! result.
 
 use provider_adapters::ToolSpec;
-use provider_adapters::testing::{Asked, ScriptedReply, ToolAnswer};
+use provider_adapters::server::{Asked, ScriptedReply, ToolAnswer};
 
 use super::deferred;
 use super::fill;

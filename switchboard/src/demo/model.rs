@@ -12,7 +12,7 @@ use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::StreamExt as _;
-use provider_adapters::testing::{Asked, failure};
+use provider_adapters::server::{Asked, failure};
 use provider_adapters::{
     Anthropic, Gemini, HttpModel, Model, ModelError, OpenAiChat, OpenAiResponses, PromptMode, Wire,
 };

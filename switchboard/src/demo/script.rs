@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::LazyLock;
 
 use mcp_jsonrpc::RawJson;
-use provider_adapters::testing::{Asked, Said, ScriptedReply};
+use provider_adapters::server::{Asked, Said, ScriptedReply};
 use provider_adapters::{StopReason, ToolSpec, Wire};
 use serde::Deserialize;
 

@@ -57,7 +57,11 @@ fn properties(work: &mut Work<'_>, id: Id) {
         return;
     }
     let at = node.at;
-    let closed = work.target.open_objects == OpenObjects::Close
+    let closes = matches!(
+        work.target.open_objects,
+        OpenObjects::Close | OpenObjects::EntriesOrClose
+    );
+    let closed = closes
         || node
             .one("additionalProperties")
             .is_some_and(|rest| work.is_never(rest))

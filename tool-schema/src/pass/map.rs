@@ -38,6 +38,7 @@ pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
             OpenObjects::Drop => drop_rest(work, id, rest),
             OpenObjects::Entries => entries(work, id, rest)?,
             OpenObjects::Close => close(work, id, rest),
+            OpenObjects::EntriesOrClose => entries_or_close(work, id, rest)?,
         }
         Ok(())
     })
@@ -66,13 +67,13 @@ pub(super) fn shed(work: &mut Work<'_>, id: Id) {
     }
     let rest = rest(work, id);
     let mixed = !work.node(id).properties().is_empty() || id == work.graph.root;
-    let entries = work.target.open_objects == OpenObjects::Entries && !mixed;
+    let entries = work.target.has_entries() && !mixed;
     let is_map = matches!(rest, Rest::Like(_));
     if is_map
         && !entries
         && !matches!(
             work.target.open_objects,
-            OpenObjects::Keep | OpenObjects::Close
+            OpenObjects::Keep | OpenObjects::Close | OpenObjects::EntriesOrClose
         )
     {
         drop_rest(work, id, rest);
@@ -210,6 +211,25 @@ fn entries(work: &mut Work<'_>, id: Id, rest: Rest) -> Result<(), Quarantine> {
             untyped::as_text(work, id, "A JSON object, written as JSON text.", open);
             work.report.lossy(at, "type", Action::Weakened);
         }
+    }
+    Ok(())
+}
+
+fn entries_or_close(work: &mut Work<'_>, id: Id, rest: Rest) -> Result<(), Quarantine> {
+    let node = work.node(id);
+    let at = node.at;
+    if !node.properties().is_empty() || id == work.graph.root || node.has("patternProperties") {
+        close(work, id, rest);
+        return Ok(());
+    }
+    match rest {
+        Rest::Like(values) => into_entries(work, id, values)?,
+        Rest::Open | Rest::Unsaid if !node.has("properties") => {
+            let open = |key: &str| key == "additionalProperties";
+            untyped::as_text(work, id, "A JSON object, written as JSON text.", open);
+            work.report.lossy(at, "type", Action::Weakened);
+        }
+        _ => close(work, id, rest),
     }
     Ok(())
 }

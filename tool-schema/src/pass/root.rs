@@ -36,7 +36,7 @@ pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
     if node.types == Types::NONE {
         return Err(impossible(work, root));
     }
-    if !admits_object(work, root) {
+    if !admits_object(work, root) || (work.target.output && !is_plain_object(work, root)) {
         wrap(work);
         return Ok(());
     }
@@ -51,6 +51,15 @@ pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
         }
     }
     Ok(())
+}
+
+/// Whether a root is an object with listed properties that the target accepts as it is.
+fn is_plain_object(work: &Work<'_>, root: Id) -> bool {
+    let node = work.node(root);
+    let refused = |key: &str| node.has(key) && !work.target.accepts_at_root(key);
+    node.types == Types::OBJECT
+        && !node.properties().is_empty()
+        && !["anyOf", "oneOf", "enum", "const"].into_iter().any(refused)
 }
 
 /// Arguments are objects: anything else goes into a property of its own.

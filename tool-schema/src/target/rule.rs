@@ -146,6 +146,9 @@ pub enum OpenObjects {
     Drop,
     /// It is closed, which is a loss unless its properties were listed.
     Close,
+    /// A map becomes a list of keys and values, an object without listed properties becomes JSON
+    /// text, and every other object is closed.
+    EntriesOrClose,
 }
 
 /// How a property that may be left out is written.

@@ -282,6 +282,49 @@ impl Target {
             KeyScope::Everywhere,
         ));
 
+    /// OpenAI replies by a JSON schema, not enforced.
+    const OPENAI_PLAIN_OUTPUT: Self = Self::OPENAI.with_name("openai-plain-output").with_output();
+
+    /// OpenAI replies by a JSON schema with `strict: true`. Maps are written as lists of keys and
+    /// values, and values of any type as JSON text.
+    pub const OPENAI_OUTPUT: Self = Self {
+        strict: match Self::OPENAI_STRICT.strict {
+            Some((limits, _)) => Some((limits, &Self::OPENAI_PLAIN_OUTPUT)),
+            None => None,
+        },
+        ..Self::OPENAI_STRICT
+            .with_name("openai-output")
+            .with_untyped(Untyped::Text)
+            .with_open_objects(OpenObjects::EntriesOrClose)
+            .with_output()
+    };
+
+    /// Anthropic replies by a tool that the model has to call, not enforced.
+    const ANTHROPIC_PLAIN_OUTPUT: Self = Self::ANTHROPIC
+        .with_name("anthropic-plain-output")
+        .with_output();
+
+    /// Anthropic replies by an output format, which is always enforced.
+    pub const ANTHROPIC_OUTPUT: Self = Self {
+        strict: match Self::ANTHROPIC_STRICT.strict {
+            Some((limits, _)) => Some((limits, &Self::ANTHROPIC_PLAIN_OUTPUT)),
+            None => None,
+        },
+        ..Self::ANTHROPIC_STRICT
+            .with_name("anthropic-output")
+            .with_untyped(Untyped::Text)
+            .with_open_objects(OpenObjects::EntriesOrClose)
+            .with_output()
+    };
+
+    /// Gemini replies by `responseJsonSchema`.
+    pub const GEMINI_OUTPUT: Self = Self::GEMINI.with_name("gemini-output").with_output();
+
+    /// Gemini replies by `responseSchema`, a subset of OpenAPI 3.0.
+    pub const GEMINI_OPENAPI_OUTPUT: Self = Self::GEMINI_OPENAPI
+        .with_name("gemini-openapi-output")
+        .with_output();
+
     /// DeepSeek functions without `strict`.
     pub const DEEPSEEK: Self = Self::OPENAI.with_name("deepseek");
 
@@ -379,6 +422,14 @@ impl Target {
         Self::GROQ,
         Self::XAI,
         Self::OLLAMA,
+    ];
+
+    /// Those for replies, in the order of their constants.
+    pub const OUTPUTS: &'static [Self] = &[
+        Self::OPENAI_OUTPUT,
+        Self::ANTHROPIC_OUTPUT,
+        Self::GEMINI_OUTPUT,
+        Self::GEMINI_OPENAPI_OUTPUT,
     ];
 
     /// The known target of that name.

@@ -2,8 +2,9 @@
 
 use mcp_jsonrpc::{RawJson, RawMap};
 
-use super::AnthropicVersion;
 use super::block::media_block;
+use super::output::{is_old, output_tool};
+use super::{AnthropicVersion, cache};
 use crate::adapter::content::{Kind, MediaRef, Piece, result_pieces, user_piece};
 use crate::adapter::replay;
 use crate::adapter::wire_call::{CallWriter, WireCall};
@@ -13,9 +14,10 @@ use crate::conversation::part::AssistantPart;
 use crate::conversation::tool_result::ToolResult;
 use crate::conversation::turn::{AssistantTurn, Turn};
 use crate::json::writer::{Json, Object, typed};
+use crate::output::compiled::CompiledOutput;
 use crate::request::options::{Effort, Options};
 use crate::request::tool::ToolChoice;
-use crate::request::tool_set::{PreparedTool, ToolSet};
+use crate::request::tool_set::{CompiledTool, ToolSet};
 use crate::request::{EncodeError, Omitted, Request};
 use crate::wire::Wire;
 
@@ -30,17 +32,26 @@ pub(crate) struct Writer<'a> {
     calls: CallWriter<'a>,
     media_bytes: usize,
     messages: Vec<(&'static str, Vec<Json<'a>>)>,
+    /// The number of messages, and of blocks in the last one, after each turn.
+    ends: Vec<(usize, usize)>,
     omitted: Vec<Omitted>,
 }
 
-/// The body of a request.
-pub(crate) fn body(
-    request: &Request,
+/// The body of a request. What grows comes last, so that a request starts like the one before.
+pub(crate) fn body<'a>(
+    request: &'a Request,
+    output: Option<&'a CompiledOutput>,
     version: AnthropicVersion,
-) -> Result<(Object<'_>, Vec<Omitted>), EncodeError> {
+) -> Result<(Object<'a>, Vec<Omitted>), EncodeError> {
     let mut writer = Writer::new(version, &request.tools, request.limits.media_bytes);
     writer.turns(request.conversation.turns());
     let mut omitted = std::mem::take(&mut writer.omitted);
+    let cache = cache::place(
+        &request.cache,
+        &mut writer.messages,
+        &writer.ends,
+        &mut omitted,
+    );
     let messages = writer.into_messages();
     if messages.is_empty() {
         return Err(EncodeError::Empty);
@@ -51,20 +62,27 @@ pub(crate) fn body(
         .unwrap_or_else(|| DEFAULT_MAX_TOKENS + options.thinking_tokens.unwrap_or_default());
     let body = Object::default()
         .set("model", request.model.as_str())
-        .set("max_tokens", max_tokens)
-        .maybe("system", request.conversation.system())
-        .set("messages", messages);
-    let body = tools(body, request, &mut omitted)?;
+        .set("max_tokens", max_tokens);
     let body = sampling(body, options, version, &mut omitted);
-    let body = thinking(body, options);
-    Ok((
-        body.maybe("stream", request.stream.then_some(true)),
-        omitted,
-    ))
+    let body = thinking(
+        body,
+        options,
+        output.filter(|output| output.tool().is_none()),
+    );
+    let body = body.maybe("stream", request.stream.then_some(true));
+    let body = tools(body, request, output, cache.tools, &mut omitted)?;
+    let system = request.conversation.system().map(|text| -> Json<'_> {
+        match cache.system {
+            true => vec![cache::cached(typed("text").set("text", text))].into(),
+            false => text.into(),
+        }
+    });
+    let body = body.maybe("system", system).set("messages", messages);
+    Ok((body, omitted))
 }
 
 /// A tool's definition.
-pub(crate) fn definition(tool: &PreparedTool) -> Object<'_> {
+pub(crate) fn definition(tool: &CompiledTool) -> Object<'_> {
     let empty = || typed("object").set("properties", Object::default()).into();
     let schema: Json<'_> = tool.schema.as_ref().map_or_else(empty, Json::from);
     Object::default()
@@ -77,18 +95,38 @@ pub(crate) fn definition(tool: &PreparedTool) -> Object<'_> {
 fn tools<'a>(
     body: Object<'a>,
     request: &'a Request,
+    output: Option<&'a CompiledOutput>,
+    cached: bool,
     omitted: &mut Vec<Omitted>,
 ) -> Result<Object<'a>, EncodeError> {
-    let Some(choice) = request.checked_choice()? else {
-        return Ok(body);
+    let choice = request.checked_choice()?;
+    let answer = output.and_then(|output| Some((output, output.tool()?)));
+    let choice = match (choice, answer) {
+        (Some(choice), None) => choice,
+        (None, None) => return Ok(body),
+        // The answer is a call, so the model has to make one.
+        (None | Some(ToolChoice::None), Some((output, name))) => {
+            let free = request.options.thinking_tokens.is_some();
+            let choice = match free {
+                true => None,
+                false => Some(typed("tool").set("name", name)),
+            };
+            let tool = output_tool(output, name);
+            let tool = if cached { cache::cached(tool) } else { tool };
+            return Ok(body.set("tools", vec![tool]).maybe("tool_choice", choice));
+        }
+        (Some(ToolChoice::Auto), Some(_)) => &ToolChoice::Required,
+        (Some(choice), Some(_)) => choice,
     };
-    let mut sent: Vec<&PreparedTool> = request.tools.prepared().iter().collect();
+    let mut sent: Vec<&CompiledTool> = request.tools.compiled().iter().collect();
     // A model that thinks by a budget cannot be forced to call.
     let free = request.options.thinking_tokens.is_some();
     let kind = match choice {
         ToolChoice::None => "none",
         ToolChoice::Required | ToolChoice::Tool(_) if free => {
-            omitted.push(Omitted::Option("choice"));
+            if request.choice != ToolChoice::Auto {
+                omitted.push(Omitted::Option("choice"));
+            }
             "auto"
         }
         ToolChoice::Required => "any",
@@ -110,7 +148,23 @@ fn tools<'a>(
             .maybe("name", name)
             .maybe("disable_parallel_tool_use", single.then_some(true))
     });
-    let definitions: Vec<Object<'_>> = sent.into_iter().map(definition).collect();
+    let mut definitions: Vec<Object<'_>> = Vec::with_capacity(sent.len());
+    let deferred: Vec<&CompiledTool> = match is_old(&request.model) {
+        true => Vec::new(),
+        false => sent.extract_if(.., |tool| tool.deferred).collect(),
+    };
+    if !deferred.is_empty() {
+        let search = typed("tool_search_tool_bm25_20251119");
+        definitions.push(search.set("name", "tool_search_tool_bm25"));
+    }
+    definitions.extend(sent.into_iter().map(definition));
+    definitions.extend(answer.map(|(output, name)| output_tool(output, name)));
+    if cached && let Some(last) = definitions.pop() {
+        definitions.push(cache::cached(last));
+    }
+    // These are not part of the prompt, so nothing is cached up to them.
+    let defer = |tool| definition(tool).set("defer_loading", true);
+    definitions.extend(deferred.into_iter().map(defer));
     if definitions.is_empty() {
         return Ok(body);
     }
@@ -138,7 +192,11 @@ fn sampling<'a>(
         .filled("stop_sequences", options.stop.as_slice())
 }
 
-fn thinking<'a>(body: Object<'a>, options: &Options) -> Object<'a> {
+fn thinking<'a>(
+    body: Object<'a>,
+    options: &Options,
+    output: Option<&'a CompiledOutput>,
+) -> Object<'a> {
     let display = options
         .show_thoughts
         .map(|shown| if shown { "summarized" } else { "omitted" });
@@ -155,9 +213,12 @@ fn thinking<'a>(body: Object<'a>, options: &Options) -> Object<'a> {
         Some(Effort::Minimal) => Some("low"),
         Some(effort) => Some(effort.as_str()),
     };
-    let output = effort.map(|effort| Object::default().set("effort", effort));
+    let format = output.map(|output| typed("json_schema").set("schema", output.schema()));
+    let config = Object::default()
+        .maybe("effort", effort)
+        .maybe("format", format);
     body.maybe("thinking", thinking)
-        .maybe("output_config", output)
+        .filled("output_config", config)
 }
 
 impl<'a> Writer<'a> {
@@ -167,6 +228,7 @@ impl<'a> Writer<'a> {
             calls: CallWriter::new(IdRule::upto(64), tools),
             media_bytes,
             messages: Vec::new(),
+            ends: Vec::new(),
             omitted: Vec::new(),
         }
     }
@@ -189,6 +251,8 @@ impl<'a> Writer<'a> {
                 }
                 Turn::Assistant(turn) => self.assistant(turn),
             }
+            let blocks = self.messages.last().map_or(0, |(_, blocks)| blocks.len());
+            self.ends.push((self.messages.len(), blocks));
         }
     }
 

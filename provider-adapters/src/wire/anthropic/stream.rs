@@ -6,9 +6,9 @@ use mcp_jsonrpc::{RawJson, RawMap};
 use serde_json::value::RawValue;
 
 use super::event::{Block, Delta, Message, MessageUsage, StreamEvent};
-use crate::adapter::assembly::{Assembly, Slot, Voice};
 use crate::adapter::decoder::Frames;
 use crate::adapter::error_body;
+use crate::adapter::reply_builder::{PartIndex, ReplyBuilder, Voice};
 use crate::adapter::text_piece::{Joiner, TextPiece};
 use crate::conversation::native::Native;
 use crate::json::text::{keep, minify, parse};
@@ -40,15 +40,17 @@ struct OpenBlock {
 
 #[derive(Clone, Copy, Debug)]
 enum Place {
-    Text(Slot),
-    Thinking(Slot),
-    Call(Slot),
+    Text(PartIndex),
+    Thinking(PartIndex),
+    Call(PartIndex),
+    /// A call of the tool that carries the structured output.
+    Output(PartIndex),
     /// Kept for the server; opaque to us.
     Opaque,
 }
 
 impl AnthropicFrames {
-    fn stream_event(&mut self, event: StreamEvent<'_>, data: &[u8], turn: &mut Assembly) {
+    fn stream_event(&mut self, event: StreamEvent<'_>, data: &[u8], turn: &mut ReplyBuilder) {
         match event.kind.as_str() {
             "content_block_delta" => {
                 if let Some(delta) = event.delta {
@@ -81,7 +83,7 @@ impl AnthropicFrames {
         }
     }
 
-    fn message(&mut self, message: Message<'_>, turn: &mut Assembly) {
+    fn message(&mut self, message: Message<'_>, turn: &mut ReplyBuilder) {
         for (index, raw) in message.content.into_iter().flatten().enumerate() {
             self.begin(index as u64, raw, turn);
             self.end_block(index as u64, turn);
@@ -95,13 +97,14 @@ impl AnthropicFrames {
         }
     }
 
-    fn begin(&mut self, index: u64, raw: &RawValue, turn: &mut Assembly) {
+    fn begin(&mut self, index: u64, raw: &RawValue, turn: &mut ReplyBuilder) {
         let (Ok(block), Ok(members)) = (
             serde_json::from_str::<Block<'_>>(raw.get()),
             keep(raw).parse(),
         ) else {
             return turn.fail(ErrorKind::Malformed, "a content block is not an object");
         };
+        let name = block.name.as_ref().map_or("", TextPiece::as_str);
         let place = match block.kind.as_str() {
             "text" => {
                 let slot = turn.open_text(Voice::Text);
@@ -113,13 +116,14 @@ impl AnthropicFrames {
                 say(slot, &block.thinking, turn);
                 Place::Thinking(slot)
             }
+            "tool_use" if turn.is_output_tool(name) => Place::Output(turn.open_output()),
             "tool_use" => {
                 let id = block
                     .id
                     .as_ref()
                     .map(TextPiece::as_str)
                     .filter(|id| !id.is_empty());
-                match turn.start_call(id, block.name.as_ref().map_or("", TextPiece::as_str)) {
+                match turn.start_call(id, name) {
                     Some(slot) => Place::Call(slot),
                     None => return,
                 }
@@ -138,13 +142,14 @@ impl AnthropicFrames {
         );
     }
 
-    fn delta(&mut self, index: u64, delta: &Delta<'_>, turn: &mut Assembly) {
+    fn delta(&mut self, index: u64, delta: &Delta<'_>, turn: &mut ReplyBuilder) {
         let Some(block) = self.blocks.get_mut(&index) else {
             return;
         };
         match (delta.kind.as_str(), block.place) {
             ("text_delta", Place::Text(slot)) => say(slot, &delta.text, turn),
             ("thinking_delta", Place::Thinking(slot)) => say(slot, &delta.thinking, turn),
+            ("input_json_delta", Place::Output(slot)) => say(slot, &delta.partial_json, turn),
             ("input_json_delta", Place::Call(slot)) => {
                 if let Some(piece) = &delta.partial_json {
                     turn.argue(slot, piece);
@@ -166,7 +171,17 @@ impl AnthropicFrames {
         }
     }
 
-    fn end_block(&mut self, index: u64, turn: &mut Assembly) {
+    fn end_block(&mut self, index: u64, turn: &mut ReplyBuilder) {
+        if let Some(OpenBlock {
+            place: Place::Output(slot),
+            raw,
+            ..
+        }) = self.blocks.get(&index)
+            && turn.text_at(*slot).is_empty()
+            && let Some(input) = raw.get("input")
+        {
+            turn.say_at(*slot, &TextPiece::from(minify(input.get())));
+        }
         let Some(OpenBlock {
             place: Place::Call(slot),
             raw,
@@ -195,11 +210,11 @@ impl AnthropicFrames {
 
 impl OpenBlock {
     /// Writes what has been added since into the block.
-    fn settle(&mut self, turn: &Assembly) {
+    fn settle(&mut self, turn: &ReplyBuilder) {
         let (key, text) = match self.place {
             Place::Text(slot) => ("text", turn.text_at(slot)),
             Place::Thinking(slot) => ("thinking", turn.text_at(slot)),
-            Place::Call(_) => return,
+            Place::Call(_) | Place::Output(_) => return,
             Place::Opaque => {
                 if let Ok(input) = RawJson::from_text(std::mem::take(&mut self.json)) {
                     self.raw.insert("input", input);
@@ -229,7 +244,7 @@ impl OpenBlock {
 }
 
 impl Frames for AnthropicFrames {
-    fn event(&mut self, name: &[u8], data: &[u8], turn: &mut Assembly) {
+    fn event(&mut self, name: &[u8], data: &[u8], turn: &mut ReplyBuilder) {
         match parse::<StreamEvent<'_>>(data) {
             Ok(mut event) => {
                 if event.kind.is_empty() {
@@ -247,7 +262,7 @@ impl Frames for AnthropicFrames {
         }
     }
 
-    fn body(&mut self, json: &[u8], turn: &mut Assembly) {
+    fn body(&mut self, json: &[u8], turn: &mut ReplyBuilder) {
         self.whole = true;
         match parse(json) {
             Ok(message) => self.message(message, turn),
@@ -259,13 +274,18 @@ impl Frames for AnthropicFrames {
         self.done
     }
 
-    fn end(&mut self, turn: &mut Assembly) {
+    fn end(&mut self, turn: &mut ReplyBuilder) {
         for block in self.blocks.values_mut() {
             block.settle(turn);
         }
     }
 
     fn native(&mut self, _reply: &Reply) -> Option<Native> {
+        // A call that gets no result cannot go back.
+        let is_output = |block: &OpenBlock| matches!(block.place, Place::Output(_));
+        if self.blocks.values().any(is_output) {
+            return None;
+        }
         let items = self.blocks.values().filter_map(OpenBlock::item).collect();
         Some(Native {
             wire: Wire::Anthropic,
@@ -275,13 +295,13 @@ impl Frames for AnthropicFrames {
     }
 }
 
-fn say(slot: Slot, piece: &Option<TextPiece<'_>>, turn: &mut Assembly) {
+fn say(slot: PartIndex, piece: &Option<TextPiece<'_>>, turn: &mut ReplyBuilder) {
     if let Some(piece) = piece {
         turn.say_at(slot, piece);
     }
 }
 
-fn stop(reason: &TextPiece<'_>, turn: &mut Assembly) {
+fn stop(reason: &TextPiece<'_>, turn: &mut ReplyBuilder) {
     let neutral = match reason.as_str() {
         "end_turn" => StopReason::End,
         "tool_use" => StopReason::ToolUse,

@@ -13,9 +13,10 @@ use crate::conversation::media::Media;
 use crate::conversation::part::AssistantPart;
 use crate::conversation::turn::{AssistantTurn, Turn};
 use crate::json::writer::{Json, Object};
+use crate::output::compiled::CompiledOutput;
 use crate::request::options::{Effort, Options};
 use crate::request::tool::ToolChoice;
-use crate::request::tool_set::{PreparedTool, ToolSet};
+use crate::request::tool_set::{CompiledTool, ToolSet};
 use crate::request::{EncodeError, Omitted, Request};
 
 /// Writes one request's contents.
@@ -30,9 +31,10 @@ pub(crate) struct Writer<'a> {
     omitted: Vec<Omitted>,
 }
 
-/// The body of a request.
+/// The body of a request. What grows comes last, so that a request starts like the one before.
 pub(crate) fn body<'a>(
     request: &'a Request,
+    output: Option<&'a CompiledOutput>,
     gemini: &'a Gemini,
 ) -> Result<(Object<'a>, Vec<Omitted>), EncodeError> {
     let media_bytes = request.limits.media_bytes;
@@ -46,21 +48,41 @@ pub(crate) fn body<'a>(
     if contents.is_empty() {
         return Err(EncodeError::Empty);
     }
+    // Older models take a schema or functions, not both.
+    let instructed = is_old(&request.model) && !request.tools.is_empty();
     let system = request
-        .conversation
-        .system()
-        .map(|text| Object::default().set("parts", vec![text_part(text.into())]));
-    let body = Object::default()
+        .system_with(output.filter(|_| instructed))
+        .map(|text| Object::default().set("parts", vec![text_part(text)]));
+    let config = generation_config(&request.options);
+    let config = match output.filter(|_| !instructed) {
+        None => config,
+        Some(output) => {
+            let field = match gemini.openapi {
+                true => "responseSchema",
+                false => "responseJsonSchema",
+            };
+            config
+                .set("responseMimeType", "application/json")
+                .set(field, output.schema())
+        }
+    };
+    let body = Object::default().filled("generationConfig", config);
+    let body = tools(body, request, gemini, &mut omitted)?
         .maybe("systemInstruction", system)
         .set("contents", contents);
-    let body = tools(body, request, gemini, &mut omitted)?;
-    let config = generation_config(&request.options);
-    Ok((body.filled("generationConfig", config), omitted))
+    Ok((body, omitted))
+}
+
+/// Whether a model is of the first two generations.
+fn is_old(model: &str) -> bool {
+    ["gemini-1", "gemini-2"]
+        .iter()
+        .any(|family| model.contains(family))
 }
 
 /// All definitions: one list in one tool.
 pub(crate) fn definitions<'a>(
-    tools: impl Iterator<Item = &'a PreparedTool>,
+    tools: impl Iterator<Item = &'a CompiledTool>,
     gemini: &Gemini,
 ) -> Option<Json<'a>> {
     let field = if gemini.openapi {
@@ -68,7 +90,7 @@ pub(crate) fn definitions<'a>(
     } else {
         "parametersJsonSchema"
     };
-    let declare = |tool: &'a PreparedTool| {
+    let declare = |tool: &'a CompiledTool| {
         Object::default()
             .set("name", tool.wire_name.as_str())
             .maybe("description", tool.description.as_deref())
@@ -111,7 +133,7 @@ fn tools<'a>(
     Ok(body
         .maybe(
             "tools",
-            definitions(request.tools.prepared().iter(), gemini),
+            definitions(request.tools.compiled().iter(), gemini),
         )
         .maybe("toolConfig", config))
 }
@@ -146,14 +168,11 @@ impl<'a> Writer<'a> {
         tools: &'a ToolSet,
         media_bytes: usize,
     ) -> Self {
-        let old = ["gemini-1", "gemini-2"]
-            .iter()
-            .any(|family| model.contains(family));
         Self {
             gemini,
             calls: CallWriter::new(IdRule::any(), tools),
             media_bytes,
-            media_in_results: !old,
+            media_in_results: !is_old(model),
             contents: Vec::new(),
             omitted: Vec::new(),
         }

@@ -6,9 +6,9 @@ use serde_json::value::RawValue;
 use super::chunk::{Call, Chunk, Part};
 use super::items::Items;
 use super::partial_args::PartialArgs;
-use crate::adapter::assembly::{Assembly, Slot, Voice};
 use crate::adapter::decoder::Frames;
 use crate::adapter::error_body;
+use crate::adapter::reply_builder::{PartIndex, ReplyBuilder, Voice};
 use crate::adapter::text_piece::TextPiece;
 use crate::conversation::media::{Media, MediaSource};
 use crate::conversation::native::Native;
@@ -24,9 +24,9 @@ pub(crate) struct GeminiFrames {
     wire: Wire,
     items: Items,
     /// A call whose arguments are being streamed.
-    open: Option<(Slot, PartialArgs)>,
+    open: Option<(PartIndex, PartialArgs)>,
     /// Whole calls: the provider's id, and the arguments.
-    calls: Vec<(Slot, String)>,
+    calls: Vec<(PartIndex, String)>,
 }
 
 impl GeminiFrames {
@@ -39,7 +39,7 @@ impl GeminiFrames {
         }
     }
 
-    fn chunk(&mut self, data: &[u8], turn: &mut Assembly) {
+    fn chunk(&mut self, data: &[u8], turn: &mut ReplyBuilder) {
         let chunk: Chunk<'_> = match parse(data) {
             Ok(chunk) => chunk,
             Err(error) => {
@@ -83,7 +83,7 @@ impl GeminiFrames {
     }
 
     /// Looks at every field of a part: text and a call may be in the same one.
-    fn part(&mut self, raw: &RawValue, part: Part<'_>, turn: &mut Assembly) {
+    fn part(&mut self, raw: &RawValue, part: Part<'_>, turn: &mut ReplyBuilder) {
         if let Some(text) = &part.text {
             let voice = if part.thought == Some(true) {
                 Voice::Reasoning
@@ -93,12 +93,12 @@ impl GeminiFrames {
             turn.say(voice, text);
         }
         if let Some(blob) = &part.inline_data {
-            turn.show(Media::data(blob.mime_type.as_str(), blob.data.as_str()));
+            turn.push_media(Media::data(blob.mime_type.as_str(), blob.data.as_str()));
         }
         if let Some(file) = &part.file_data {
             let source = MediaSource::Url(file.file_uri.as_str().to_owned());
             let mime_type = Some(file.mime_type.as_str().to_owned());
-            turn.show(Media {
+            turn.push_media(Media {
                 mime_type,
                 name: None,
                 source,
@@ -116,13 +116,13 @@ impl GeminiFrames {
     }
 
     /// A call that arrived whole; `false` if it repeats an earlier one.
-    fn whole_call(&mut self, call: &Call<'_>, turn: &mut Assembly) -> bool {
+    fn whole_call(&mut self, call: &Call<'_>, turn: &mut ReplyBuilder) -> bool {
         let arguments = call
             .args
             .map_or_else(|| "{}".to_owned(), |args| minify(args.get()));
         let id = given(call.id.as_ref());
         let name = call.name.as_ref().map_or("", TextPiece::as_str);
-        let said = |(slot, text): &(Slot, String)| {
+        let said = |(slot, text): &(PartIndex, String)| {
             let same = turn.call(*slot).is_some_and(|known| Some(known.id()) == id);
             same && *text == arguments
         };
@@ -137,7 +137,7 @@ impl GeminiFrames {
     }
 
     /// Vertex: first the name, then values with paths, then an empty call.
-    fn streamed_call(&mut self, raw: &RawValue, call: &Call<'_>, turn: &mut Assembly) {
+    fn streamed_call(&mut self, raw: &RawValue, call: &Call<'_>, turn: &mut ReplyBuilder) {
         if let Some(name) = given(call.name.as_ref()) {
             self.close(turn);
             let Some(slot) = turn.start_call(given(call.id.as_ref()), name) else {
@@ -167,7 +167,7 @@ impl GeminiFrames {
     }
 
     /// The streamed arguments are whole.
-    fn close(&mut self, turn: &mut Assembly) {
+    fn close(&mut self, turn: &mut ReplyBuilder) {
         if let Some((slot, built)) = self.open.take() {
             let arguments = built.to_json();
             self.items.close_call(&arguments);
@@ -177,14 +177,14 @@ impl GeminiFrames {
 }
 
 impl Frames for GeminiFrames {
-    fn event(&mut self, _name: &[u8], data: &[u8], turn: &mut Assembly) {
+    fn event(&mut self, _name: &[u8], data: &[u8], turn: &mut ReplyBuilder) {
         if data.trim_ascii() != b"[DONE]" {
             self.chunk(data, turn);
         }
     }
 
     /// One reply, or a list of them: what a stream is without server-sent events.
-    fn body(&mut self, json: &[u8], turn: &mut Assembly) {
+    fn body(&mut self, json: &[u8], turn: &mut ReplyBuilder) {
         match parse::<Vec<&RawValue>>(json) {
             Ok(chunks) => {
                 for chunk in chunks {
@@ -201,7 +201,7 @@ impl Frames for GeminiFrames {
     }
 
     /// The mark that ends streamed arguments may be missing, but not if the reply was cut.
-    fn end(&mut self, turn: &mut Assembly) {
+    fn end(&mut self, turn: &mut ReplyBuilder) {
         if turn.stop_reason() == Some(StopReason::End) {
             self.close(turn);
         }

@@ -39,6 +39,10 @@ pub struct Dialect {
     pub named_choice: bool,
     /// Whether `strict` may stand in a tool's definition.
     pub strict: bool,
+    /// How a reply in a JSON schema is asked for.
+    pub output: OutputFormat,
+    /// Whether `prompt_cache_key` is known.
+    pub cache_key: bool,
     /// Whether `reasoning_effort` is known.
     pub effort: bool,
     /// Which call ids are accepted.
@@ -59,6 +63,27 @@ pub struct Dialect {
     pub user_after_tool: bool,
     /// What is accepted as a tool.
     pub target: Target,
+}
+
+/// How a server is asked for a reply in a JSON schema.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum OutputFormat {
+    /// `response_format` of type `json_schema`, with `strict`.
+    Strict,
+    /// `response_format` of type `json_schema`, without `strict`.
+    Schema,
+    /// `response_format` of type `json_object`; the schema is in the instructions.
+    Object,
+    /// By instructions alone.
+    Instruction,
+}
+
+impl OutputFormat {
+    /// Whether the instructions have to describe the schema.
+    pub(crate) fn is_instructed(self) -> bool {
+        matches!(self, Self::Object | Self::Instruction)
+    }
 }
 
 /// Where a server puts the model's thoughts.
@@ -84,6 +109,8 @@ impl Dialect {
         required_choice: Some("required"),
         named_choice: true,
         strict: true,
+        output: OutputFormat::Strict,
+        cache_key: true,
         effort: true,
         ids: IdRule::upto(40),
         parts: true,
@@ -103,6 +130,8 @@ impl Dialect {
         system_role: "system",
         max_tokens: "max_tokens",
         strict: false,
+        output: OutputFormat::Schema,
+        cache_key: false,
         effort: false,
         audio: false,
         files: false,
@@ -121,6 +150,7 @@ impl Dialect {
     /// DeepSeek: text only, wants its thoughts back.
     pub const DEEPSEEK: Self = Self {
         name: "deepseek",
+        output: OutputFormat::Object,
         target: Target::DEEPSEEK,
         base_url: "https://api.deepseek.com",
         parallel_switch: false,
@@ -172,6 +202,7 @@ impl Dialect {
     /// Mistral: its own word for a forced call, short ids, no unknown fields.
     pub const MISTRAL: Self = Self {
         name: "mistral",
+        output: OutputFormat::Strict,
         target: Target::MISTRAL,
         base_url: "https://api.mistral.ai/v1",
         asks_usage: false,
@@ -197,6 +228,7 @@ impl Dialect {
     /// OpenRouter: wants the details of the reasoning back.
     pub const OPENROUTER: Self = Self {
         name: "openrouter",
+        output: OutputFormat::Strict,
         base_url: "https://openrouter.ai/api/v1",
         strict: true,
         effort: true,
@@ -210,6 +242,7 @@ impl Dialect {
     /// Qwen at DashScope: forces a single tool, but not just any.
     pub const QWEN: Self = Self {
         name: "qwen",
+        output: OutputFormat::Object,
         base_url: "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
         required_choice: None,
         thoughts: Thoughts::Fields,
@@ -234,6 +267,7 @@ impl Dialect {
     /// xAI.
     pub const XAI: Self = Self {
         name: "xai",
+        output: OutputFormat::Strict,
         target: Target::XAI,
         base_url: "https://api.x.ai/v1",
         max_tokens: "max_completion_tokens",

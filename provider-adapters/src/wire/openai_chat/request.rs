@@ -2,16 +2,17 @@
 
 use mcp_jsonrpc::{RawJson, RawMap};
 
-use super::dialect::Dialect;
+use super::dialect::{Dialect, OutputFormat};
 use super::part::{Note, media_part, say};
 use crate::adapter::content::{MediaRef, Piece, result_pieces, user_piece};
 use crate::adapter::wire_call::{CallWriter, WireCall};
 use crate::conversation::part::AssistantPart;
 use crate::conversation::turn::{AssistantTurn, Turn};
 use crate::json::writer::{Json, Object, typed};
+use crate::output::compiled::CompiledOutput;
 use crate::request::options::Options;
 use crate::request::tool::ToolChoice;
-use crate::request::tool_set::{PreparedTool, ToolSet};
+use crate::request::tool_set::{CompiledTool, ToolSet};
 use crate::request::{EncodeError, Omitted, Request};
 use crate::wire::Wire;
 
@@ -26,13 +27,15 @@ pub(crate) struct Writer<'a> {
     omitted: Vec<Omitted>,
 }
 
-/// The body of a request.
+/// The body of a request. What grows comes last, so that a request starts like the one before.
 pub(crate) fn body<'a>(
     request: &'a Request,
+    output: Option<&'a CompiledOutput>,
     dialect: &'a Dialect,
 ) -> Result<(Object<'a>, Vec<Omitted>), EncodeError> {
     let mut writer = Writer::new(dialect, &request.tools, request.limits.media_bytes);
-    if let Some(system) = request.conversation.system() {
+    let instruction = output.filter(|_| dialect.output.is_instructed());
+    if let Some(system) = request.system_with(instruction) {
         writer.system(system);
     }
     writer.turns(request.conversation.turns());
@@ -44,21 +47,42 @@ pub(crate) fn body<'a>(
     if messages.is_empty() {
         return Err(EncodeError::Empty);
     }
-    let body = Object::default()
-        .set("model", request.model.as_str())
-        .set("messages", messages);
-    let body = tools(body, request, dialect, &mut omitted)?;
+    let body = Object::default().set("model", request.model.as_str());
     let body = options(body, &request.options, dialect, &mut omitted);
     let usage = (request.stream && dialect.asks_usage)
         .then(|| Object::default().set("include_usage", true));
     let body = body
         .maybe("stream", request.stream.then_some(true))
-        .maybe("stream_options", usage);
-    Ok((body, omitted))
+        .maybe("stream_options", usage)
+        .maybe(
+            "response_format",
+            output.and_then(|output| format(output, dialect)),
+        )
+        .maybe(
+            "prompt_cache_key",
+            request.cache_key().filter(|_| dialect.cache_key),
+        );
+    let body = tools(body, request, dialect, &mut omitted)?;
+    Ok((body.set("messages", messages), omitted))
+}
+
+/// The format of a reply in a JSON schema, as far as the server knows one.
+fn format<'a>(output: &'a CompiledOutput, dialect: &Dialect) -> Option<Object<'a>> {
+    let strict = match dialect.output {
+        OutputFormat::Strict => Some(output.is_strict()),
+        OutputFormat::Schema => None,
+        OutputFormat::Object => return Some(typed("json_object")),
+        OutputFormat::Instruction => return None,
+    };
+    let schema = Object::default()
+        .set("name", output.name())
+        .set("schema", output.schema())
+        .maybe("strict", strict);
+    Some(typed("json_schema").set("json_schema", schema))
 }
 
 /// A tool's definition.
-pub(crate) fn definition<'a>(tool: &'a PreparedTool, dialect: &Dialect) -> Object<'a> {
+pub(crate) fn definition<'a>(tool: &'a CompiledTool, dialect: &Dialect) -> Object<'a> {
     let function = Object::default()
         .set("name", tool.wire_name.as_str())
         .maybe("description", tool.description.as_deref())
@@ -76,14 +100,14 @@ fn tools<'a>(
     let Some(choice) = request.checked_choice()? else {
         return Ok(body);
     };
-    let tools = request.tools.prepared();
+    let tools = request.tools.compiled();
     let named = |name: &str| {
         typed("function").set(
             "function",
             Object::default().set("name", request.tools.wire_name(name)),
         )
     };
-    let mut sent: Vec<&PreparedTool> = tools.iter().collect();
+    let mut sent: Vec<&CompiledTool> = tools.iter().collect();
     let choice: Option<Json<'_>> = match choice {
         ToolChoice::Auto => None,
         ToolChoice::None => Some("none".into()),
@@ -167,7 +191,7 @@ impl<'a> Writer<'a> {
     pub(crate) fn turns(&mut self, turns: &'a [Turn]) {
         for turn in turns {
             match turn {
-                Turn::System(turn) => self.system(&turn.text),
+                Turn::System(turn) => self.system(turn.text.as_str()),
                 Turn::User(turn) => {
                     let pieces: Vec<Piece<'_>> = turn.parts.iter().map(user_piece).collect();
                     self.user(pieces);
@@ -177,7 +201,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn system(&mut self, text: &'a str) {
+    fn system(&mut self, text: impl Into<Json<'a>>) {
         let role = self.dialect.system_role;
         self.push(
             role,

@@ -1,6 +1,6 @@
 //! Which tool call a fragment belongs to, on servers that number and name their calls badly.
 
-use crate::adapter::assembly::{Assembly, Slot};
+use crate::adapter::reply_builder::{PartIndex, ReplyBuilder};
 use crate::adapter::text_piece::TextPiece;
 
 /// A fragment of a tool call. Blank ids and names are `None`.
@@ -16,10 +16,10 @@ pub(crate) struct Fragment<'a> {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Home {
     /// To this call.
-    Known(Slot),
+    Known(PartIndex),
     /// To a call that begins with it.
     New,
-    /// Nobody can tell.
+    /// Ambiguous.
     Ambiguous,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct Resolver {
 
 #[derive(Debug)]
 struct Seen {
-    slot: Slot,
+    slot: PartIndex,
     index: Option<i64>,
     id: Option<String>,
 }
@@ -39,7 +39,7 @@ struct Seen {
 impl Resolver {
     /// Finds the call `fragment` belongs to. An index is only a key: it may start anywhere, be
     /// missing, or be the same for all calls. An id may come late, repeat, or never come.
-    pub(crate) fn resolve(&mut self, fragment: &Fragment<'_>, turn: &Assembly) -> Home {
+    pub(crate) fn resolve(&mut self, fragment: &Fragment<'_>, turn: &ReplyBuilder) -> Home {
         match fragment.id {
             Some(id) => self.by_id(id, fragment, turn),
             None => self.by_place(fragment, turn),
@@ -47,7 +47,7 @@ impl Resolver {
     }
 
     /// Remembers a call that began with `fragment`.
-    pub(crate) fn opened(&mut self, slot: Slot, fragment: &Fragment<'_>) {
+    pub(crate) fn opened(&mut self, slot: PartIndex, fragment: &Fragment<'_>) {
         let id = fragment.id.map(str::to_owned);
         self.calls.push(Seen {
             slot,
@@ -57,17 +57,17 @@ impl Resolver {
     }
 
     /// The calls before the newest one.
-    pub(crate) fn earlier(&self) -> impl Iterator<Item = Slot> {
+    pub(crate) fn earlier(&self) -> impl Iterator<Item = PartIndex> {
         let all = self.calls.len().saturating_sub(1);
         self.calls.iter().take(all).map(|seen| seen.slot)
     }
 
     /// All calls.
-    pub(crate) fn all(&self) -> impl Iterator<Item = Slot> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = PartIndex> {
         self.calls.iter().map(|seen| seen.slot)
     }
 
-    fn by_id(&mut self, id: &str, fragment: &Fragment<'_>, turn: &Assembly) -> Home {
+    fn by_id(&mut self, id: &str, fragment: &Fragment<'_>, turn: &ReplyBuilder) -> Home {
         let index = fragment.index;
         let same = |seen: &&Seen| {
             let same_place = index.is_none() || seen.index.is_none() || seen.index == index;
@@ -95,7 +95,7 @@ impl Resolver {
         }
     }
 
-    fn by_place(&self, fragment: &Fragment<'_>, turn: &Assembly) -> Home {
+    fn by_place(&self, fragment: &Fragment<'_>, turn: &ReplyBuilder) -> Home {
         let Some(index) = fragment.index else {
             return match fragment.name {
                 Some(_) => Home::New,
@@ -115,7 +115,7 @@ impl Resolver {
         }
     }
 
-    fn only_open(&self, turn: &Assembly) -> Home {
+    fn only_open(&self, turn: &ReplyBuilder) -> Home {
         let mut open = self.calls.iter().filter(|seen| is_open(seen.slot, turn));
         match (open.next(), open.next()) {
             (Some(seen), None) => Home::Known(seen.slot),
@@ -124,21 +124,21 @@ impl Resolver {
     }
 }
 
-fn is_open(slot: Slot, turn: &Assembly) -> bool {
+fn is_open(slot: PartIndex, turn: &ReplyBuilder) -> bool {
     turn.call(slot).is_some_and(|call| !call.is_over())
 }
 
-fn is_whole(slot: Slot, turn: &Assembly) -> bool {
+fn is_whole(slot: PartIndex, turn: &ReplyBuilder) -> bool {
     turn.call(slot).is_some_and(|call| call.is_whole())
 }
 
 /// Whether the fragment names a tool while the call in its place is already whole.
-fn begins_another(slot: Slot, fragment: &Fragment<'_>, turn: &Assembly) -> bool {
+fn begins_another(slot: PartIndex, fragment: &Fragment<'_>, turn: &ReplyBuilder) -> bool {
     fragment.name.is_some() && is_whole(slot, turn) && !repeats(slot, fragment, turn)
 }
 
 /// Whether the fragment only says again what is already there.
-pub(crate) fn repeats(slot: Slot, fragment: &Fragment<'_>, turn: &Assembly) -> bool {
+pub(crate) fn repeats(slot: PartIndex, fragment: &Fragment<'_>, turn: &ReplyBuilder) -> bool {
     let new = fragment.arguments.as_str().trim();
     turn.call(slot)
         .is_some_and(|call| call.is_whole() && (new.is_empty() || call.text().trim() == new))

@@ -7,9 +7,9 @@ use super::dialect::{Dialect, Thoughts};
 use super::extras::Extras;
 use super::resolver::{Fragment, Home, Resolver, repeats};
 use super::think::ThinkSplitter;
-use crate::adapter::assembly::{Assembly, Slot, Voice};
 use crate::adapter::decoder::Frames;
 use crate::adapter::error_body;
+use crate::adapter::reply_builder::{PartIndex, ReplyBuilder, Voice};
 use crate::adapter::text_piece::{Joiner, TextPiece};
 use crate::conversation::native::Native;
 use crate::json::text::{minify, parse};
@@ -39,7 +39,7 @@ impl ChatFrames {
         }
     }
 
-    fn chunk(&mut self, data: &[u8], turn: &mut Assembly) {
+    fn chunk(&mut self, data: &[u8], turn: &mut ReplyBuilder) {
         let chunk: Chunk<'_> = match parse(data) {
             Ok(chunk) => chunk,
             Err(error) => {
@@ -71,7 +71,7 @@ impl ChatFrames {
         }
     }
 
-    fn delta(&mut self, delta: Delta<'_>, turn: &mut Assembly) {
+    fn delta(&mut self, delta: Delta<'_>, turn: &mut ReplyBuilder) {
         let blank = |piece: &TextPiece<'_>| !piece.is_empty();
         if let Some(thought) = delta.reasoning_content.filter(blank) {
             self.extras.reasoning_field("reasoning_content");
@@ -111,7 +111,7 @@ impl ChatFrames {
         }
     }
 
-    fn call(&mut self, call: Call<'_>, turn: &mut Assembly) {
+    fn call(&mut self, call: Call<'_>, turn: &mut ReplyBuilder) {
         let Function { name, arguments } = call.function.unwrap_or_default();
         let arguments = arguments.map(argument_text).unwrap_or_default();
         let fragment = Fragment {
@@ -152,15 +152,15 @@ impl ChatFrames {
         turn.argue(slot, &arguments);
     }
 
-    fn open(&mut self, fragment: &Fragment<'_>, turn: &mut Assembly) -> Option<Slot> {
+    fn open(&mut self, fragment: &Fragment<'_>, turn: &mut ReplyBuilder) -> Option<PartIndex> {
         let slot = turn.open_call(fragment.id)?;
         self.calls.opened(slot, fragment);
-        let earlier: Vec<Slot> = self.calls.earlier().collect();
+        let earlier: Vec<PartIndex> = self.calls.earlier().collect();
         end_whole(earlier, turn);
         Some(slot)
     }
 
-    fn finished(&mut self, reason: &str, turn: &mut Assembly) {
+    fn finished(&mut self, reason: &str, turn: &mut ReplyBuilder) {
         let neutral = match reason {
             "stop" | "eos" | "end_turn" => StopReason::End,
             "tool_calls" | "function_call" | "tool_use" => StopReason::ToolUse,
@@ -172,11 +172,11 @@ impl ChatFrames {
             _ => StopReason::Other,
         };
         turn.stop(neutral, reason);
-        let all: Vec<Slot> = self.calls.all().collect();
+        let all: Vec<PartIndex> = self.calls.all().collect();
         end_whole(all, turn);
     }
 
-    fn flush(&mut self, turn: &mut Assembly) {
+    fn flush(&mut self, turn: &mut ReplyBuilder) {
         if let Some((splitter, _)) = &mut self.think {
             splitter.finish(&mut |voice, piece| turn.say(voice, &piece.into()));
         }
@@ -184,7 +184,7 @@ impl ChatFrames {
 }
 
 impl Frames for ChatFrames {
-    fn event(&mut self, name: &[u8], data: &[u8], turn: &mut Assembly) {
+    fn event(&mut self, name: &[u8], data: &[u8], turn: &mut ReplyBuilder) {
         if data.trim_ascii() == b"[DONE]" {
             self.done = true;
         } else if name == b"error" {
@@ -194,7 +194,7 @@ impl Frames for ChatFrames {
         }
     }
 
-    fn body(&mut self, json: &[u8], turn: &mut Assembly) {
+    fn body(&mut self, json: &[u8], turn: &mut ReplyBuilder) {
         self.chunk(json, turn);
     }
 
@@ -202,7 +202,7 @@ impl Frames for ChatFrames {
         self.done
     }
 
-    fn end(&mut self, turn: &mut Assembly) {
+    fn end(&mut self, turn: &mut ReplyBuilder) {
         self.flush(turn);
     }
 
@@ -217,7 +217,7 @@ impl Frames for ChatFrames {
 }
 
 /// Ends those of the calls whose arguments are whole.
-fn end_whole(calls: Vec<Slot>, turn: &mut Assembly) {
+fn end_whole(calls: Vec<PartIndex>, turn: &mut ReplyBuilder) {
     for slot in calls {
         if turn.call(slot).is_some_and(|call| call.is_whole()) {
             turn.end_call(slot, false);

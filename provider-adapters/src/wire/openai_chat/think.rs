@@ -1,6 +1,6 @@
 //! Splits `<think>…</think>` off the start of a text.
 
-use crate::adapter::assembly::Voice;
+use crate::adapter::reply_builder::Voice;
 
 const OPEN: &str = "<think>";
 const CLOSE: &str = "</think>";

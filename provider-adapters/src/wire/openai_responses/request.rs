@@ -11,9 +11,10 @@ use crate::adapter::wire_id::IdRule;
 use crate::conversation::part::AssistantPart;
 use crate::conversation::turn::{AssistantTurn, Turn};
 use crate::json::writer::{Json, Object, typed};
+use crate::output::compiled::CompiledOutput;
 use crate::request::options::Options;
 use crate::request::tool::ToolChoice;
-use crate::request::tool_set::{PreparedTool, ToolSet};
+use crate::request::tool_set::{CompiledTool, ToolSet};
 use crate::request::{EncodeError, Omitted, Request};
 use crate::wire::Wire;
 
@@ -26,8 +27,11 @@ pub(crate) struct Writer<'a> {
     omitted: Vec<Omitted>,
 }
 
-/// The body of a request.
-pub(crate) fn body(request: &Request) -> Result<(Object<'_>, Vec<Omitted>), EncodeError> {
+/// The body of a request. What grows comes last, so that a request starts like the one before.
+pub(crate) fn body<'a>(
+    request: &'a Request,
+    output: Option<&'a CompiledOutput>,
+) -> Result<(Object<'a>, Vec<Omitted>), EncodeError> {
     let mut writer = Writer::new(&request.tools, request.limits.media_bytes);
     writer.turns(request.conversation.turns());
     let Writer {
@@ -36,22 +40,43 @@ pub(crate) fn body(request: &Request) -> Result<(Object<'_>, Vec<Omitted>), Enco
     if items.is_empty() {
         return Err(EncodeError::Empty);
     }
-    let body = Object::default()
-        .set("model", request.model.as_str())
-        .maybe("instructions", request.conversation.system())
-        .set("input", items);
-    let body = tools(body, request)?;
+    let body = Object::default().set("model", request.model.as_str());
     let body = options(body, &request.options, &mut omitted);
+    let format = output.map(|output| Object::default().set("format", format(output)));
     // Nothing is kept at the provider, so the reasoning has to travel.
     let body = body
         .set("store", false)
         .set("include", vec!["reasoning.encrypted_content"])
-        .maybe("stream", request.stream.then_some(true));
+        .maybe("stream", request.stream.then_some(true))
+        .maybe("text", format)
+        .maybe("prompt_cache_key", request.cache_key());
+    let body = tools(body, request)?
+        .maybe("instructions", request.conversation.system())
+        .set("input", items);
     Ok((body, omitted))
 }
 
+/// The format of a reply in a JSON schema.
+fn format(output: &CompiledOutput) -> Object<'_> {
+    typed("json_schema")
+        .set("name", output.name())
+        .set("schema", output.schema())
+        .set("strict", output.is_strict())
+}
+
+/// Whether a model can search for tools: from GPT-5.4 on.
+pub(crate) fn defers_tools(model: &str) -> bool {
+    let Some(version) = model.strip_prefix("gpt-") else {
+        return false;
+    };
+    let version = version.split(['-', ':']).next().unwrap_or_default();
+    let (major, minor) = version.split_once('.').unwrap_or((version, "0"));
+    let number = |text: &str| text.parse::<u32>().unwrap_or_default();
+    (number(major), number(minor)) >= (5, 4)
+}
+
 /// A tool's definition. Without `strict` the server would change the schema on its own.
-pub(crate) fn definition(tool: &PreparedTool) -> Object<'_> {
+pub(crate) fn definition(tool: &CompiledTool) -> Object<'_> {
     let parameters = tool.schema.as_ref().map_or(Json::Null, Json::from);
     typed("function")
         .set("name", tool.wire_name.as_str())
@@ -80,7 +105,14 @@ fn tools<'a>(body: Object<'a>, request: &'a Request) -> Result<Object<'a>, Encod
             )
         }
     };
-    let definitions: Vec<Object<'_>> = request.tools.prepared().iter().map(definition).collect();
+    let tools = request.tools.compiled();
+    let defers = defers_tools(&request.model);
+    let is_deferred = |tool: &CompiledTool| defers && tool.deferred;
+    let define = |tool| definition(tool).maybe("defer_loading", is_deferred(tool).then_some(true));
+    let mut definitions: Vec<Object<'_>> = tools.iter().map(define).collect();
+    if tools.iter().any(is_deferred) {
+        definitions.push(typed("tool_search"));
+    }
     Ok(body
         .set("tools", definitions)
         .maybe("tool_choice", choice)

@@ -6,9 +6,9 @@ use mcp_jsonrpc::RawJson;
 use serde_json::value::RawValue;
 
 use super::event::{Item, ItemPart, Response, StreamEvent};
-use crate::adapter::assembly::{Assembly, Slot, Voice};
 use crate::adapter::decoder::Frames;
 use crate::adapter::error_body;
+use crate::adapter::reply_builder::{PartIndex, ReplyBuilder, Voice};
 use crate::adapter::text_piece::TextPiece;
 use crate::conversation::media::Media;
 use crate::conversation::native::Native;
@@ -30,16 +30,16 @@ pub(crate) struct ResponsesFrames {
 
 #[derive(Debug, Default)]
 struct OpenItem {
-    call: Option<Slot>,
+    call: Option<PartIndex>,
     /// Parts of a message, by content index.
-    parts: BTreeMap<u64, Slot>,
-    reasoning: Option<Slot>,
+    parts: BTreeMap<u64, PartIndex>,
+    reasoning: Option<PartIndex>,
     /// Which piece of the reasoning came last: pieces stand apart.
     piece: Option<(&'static str, u64)>,
 }
 
 impl ResponsesFrames {
-    fn stream_event(&mut self, event: StreamEvent<'_>, data: &[u8], turn: &mut Assembly) {
+    fn stream_event(&mut self, event: StreamEvent<'_>, data: &[u8], turn: &mut ReplyBuilder) {
         let (at, part) = (event.output_index, event.content_index);
         let delta = event.delta.unwrap_or_default();
         match event.kind.as_str() {
@@ -85,7 +85,7 @@ impl ResponsesFrames {
         self.open.entry(at).or_default()
     }
 
-    fn begin(&mut self, at: u64, item: &Item<'_>, turn: &mut Assembly) {
+    fn begin(&mut self, at: u64, item: &Item<'_>, turn: &mut ReplyBuilder) {
         if item.kind.as_str() == "function_call" && self.item(at).call.is_none() {
             let id = item
                 .call_id
@@ -103,7 +103,7 @@ impl ResponsesFrames {
         part: u64,
         voice: Voice,
         delta: &TextPiece<'_>,
-        turn: &mut Assembly,
+        turn: &mut ReplyBuilder,
     ) {
         let slot = *self
             .item(at)
@@ -118,7 +118,7 @@ impl ResponsesFrames {
         at: u64,
         piece: (&'static str, u64),
         text: &TextPiece<'_>,
-        turn: &mut Assembly,
+        turn: &mut ReplyBuilder,
     ) {
         let item = self.item(at);
         let slot = *item
@@ -131,7 +131,7 @@ impl ResponsesFrames {
     }
 
     /// Arguments that come whole count only if they did not come in pieces.
-    fn whole_arguments(&mut self, at: u64, text: &TextPiece<'_>, turn: &mut Assembly) {
+    fn whole_arguments(&mut self, at: u64, text: &TextPiece<'_>, turn: &mut ReplyBuilder) {
         if let Some(slot) = self.item(at).call
             && turn
                 .call(slot)
@@ -142,7 +142,7 @@ impl ResponsesFrames {
     }
 
     /// An item is complete: emits what has not been emitted yet, and keeps it.
-    fn item_done(&mut self, at: u64, raw: &RawValue, turn: &mut Assembly) {
+    fn item_done(&mut self, at: u64, raw: &RawValue, turn: &mut ReplyBuilder) {
         let Some(item) = read_item(raw) else { return };
         match item.kind.as_str() {
             "function_call" => {
@@ -173,7 +173,7 @@ impl ResponsesFrames {
             }
             "image_generation_call" => {
                 if let Some(image) = item.result.filter(|image| !image.is_empty()) {
-                    turn.show(Media::data("image/png", image.as_str()));
+                    turn.push_media(Media::data("image/png", image.as_str()));
                 }
             }
             _ => {}
@@ -181,7 +181,7 @@ impl ResponsesFrames {
         self.items.insert(at, keep(raw));
     }
 
-    fn response(&mut self, json: &[u8], turn: &mut Assembly) {
+    fn response(&mut self, json: &[u8], turn: &mut ReplyBuilder) {
         let response: Response<'_> = match parse(json) {
             Ok(response) => response,
             Err(error) => {
@@ -216,7 +216,7 @@ impl ResponsesFrames {
 }
 
 impl Frames for ResponsesFrames {
-    fn event(&mut self, _name: &[u8], data: &[u8], turn: &mut Assembly) {
+    fn event(&mut self, _name: &[u8], data: &[u8], turn: &mut ReplyBuilder) {
         if data.trim_ascii() == b"[DONE]" {
             return;
         }
@@ -231,7 +231,7 @@ impl Frames for ResponsesFrames {
         }
     }
 
-    fn body(&mut self, json: &[u8], turn: &mut Assembly) {
+    fn body(&mut self, json: &[u8], turn: &mut ReplyBuilder) {
         self.response(json, turn);
     }
 
@@ -258,7 +258,7 @@ fn incomplete(reason: &str) -> StopReason {
     }
 }
 
-fn say_part(part: &ItemPart<'_>, turn: &mut Assembly) {
+fn say_part(part: &ItemPart<'_>, turn: &mut ReplyBuilder) {
     for (voice, text) in [(Voice::Text, &part.text), (Voice::Refusal, &part.refusal)] {
         if let Some(text) = text {
             let slot = turn.open_text(voice);

@@ -3,6 +3,7 @@
 use mcp_jsonrpc::{RawJson, RawMap};
 
 use super::tag::{TOOL_CALLS, TOOL_USE, Tag};
+use crate::json::repair::without_fence;
 
 /// How much of a block is looked at to see whether it may be a call.
 const LOOK: usize = 64;
@@ -122,19 +123,6 @@ pub(crate) fn may_be_call(text: &str) -> bool {
             .iter()
             .any(|key| first.starts_with(key) || key.starts_with(first)),
     }
-}
-
-/// `text` without a fence around it.
-fn without_fence(text: &str) -> &str {
-    let text = text.trim();
-    let Some(inside) = text.strip_prefix("```") else {
-        return text;
-    };
-    let inside = inside
-        .split_once('\n')
-        .map_or(inside, |(_, inside)| inside)
-        .trim_end();
-    inside.strip_suffix("```").unwrap_or(inside).trim()
 }
 
 fn between<'a>(text: &'a str, open: &str, close: &str) -> Option<&'a str> {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use mcp_jsonrpc::RawJson;
 
 use super::parser::{Found, Grammar, PromptParser};
-use crate::adapter::assembly::{Assembly, Slot, Voice};
 use crate::adapter::decoder::{Decoder, Expected};
+use crate::adapter::reply_builder::{PartIndex, ReplyBuilder, Voice};
 use crate::conversation::call_id::CallId;
 use crate::conversation::native::Native;
 use crate::conversation::part::AssistantPart;
@@ -20,9 +20,9 @@ use crate::wire::Wire;
 pub(crate) struct PromptDecoder {
     inner: Box<dyn Decoder>,
     parser: PromptParser,
-    turn: Assembly,
+    turn: ReplyBuilder,
     /// Calls that the inner wire knows as such.
-    calls: BTreeMap<CallId, Slot>,
+    calls: BTreeMap<CallId, PartIndex>,
     keeps: Keeps,
     /// The text as the model wrote it, tags and all.
     text: String,
@@ -50,7 +50,7 @@ impl PromptDecoder {
         Self {
             inner,
             parser: PromptParser::new(grammar),
-            turn: Assembly::new(expected),
+            turn: ReplyBuilder::new(expected),
             calls: BTreeMap::new(),
             keeps,
             text: String::new(),
@@ -69,7 +69,7 @@ impl PromptDecoder {
                 }
                 ReplyEvent::Reasoning { text } => self.turn.say(Voice::Reasoning, &text.into()),
                 ReplyEvent::Refusal { text } => self.turn.say(Voice::Refusal, &text.into()),
-                ReplyEvent::Media(media) => self.turn.show(media),
+                ReplyEvent::Media(media) => self.turn.push_media(media),
                 ReplyEvent::ToolCallStart {
                     tool_call_id,
                     tool_call_name,
@@ -155,7 +155,7 @@ impl Decoder for PromptDecoder {
     }
 }
 
-fn tell(found: Found<'_>, turn: &mut Assembly) {
+fn tell(found: Found<'_>, turn: &mut ReplyBuilder) {
     match found {
         Found::Text(text) => turn.say(Voice::Text, &text.into()),
         Found::Call { name, arguments } => {

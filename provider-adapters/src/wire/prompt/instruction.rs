@@ -24,7 +24,7 @@ pub(crate) fn tools(tools: &ToolSet, format: CallFormat) -> String {
          may follow each other.\n- Never write a result yourself.\n- If no tool is needed, just \
          answer.\n\n# Tools\n",
     );
-    for tool in tools.prepared() {
+    for tool in tools.compiled() {
         text.push_str("\n## ");
         text.push_str(&tool.name);
         text.push('\n');

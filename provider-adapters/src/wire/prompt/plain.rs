@@ -1,7 +1,7 @@
 //! Plain text as a wire: what is left when nothing is wrapped around a model's words.
 
-use crate::adapter::assembly::{Assembly, Voice};
 use crate::adapter::decoder::{Decoder, Expected};
+use crate::adapter::reply_builder::{ReplyBuilder, Voice};
 use crate::adapter::text_piece::TextPiece;
 use crate::reply::Reply;
 use crate::reply::event::ReplyEvent;
@@ -10,7 +10,7 @@ use crate::reply::stop::StopReason;
 /// Reads UTF-8 text, cut anywhere: what a model says when no wire is wrapped around it.
 #[derive(Debug)]
 pub(crate) struct PlainText {
-    turn: Assembly,
+    turn: ReplyBuilder,
     /// The start of a character whose end has not come yet.
     rest: Vec<u8>,
 }
@@ -18,7 +18,7 @@ pub(crate) struct PlainText {
 impl PlainText {
     pub(crate) fn new(expected: Expected) -> Self {
         Self {
-            turn: Assembly::new(expected),
+            turn: ReplyBuilder::new(expected),
             rest: Vec::new(),
         }
     }

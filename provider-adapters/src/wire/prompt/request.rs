@@ -11,24 +11,29 @@ use crate::conversation::Conversation;
 use crate::conversation::media::{Media, MediaSource};
 use crate::conversation::part::{AssistantPart, UserPart};
 use crate::conversation::turn::{AssistantTurn, Turn, UserTurn};
+use crate::output::compiled::CompiledOutput;
 use crate::request::Request;
 use crate::request::tool::ToolChoice;
 use crate::request::tool_set::ToolSet;
 use crate::wire::Wire;
 
 /// The same request without tools: the instructions describe them.
-pub(crate) fn textual(request: &Request, format: CallFormat) -> Request {
+pub(crate) fn textual(
+    request: &Request,
+    output: Option<&CompiledOutput>,
+    format: CallFormat,
+) -> Request {
     let mut conversation = Conversation::new();
-    let told = match &request.choice {
+    let calls = match &request.choice {
         ToolChoice::None => None,
         _ if request.tools.is_empty() => None,
         choice => Some(instruct(&request.tools, choice, format)),
     };
-    let system: Vec<&str> = request
-        .conversation
-        .system()
+    let system = request.system_with(output);
+    let system: Vec<&str> = system
+        .as_deref()
         .into_iter()
-        .chain(told.as_deref())
+        .chain(calls.as_deref())
         .collect();
     if !system.is_empty() {
         conversation = conversation.with_system(system.join("\n\n"));
@@ -38,7 +43,7 @@ pub(crate) fn textual(request: &Request, format: CallFormat) -> Request {
     }
     let mut options = request.options.clone();
     options.parallel_tool_calls = None;
-    if told.is_some() {
+    if calls.is_some() {
         // A model that goes on with a result would make it up.
         options.stop.push(format!("<{}>", result_tag(format)));
     }
@@ -48,6 +53,8 @@ pub(crate) fn textual(request: &Request, format: CallFormat) -> Request {
         tools: Arc::default(),
         choice: ToolChoice::Auto,
         options,
+        output: None,
+        cache: request.cache.clone(),
         stream: request.stream,
         limits: request.limits,
     }

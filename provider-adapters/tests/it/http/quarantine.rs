@@ -88,9 +88,9 @@ async fn a_refused_tool_is_found_whoever_refuses_it() {
         let (events, reply) = play(&model, &request(model.adapter(), &["a", "b", "c"]))
             .await
             .unwrap();
-        let told =
+        let reported =
             matches!(events.first(), Some(ReplyEvent::ToolQuarantined { tool, .. }) if tool == "b");
-        assert!(told, "{events:?}");
+        assert!(reported, "{events:?}");
         assert_eq!(reply.stop_reason(), Some(StopReason::End));
         let sent = server.asked()[1].body["tools"].to_string();
         let named = |name: &str| sent.contains(&format!("\"name\":\"{name}\""));

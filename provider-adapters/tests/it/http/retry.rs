@@ -30,7 +30,7 @@ async fn patience_ends() {
     let model = model(&server);
     let Err(ModelError::Provider(error)) = play(&model, &request(model.adapter(), &[])).await
     else {
-        panic!("it should have given up");
+        panic!("it should have stopped");
     };
     assert_eq!(
         (error.kind, error.status, server.asked().len()),
@@ -60,7 +60,7 @@ async fn what_cannot_get_better_is_not_tried_again() {
 }
 
 #[tokio::test]
-async fn a_reply_that_fails_half_way_is_told_and_not_repeated() {
+async fn a_reply_that_fails_half_way_is_an_error_and_not_repeated() {
     let server = Server::start(vec![
         Answer::new(200, reply("anthropic/08-error-overloaded.sse")),
         text(),

@@ -1,4 +1,4 @@
-//! How long a provider is waited for, and that nobody waits once nobody listens.
+//! How long a provider may take, and that dropping a reply ends the wait.
 
 use std::time::Duration;
 
@@ -57,7 +57,7 @@ async fn an_end_mark_is_enough_even_if_the_connection_stays_open() {
 }
 
 #[tokio::test]
-async fn a_reply_that_does_not_begin_is_given_up() {
+async fn a_reply_that_does_not_begin_times_out() {
     let server = Server::start(vec![Answer::none().stalling()]).await;
     let model = model(&server)
         .with_timeouts(Timeouts::default().with_first_byte(SHORT))

@@ -44,7 +44,7 @@ fn anthropic_needs_no_event_line() {
 }
 
 #[test]
-fn arguments_after_the_end_of_a_call_are_neither_told_nor_kept() {
+fn arguments_after_the_end_of_a_call_are_neither_reported_nor_kept() {
     let mut events = tool_use("{}", &["{\"x\": 1}"]);
     events.push(BLOCK_STOP.to_owned());
     events.extend(tool_use("{}", &[", 2}"]).pop());

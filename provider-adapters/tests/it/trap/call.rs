@@ -190,7 +190,7 @@ fn cut_arguments_are_never_executed_not_even_none_at_all() {
 
 /// The index is missing.
 #[test]
-fn calls_without_an_index_are_told_apart_by_id_or_name() {
+fn calls_without_an_index_are_distinguished_by_id_or_name() {
     check(
         &[
             r#"{"id":"c1","function":{"name":"a","arguments":"{\"x\":1}"}}"#,

@@ -116,13 +116,13 @@ fn responses_results_carry_the_calls_id_and_not_the_items() {
         .encode(&Request::new("g", conversation))
         .unwrap();
     let body: serde_json::Value = serde_json::from_slice(&encoded.request.body).unwrap();
-    let told = |at: usize| {
+    let item = |at: usize| {
         (
             body["input"][at]["type"].clone(),
             body["input"][at]["call_id"].clone(),
         )
     };
-    assert_eq!(told(1), ("function_call".into(), "c0".into()));
-    assert_eq!(told(2), ("function_call_output".into(), "c0".into()));
+    assert_eq!(item(1), ("function_call".into(), "c0".into()));
+    assert_eq!(item(2), ("function_call_output".into(), "c0".into()));
     assert_eq!(body["input"][1]["id"], "fc_0");
 }

@@ -30,7 +30,7 @@ pub(super) struct OpenCall {
     pub(super) closer: Closer,
     /// The quotes in the body do not match, so they protect nothing.
     pub(super) broken: bool,
-    /// Where an end stood that was taken for part of a string.
+    /// Where an end was taken for part of a string.
     pub(super) doubted: Option<usize>,
 }
 
@@ -54,9 +54,9 @@ impl PromptParser {
         };
         let closed = call.line.step(c, &call.fence);
         call.body.push(c);
-        let given_up =
+        let abandoned =
             call.body.len() > MAX_CALL || !call.fence.is_call() && !body::may_be_call(&call.body);
-        if (closed || given_up)
+        if (closed || abandoned)
             && let State::FencedCall(call) = std::mem::replace(&mut self.state, State::Text)
         {
             self.end_fenced_call(*call, closed, sink);

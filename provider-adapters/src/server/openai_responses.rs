@@ -206,11 +206,11 @@ pub(super) fn read(body: &Value, asked: &mut Asked) {
             }),
             (Some("function_call_output"), _) => {
                 let text = plain(item.get("output").unwrap_or(&Value::Null));
-                let told = text.strip_prefix("Error:");
-                let is_error = told.is_some();
+                let failure = text.strip_prefix("Error:");
+                let is_error = failure.is_some();
                 asked.answer_of(
                     &string(item, "call_id"),
-                    told.unwrap_or(&text).trim_start(),
+                    failure.unwrap_or(&text).trim_start(),
                     is_error,
                 );
             }

@@ -163,11 +163,11 @@ pub(super) fn read(body: &Value, asked: &mut Asked) {
             }
             Some("tool") => {
                 let text = plain(content);
-                let told = text.strip_prefix("Error: ");
+                let failure = text.strip_prefix("Error: ");
                 asked.answer_of(
                     &string(message, "tool_call_id"),
-                    told.unwrap_or(&text),
-                    told.is_some(),
+                    failure.unwrap_or(&text),
+                    failure.is_some(),
                 );
             }
             _ => user(content, asked),

@@ -21,10 +21,10 @@ pub(super) fn read(asked: &mut Asked) {
     if !asked.tools.is_empty() || !asked.system.contains("# How to write a call") {
         return;
     }
-    let Some((_, told)) = asked.system.split_once(LIST) else {
+    let Some((_, listed)) = asked.system.split_once(LIST) else {
         return;
     };
-    asked.tools = tools(told);
+    asked.tools = tools(listed);
     asked.prompt_mode = true;
     for said in std::mem::take(&mut asked.said) {
         match said {
@@ -34,9 +34,9 @@ pub(super) fn read(asked: &mut Asked) {
     }
 }
 
-fn tools(told: &str) -> Vec<ToolSpec> {
+fn tools(listed: &str) -> Vec<ToolSpec> {
     let mut tools: Vec<ToolSpec> = Vec::new();
-    for line in told.lines() {
+    for line in listed.lines() {
         if let Some(name) = line.strip_prefix("## ") {
             tools.push(ToolSpec::new(name, RawObject::empty()));
             continue;

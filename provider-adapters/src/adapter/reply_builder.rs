@@ -1,5 +1,8 @@
 //! Builds a reply from what a wire's decoder finds, and emits events on the way.
 
+mod output;
+
+use self::output::Progress;
 use crate::adapter::call_draft::CallDraft;
 use crate::adapter::decoder::Expected;
 use crate::adapter::text_piece::{Joiner, TextPiece};
@@ -14,9 +17,9 @@ use crate::reply::stop::{Stop, StopReason};
 use crate::reply::usage::Usage;
 use crate::reply::{Note, Reply};
 
-/// A part's place in the reply.
+/// A part's place in a [`ReplyBuilder`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Slot(usize);
+pub struct PartIndex(usize);
 
 /// The three things a model may say in text.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -26,9 +29,10 @@ pub(crate) enum Voice {
     Refusal,
 }
 
-/// A reply in the making.
+/// Builds one reply: names and arguments of calls are converted back, limits are enforced, and
+/// every change is an event. [`Frames`](crate::Frames) fill it.
 #[derive(Debug)]
-pub(crate) struct Assembly {
+pub struct ReplyBuilder {
     drafts: Vec<Draft>,
     expected: Expected,
     calls: usize,
@@ -37,6 +41,9 @@ pub(crate) struct Assembly {
     stop: Option<Stop>,
     error: Option<ProviderError>,
     notes: Vec<Note>,
+    /// The part that holds the structured output, where it is not all of the text.
+    output: Option<PartIndex>,
+    progress: Progress,
     pub(crate) events: Vec<ReplyEvent>,
 }
 
@@ -51,7 +58,7 @@ enum Draft {
     Media(AssistantPart),
 }
 
-impl Assembly {
+impl ReplyBuilder {
     pub(crate) fn new(expected: Expected) -> Self {
         Self {
             drafts: Vec::new(),
@@ -62,6 +69,8 @@ impl Assembly {
             stop: None,
             error: None,
             notes: Vec::new(),
+            output: None,
+            progress: Progress::default(),
             events: Vec::new(),
         }
     }
@@ -72,14 +81,16 @@ impl Assembly {
             return;
         }
         let slot = match self.drafts.last() {
-            Some(Draft::Text { voice: last, .. }) if *last == voice => Slot(self.drafts.len() - 1),
+            Some(Draft::Text { voice: last, .. }) if *last == voice => {
+                PartIndex(self.drafts.len() - 1)
+            }
             _ => self.open_text(voice),
         };
         self.say_at(slot, piece);
     }
 
     /// A new, still empty part of text. Left out of the reply if it stays empty.
-    pub(crate) fn open_text(&mut self, voice: Voice) -> Slot {
+    pub(crate) fn open_text(&mut self, voice: Voice) -> PartIndex {
         self.open(Draft::Text {
             voice,
             text: String::new(),
@@ -88,7 +99,7 @@ impl Assembly {
     }
 
     /// More text for a part that is already there.
-    pub(crate) fn say_at(&mut self, slot: Slot, piece: &TextPiece<'_>) {
+    pub(crate) fn say_at(&mut self, slot: PartIndex, piece: &TextPiece<'_>) {
         if let Some(Draft::Text {
             voice,
             text,
@@ -99,20 +110,43 @@ impl Assembly {
             if !new.is_empty() {
                 text.push_str(&new);
                 self.events.push(spoken(*voice, new.into_owned()));
+                if *voice == Voice::Text && self.expected.output.is_some() {
+                    self.report_output(slot);
+                }
             }
         }
     }
 
     /// The text of a part so far.
-    pub(crate) fn text_at(&self, slot: Slot) -> &str {
+    pub(crate) fn text_at(&self, slot: PartIndex) -> &str {
         match self.drafts.get(slot.0) {
             Some(Draft::Text { text, .. }) => text,
             _ => "",
         }
     }
 
-    /// An image, a sound or a file that the model made.
-    pub(crate) fn show(&mut self, media: Media) {
+    /// Appends text for the user.
+    pub fn push_text(&mut self, text: &str) {
+        self.say(Voice::Text, &text.into());
+    }
+
+    /// Appends reasoning.
+    pub fn push_reasoning(&mut self, text: &str) {
+        self.say(Voice::Reasoning, &text.into());
+    }
+
+    /// Appends to the reason why the model declines.
+    pub fn push_refusal(&mut self, text: &str) {
+        self.say(Voice::Refusal, &text.into());
+    }
+
+    /// Appends to the arguments of a call: JSON text, cut anywhere.
+    pub fn push_arguments(&mut self, call: PartIndex, text: &str) {
+        self.argue(call, &text.into());
+    }
+
+    /// Appends an image, a sound or a file that the model made.
+    pub fn push_media(&mut self, media: Media) {
         self.events.push(ReplyEvent::Media(media.clone()));
         let kind = media.mime_type.as_deref().unwrap_or_default();
         let part = match kind.split('/').next() {
@@ -125,7 +159,7 @@ impl Assembly {
 
     /// A new call, with the provider's id for it if that can be used. `None` if there are too
     /// many, which fails the reply.
-    pub(crate) fn open_call(&mut self, wire_id: Option<&str>) -> Option<Slot> {
+    pub(crate) fn open_call(&mut self, wire_id: Option<&str>) -> Option<PartIndex> {
         if self.calls == self.expected.limits.calls {
             let limit = self.expected.limits.calls;
             self.fail(
@@ -145,15 +179,16 @@ impl Assembly {
         Some(self.open(Draft::Call(Box::new(CallDraft::new(id, generated)))))
     }
 
-    /// A call of a known tool name; see [`open_call`](Self::open_call).
-    pub(crate) fn start_call(&mut self, wire_id: Option<&str>, name: &str) -> Option<Slot> {
+    /// Starts a call of a tool, by its name on the wire, with the provider's id if it has one.
+    /// `None` if there are too many calls, which fails the reply.
+    pub fn start_call(&mut self, wire_id: Option<&str>, name: &str) -> Option<PartIndex> {
         let slot = self.open_call(wire_id)?;
         self.name_call(slot, name);
         Some(slot)
     }
 
     /// The tool's name, on the wire, of a call. Only the first one counts.
-    pub(crate) fn name_call(&mut self, slot: Slot, wire_name: &str) {
+    pub(crate) fn name_call(&mut self, slot: PartIndex, wire_name: &str) {
         if let Some(Draft::Call(call)) = self.drafts.get_mut(slot.0) {
             call.start(
                 self.expected.tools.original_name(wire_name),
@@ -163,15 +198,16 @@ impl Assembly {
     }
 
     /// More arguments of a call.
-    pub(crate) fn argue(&mut self, slot: Slot, piece: &TextPiece<'_>) {
+    pub(crate) fn argue(&mut self, slot: PartIndex, piece: &TextPiece<'_>) {
         if let Some(Draft::Call(call)) = self.drafts.get_mut(slot.0) {
             call.argue(piece, &mut self.events);
         }
     }
 
-    /// The call is over: its arguments are read now, once. If `cut`, what is not whole by now is
-    /// cut, even if there is nothing at all.
-    pub(crate) fn end_call(&mut self, slot: Slot, cut: bool) {
+    /// Ends a call: its arguments are parsed now, once. If `cut`, arguments that are incomplete by
+    /// now stay so, even if there are none at all. Calls that are open at the end of the reply are
+    /// ended then.
+    pub fn end_call(&mut self, slot: PartIndex, cut: bool) {
         let Some(Draft::Call(call)) = self.drafts.get_mut(slot.0) else {
             return;
         };
@@ -202,19 +238,20 @@ impl Assembly {
     }
 
     /// A call in the making.
-    pub(crate) fn call(&self, slot: Slot) -> Option<&CallDraft> {
+    pub(crate) fn call(&self, slot: PartIndex) -> Option<&CallDraft> {
         match self.drafts.get(slot.0) {
             Some(Draft::Call(call)) => Some(call),
             _ => None,
         }
     }
 
-    pub(crate) fn set_usage(&mut self, usage: Usage) {
+    /// Sets the token counters.
+    pub fn set_usage(&mut self, usage: Usage) {
         self.usage = usage;
     }
 
-    /// Why the model stopped. Calls that are still open are ended by [`finish`](Self::finish).
-    pub(crate) fn stop(&mut self, reason: StopReason, raw: &str) {
+    /// Sets why the model stopped, in our word and the provider's. A reply without is truncated.
+    pub fn stop(&mut self, reason: StopReason, raw: &str) {
         self.stop = Some(Stop::new(reason, raw));
     }
 
@@ -226,7 +263,8 @@ impl Assembly {
         self.notes.push(note);
     }
 
-    pub(crate) fn fail(&mut self, kind: ErrorKind, message: impl Into<String>) {
+    /// Fails the reply. Only the first failure counts, and no call may be executed.
+    pub fn fail(&mut self, kind: ErrorKind, message: impl Into<String>) {
         self.fail_with(ProviderError::new(kind, message));
     }
 
@@ -246,7 +284,7 @@ impl Assembly {
     fn end_calls(&mut self) {
         let cut = self.has_failed() || self.stop.as_ref().is_none_or(|stop| stop.reason.cuts());
         for at in 0..self.drafts.len() {
-            self.end_call(Slot(at), cut);
+            self.end_call(PartIndex(at), cut);
         }
     }
 
@@ -260,6 +298,15 @@ impl Assembly {
         }
         self.flush_text();
         self.end_calls();
+        let has_calls = self.calls > 0;
+        if let Some(stop) = &mut self.stop
+            && self.output.is_some()
+            && !has_calls
+            && stop.reason == StopReason::ToolUse
+        {
+            stop.reason = StopReason::End;
+        }
+        let output = self.read_output();
         let parts: Vec<AssistantPart> = std::mem::take(&mut self.drafts)
             .into_iter()
             .filter_map(|draft| draft.into_part(doubt(self.error.as_ref(), self.stop.as_ref())))
@@ -277,6 +324,7 @@ impl Assembly {
             parts,
             native: None,
             stop: self.stop.take(),
+            output,
             usage: self.usage,
             error: self.error.take(),
             notes: std::mem::take(&mut self.notes),
@@ -298,9 +346,9 @@ impl Assembly {
         }
     }
 
-    fn open(&mut self, draft: Draft) -> Slot {
+    fn open(&mut self, draft: Draft) -> PartIndex {
         self.drafts.push(draft);
-        Slot(self.drafts.len() - 1)
+        PartIndex(self.drafts.len() - 1)
     }
 
     fn has_call(&self, id: &str) -> bool {
@@ -321,6 +369,22 @@ impl Assembly {
 }
 
 impl Draft {
+    /// What the model wrote for the user.
+    fn said(&self) -> Option<&str> {
+        match self {
+            Self::Text {
+                voice: Voice::Text,
+                text,
+                ..
+            } => Some(text),
+            _ => None,
+        }
+    }
+
+    fn is_refusal(&self) -> bool {
+        matches!(self, Self::Text { voice: Voice::Refusal, text, .. } if !text.is_empty())
+    }
+
     fn into_part(self, doubt: Option<CallProblem>) -> Option<AssistantPart> {
         match self {
             Self::Text { text, .. } if text.is_empty() => None,

@@ -5,7 +5,7 @@
 //! so that tests run the whole path.
 //!
 //! ```
-//! use provider_adapters::testing::ScriptedReply;
+//! use provider_adapters::server::ScriptedReply;
 //! use provider_adapters::{Adapter, Anthropic, Expected, Wire};
 //!
 //! let reply = ScriptedReply::new().with_text("Let me look.").with_call("c1", "get_time", "{}");
@@ -187,7 +187,8 @@ impl ScriptedReply {
             Wire::OpenAiResponses => openai_responses::stream(self),
             Wire::Anthropic => anthropic::stream(self),
             Wire::Gemini | Wire::Vertex => gemini::stream(self),
-            Wire::Prompt => openai_chat::stream(&self.clone().in_prompt_mode()),
+            // What a wire of another crate looks like is not known here.
+            Wire::Prompt | Wire::Custom => openai_chat::stream(&self.clone().in_prompt_mode()),
         }
     }
 
@@ -198,7 +199,9 @@ impl ScriptedReply {
             Wire::OpenAiResponses => openai_responses::whole(self),
             Wire::Anthropic => anthropic::whole(self),
             Wire::Gemini | Wire::Vertex => gemini::whole(self),
-            Wire::Prompt => return self.clone().in_prompt_mode().whole(Wire::OpenAiChat),
+            Wire::Prompt | Wire::Custom => {
+                return self.clone().in_prompt_mode().whole(Wire::OpenAiChat);
+            }
         };
         text(&body)
     }

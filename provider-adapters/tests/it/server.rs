@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use provider_adapters::testing::{Asked, NotAsked, Said, ScriptedReply, failure};
+use provider_adapters::server::{Asked, NotAsked, Said, ScriptedReply, failure};
 use provider_adapters::{
     Adapter, AssistantPart, Conversation, ErrorKind, Expected, Reply, Request, StopReason,
     ToolChoice, ToolResult, ToolSpec, Wire,
@@ -330,7 +330,7 @@ fn a_picture_shown_in_the_users_name_is_no_question() {
 }
 
 #[test]
-fn a_model_that_must_not_call_is_told_so() {
+fn a_model_that_must_not_call_knows_it() {
     for wire in [
         Wire::OpenAiChat,
         Wire::OpenAiResponses,

@@ -128,12 +128,12 @@ pub(super) fn read(body: &Value, asked: &mut Asked) {
                 });
             }
             if let Some(response) = part.get("functionResponse") {
-                let told = response.get("response").unwrap_or(&Value::Null);
+                let answer = response.get("response").unwrap_or(&Value::Null);
                 let text = ["result", "output", "error"]
                     .iter()
-                    .find_map(|key| field(told, key));
-                let text = text.map_or_else(|| told.to_string(), str::to_owned);
-                let is_error = told.get("error").is_some();
+                    .find_map(|key| field(answer, key));
+                let text = text.map_or_else(|| answer.to_string(), str::to_owned);
+                let is_error = answer.get("error").is_some();
                 asked.answer_by(
                     &string(response, "name"),
                     &string(response, "id"),
