@@ -106,6 +106,7 @@ pub struct HttpModel<A> {
     adapter: A,
     carrier: Carrier,
     base_url: String,
+    name: String,
     key: Option<Arc<dyn Fn() -> Secret + Send + Sync>>,
     headers: Vec<(String, Secret)>,
     timeouts: Timeouts,
@@ -147,6 +148,7 @@ impl<A: Adapter> HttpModel<A> {
             base_url: adapter.base_url(),
             adapter,
             carrier,
+            name: String::new(),
             key: None,
             headers: Vec::new(),
             timeouts: Timeouts::default(),
@@ -169,6 +171,13 @@ impl<A: Adapter> HttpModel<A> {
         let recorder = Recorder::create(file.as_ref()).map_err(ModelError::Setup)?;
         self.carrier = Carrier::Record(client, Arc::new(Mutex::new(recorder)));
         Ok(self)
+    }
+
+    /// Sets the model's name at its provider ([`Model::name`]).
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
     }
 
     /// With a key.
@@ -327,6 +336,10 @@ impl From<ModelError> for Failure {
 impl<A: Adapter> Model for HttpModel<A> {
     fn adapter(&self) -> &dyn Adapter {
         &self.adapter
+    }
+
+    fn name(&self) -> &str {
+        &self.name
     }
 
     async fn start(&self, request: &Request) -> Result<Box<dyn ReplyStream>, ModelError> {

@@ -24,6 +24,12 @@ pub trait Model: fmt::Debug + Send + Sync {
     /// The adapter of its wire, which compiles a request's tools.
     fn adapter(&self) -> &dyn Adapter;
 
+    /// The model's name at its provider, for callers that name none in their requests. Empty if it is
+    /// not known.
+    fn name(&self) -> &str {
+        ""
+    }
+
     /// Sends a request and returns once the reply begins.
     ///
     /// Dropping the future, or the stream, cancels the request.
@@ -51,6 +57,10 @@ impl<M: Model + ?Sized> Model for Arc<M> {
         (**self).adapter()
     }
 
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
     async fn start(&self, request: &Request) -> Result<Box<dyn ReplyStream>, ModelError> {
         (**self).start(request).await
     }
@@ -64,6 +74,10 @@ impl<M: Model + ?Sized> Model for Arc<M> {
 impl<M: Model + ?Sized> Model for Box<M> {
     fn adapter(&self) -> &dyn Adapter {
         (**self).adapter()
+    }
+
+    fn name(&self) -> &str {
+        (**self).name()
     }
 
     async fn start(&self, request: &Request) -> Result<Box<dyn ReplyStream>, ModelError> {

@@ -112,6 +112,12 @@ fn from_object(status: Option<u16>, outer: &Map<String, Value>) -> ProviderError
         .find_map(kind_of_word)
         .or_else(|| status.or(number).and_then(kind_of_status))
         .unwrap_or(ErrorKind::Server);
+    let kind = match kind {
+        ErrorKind::Request | ErrorKind::Server if exceeds_context(words, &message) => {
+            ErrorKind::ContextWindow
+        }
+        kind => kind,
+    };
     ProviderError {
         error_type,
         param: text("param"),
@@ -124,6 +130,27 @@ fn from_object(status: Option<u16>, outer: &Map<String, Value>) -> ProviderError
         code,
         ..ProviderError::new(kind, message)
     }
+}
+
+/// Whether a refused request was too long for the model's context window. Few providers have a code
+/// for it.
+fn exceeds_context(words: [Option<&str>; 2], message: &str) -> bool {
+    const CODES: [&str; 2] = ["context_length_exceeded", "exceed_context_size_error"];
+    const PHRASES: [&str; 7] = [
+        "prompt is too long",
+        "maximum context length",
+        "exceeds the context window",
+        "exceed context limit",
+        "exceeds the available context size",
+        "input token count",
+        "reduce the length of the messages",
+    ];
+    let message = message.to_lowercase();
+    words
+        .into_iter()
+        .flatten()
+        .any(|word| CODES.contains(&word))
+        || PHRASES.iter().any(|phrase| message.contains(phrase))
 }
 
 /// Google's `retryDelay`, such as `34s`, among the details of an error.
@@ -194,6 +221,18 @@ mod tests {
             r#"{"error":{"message":"a","code":"insufficient_quota"}}"#,
             ErrorKind::Quota,
             "a",
+        );
+        check(
+            400,
+            r#"{"error":{"message":"a","type":"invalid_request_error","code":"context_length_exceeded"}}"#,
+            ErrorKind::ContextWindow,
+            "a",
+        );
+        check(
+            400,
+            r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 9 tokens > 8 maximum"}}"#,
+            ErrorKind::ContextWindow,
+            "prompt is too long: 9 tokens > 8 maximum",
         );
         check(500, r#"{"error":"a"}"#, ErrorKind::Server, "a");
         check(422, r#"{"detail":"a"}"#, ErrorKind::Request, "a");

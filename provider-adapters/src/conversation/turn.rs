@@ -92,6 +92,12 @@ impl AssistantTurn {
         })
     }
 
+    /// The same turn with other results for its calls. The provider's own form, which has no results
+    /// in it, stays.
+    pub fn with_results(self, results: Vec<ToolResult>) -> Result<Self, Unpaired> {
+        Self::build(self.parts, results, self.native)
+    }
+
     /// The parts, in order.
     pub fn parts(&self) -> &[AssistantPart] {
         &self.parts

@@ -40,6 +40,8 @@ pub struct ProviderError {
 pub enum ErrorKind {
     /// The request is wrong; sending it again will not help.
     Request,
+    /// The conversation does not fit the model's context window; a shorter one may.
+    ContextWindow,
     /// The key is missing, wrong, or not allowed to do this.
     Credentials,
     /// There is no money or quota left; waiting will not help.
@@ -84,6 +86,7 @@ impl fmt::Display for ProviderError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match self.kind {
             ErrorKind::Request => "the provider refused the request",
+            ErrorKind::ContextWindow => "the conversation exceeds the model's context window",
             ErrorKind::Credentials => "the provider refused the key",
             ErrorKind::Quota => "the provider's quota is used up",
             ErrorKind::RateLimit => "the provider's rate limit is reached",
