@@ -7,6 +7,7 @@ pub mod model;
 mod revision;
 mod secret;
 pub mod sse;
+mod tool_output;
 mod wire;
 
 pub use codec::decode::decode;
@@ -28,4 +29,7 @@ pub use message::result_body::{Reply, ResultBody, ResultType};
 pub use message::{Incoming, Message, MessageRef, Notification, Request, Response, parse_params};
 pub use revision::{Revision, TaskForm, UnknownRevision};
 pub use secret::Secret;
+#[cfg(feature = "schemars")]
+pub use tool_output::schema_of;
+pub use tool_output::{IntoToolResult, Json};
 pub use wire::rejected::Rejected;

@@ -53,6 +53,7 @@ pub use era::Eras;
 pub use error::Error;
 pub use handler::Handler;
 pub use limits::Limits;
+pub use mcp_jsonrpc::{IntoToolResult, Json};
 pub use notifier::Notifier;
 pub use prompt::{IntoPromptResult, PromptArguments};
 pub use registry::Registry;
@@ -60,4 +61,3 @@ pub use resource::{IntoResourceResult, UriVariables};
 pub use server::{Server, Service};
 #[cfg(feature = "skills")]
 pub use skill::SkillBundle;
-pub use tool::{IntoToolResult, Json};

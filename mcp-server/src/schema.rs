@@ -1,21 +1,6 @@
-//! JSON Schemas of types, and checks against schemas.
+//! Checks against JSON Schemas.
 
 use mcp_jsonrpc::{RawJson, RawObject};
-
-/// The JSON Schema of a type, in 2020-12.
-#[cfg(feature = "schemars")]
-pub(crate) fn schema_of<T: schemars::JsonSchema>() -> RawObject {
-    let schema = schemars::SchemaGenerator::default().into_root_schema_for::<T>();
-    let mut schema = schema.to_value();
-    // Tools take objects; `()` and the like have a schema without a type.
-    if let Some(members) = schema.as_object_mut() {
-        members.remove("title");
-        if !members.contains_key("type") && !members.contains_key("$ref") {
-            members.insert("type".to_owned(), "object".into());
-        }
-    }
-    RawObject::from_serialize(&schema).unwrap_or_else(|_| RawObject::empty())
-}
 
 /// Checks values against one schema. Without the feature `validate` there is none.
 pub(crate) struct Checker {

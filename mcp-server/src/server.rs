@@ -4,10 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_jsonrpc::RawJson;
 use mcp_jsonrpc::model::{
     CacheScope, CompleteParams, Implementation, Prompt, Resource, ResourceTemplate, Tool,
 };
+use mcp_jsonrpc::{IntoToolResult, RawJson};
 use mcp_transport::Transport;
 use serde::de::DeserializeOwned;
 
@@ -24,7 +24,7 @@ use crate::request_state::Sealer;
 use crate::resource::{IntoResourceResult, ResourceEntry, TemplateEntry, UriVariables};
 use crate::shared::{CacheHint, Shared};
 use crate::task::TaskTable;
-use crate::tool::{BoxFuture, IntoToolResult, ToolEntry};
+use crate::tool::{BoxFuture, ToolEntry};
 
 /// A server being put together.
 ///
@@ -67,9 +67,9 @@ impl Server<Registry> {
         A: DeserializeOwned + schemars::JsonSchema + Send + 'static,
         F: Fn(A, Context) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = R> + Send + 'static,
-        R: IntoToolResult + 'static,
+        R: IntoToolResult<Error> + 'static,
     {
-        let mut tool = Tool::new(name, crate::schema::schema_of::<A>());
+        let mut tool = Tool::new(name, mcp_jsonrpc::schema_of::<A>());
         tool.description = Some(description.into());
         tool.output_schema = R::output_schema();
         self.handler.add_tool(ToolEntry::new(tool, run, false));
@@ -83,7 +83,7 @@ impl Server<Registry> {
         A: DeserializeOwned + Send + 'static,
         F: Fn(A, Context) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = R> + Send + 'static,
-        R: IntoToolResult + 'static,
+        R: IntoToolResult<Error> + 'static,
     {
         self.handler.add_tool(ToolEntry::new(tool, run, true));
         self

@@ -1,11 +1,10 @@
-//! Tools: what closures take, what they return, and the checks around them.
+//! Tools: closures, and the checks around them.
 
 use std::pin::Pin;
 use std::sync::Arc;
 
-use mcp_jsonrpc::model::{CallToolResult, ContentBlock, Tool};
-use mcp_jsonrpc::{RawJson, RawObject};
-use serde::Serialize;
+use mcp_jsonrpc::model::{CallToolResult, Tool};
+use mcp_jsonrpc::{IntoToolResult, RawObject};
 use serde::de::DeserializeOwned;
 
 use crate::context::Context;
@@ -13,106 +12,6 @@ use crate::error::Error;
 use crate::schema::Checker;
 
 pub(crate) type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
-
-/// What a tool's closure may return.
-pub trait IntoToolResult {
-    /// The result on the wire.
-    ///
-    /// # Errors
-    ///
-    /// The tool failed.
-    fn into_tool_result(self) -> Result<CallToolResult, Error>;
-
-    /// The JSON Schema of its structured content, if it always has that.
-    fn output_schema() -> Option<RawObject>
-    where
-        Self: Sized,
-    {
-        None
-    }
-}
-
-/// Structured content: `value` as JSON, and the same as text for clients that read only text.
-///
-/// With the feature `schemars` the type's schema becomes the tool's output schema.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-#[allow(
-    clippy::exhaustive_structs,
-    reason = "a wrapper, to be constructed and taken apart"
-)]
-pub struct Json<T>(pub T);
-
-fn structured<T: Serialize>(value: &T) -> Result<CallToolResult, Error> {
-    let json = RawJson::from_serialize(value)?;
-    let mut result = CallToolResult::new(vec![ContentBlock::text(json.get())]);
-    result.structured_content = Some(json);
-    Ok(result)
-}
-
-#[cfg(feature = "schemars")]
-impl<T: Serialize + schemars::JsonSchema> IntoToolResult for Json<T> {
-    fn into_tool_result(self) -> Result<CallToolResult, Error> {
-        structured(&self.0)
-    }
-
-    fn output_schema() -> Option<RawObject> {
-        Some(crate::schema::schema_of::<T>())
-    }
-}
-
-#[cfg(not(feature = "schemars"))]
-impl<T: Serialize> IntoToolResult for Json<T> {
-    fn into_tool_result(self) -> Result<CallToolResult, Error> {
-        structured(&self.0)
-    }
-}
-
-impl IntoToolResult for CallToolResult {
-    fn into_tool_result(self) -> Result<CallToolResult, Error> {
-        Ok(self)
-    }
-}
-
-impl IntoToolResult for Vec<ContentBlock> {
-    fn into_tool_result(self) -> Result<CallToolResult, Error> {
-        Ok(CallToolResult::new(self))
-    }
-}
-
-impl IntoToolResult for ContentBlock {
-    fn into_tool_result(self) -> Result<CallToolResult, Error> {
-        Ok(CallToolResult::new(vec![self]))
-    }
-}
-
-impl IntoToolResult for String {
-    fn into_tool_result(self) -> Result<CallToolResult, Error> {
-        ContentBlock::text(self).into_tool_result()
-    }
-}
-
-impl IntoToolResult for &str {
-    fn into_tool_result(self) -> Result<CallToolResult, Error> {
-        ContentBlock::text(self).into_tool_result()
-    }
-}
-
-/// A tool that has nothing to say.
-impl IntoToolResult for () {
-    fn into_tool_result(self) -> Result<CallToolResult, Error> {
-        Ok(CallToolResult::new(Vec::new()))
-    }
-}
-
-impl<T: IntoToolResult, E: Into<Error>> IntoToolResult for Result<T, E> {
-    fn into_tool_result(self) -> Result<CallToolResult, Error> {
-        self.map_err(Into::into)?.into_tool_result()
-    }
-
-    fn output_schema() -> Option<RawObject> {
-        T::output_schema()
-    }
-}
 
 type ToolFn = dyn Fn(RawObject, Context) -> BoxFuture<Result<CallToolResult, Error>> + Send + Sync;
 
@@ -131,7 +30,7 @@ impl ToolEntry {
         A: DeserializeOwned + Send + 'static,
         F: Fn(A, Context) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = R> + Send + 'static,
-        R: IntoToolResult + 'static,
+        R: IntoToolResult<Error> + 'static,
     {
         let run = move |arguments: RawObject, cx: Context| -> BoxFuture<_> {
             match arguments.parse::<A>() {
