@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::server::endpoint::{Endpoint, RemoteEndpoint, RemoteKind, StdioEndpoint};
-use crate::server::name::ServerName;
+use crate::server::name::{InvalidServerName, ServerName};
 use crate::server::tools::ToolSettings;
 
 /// One server, as configured.
@@ -58,6 +58,37 @@ pub enum Start {
 }
 
 impl ServerConfig {
+    /// A server that is started by a command: the short form of [`stdio`](Self::stdio).
+    ///
+    /// ```
+    /// let git = mcp_config::ServerConfig::command("git", "uvx", ["mcp-server-git"])?;
+    /// # Ok::<(), mcp_config::InvalidServerName>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the name is not one for a server.
+    pub fn command<A: Into<String>>(
+        name: &str,
+        program: impl Into<String>,
+        args: impl IntoIterator<Item = A>,
+    ) -> Result<Self, InvalidServerName> {
+        let endpoint = StdioEndpoint::new(program).with_args(args);
+        Ok(Self::stdio(ServerName::new(name)?, endpoint))
+    }
+
+    /// A server behind a URL: the short form of [`remote`](Self::remote).
+    ///
+    /// # Errors
+    ///
+    /// If the name is not one for a server.
+    pub fn url(name: &str, url: impl Into<String>) -> Result<Self, InvalidServerName> {
+        Ok(Self::remote(
+            ServerName::new(name)?,
+            RemoteEndpoint::new(url),
+        ))
+    }
+
     /// A server that is a program we start.
     pub fn stdio(name: ServerName, endpoint: StdioEndpoint) -> Self {
         Self::new(name, Endpoint::Stdio(endpoint))
