@@ -2,29 +2,24 @@
 //! `ANTHROPIC_API_KEY=… cargo run --example two_servers -- "What is in this folder?"`
 #![allow(clippy::print_stdout, reason = "an example")]
 
-use agent_loop::{Agent, ManagedTools, Mode, Policy, Run, RunEvent};
-use mcp_manager::{Manager, ServerConfig, StdioEndpoint, Wait};
+use agent_loop::{Agent, Mode, Policy, RunEvent};
+use mcp_manager::ServerConfig;
 use provider_adapters::{Anthropic, HttpModel};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let Ok(key) = std::env::var("ANTHROPIC_API_KEY") else {
-        return Ok(()); // Without a key there is nobody to ask.
+        return Ok(()); // Without a key there is no model to ask.
     };
-    let files =
-        StdioEndpoint::new("npx").with_args(["@modelcontextprotocol/server-filesystem", "."]);
-    let time = StdioEndpoint::new("uvx").with_args(["mcp-server-time"]);
-    let files = ServerConfig::stdio("files".parse()?, files).trusted();
-    let time = ServerConfig::stdio("time".parse()?, time);
-    let manager = Manager::builder().build();
-    manager.connect_all([files, time], Wait::All).await;
-
+    let files = ["@modelcontextprotocol/server-filesystem", "."];
+    let files = ServerConfig::command("files", "npx", files)?.trusted();
+    let time = ServerConfig::command("time", "uvx", ["mcp-server-time"])?;
     let model = HttpModel::new(Anthropic::default())?.with_key(key);
-    let tools = ManagedTools::new(manager.clone());
-    let agent = Agent::new(model, "claude-sonnet-5-5", tools);
-    // Tools that only read may run; nobody is asked about the others.
-    let mut run = Run::default().with_policy(Policy::new(Mode::AutoRead).unattended());
-    run.ask(std::env::args().nth(1).unwrap_or_default());
+    let agent = Agent::new(model.with_name("claude-sonnet-5-5"))
+        .servers([files, time])
+        // Tools that only read may run; the others are denied.
+        .with_policy(Policy::new(Mode::AutoRead).unattended());
+    let mut run = agent.begin(std::env::args().nth(1).unwrap_or_default());
     let mut session = agent.session(&mut run);
     while let Some(event) = session.next().await {
         match event {
@@ -34,6 +29,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             _ => {}
         }
     }
-    manager.shutdown().await;
+    agent.close().await;
     Ok(())
 }

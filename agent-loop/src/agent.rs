@@ -1,42 +1,71 @@
 //! A model and tools, ready to run.
 
+pub(crate) mod ask;
+pub(crate) mod drive;
+#[cfg(feature = "manager")]
+pub(crate) mod servers;
+pub(crate) mod spawn;
+pub(crate) mod step;
+pub(crate) mod sub_agent;
+
 use std::fmt;
+use std::pin::Pin;
 use std::sync::Arc;
 
-use provider_adapters::{Model, Options};
+#[cfg(feature = "manager")]
+use mcp_manager::ServerConfig;
+use provider_adapters::{Conversation, Model, Options, ToolChoice};
+use tool_policy::Policy;
 
+#[cfg(feature = "manager")]
+use self::servers::ServerTools;
+use self::step::NextRequest;
+use crate::approval::{Approval, Decision};
+use crate::compaction::{Compaction, ToSummarise};
 use crate::cost::Prices;
-use crate::event::RunEvent;
 use crate::offer::deferral::Deferral;
 use crate::offer::selection::Selection;
 use crate::run::Run;
-use crate::run::step::Reason;
+use crate::run::limits::RunLimits;
 use crate::session::Session;
 use crate::session::result::{MemoryStore, ResultStore};
 use crate::toolbox::Toolbox;
+use crate::toolbox::joined::JoinedTools;
+use crate::toolbox::local::LocalTools;
 
-/// A model and tools. Drives any number of runs, in sequence or concurrently. Cheap to clone.
+type Asker = Arc<dyn Fn(Approval) -> Pin<Box<dyn Future<Output = Decision> + Send>> + Send + Sync>;
+type Summariser = Arc<
+    dyn Fn(ToSummarise) -> Pin<Box<dyn Future<Output = Result<String, String>> + Send>>
+        + Send
+        + Sync,
+>;
+type StepHook = Arc<dyn Fn(&mut NextRequest<'_>) + Send + Sync>;
+
+/// A model, tools, and how runs are driven with them. Drives any number of runs, in sequence or
+/// concurrently. Cheap to clone.
 ///
 /// ```
+/// use agent_loop::Agent;
 /// use agent_loop::testing::ScriptedModel;
-/// use agent_loop::{Agent, LocalTools, Reason, Run};
 ///
-/// # #[tokio::main(flavor = "current_thread")] async fn main() {
-/// let model = ScriptedModel::new().says("Hello.");
-/// let agent = Agent::new(model, "some-model", LocalTools::new("local"));
-/// let mut run = Run::default();
-/// run.ask("Hi!");
-/// let reason = agent.finish(&mut run).await;
-/// assert_eq!(reason, Some(Reason::Finished));
-/// # }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), agent_loop::AskError> {
+/// let agent = Agent::new(ScriptedModel::new().says("Hello."));
+/// assert_eq!(agent.ask("Hi!").await?.text(), "Hello.");
+/// # Ok(()) }
 /// ```
 #[derive(Clone)]
 pub struct Agent {
     pub(crate) model: Arc<dyn Model>,
     pub(crate) model_name: String,
+    /// What [`tools`](Self::tools) and [`servers`](Self::servers) added.
+    boxes: Vec<Arc<dyn Toolbox>>,
+    /// All of them as one.
     pub(crate) toolbox: Arc<dyn Toolbox>,
+    #[cfg(feature = "manager")]
+    servers: Option<Arc<ServerTools>>,
     pub(crate) store: Arc<dyn ResultStore>,
     pub(crate) options: Options,
+    pub(crate) choice: ToolChoice,
     pub(crate) selection: Selection,
     pub(crate) deferral: Deferral,
     pub(crate) prices: Option<Prices>,
@@ -44,30 +73,28 @@ pub struct Agent {
     pub(crate) conversation: Option<String>,
     pub(crate) parking: bool,
     pub(crate) traces_content: bool,
+    instructions: Option<String>,
+    policy: Policy,
+    limits: RunLimits,
+    compaction: Option<Compaction>,
+    on_approval: Option<Asker>,
+    pub(crate) on_compaction: Option<Summariser>,
+    pub(crate) on_step: Option<StepHook>,
 }
 
 impl Agent {
-    /// An agent with a model, by the name its provider knows it by, and tools.
-    pub fn new(
-        model: impl Model + 'static,
-        model_name: impl Into<String>,
-        toolbox: impl Toolbox + 'static,
-    ) -> Self {
-        Self::shared(Arc::new(model), model_name, Arc::new(toolbox))
-    }
-
-    /// An agent with a shared model and shared tools.
-    pub fn shared(
-        model: Arc<dyn Model>,
-        model_name: impl Into<String>,
-        toolbox: Arc<dyn Toolbox>,
-    ) -> Self {
+    /// An agent with this model and no tools. The model's [name](Model::name) goes into the requests.
+    pub fn new(model: impl Model + 'static) -> Self {
         Self {
-            model,
-            model_name: model_name.into(),
-            toolbox,
+            model_name: model.name().to_owned(),
+            model: Arc::new(model),
+            boxes: Vec::new(),
+            toolbox: Arc::new(LocalTools::new("local")),
+            #[cfg(feature = "manager")]
+            servers: None,
             store: Arc::new(MemoryStore::default()),
             options: Options::new(),
+            choice: ToolChoice::Auto,
             selection: Selection::all(),
             deferral: Deferral::default(),
             prices: None,
@@ -75,13 +102,158 @@ impl Agent {
             conversation: None,
             parking: false,
             traces_content: false,
+            instructions: None,
+            policy: Policy::default(),
+            limits: RunLimits::default(),
+            compaction: None,
+            on_approval: None,
+            on_compaction: None,
+            on_step: None,
         }
+    }
+
+    /// Adds tools. Of tools with the same name the first one counts.
+    #[must_use]
+    pub fn tools(mut self, toolbox: impl Toolbox + 'static) -> Self {
+        self.boxes.push(Arc::new(toolbox));
+        self.toolbox = match self.boxes.as_slice() {
+            [only] => Arc::clone(only),
+            several => {
+                let joined = several.iter().map(Arc::clone);
+                Arc::new(joined.fold(JoinedTools::new(), JoinedTools::with_shared))
+            }
+        };
+        self
+    }
+
+    /// Adds the tools of servers, which are connected when they are first needed, supervised, and
+    /// closed with the last clone of the agent. Replaces what was passed before.
+    ///
+    /// For other connectors, elicitation or a shared manager, pass
+    /// [`ManagedTools`](crate::ManagedTools) to [`tools`](Self::tools).
+    ///
+    /// ```no_run
+    /// use agent_loop::{Agent, Answer, Approval};
+    /// use mcp_manager::ServerConfig;
+    /// use provider_adapters::Model;
+    ///
+    /// # async fn example(model: impl Model + 'static) -> Result<(), Box<dyn std::error::Error>> {
+    /// async fn ask_me(approval: Approval) -> Answer {
+    ///     println!("{} {}?", approval.record.display_name, approval.record.arguments.text());
+    ///     Answer::Once
+    /// }
+    ///
+    /// let git = ServerConfig::command("git", "uvx", ["mcp-server-git"])?;
+    /// let agent = Agent::new(model).servers([git]).on_approval(ask_me);
+    /// println!("{}", agent.ask("What did we commit today?").await?.text());
+    /// # Ok(()) }
+    /// ```
+    #[cfg(feature = "manager")]
+    #[must_use]
+    pub fn servers(mut self, servers: impl IntoIterator<Item = ServerConfig>) -> Self {
+        let servers = Arc::new(ServerTools::new(servers.into_iter().collect()));
+        self.servers = Some(Arc::clone(&servers));
+        self.tools(servers)
+    }
+
+    /// Asks `ask` about every call that needs approval, one at a time, in
+    /// [`ask`](Self::ask), [`finish`](Self::finish) and [`spawn`](Self::spawn).
+    #[must_use]
+    pub fn on_approval<F, D>(mut self, ask: impl Fn(Approval) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = D> + Send + 'static,
+        D: Into<Decision>,
+    {
+        self.on_approval = Some(Arc::new(move |approval| {
+            let asked = ask(approval);
+            Box::pin(async move { asked.await.into() })
+        }));
+        self
+    }
+
+    /// Summarises old turns with `summarise` instead of asking the model.
+    #[must_use]
+    pub fn on_compaction<F, E>(
+        mut self,
+        summarise: impl Fn(ToSummarise) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<String, E>> + Send + 'static,
+        E: fmt::Display,
+    {
+        self.on_compaction = Some(Arc::new(move |turns| {
+            let summary = summarise(turns);
+            Box::pin(async move { summary.await.map_err(|error| error.to_string()) })
+        }));
+        self
+    }
+
+    /// Calls `hook` before every request to the model.
+    ///
+    /// ```
+    /// use agent_loop::Agent;
+    /// use agent_loop::testing::ScriptedModel;
+    /// use provider_adapters::Options;
+    ///
+    /// let agent = Agent::new(ScriptedModel::new()).on_step(|next| {
+    ///     if next.round > 10 {
+    ///         next.options = Options::new().with_max_output_tokens(500);
+    ///     }
+    /// });
+    /// ```
+    #[must_use]
+    pub fn on_step(mut self, hook: impl Fn(&mut NextRequest<'_>) + Send + Sync + 'static) -> Self {
+        self.on_step = Some(Arc::new(hook));
+        self
+    }
+
+    /// Sets the model's name at its provider, if the model itself does not know it.
+    #[must_use]
+    pub fn with_model_name(mut self, name: impl Into<String>) -> Self {
+        self.model_name = name.into();
+        self
+    }
+
+    /// Sets the instructions of the runs that the agent begins.
+    #[must_use]
+    pub fn with_instructions(mut self, text: impl Into<String>) -> Self {
+        self.instructions = Some(text.into());
+        self
+    }
+
+    /// Sets the policy of the runs that the agent begins.
+    #[must_use]
+    pub fn with_policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// Sets the limits of the runs that the agent begins.
+    #[must_use]
+    pub fn with_limits(mut self, limits: RunLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Sets the compaction of the runs that the agent begins.
+    #[must_use]
+    pub fn with_compaction(mut self, compaction: Compaction) -> Self {
+        self.compaction = Some(compaction);
+        self
     }
 
     /// Sets options for the model.
     #[must_use]
     pub fn with_options(mut self, options: Options) -> Self {
         self.options = options;
+        self
+    }
+
+    /// Sets which tools the model may or must call in its first reply to a user turn. In later replies
+    /// it decides, so that the run can end.
+    #[must_use]
+    pub fn with_tool_choice(mut self, choice: ToolChoice) -> Self {
+        self.choice = choice;
         self
     }
 
@@ -120,8 +292,8 @@ impl Agent {
         self
     }
 
-    /// For a conversation, by a name of the program's own: what servers ask because of its calls is
-    /// asked in it alone. Of one conversation one run is driven at a time.
+    /// Sets the conversation, by a name of the program's own: what servers ask because of its calls is
+    /// asked in it alone. At most one run of a conversation is driven at a time.
     #[must_use]
     pub fn with_conversation(mut self, conversation: impl Into<String>) -> Self {
         self.conversation = Some(conversation.into());
@@ -143,25 +315,25 @@ impl Agent {
         self
     }
 
+    /// A new run with the agent's instructions, policy and limits, which begins with this question.
+    pub fn begin(&self, question: impl Into<String>) -> Run {
+        let mut conversation = Conversation::new();
+        if let Some(instructions) = &self.instructions {
+            conversation = conversation.with_system(instructions);
+        }
+        let mut run = Run::new(conversation)
+            .with_policy(self.policy.clone())
+            .with_limits(self.limits);
+        if let Some(compaction) = self.compaction {
+            run = run.with_compaction(compaction);
+        }
+        run.ask(question);
+        run
+    }
+
     /// Drives a run: ask the session for one event after the other.
     pub fn session<'r>(&self, run: &'r mut Run) -> Session<'r> {
         Session::new(self.clone(), run)
-    }
-
-    /// Drives a run until it ends and returns the reason, or until it waits for a person (for an
-    /// approval, or for an answer to a server) and returns `None`. A run that waits is left as it is:
-    /// answer it in a [`session`](Self::session), or use an
-    /// [unattended](crate::Policy::unattended) policy.
-    pub async fn finish(&self, run: &mut Run) -> Option<Reason> {
-        let mut session = self.session(run);
-        while let Some(event) = session.next().await {
-            match event {
-                RunEvent::Done { reason } => return Some(reason),
-                RunEvent::Waiting { .. } => break,
-                _ => {}
-            }
-        }
-        None
     }
 }
 

@@ -28,6 +28,10 @@ pub struct Approval {
     /// The server's tools that [`Answer::AlwaysServerReadOnly`] covers: their fingerprints by name,
     /// as they were when the question was asked. Show them.
     pub read_only_tools: BTreeMap<String, String>,
+    /// The sub-agents' tools on the way to the call, outermost first; empty for a call of the run
+    /// itself.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub via: Vec<String>,
     /// Stands for exactly what is asked: the call, its arguments, the tool's definition and the
     /// server's identity.
     pub digest: String,

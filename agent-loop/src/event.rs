@@ -67,6 +67,13 @@ pub enum RunEvent {
         /// What the [`ResultStore`](crate::ResultStore) calls the whole result.
         id: String,
     },
+    /// Something happened in the run of a sub-agent.
+    Delegated {
+        /// The call that the sub-agent's run belongs to.
+        number: CallNumber,
+        /// What happened there; its numbers are those of that run.
+        event: Box<RunEvent>,
+    },
     /// A call needs approval.
     Approval(Box<Approval>),
     /// A server needs an answer from a person before a call can continue.
@@ -97,6 +104,22 @@ pub enum RunEvent {
         /// All in all.
         spent: Spent,
     },
+    /// The conversation is too long for the model's context: old turns are summarised.
+    Compacting {
+        /// About how many tokens the next request would have.
+        tokens: u64,
+    },
+    /// The conversation was compacted.
+    Compacted {
+        /// How many turns were removed, and summarised if that is configured.
+        turns: usize,
+        /// Of how many other turns the results were dropped.
+        results: usize,
+        /// About how many tokens the next request would have had.
+        before: u64,
+        /// About how many tokens it has now.
+        after: u64,
+    },
     /// Something is odd; the run goes on.
     Warning {
         /// What, for people.
@@ -118,14 +141,33 @@ impl RunEvent {
     /// Whether the run should be stored before the next event is asked for, if it is to survive
     /// this process: what comes next cannot be undone, or could not be asked again.
     pub fn is_milestone(&self) -> bool {
+        if let Self::Delegated { event, .. } = self {
+            return event.is_milestone();
+        }
         matches!(
             self,
             Self::Call(_)
                 | Self::Approval(_)
                 | Self::Elicitation { .. }
                 | Self::Settled { .. }
+                | Self::Compacted { .. }
                 | Self::Done { .. }
         )
+    }
+
+    /// A line about the event for people: a warning, or a compaction. `None` for other events.
+    pub fn notice(&self) -> Option<String> {
+        match self {
+            Self::Warning { message } => Some(message.clone()),
+            Self::Compacting { tokens } => Some(format!(
+                "the conversation is long (about {tokens} tokens): earlier turns are summarised"
+            )),
+            Self::Compacted { before, after, .. } => Some(format!(
+                "the conversation was compacted from about {before} to {after} tokens"
+            )),
+            Self::Delegated { event, .. } => event.notice(),
+            _ => None,
+        }
     }
 
     /// The event as a chunk of middleware chains: `mcp_tool_in_progress`,

@@ -2,6 +2,7 @@
 
 mod agent;
 mod approval;
+mod compaction;
 mod cost;
 mod event;
 pub mod guide;
@@ -13,7 +14,12 @@ pub mod testing;
 mod toolbox;
 
 pub use agent::Agent;
+pub use agent::ask::AskError;
+pub use agent::spawn::SpawnedRun;
+pub use agent::step::NextRequest;
+pub use agent::sub_agent::SubAgent;
 pub use approval::{Answer, AnswerError, Approval, Consent, Decision};
+pub use compaction::{Compaction, Strategy, ToSummarise};
 pub use cost::Prices;
 pub use event::{Chunk, ChunkResponse, ChunkTool, RunEvent};
 pub use offer::Offer;
@@ -35,7 +41,7 @@ pub use toolbox::context::{CallContext, CallProgress};
 #[cfg(feature = "manager")]
 pub use toolbox::direct::DirectTools;
 pub use toolbox::joined::JoinedTools;
-pub use toolbox::local::LocalTools;
+pub use toolbox::local::{LocalTools, ToolError};
 #[cfg(feature = "manager")]
 pub use toolbox::managed::ManagedTools;
 pub use toolbox::{CallFailure, FailureKind, Invocation, Outcome, Start, Toolbox};

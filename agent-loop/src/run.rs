@@ -1,6 +1,7 @@
 //! The step machine: the state of a run, and what to do next.
 
 pub(crate) mod call;
+pub(crate) mod compact;
 pub(crate) mod finish;
 pub(crate) mod input;
 pub(crate) mod limits;
@@ -12,8 +13,10 @@ pub(crate) mod record;
 pub(crate) mod state;
 pub(crate) mod step;
 
+use std::collections::BTreeSet;
+
 use mcp_client::Parked;
-use provider_adapters::{Conversation, Turn, UserPart, UserTurn};
+use provider_adapters::{Conversation, ToolCall, ToolResult, Turn, UserPart, UserTurn};
 use tool_policy::{Mode, Pattern, Policy};
 
 use crate::approval::Approval;
@@ -29,8 +32,8 @@ use crate::toolbox::Invocation;
 
 /// A run: a conversation and everything that is under way in it.
 ///
-/// It does no IO and knows no clock. [`next`](Self::next) says what to do; what comes of that is
-/// fed back: [`replied`](Self::replied), [`finished`](Self::finished), [`answer`](Self::answer)
+/// It does no IO and knows no clock. [`next`](Self::next) returns what to do, and the outcome is fed
+/// back: [`replied`](Self::replied), [`finished`](Self::finished), [`answer`](Self::answer)
 /// and so on. Between any two of these it can be serialised, dropped, and restored elsewhere,
 /// days later: no question is asked twice and no call is executed twice. A [`Session`](crate::Session)
 /// does all that with a model and a toolbox.
@@ -116,22 +119,68 @@ impl Run {
         }
     }
 
+    /// The text of the model's last reply to the last user turn; empty if it has none.
+    pub fn text(&self) -> String {
+        let latest = self.state.conversation.turns().iter().rev();
+        let replies = latest.take_while(|turn| !matches!(turn, Turn::User(_)));
+        let mut texts = replies.filter_map(|turn| match turn {
+            Turn::Assistant(turn) => Some(turn.text()),
+            _ => None,
+        });
+        texts.next().unwrap_or_default()
+    }
+
     /// Every call of the run, in order, with its status.
     pub fn records(&self) -> Vec<ToolCallRecord> {
-        let turns = self.state.conversation.turns().iter();
-        let replies = turns
-            .skip(self.state.first_turn)
-            .filter_map(|turn| match turn {
-                Turn::Assistant(turn) => Some(turn),
-                _ => None,
-            });
-        let exchanges = replies.flat_map(|turn| turn.exchanges());
-        let settled = self.state.log.iter().zip(exchanges);
-        let mut records: Vec<ToolCallRecord> = settled
-            .map(|(logged, (call, result))| logged.record(call).with_result(result))
-            .collect();
+        let mut exchanges = self.exchanges();
+        let over = self.state.log.iter().filter_map(|logged| {
+            let (call, result) = match &logged.exchange {
+                Some(exchange) => (&exchange.0, &exchange.1),
+                None => exchanges.next()?,
+            };
+            Some(logged.record(call).with_result(result))
+        });
+        let mut records: Vec<ToolCallRecord> = over.collect();
         records.extend(self.open().iter().map(OpenCall::record));
         records
+    }
+
+    /// The calls of the run that are over and still in the conversation.
+    fn exchanges(&self) -> impl Iterator<Item = (&ToolCall, &ToolResult)> {
+        let turns = self.state.conversation.turns().iter();
+        let replies = turns.skip(self.state.first_turn);
+        replies.flat_map(|turn| match turn {
+            Turn::Assistant(turn) => turn.exchanges().collect(),
+            _ => Vec::new(),
+        })
+    }
+
+    /// Replaces the conversation, with other instructions for instance. Records, stored results and
+    /// everything else of the run stay. Calls in flight are cancelled.
+    #[must_use]
+    pub fn with_conversation(mut self, conversation: Conversation) -> Self {
+        self.cancel_open("the conversation was replaced");
+        self.replace(conversation, BTreeSet::new());
+        self.state.measured = None;
+        self
+    }
+
+    /// Replaces the conversation; the log keeps the exchanges of the old one.
+    pub(crate) fn replace(&mut self, conversation: Conversation, pinned: BTreeSet<usize>) {
+        let exchanges: Vec<(ToolCall, ToolResult)> = self
+            .exchanges()
+            .map(|(call, result)| (call.clone(), result.clone()))
+            .collect();
+        let log = self.state.log.iter_mut();
+        let logged = log.filter(|logged| logged.exchange.is_none());
+        for (logged, exchange) in logged.zip(exchanges) {
+            logged.exchange = Some(Box::new(exchange));
+        }
+        self.state.first_turn = conversation.turns().len();
+        self.state.conversation = conversation;
+        self.state.pinned = pinned;
+        self.state.compacting = None;
+        self.state.replaced = self.state.replaced.wrapping_add(1);
     }
 
     /// The calls that wait for approval.
@@ -174,6 +223,8 @@ impl Run {
         self.state.spent = Spent::default();
         self.state.spoilt = 0;
         self.state.summing_up = None;
+        self.state.compacting = None;
+        self.state.full = false;
         self.state.loop_detector.reset();
     }
 
@@ -181,10 +232,14 @@ impl Run {
     /// once.
     pub fn next(&mut self, offer: &Offer) -> Step {
         loop {
+            if let Some(to_summarise) = self.to_summarise() {
+                return Step::Compact(to_summarise);
+            }
             match &mut self.state.phase {
                 Phase::Done(reason) => return Step::Done(reason.clone()),
                 Phase::Model => match self.state.limits.reached(&self.state.spent) {
                     Some(kind) if self.state.summing_up.is_none() => self.limit(kind),
+                    _ if self.compact_if_due() => {}
                     _ => {
                         let planning = self.state.policy.mode() == Mode::Plan;
                         let tools = self.state.summing_up.is_none() && !planning;

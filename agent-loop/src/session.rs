@@ -1,10 +1,12 @@
 //! Drives a run with a model and a toolbox.
 
+pub(crate) mod calls;
 pub(crate) mod handle;
 pub(crate) mod invoke;
 pub(crate) mod queue;
 pub(crate) mod reply;
 pub(crate) mod result;
+pub(crate) mod summarise;
 pub(crate) mod trace;
 
 use std::collections::{HashMap, VecDeque};
@@ -18,22 +20,24 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 use tool_policy::ToolInfo;
-use tracing::Instrument as _;
 
 use self::invoke::Invoked;
 use self::reply::Asked;
 use crate::agent::Agent;
+use crate::agent::step::NextRequest;
 use crate::approval::{AnswerError, Consent, Decision};
+use crate::compaction::ToSummarise;
 use crate::event::RunEvent;
 use crate::offer::Offer;
+use crate::run::Run;
 use crate::run::number::CallNumber;
 use crate::run::step::Step;
-use crate::run::{Run, messages};
 use crate::session::handle::{Command, Handle};
 use crate::session::queue::Queues;
+use crate::session::summarise::Summarised;
 use crate::session::trace::Trace;
-use crate::toolbox::context::Report;
-use crate::toolbox::{FailureKind, Invocation, Outcome, Start};
+use crate::toolbox::Invocation;
+use crate::toolbox::context::{Delegated, Report};
 
 /// The capacity of the queue of progress reports.
 const REPORTS: usize = 64;
@@ -53,11 +57,16 @@ pub struct Session<'r> {
     listed: Option<Arc<[ToolInfo]>>,
     offer: Option<Arc<Offer>>,
     request: Arc<Request>,
+    /// How often the conversation was replaced, as the request has it.
+    replaced: u32,
     model: Option<Asked>,
+    summary: JoinSet<Summarised>,
     tools: JoinSet<Invoked>,
     numbers: HashMap<tokio::task::Id, CallNumber>,
     reports: mpsc::Receiver<Report>,
     reporter: mpsc::Sender<Report>,
+    delegated: mpsc::Receiver<Delegated>,
+    delegator: mpsc::Sender<Delegated>,
     queues: Arc<Queues>,
     /// The text of the reply in progress, as far as it was reported.
     said: String,
@@ -71,21 +80,23 @@ pub struct Session<'r> {
 #[derive(Debug)]
 enum Effect {
     Decide,
-    Ask { tools: bool },
+    Ask {
+        tools: bool,
+    },
+    Compact(Box<ToSummarise>),
     Start(Vec<Invocation>),
+    /// Lets a sub-agent go on.
+    LetGo(oneshot::Sender<()>),
     Listen,
 }
 
 impl<'r> Session<'r> {
     pub(crate) fn new(agent: Agent, run: &'r mut Run) -> Self {
-        let mut conversation = Conversation::new();
-        if let Some(system) = run.conversation().system() {
-            conversation = conversation.with_system(system);
-        }
-        let request = Request::new(&agent.model_name, conversation);
+        let request = Request::new(&agent.model_name, instructions(run));
         let request = request.with_options(agent.options.clone());
         let trace = Trace::new(&agent);
         let (reporter, reports) = mpsc::channel(REPORTS);
+        let (delegator, delegated) = mpsc::channel(REPORTS);
         Self {
             agent,
             run,
@@ -95,11 +106,15 @@ impl<'r> Session<'r> {
             listed: None,
             offer: None,
             request: Arc::new(request),
+            replaced: 0,
             model: None,
+            summary: JoinSet::new(),
             tools: JoinSet::new(),
             numbers: HashMap::new(),
             reports,
             reporter,
+            delegated,
+            delegator,
             queues: Arc::default(),
             said: String::new(),
             clock: Instant::now(),
@@ -114,6 +129,12 @@ impl<'r> Session<'r> {
     #[must_use]
     pub fn with_traceparent(mut self, traceparent: &str) -> Self {
         self.trace.put_under(traceparent);
+        self
+    }
+
+    /// Listens to this handle.
+    pub(crate) fn with_handle(mut self, handle: Handle) -> Self {
+        self.handle = handle;
         self
     }
 
@@ -193,7 +214,10 @@ impl<'r> Session<'r> {
             match std::mem::replace(&mut self.effect, Effect::Decide) {
                 Effect::Decide => self.decide().await,
                 Effect::Ask { tools } => self.ask(tools),
+                Effect::Compact(turns) => self.compact(&turns),
                 Effect::Start(invocations) => self.start(invocations).await,
+                // One that is gone needs no word; then it is decided what to do.
+                Effect::LetGo(sub_agent) => drop(sub_agent.send(())),
                 Effect::Listen => self.listen().await,
             }
         }
@@ -224,6 +248,8 @@ impl<'r> Session<'r> {
                 self.announce(RunEvent::Round { round });
                 self.effect = Effect::Ask { tools };
             }
+            Step::Compact(_) if !self.summary.is_empty() => self.effect = Effect::Listen,
+            Step::Compact(turns) => self.effect = Effect::Compact(turns),
             Step::RunTools(invocations) => self.effect = Effect::Start(invocations),
             Step::Wait => self.effect = Effect::Listen,
             Step::AskApproval(approvals) => {
@@ -233,11 +259,11 @@ impl<'r> Session<'r> {
             Step::Park(numbers) => self.wait(numbers),
             Step::Done(reason) => {
                 let events = self.run.take_events();
-                let told = events
+                let announced = events
                     .iter()
                     .any(|event| matches!(event, RunEvent::Done { .. }));
                 self.queue.extend(events);
-                if !told {
+                if !announced {
                     // It was over before the session began.
                     self.announce(RunEvent::Done { reason });
                 }
@@ -289,16 +315,35 @@ impl<'r> Session<'r> {
             return;
         };
         let request = Arc::make_mut(&mut self.request);
+        if self.replaced != self.run.state.replaced {
+            self.replaced = self.run.state.replaced;
+            request.conversation = instructions(self.run);
+        }
         let turns = self.run.conversation().turns();
         for turn in turns.iter().skip(request.conversation.turns().len()) {
             request.conversation.push(turn.clone());
         }
         request.tools = Arc::clone(offer.tool_set());
-        request.choice = if tools {
-            ToolChoice::Auto
-        } else {
-            ToolChoice::None
+        let round = self.run.spent().rounds + 1;
+        let mut next = NextRequest {
+            run: self.run,
+            round,
+            model: self.agent.model_name.clone(),
+            choice: match round {
+                1 => self.agent.choice.clone(),
+                _ => ToolChoice::Auto,
+            },
+            options: self.agent.options.clone(),
         };
+        if let Some(hook) = &self.agent.on_step {
+            hook(&mut next);
+        }
+        request.choice = match tools {
+            true => next.choice,
+            false => ToolChoice::None,
+        };
+        request.model = next.model;
+        request.options = next.options;
         let request = Arc::clone(&self.request);
         let span = self.trace.chat(&self.agent, offer.wire());
         let model = Arc::clone(&self.agent.model);
@@ -312,45 +357,10 @@ impl<'r> Session<'r> {
         self.effect = Effect::Listen;
     }
 
-    /// Starts calls, side by side. The tools may have changed while the calls were stored: one
-    /// that is no longer what was approved is not called.
-    async fn start(&mut self, invocations: Vec<Invocation>) {
-        let tools = match invocations.iter().any(|it| it.start == Start::Call) {
-            true => Some(self.agent.toolbox.tools().await),
-            false => None,
-        };
-        let listed = self.listed.as_ref();
-        let tools = tools.filter(|now| !listed.is_some_and(|listed| Arc::ptr_eq(listed, now)));
-        self.effect = Effect::Listen;
-        let mut previous = None;
-        for invocation in invocations {
-            let number = invocation.number;
-            let tools = tools.as_deref().filter(|_| invocation.start == Start::Call);
-            if tools.is_some_and(|tools| !is_as_approved(&invocation, tools)) {
-                let outcome = Outcome::failed(FailureKind::NotSent, messages::changed());
-                self.run.finished(number, outcome);
-                self.effect = Effect::Decide;
-                continue;
-            }
-            let (span, meta) = self.trace.tool(&invocation);
-            let told = (self.reporter.clone(), Arc::clone(&self.queues));
-            let limits = self.run.limits();
-            let context = invoke::context(&self.agent, &invocation, limits, told, meta);
-            let listed = self.listed.clone().unwrap_or_else(|| Arc::from([]));
-            let limits = *self.run.limits();
-            let agent = self.agent.clone();
-            let call = invoke::invoke(agent, invocation, context, limits, listed, span.clone());
-            let (begun, has_begun) = oneshot::channel();
-            let call = invoke::in_order(previous.replace(has_begun), begun, call.instrument(span));
-            let task = self.tools.spawn(call);
-            self.numbers.insert(task.id(), number);
-        }
-    }
-
     /// Waits for the next thing to happen.
     async fn listen(&mut self) {
         // Only people can make progress.
-        let idle = self.model.is_none() && self.tools.is_empty();
+        let idle = self.model.is_none() && self.tools.is_empty() && self.summary.is_empty();
         let left = self.run.time_left().filter(|_| !idle);
         let deadline = self.clock + left.unwrap_or_default();
         let model = self.model.as_mut();
@@ -362,10 +372,12 @@ impl<'r> Session<'r> {
                 reply::Heard::Event(event) => self.tell(event),
                 reply::Heard::End(end) => self.replied(end),
             },
+            Some(summarised) = self.summary.join_next() => self.summarised(summarised),
             (number, queued) = self.queues.next() => {
                 self.queue.push_back(RunEvent::Queued { number, queued });
                 self.effect = Effect::Listen;
             }
+            Some(delegated) = self.delegated.recv() => self.delegated(delegated),
             Some((number, progress)) = self.reports.recv() => {
                 self.queue.push_back(RunEvent::Progress { number, progress });
                 self.effect = Effect::Listen;
@@ -397,30 +409,8 @@ impl<'r> Session<'r> {
                 let cost = prices.map(|prices| prices.cost(&reply.usage));
                 self.run.replied(*reply, &offer, cost);
             }
+            reply::End::ContextFull => self.run.context_full(),
             reply::End::Failed(message) => self.run.failed(message),
-        }
-    }
-
-    fn ended(&mut self, ended: Result<(tokio::task::Id, Invoked), tokio::task::JoinError>) {
-        let (id, outcome, whole) = match ended {
-            Ok((id, invoked)) => {
-                if invoked.stored.readable {
-                    self.run.stored_result();
-                }
-                (id, invoked.outcome, invoked.stored.whole)
-            }
-            Err(error) => {
-                let message = "the code that executes the tool crashed";
-                let outcome = Outcome::failed(FailureKind::Crashed, message);
-                (error.id(), outcome, None)
-            }
-        };
-        if let Some(number) = self.numbers.remove(&id) {
-            self.queues.forget(number);
-            if let Some(id) = whole {
-                self.queue.push_back(RunEvent::ResultStored { number, id });
-            }
-            self.run.finished(number, outcome);
         }
     }
 
@@ -457,16 +447,19 @@ impl<'r> Session<'r> {
     fn finish(&mut self) {
         self.over = true;
         self.model = None;
+        self.summary.abort_all();
         self.tools.abort_all();
         self.numbers.clear();
         self.handle.close();
     }
 }
 
-/// Whether the tool of a call is there and defined as it was approved.
-fn is_as_approved(invocation: &Invocation, tools: &[ToolInfo]) -> bool {
-    let approved = &invocation.definition;
-    invocation.is_built_in() || tools.iter().any(|tool| tool.definition() == *approved)
+/// A conversation with the run's instructions and no turns.
+fn instructions(run: &Run) -> Conversation {
+    match run.conversation().system() {
+        Some(system) => Conversation::new().with_system(system),
+        None => Conversation::new(),
+    }
 }
 
 impl Drop for Session<'_> {

@@ -20,6 +20,8 @@ use serde::{Deserialize, Serialize};
 use tool_policy::{BUILT_IN, Definition, SearchIndex, ToolInfo};
 
 use self::context::CallContext;
+use crate::approval::{Consent, Decision};
+use crate::run::Run;
 use crate::run::number::CallNumber;
 
 /// Tools that can be listed and called. Wrap one to watch or to change what passes.
@@ -47,6 +49,25 @@ pub trait Toolbox: Send + Sync {
         let index: SearchIndex = tools.iter().collect();
         let hits = index.search(query, limit);
         hits.iter().map(|hit| hit.position).collect()
+    }
+}
+
+#[async_trait]
+impl<T: Toolbox + ?Sized> Toolbox for Arc<T> {
+    async fn tools(&self) -> Arc<[ToolInfo]> {
+        (**self).tools().await
+    }
+
+    async fn refresh(&self) {
+        (**self).refresh().await;
+    }
+
+    async fn call(&self, call: Invocation, context: CallContext) -> Outcome {
+        (**self).call(call, context).await
+    }
+
+    fn search(&self, tools: &[ToolInfo], query: &str, limit: usize) -> Vec<usize> {
+        (**self).search(tools, query, limit)
     }
 }
 
@@ -96,6 +117,13 @@ pub enum Start {
     },
     /// It became a task; wait for that.
     Await(TaskTicket),
+    /// It is a sub-agent's, whose run goes on.
+    Continue {
+        /// The sub-agent's run.
+        run: Box<Run>,
+        /// A person's answer to a question of that run.
+        answer: Option<Box<(Consent, Decision)>>,
+    },
 }
 
 /// What became of a call.
@@ -111,6 +139,8 @@ pub enum Outcome {
     Parked(Box<Parked>),
     /// The call goes on at the server.
     Task(TaskTicket),
+    /// The call is a sub-agent's, whose run waits for approval.
+    Suspended,
 }
 
 /// Why a call has no answer.
@@ -153,6 +183,15 @@ impl Outcome {
         let mut result = CallToolResult::new(vec![ContentBlock::text(text)]);
         result.is_error = Some(true);
         Self::Result(result)
+    }
+
+    /// A server's call is not a sub-agent's.
+    #[cfg(feature = "manager")]
+    pub(crate) fn no_run() -> Self {
+        Self::failed(
+            FailureKind::NotSent,
+            "a call of a server has no run to continue",
+        )
     }
 
     /// No answer.

@@ -58,6 +58,7 @@ pub mod prelude {
 
     #[cfg(feature = "agent")]
     pub use agent_loop::{
-        Agent, LocalTools, ManagedTools, Mode, Policy, Run, RunEvent, RunLimits, ToolInfo, Toolbox,
+        Agent, Answer, Approval, AskError, Compaction, LocalTools, ManagedTools, Mode, Policy, Run,
+        RunEvent, RunLimits, ToolInfo, Toolbox,
     };
 }

@@ -237,7 +237,10 @@ pub(crate) async fn agent(
     let model = build(choice, url.as_deref(), key, tape).map_err(|error| {
         Failure::new(Exit::Model, "the model cannot be set up").caused_by(error)
     })?;
-    let mut agent = Agent::shared(model, &choice.model, tools).with_name("switchboard");
+    let mut agent = Agent::new(model)
+        .with_model_name(&choice.model)
+        .tools(tools)
+        .with_name("switchboard");
     if let Some(context) = choice.capabilities.context {
         let context = usize::try_from(context).unwrap_or(usize::MAX);
         agent = agent.with_deferral(Deferral::default().with_context_tokens(context));

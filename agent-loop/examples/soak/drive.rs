@@ -15,9 +15,9 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
 use crate::claim::{Claim, table};
-use crate::ledger::{Ending, Ledger, Verdict};
 use crate::model::Caller;
 use crate::random::Random;
+use crate::recorder::{Ending, Recorder, Verdict};
 use crate::role::{ROLES, Reach};
 use crate::tools::Witness;
 use crate::user::{self, Answers, Sights};
@@ -49,16 +49,16 @@ pub(crate) fn run(time: Duration) -> Result<i32, Failure> {
 
 async fn soak(folder: &Path, time: Duration) -> Result<Vec<Claim>, Failure> {
     let doctor = Doctor::new(folder);
-    let ledger = Arc::new(Ledger::open(folder)?);
+    let recorder = Arc::new(Recorder::open(folder)?);
     let mut host = Remote::start(folder)?;
     let before = doctor.look();
     let begin = Instant::now();
-    let soaked = under_load(folder, &doctor, &host, Arc::clone(&ledger), time).await?;
+    let soaked = under_load(folder, &doctor, &host, Arc::clone(&recorder), time).await?;
     let took = begin.elapsed();
     let after = doctor.until(|now| is_back(&before, now), PATIENCE).await;
     host.end()?;
     let gone = doctor.until(|now| now.processes == 0, PATIENCE).await;
-    let verdict = ledger.judge()?;
+    let verdict = recorder.judge()?;
     report(&soaked, &verdict, took);
     Ok(claims(&soaked, &verdict, [&before, &after, &gone]))
 }
@@ -80,7 +80,7 @@ async fn under_load(
     folder: &Path,
     doctor: &Doctor,
     host: &Remote,
-    ledger: Arc<Ledger>,
+    recorder: Arc<Recorder>,
     time: Duration,
 ) -> Result<Soaked, Failure> {
     let retry = RetryPolicy::default()
@@ -114,16 +114,18 @@ async fn under_load(
 
     let witness = Arc::new(Witness {
         tools: ManagedTools::new(manager.clone()),
-        ledger: Arc::clone(&ledger),
+        recorder: Arc::clone(&recorder),
     });
-    let agent = Agent::shared(Arc::new(Caller::new(1)), "soak", witness)
+    let agent = Agent::new(Arc::new(Caller::new(1)))
+        .with_model_name("soak")
+        .tools(witness)
         .with_store(agent_loop::MemoryStore::new(4 << 20));
     let desk = Arc::new(Desk {
         agents: [
             agent.clone().with_deferral(Deferral::never()),
             agent.with_deferral(Deferral::default().with_tools(10)),
         ],
-        ledger,
+        recorder,
         counts: Arc::default(),
     });
     let end = Instant::now() + time;
@@ -151,13 +153,13 @@ async fn under_load(
 /// Looks every few seconds, and says something every minute.
 async fn sample(doctor: &Doctor, desk: &Desk, end: Instant) -> Vec<Vitals> {
     let mut samples = Vec::new();
-    let mut told = Instant::now();
+    let mut reported = Instant::now();
     while Instant::now() < end {
         sleep(BETWEEN).await;
         let now = doctor.look();
         samples.push(now);
-        if told.elapsed() > Duration::from_secs(60) {
-            told = Instant::now();
+        if reported.elapsed() > Duration::from_secs(60) {
+            reported = Instant::now();
             let runs = desk.counts.runs.load(Ordering::Relaxed);
             println!(
                 "{} KiB, {} descriptors, {} tasks, {} processes, {runs} runs, {} stuck",
@@ -288,9 +290,9 @@ impl Remote {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;
-        let told = child.stdout.take().ok_or("the host tells nothing")?;
+        let output = child.stdout.take().ok_or("the host has no output")?;
         let mut urls = HashMap::new();
-        for line in BufReader::new(told).lines() {
+        for line in BufReader::new(output).lines() {
             match line?.split_once(' ') {
                 Some((name, url)) => urls.insert(name.to_owned(), url.to_owned()),
                 None => break,

@@ -14,9 +14,9 @@
 
 mod claim;
 mod drive;
-mod ledger;
 mod model;
 mod random;
+mod recorder;
 mod role;
 mod server;
 mod tools;
@@ -39,7 +39,7 @@ fn main() -> std::process::ExitCode {
         },
         _ => Err("usage: soak --minutes N".into()),
     };
-    // Not a return: a read of standard input that nobody waits for must not hold us.
+    // Not a return: a read of standard input that is not awaited must not hold us.
     std::process::exit(ended.unwrap_or_else(|error| {
         eprintln!("soak: {error}");
         2

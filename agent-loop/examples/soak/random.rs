@@ -15,7 +15,7 @@ impl Random {
         (mixed ^ (mixed >> 31)) % bound.max(1)
     }
 
-    /// True so many times out of a hundred.
+    /// True in `percent` of a hundred cases.
     pub(crate) fn percent(&mut self, percent: u64) -> bool {
         self.below(100) < percent
     }

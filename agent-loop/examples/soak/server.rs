@@ -1,4 +1,4 @@
-//! What the servers do: every tool writes the id it was called with into its server's ledger.
+//! What the servers do: every tool writes the id it was called with into its server's recorder.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -23,9 +23,9 @@ const BOOK: usize = 80 << 10;
 
 /// The file a server writes its calls to.
 #[derive(Clone)]
-struct Ledger(Arc<File>);
+struct Recorder(Arc<File>);
 
-impl Ledger {
+impl Recorder {
     fn open(folder: &str, role: Role) -> std::io::Result<Self> {
         let path = Path::new(folder).join(format!("{}.done", role.name));
         let file = File::options().append(true).create(true).open(path)?;
@@ -59,12 +59,12 @@ fn tool(name: &str) -> Tool {
 }
 
 /// `note`, by the server's manner; `look` and `book`, which only read.
-fn script(role: Role, ledger: &Ledger) -> Script {
+fn script(role: Role, recorder: &Recorder) -> Script {
     let acts = |tool: Tool| {
-        let ledger = ledger.clone();
-        tool.answering(move |called| ledger.answer(called))
+        let recorder = recorder.clone();
+        tool.answering(move |called| recorder.answer(called))
     };
-    let book = ledger.clone();
+    let book = recorder.clone();
     let reads = json!({"readOnlyHint": true});
     let script = Script::empty()
         .with_tool(acts(tool("look").declaring("annotations", reads.clone())))
@@ -92,7 +92,7 @@ fn script(role: Role, ledger: &Ledger) -> Script {
             })
         }),
         Manner::Changing => note
-            .with_step(Step::Edit(redefine(ledger)))
+            .with_step(Step::Edit(redefine(recorder)))
             .with_step(Step::ToolsChanged),
         Manner::Asking | Manner::AskingLive => {
             let form = json!({"type": "object", "properties": {"name": {"type": "string"}}});
@@ -101,9 +101,9 @@ fn script(role: Role, ledger: &Ledger) -> Script {
         Manner::Jobs => note.as_task(TaskSupport::Optional),
         Manner::Hanging => {
             // It acts first: an edit that changes nothing.
-            let ledger = ledger.clone();
+            let recorder = recorder.clone();
             let act = Edit::new(move |script, arguments| {
-                ledger.act(arguments);
+                recorder.act(arguments);
                 script
             });
             let hang = note.with_step(Step::Edit(act)).with_step(Step::Hang);
@@ -112,7 +112,7 @@ fn script(role: Role, ledger: &Ledger) -> Script {
         _ => note,
     };
     let script = script.with_tool(match role.manner {
-        Manner::Crashing => crashing(note, ledger),
+        Manner::Crashing => crashing(note, recorder),
         _ => acts(note),
     });
     match role.manner {
@@ -123,29 +123,29 @@ fn script(role: Role, ledger: &Ledger) -> Script {
 }
 
 /// A tool that every call defines anew.
-fn redefine(ledger: &Ledger) -> Edit {
-    let ledger = ledger.clone();
+fn redefine(recorder: &Recorder) -> Edit {
+    let recorder = recorder.clone();
     Edit::new(move |script, arguments| {
         let id = arguments.get("id").unwrap_or(&Value::Null);
-        let ledger = ledger.clone();
+        let recorder = recorder.clone();
         let extra = tool("extra")
             .declaring("description", format!("As call {id} left it.").into())
-            .answering(move |called| ledger.answer(called));
+            .answering(move |called| recorder.answer(called));
         script.with_tool(extra)
     })
 }
 
-fn crashing(note: Tool, ledger: &Ledger) -> Tool {
-    let ledger = ledger.clone();
+fn crashing(note: Tool, recorder: &Recorder) -> Tool {
+    let recorder = recorder.clone();
     note.answering(move |called| {
         let id = called.arguments.get("id").and_then(Value::as_u64);
         match id.unwrap_or(0) % 24 {
             0 => std::process::exit(1),
             12 => {
-                ledger.act(called.arguments);
+                recorder.act(called.arguments);
                 std::process::exit(1)
             }
-            _ => ledger.answer(called),
+            _ => recorder.answer(called),
         }
     })
 }
@@ -153,7 +153,7 @@ fn crashing(note: Tool, ledger: &Ledger) -> Tool {
 /// Plays a role over standard input and output.
 pub(crate) fn serve(name: &str, folder: &str) -> Result<i32, Failure> {
     let role = Role::named(name).ok_or_else(|| format!("there is no server {name}"))?;
-    let ledger = Ledger::open(folder, role)?;
+    let recorder = Recorder::open(folder, role)?;
     let mut random = Random(u64::from(std::process::id()));
     let life = match role.manner {
         Manner::Mortal => Some(random.millis(3_000..20_000)),
@@ -163,7 +163,7 @@ pub(crate) fn serve(name: &str, folder: &str) -> Result<i32, Failure> {
         }
         _ => None,
     };
-    let mut server = Server::new(script(role, &ledger)).with_log(Log::keeping(LOGGED));
+    let mut server = Server::new(script(role, &recorder)).with_log(Log::keeping(LOGGED));
     let fault = match role.manner {
         Manner::Garbled => Fault::named("log-garbage"),
         Manner::Deaf => Fault::named("ignore-sigterm"),
@@ -192,23 +192,27 @@ pub(crate) fn host(folder: &str) -> Result<i32, Failure> {
         .enable_all()
         .build()?;
     runtime.block_on(async {
-        let mut told = String::new();
+        let mut urls = String::new();
         for role in ROLES.iter().filter(|role| role.reach != Reach::Stdio) {
-            let ledger = Ledger::open(folder, *role)?;
-            let running = start(*role, &ledger, 0).await?;
-            told.push_str(&format!("{} {}\n", role.name, running.url()));
-            tokio::spawn(trouble(*role, ledger, running));
+            let recorder = Recorder::open(folder, *role)?;
+            let running = start(*role, &recorder, 0).await?;
+            urls.push_str(&format!("{} {}\n", role.name, running.url()));
+            tokio::spawn(trouble(*role, recorder, running));
         }
-        told.push('\n');
-        std::io::stdout().write_all(told.as_bytes())?;
+        urls.push('\n');
+        std::io::stdout().write_all(urls.as_bytes())?;
         std::io::stdout().flush()?;
         tokio::task::spawn_blocking(|| std::io::stdin().read_to_end(&mut Vec::new())).await??;
         Ok(0)
     })
 }
 
-async fn start(role: Role, ledger: &Ledger, port: u16) -> Result<Running, mcp_testkit::StartError> {
-    let server = Server::new(script(role, ledger))
+async fn start(
+    role: Role,
+    recorder: &Recorder,
+    port: u16,
+) -> Result<Running, mcp_testkit::StartError> {
+    let server = Server::new(script(role, recorder))
         .with_log(Log::keeping(LOGGED))
         .with_port(port);
     match role.reach {
@@ -218,7 +222,7 @@ async fn start(role: Role, ledger: &Ledger, port: u16) -> Result<Running, mcp_te
 }
 
 /// What befalls a remote server, again and again.
-async fn trouble(role: Role, ledger: Ledger, mut running: Running) {
+async fn trouble(role: Role, recorder: Recorder, mut running: Running) {
     let address = running.url();
     let port = address.split(['/', ':']).find_map(|part| part.parse().ok());
     loop {
@@ -237,7 +241,7 @@ async fn trouble(role: Role, ledger: Ledger, mut running: Running) {
                 running.shutdown().await;
                 tokio::time::sleep(Duration::from_secs(2)).await;
                 running = loop {
-                    match start(role, &ledger, port.unwrap_or(0)).await {
+                    match start(role, &recorder, port.unwrap_or(0)).await {
                         Ok(running) => break running,
                         Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
                     }

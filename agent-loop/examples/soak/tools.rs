@@ -5,12 +5,12 @@ use std::sync::Arc;
 use agent_loop::{CallContext, Invocation, ManagedTools, Outcome, Start, ToolInfo, Toolbox};
 use async_trait::async_trait;
 
-use crate::ledger::{Ending, Ledger, id_of};
+use crate::recorder::{Ending, Recorder, id_of};
 
 /// Writes down what the toolbox is asked, and how that ends.
 pub(crate) struct Witness {
     pub(crate) tools: ManagedTools,
-    pub(crate) ledger: Arc<Ledger>,
+    pub(crate) recorder: Arc<Recorder>,
 }
 
 #[async_trait]
@@ -28,11 +28,11 @@ impl Toolbox for Witness {
             return self.tools.call(call, context).await;
         };
         if matches!(call.start, Start::Call) {
-            self.ledger.begun(id, &call.server);
+            self.recorder.begun(id, &call.server);
         }
         let mut entry = Entry {
             id,
-            ledger: &self.ledger,
+            recorder: &self.recorder,
             ending: Ending::Dropped,
         };
         let outcome = self.tools.call(call, context).await;
@@ -48,12 +48,12 @@ impl Toolbox for Witness {
 /// Written when it goes, even if the call was dropped.
 struct Entry<'a> {
     id: u64,
-    ledger: &'a Ledger,
+    recorder: &'a Recorder,
     ending: Ending,
 }
 
 impl Drop for Entry<'_> {
     fn drop(&mut self) {
-        self.ledger.ended(self.id, self.ending);
+        self.recorder.ended(self.id, self.ending);
     }
 }

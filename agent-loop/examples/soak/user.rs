@@ -62,7 +62,7 @@ pub(crate) async fn watch(manager: &Manager, sights: Arc<Sights>) {
     }
 }
 
-/// Brings back what was given up, and switches servers that misbehave off and on.
+/// Brings back what was abandoned, and switches servers that misbehave off and on.
 pub(crate) async fn press_buttons(manager: Manager, end: Instant) {
     let mut random = Random(7);
     let unsteady: Vec<_> = ROLES.iter().filter(|role| !role.is_steady()).collect();

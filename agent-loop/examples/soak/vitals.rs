@@ -21,7 +21,7 @@ pub(crate) struct Vitals {
     pub(crate) ticks: u64,
 }
 
-/// Looks at `/proc`. Servers are told by the soak's folder, which all of them are given.
+/// Looks at `/proc`. Servers are recognised by the soak's folder, which all of them are given.
 #[derive(Clone, Debug)]
 pub(crate) struct Doctor {
     folder: PathBuf,
@@ -58,7 +58,7 @@ impl Doctor {
         u64::try_from(ours).unwrap_or(0)
     }
 
-    /// Looks until `fits`, for so long at most; returns the last look.
+    /// Looks until `fits`, within the time limit; returns the last look.
     pub(crate) async fn until(&self, fits: impl Fn(&Vitals) -> bool, patience: Duration) -> Vitals {
         let end = tokio::time::Instant::now() + patience;
         loop {

@@ -1,4 +1,4 @@
-//! Somebody who drives one run after the other, in every way there is.
+//! Drives one run after the other, in every way there is.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use mcp_jsonrpc::{RawMap, RawObject};
 use serde_json::json;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use crate::ledger::{Ledger, id_of};
 use crate::random::Random;
+use crate::recorder::{Recorder, id_of};
 
 /// No run takes longer, unless something hangs.
 const LONGEST: Duration = Duration::from_secs(300);
@@ -23,7 +23,7 @@ const LONGEST: Duration = Duration::from_secs(300);
 pub(crate) struct Desk {
     /// One that lists its tools, one that searches for them.
     pub(crate) agents: [Agent; 2],
-    pub(crate) ledger: Arc<Ledger>,
+    pub(crate) recorder: Arc<Recorder>,
     pub(crate) counts: Arc<Counts>,
 }
 
@@ -76,7 +76,7 @@ pub(crate) async fn work(desk: Arc<Desk>, seed: u64, end: Instant) {
             _ => &desk.counts.failed,
         });
         run.cancel("");
-        desk.ledger.settled(&run.records());
+        desk.recorder.settled(&run.records());
         sleep(random.millis(10..200)).await;
     }
 }
@@ -162,14 +162,14 @@ async fn listen(
                 if let Some(id) = id_of(record.arguments.text())
                     && sitting.seen.insert(id)
                 {
-                    desk.ledger.asked(id);
+                    desk.recorder.asked(id);
                 }
             }
             Some(RunEvent::Approval(approval)) => {
                 answer(desk, &mut session, &approval, random).await;
             }
             Some(RunEvent::Elicitation { number, .. }) => supply(desk, &mut session, number),
-            // Of a run that was taken up again, nobody has heard yet what it waits for.
+            // Of a run that was taken up again, what it waits for was not reported yet.
             Some(RunEvent::Waiting { numbers }) if sitting.taken_up => {
                 let approvals = session.run().approvals();
                 for approval in &approvals {

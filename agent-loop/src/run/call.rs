@@ -10,13 +10,13 @@ use provider_adapters::{ToolCall, ToolResult};
 use serde::{Deserialize, Serialize};
 use tool_policy::{AskReason, Definition, DenyReason, Policy, ToolInfo, Verdict, consent_digest};
 
-use crate::approval::Approval;
+use crate::approval::{AnswerError, Approval, Consent, Decision};
 use crate::offer::Offer;
-use crate::run::limits::RunLimits;
+use crate::run::limits::{RunLimits, Spent};
 use crate::run::log::Logged;
-use crate::run::messages;
 use crate::run::number::CallNumber;
 use crate::run::record::{Status, ToolCallRecord};
+use crate::run::{Run, messages};
 use crate::toolbox::{Invocation, Outcome, Start};
 
 /// A call of the round that is under way.
@@ -107,6 +107,16 @@ pub(crate) enum CallState {
         #[serde(skip)]
         awaited: bool,
     },
+    /// It is a sub-agent's, whose run goes on or waits for approval.
+    Delegated {
+        run: Box<Run>,
+        /// A person's answer to the question of the run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answer: Option<Box<(Consent, Decision)>>,
+        /// Whether this process drives it.
+        #[serde(skip)]
+        driven: bool,
+    },
     /// It is over.
     Settled { status: Status, result: ToolResult },
 }
@@ -196,6 +206,9 @@ impl OpenCall {
 
     /// The question to a person, if it waits for one.
     pub(crate) fn approval(&self) -> Option<Approval> {
+        if let CallState::Delegated { .. } = self.state {
+            return self.delegated_approval().map(|(approval, _)| approval);
+        }
         let (CallState::Asked(why), Some(target)) = (&self.state, &self.target) else {
             return None;
         };
@@ -206,8 +219,69 @@ impl OpenCall {
             description: target.description.clone(),
             definition: target.definition(),
             read_only_tools: self.read_only_tools.clone(),
+            via: Vec::new(),
             digest: self.digest(target),
         })
+    }
+
+    /// The first question of the sub-agent's run, as one of this run, and what an answer to it names
+    /// there.
+    fn delegated_approval(&self) -> Option<(Approval, Consent)> {
+        let CallState::Delegated {
+            run,
+            answer: None,
+            driven: false,
+        } = &self.state
+        else {
+            return None;
+        };
+        let mut approval = run.approvals().into_iter().next()?;
+        let consent = approval.consent();
+        let number = self.number.to_string();
+        let context = [&*number, self.call.id.as_ref(), &approval.digest];
+        let arguments = approval.record.arguments.text();
+        approval.digest = consent_digest(&context, &approval.definition, arguments);
+        approval.record.number = self.number;
+        approval.via.insert(0, self.call.name.clone());
+        Some((approval, consent))
+    }
+
+    /// Takes a person's answer to the question of the sub-agent's run. `None` if it is no
+    /// sub-agent's.
+    pub(crate) fn answer_delegated(
+        &mut self,
+        shown: &Consent,
+        decision: &Decision,
+    ) -> Option<Result<(), AnswerError>> {
+        let asked = self.delegated_approval();
+        let CallState::Delegated { answer, .. } = &mut self.state else {
+            return None;
+        };
+        Some(match asked {
+            Some((now, consent)) if now.digest == shown.digest => {
+                *answer = Some(Box::new((consent, decision.clone())));
+                Ok(())
+            }
+            Some((now, _)) => Err(AnswerError::Superseded(Box::new(now))),
+            None => Err(AnswerError::NotAsked(self.number)),
+        })
+    }
+
+    /// Takes the state of the sub-agent's run in, and returns what that has spent since the last
+    /// time.
+    pub(crate) fn delegate(&mut self, run: Box<Run>) -> Spent {
+        let before = match &self.state {
+            CallState::Delegated { run, .. } => *run.spent(),
+            CallState::Invoking => Spent::default(),
+            _ => return Spent::default(),
+        };
+        let spent = run.spent().since(&before);
+        self.state = CallState::Delegated {
+            run,
+            answer: None,
+            driven: true,
+        };
+        spent
     }
 
     /// Stands for exactly what a person is asked about it.
@@ -231,11 +305,21 @@ impl OpenCall {
     pub(crate) fn is_running(&self) -> bool {
         matches!(
             self.state,
-            CallState::Invoking | CallState::Task { awaited: true, .. }
+            CallState::Invoking
+                | CallState::Task { awaited: true, .. }
+                | CallState::Delegated { driven: true, .. }
         )
     }
 
     pub(crate) fn can_start(&self) -> bool {
+        if let CallState::Delegated {
+            run,
+            answer,
+            driven: false,
+        } = &self.state
+        {
+            return answer.is_some() || run.approvals().is_empty();
+        }
         matches!(
             self.state,
             CallState::Ready | CallState::Answered { .. } | CallState::Task { awaited: false, .. }
@@ -245,7 +329,10 @@ impl OpenCall {
     pub(crate) fn status(&self) -> Status {
         match &self.state {
             CallState::Settled { status, .. } => *status,
-            CallState::Invoking | CallState::Task { .. } => Status::Invoking,
+            CallState::Delegated { .. } if self.delegated_approval().is_some() => Status::Pending,
+            CallState::Invoking | CallState::Task { .. } | CallState::Delegated { .. } => {
+                Status::Invoking
+            }
             _ => Status::Pending,
         }
     }
@@ -265,6 +352,7 @@ impl OpenCall {
             CallState::Invoking
             | CallState::Task { .. }
             | CallState::Parked(_)
+            | CallState::Delegated { .. }
             | CallState::Answered { .. } => self.settle(Status::Cancelled, messages::stopped(why)),
             CallState::Asked(_) | CallState::Ready => {
                 self.settle(Status::Cancelled, messages::not_made(why));
@@ -283,6 +371,14 @@ impl OpenCall {
                     awaited: true,
                 };
                 Start::Await(ticket)
+            }
+            CallState::Delegated { run, answer, .. } => {
+                self.state = CallState::Delegated {
+                    run: run.clone(),
+                    answer: None,
+                    driven: true,
+                };
+                Start::Continue { run, answer }
             }
             _ => Start::Call,
         };
@@ -336,6 +432,13 @@ impl OpenCall {
             Outcome::Task(ticket) => CallState::Task {
                 ticket,
                 awaited: false,
+            },
+            Outcome::Suspended => match &mut self.state {
+                CallState::Delegated { driven, .. } => {
+                    *driven = false;
+                    return;
+                }
+                _ => return self.settle(Status::Error, messages::interrupted()),
             },
         };
     }

@@ -31,6 +31,7 @@ impl Run {
 
     /// Ends the run, unless it is over.
     pub(crate) fn end(&mut self, reason: Reason) {
+        self.state.compacting = None;
         if self.reason().is_none() {
             self.cancel_open(&reason.to_string());
             self.done(reason);

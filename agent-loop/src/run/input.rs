@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mcp_jsonrpc::model::InputResponses;
-use provider_adapters::{AssistantTurn, CallProblem, Reply, StopReason};
+use provider_adapters::{AssistantTurn, CallProblem, ErrorKind, Reply, StopReason, Usage};
 use tool_policy::{Effect, Grant, Pattern, Rule};
 
 use crate::approval::{Answer, AnswerError, Consent, Decision};
@@ -29,9 +29,18 @@ impl Run {
             return;
         }
         self.count(&reply, cost_micros);
-        if let Some(error) = reply.error.take() {
-            return self.failed(error.to_string());
+        match reply.error.take() {
+            Some(error) if error.kind == ErrorKind::ContextWindow => return self.context_full(),
+            Some(error) => return self.failed(error.to_string()),
+            None => {}
         }
+        if reply.stop_reason() == Some(StopReason::ContextWindow)
+            && reply.calls().next().is_none()
+            && self.state.compaction.is_some()
+        {
+            return self.context_full();
+        }
+        self.state.full = false;
         name_apart(&mut reply);
         let cut = |problem: &Option<CallProblem>| matches!(problem, Some(CallProblem::Cut));
         let spoilt = reply.calls().any(|call| cut(&call.problem));
@@ -67,13 +76,19 @@ impl Run {
     }
 
     fn count(&mut self, reply: &Reply, cost_micros: Option<u64>) {
+        self.state.spent.rounds = self.state.spent.rounds.saturating_add(1);
+        self.measure(&reply.usage);
+        self.charge(reply.usage, cost_micros);
+    }
+
+    /// Counts what the model was paid for a reply.
+    pub(crate) fn charge(&mut self, usage: Usage, cost_micros: Option<u64>) {
         let spent = &mut self.state.spent;
-        spent.rounds = spent.rounds.saturating_add(1);
-        let tokens = reply.usage.total().unwrap_or(0);
+        let tokens = usage.total().unwrap_or(0);
         spent.tokens = spent.tokens.saturating_add(tokens);
         spent.cost_micros = spent.cost_micros.saturating_add(cost_micros.unwrap_or(0));
         self.events.push(RunEvent::Usage {
-            usage: reply.usage,
+            usage,
             cost_micros,
             spent: self.state.spent,
         });
@@ -114,7 +129,7 @@ impl Run {
     }
 
     /// Feeds what became of a call. A call that does not run takes nothing in: it may have been
-    /// given up.
+    /// cancelled.
     pub fn finished(&mut self, number: CallNumber, outcome: Outcome) {
         let limits = self.state.limits;
         let Some(call) = self.find(number).filter(|call| call.is_running()) else {
@@ -126,9 +141,27 @@ impl Run {
             CallState::Parked(parked) => Some(parked.clone()),
             _ => None,
         };
+        let approval = call.approval();
         self.events.push(RunEvent::Call(Box::new(record)));
         self.events
             .extend(parked.map(|parked| RunEvent::Elicitation { number, parked }));
+        self.events
+            .extend(approval.map(Box::new).map(RunEvent::Approval));
+    }
+
+    /// Feeds the state of a sub-agent's run: kept with its call, and what it has spent counts here.
+    pub(crate) fn delegated(&mut self, number: CallNumber, run: Box<Self>) {
+        let Some(call) = self.find(number).filter(|call| call.is_running()) else {
+            return;
+        };
+        let spent = call.delegate(run);
+        self.state.spent.add(&spent);
+        if let Some(kind) = self.state.limits.reached(&self.state.spent)
+            && kind != LimitKind::Rounds
+            && self.state.summing_up.is_none()
+        {
+            self.limit(kind);
+        }
     }
 
     /// Feeds a person's answer to an [`Approval`](crate::Approval): exactly the one that was shown.
@@ -149,6 +182,9 @@ impl Run {
         let Some(call) = self.find(number) else {
             return Err(not_asked);
         };
+        if let Some(answered) = call.answer_delegated(shown, &decision) {
+            return answered;
+        }
         match call.approval() {
             None => return Err(not_asked),
             Some(now) if now.digest != shown.digest => {

@@ -185,7 +185,7 @@ pub enum LimitKind {
     Time,
 }
 
-/// What a run has spent since the last user turn.
+/// What a run has spent since the last user turn, its sub-agents included.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Spent {
@@ -199,6 +199,26 @@ pub struct Spent {
     pub cost_micros: u64,
     /// Time, without the time people took to answer.
     pub time: Duration,
+}
+
+impl Spent {
+    /// What was spent since then.
+    pub(crate) fn since(&self, before: &Self) -> Self {
+        Self {
+            rounds: self.rounds.saturating_sub(before.rounds),
+            calls: self.calls.saturating_sub(before.calls),
+            tokens: self.tokens.saturating_sub(before.tokens),
+            cost_micros: self.cost_micros.saturating_sub(before.cost_micros),
+            time: self.time.saturating_sub(before.time),
+        }
+    }
+
+    /// Adds what a sub-agent has spent. Its rounds and its time are its own.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.calls = self.calls.saturating_add(other.calls);
+        self.tokens = self.tokens.saturating_add(other.tokens);
+        self.cost_micros = self.cost_micros.saturating_add(other.cost_micros);
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Calls that are over.
 
 use mcp_jsonrpc::RawObject;
-use provider_adapters::{Arguments, ToolCall};
+use provider_adapters::{Arguments, ToolCall, ToolResult};
 use serde::{Deserialize, Serialize};
 
 use crate::run::call::{OpenCall, Target};
@@ -23,6 +23,9 @@ pub(crate) struct Logged {
     /// Where they are not the model's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     arguments: Option<RawObject>,
+    /// The call and its result, once the conversation no longer has them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) exchange: Option<Box<(ToolCall, ToolResult)>>,
 }
 
 impl Logged {
@@ -43,6 +46,7 @@ impl Logged {
                 .map(|target| &target.arguments)
                 .filter(|arguments| Some(*arguments) != own)
                 .cloned(),
+            exchange: None,
         }
     }
 

@@ -9,6 +9,9 @@ use crate::toolbox::{CallFailure, FailureKind};
 /// The longest schema that is repeated to a model which got the arguments wrong.
 const SHOWN_SCHEMA: usize = 4 << 10;
 
+/// Comes before the id of a stored result.
+const READ_REST: &str = "read the rest with read_output, id ";
+
 pub(crate) fn denied(reason: DenyReason) -> String {
     format!("The call was not made: {reason}.")
 }
@@ -110,5 +113,45 @@ pub(crate) fn sum_up(limit: &str) -> String {
     format!(
         "This run has reached {limit}; no more tools can be called. Sum up what was done, what was \
          found, and what is still open."
+    )
+}
+
+/// The user turn that takes the place of summarised turns.
+pub(crate) fn summary(text: &str) -> String {
+    format!("[Summary of the conversation so far]\n{}", text.trim())
+}
+
+/// The user turn that takes the place of turns that were dropped.
+pub(crate) fn left_out(turns: usize) -> String {
+    format!("[{turns} earlier turns were left out to save space.]")
+}
+
+/// What is left of a dropped result.
+pub(crate) fn dropped_result(stored: Option<&str>) -> String {
+    match stored {
+        Some(id) => format!("[Dropped to save space: {}.]", read_rest(id)),
+        None => "[Dropped to save space. Call the tool again if you need it.]".to_owned(),
+    }
+}
+
+/// Where the rest of a stored result is.
+pub(crate) fn read_rest(id: &str) -> String {
+    format!("{READ_REST}{id:?}")
+}
+
+/// The id of a stored result that a text refers to.
+pub(crate) fn stored_id(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once(READ_REST)?;
+    let (id, _) = rest.strip_prefix('"')?.split_once('"')?;
+    Some(id)
+}
+
+/// Asks for a summary.
+pub(crate) fn summarise(transcript: &str, words: u64) -> String {
+    format!(
+        "Summarise the conversation below for the assistant that continues it, in at most {words} \
+         words. Keep the user's goals and constraints, decisions, facts and identifiers that were \
+         found, what was done with which result, and what is still open. Write nothing but the \
+         summary.\n\n<conversation>\n{transcript}\n</conversation>"
     )
 }

@@ -1,10 +1,15 @@
 //! A run as a value: all that is needed to go on, in another process if need be.
 
-use provider_adapters::{Conversation, Reply};
+use std::collections::BTreeSet;
+
+use mcp_jsonrpc::model::ContentBlock;
+use provider_adapters::{Conversation, Reply, Turn};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tool_policy::Policy;
 
+use crate::compaction::Compaction;
+use crate::compaction::plan::Plan;
 use crate::event::RunEvent;
 use crate::run::call::{CallState, OpenCall};
 use crate::run::limits::{LimitKind, RunLimits, Spent};
@@ -44,6 +49,33 @@ pub(crate) struct State {
     /// Whether results were stored that the model may read.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) stored: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) compaction: Option<Compaction>,
+    /// The turns that a compaction keeps as they are, by position.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(crate) pinned: BTreeSet<usize>,
+    /// The provider's last count of a request's tokens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) measured: Option<Measured>,
+    /// A compaction that waits for its summary.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) compacting: Option<Plan>,
+    /// How often the conversation was replaced.
+    #[serde(default)]
+    pub(crate) replaced: u32,
+    /// The number of turns that the last compaction left.
+    #[serde(default)]
+    pub(crate) compacted_turns: usize,
+    /// Whether the provider refused the last request as too long.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) full: bool,
+}
+
+/// The tokens of a request with the first turns of the conversation.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub(crate) struct Measured {
+    pub(crate) tokens: u64,
+    pub(crate) turns: usize,
 }
 
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -68,6 +100,7 @@ impl State {
     pub(crate) fn new(conversation: Conversation) -> Self {
         Self {
             version: VERSION,
+            stored: has_stored_result(&conversation),
             first_turn: conversation.turns().len(),
             conversation,
             policy: Policy::default(),
@@ -80,9 +113,28 @@ impl State {
             spoilt: 0,
             over: None,
             summing_up: None,
-            stored: false,
+            compaction: None,
+            pinned: BTreeSet::new(),
+            measured: None,
+            compacting: None,
+            replaced: 0,
+            compacted_turns: 0,
+            full: false,
         }
     }
+}
+
+/// Whether a result in the conversation was stored, so that the model may read the rest.
+fn has_stored_result(conversation: &Conversation) -> bool {
+    let mut turns = conversation.turns().iter();
+    turns.any(|turn| match turn {
+        Turn::Assistant(turn) => {
+            let blocks = turn.results().iter().flat_map(|result| &result.content);
+            let mut texts = blocks.filter_map(ContentBlock::as_text);
+            texts.any(|text| messages::stored_id(text).is_some())
+        }
+        _ => false,
+    })
 }
 
 fn known_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
@@ -124,6 +176,10 @@ impl Run {
                         self.events.push(RunEvent::Call(Box::new(call.record())));
                     }
                     CallState::Task { awaited, .. } => *awaited = false,
+                    CallState::Delegated { run, driven, .. } => {
+                        *driven = false;
+                        run.interrupt();
+                    }
                     _ => {}
                 }
             }

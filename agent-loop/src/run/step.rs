@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::approval::Approval;
+use crate::compaction::ToSummarise;
 use crate::run::limits::LimitKind;
 use crate::run::number::CallNumber;
 use crate::toolbox::Invocation;
@@ -18,6 +19,8 @@ pub enum Step {
         /// Whether it may call tools.
         tools: bool,
     },
+    /// Summarise these turns, and feed the [summary](crate::Run::summarised), which takes their place.
+    Compact(Box<ToSummarise>),
     /// Start these calls, side by side, and feed each outcome. The run already says that they
     /// run: store it first if it is to survive a crash.
     RunTools(Vec<Invocation>),

@@ -17,7 +17,7 @@ use crate::run::messages;
 use crate::session::queue::Queues;
 use crate::session::result::{self, Stored, fit};
 use crate::session::trace;
-use crate::toolbox::context::{CallContext, Report};
+use crate::toolbox::context::{CallContext, Delegated, Report};
 use crate::toolbox::{FailureKind, Invocation, Outcome, Start};
 
 /// What became of a call, and what of its result was stored.
@@ -27,12 +27,20 @@ pub(crate) struct Invoked {
     pub(crate) stored: Stored,
 }
 
+/// Where a call reports to.
+#[derive(Debug)]
+pub(crate) struct Channels {
+    pub(crate) reports: mpsc::Sender<Report>,
+    pub(crate) queues: Arc<Queues>,
+    pub(crate) delegated: mpsc::Sender<Delegated>,
+}
+
 /// What a call may use while it runs.
 pub(crate) fn context(
     agent: &Agent,
     invocation: &Invocation,
     limits: &RunLimits,
-    (reports, queues): (mpsc::Sender<Report>, Arc<Queues>),
+    channels: Channels,
     meta: Meta,
 ) -> CallContext {
     let conversation = agent.conversation.as_ref();
@@ -40,9 +48,10 @@ pub(crate) fn context(
     let idle_timeout = idle_timeout.unwrap_or(limits.call_idle_timeout);
     CallContext {
         number: invocation.number,
-        reports: Some(reports),
+        reports: Some(channels.reports),
         touched: Arc::new(Notify::new()),
-        queues: Some(queues),
+        queues: Some(channels.queues),
+        delegated: Some(channels.delegated),
         caller: conversation.map(|name| Caller::new(name, invocation.number.to_string())),
         // A task goes on at its server: there is no call to make again.
         parking: agent.parking && !matches!(invocation.start, Start::Await(_)),

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use provider_adapters::{Model, ModelError, Reply, ReplyEvent, Request};
+use provider_adapters::{ErrorKind, Model, ModelError, Reply, ReplyEvent, Request};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tracing::{Instrument as _, Span};
@@ -32,6 +32,8 @@ pub(crate) enum Heard {
 /// How asking the model ended.
 pub(crate) enum End {
     Replied(Box<Reply>, Arc<Offer>),
+    /// The conversation does not fit the model's context window.
+    ContextFull,
     Failed(String),
 }
 
@@ -83,6 +85,9 @@ pub(crate) async fn listen(asked: Option<&mut Asked>) -> Heard {
     }
     Heard::End(match asked.task.join_next().await {
         Some(Ok(Ok(reply))) => End::Replied(Box::new(reply), Arc::clone(&asked.offer)),
+        Some(Ok(Err(ModelError::Provider(error)))) if error.kind == ErrorKind::ContextWindow => {
+            End::ContextFull
+        }
         Some(Ok(Err(error))) => End::Failed(chain(&error)),
         Some(Err(_)) | None => End::Failed("the code that asks the model crashed".to_owned()),
     })

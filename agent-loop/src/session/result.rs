@@ -6,9 +6,9 @@ use std::fmt;
 use async_trait::async_trait;
 use mcp_jsonrpc::model::{CallToolResult, ContentBlock};
 use parking_lot::Mutex;
-use tool_policy::READ;
 
 use crate::run::limits::RunLimits;
+use crate::run::messages;
 
 /// How much of the beginning of a stored text is shown, in bytes.
 const HEAD: usize = 2 << 10;
@@ -183,7 +183,7 @@ fn preview(text: &str, id: Option<&str>) -> String {
     let from = text.len().saturating_sub(TAIL).max(head.len());
     let tail = slice(text, from, TAIL + 4);
     let rest = match id {
-        Some(id) => format!("read the rest with {READ}, id {id:?}"),
+        Some(id) => messages::read_rest(id),
         None => "the rest could not be kept".to_owned(),
     };
     let (length, left) = (text.len(), text.len() - head.len() - tail.len());

@@ -173,7 +173,7 @@ pub(crate) fn tool_ended(span: &Span, outcome: &Outcome, content: bool) {
             };
             span.record("error.type", kind);
         }
-        Outcome::Parked(_) | Outcome::Task(_) => {}
+        Outcome::Parked(_) | Outcome::Task(_) | Outcome::Suspended => {}
     }
 }
 

@@ -1,4 +1,4 @@
-//! A model that says what it was told to say.
+//! A model with scripted replies.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -140,6 +140,10 @@ fn reply(parts: Vec<AssistantPart>, reason: StopReason) -> Reply {
 impl Model for ScriptedModel {
     fn adapter(&self) -> &dyn Adapter {
         &*self.adapter
+    }
+
+    fn name(&self) -> &str {
+        "scripted"
     }
 
     async fn start(&self, request: &Request) -> Result<Box<dyn ReplyStream>, ModelError> {

@@ -248,6 +248,10 @@ impl Model for TapedModel {
         self.model.adapter()
     }
 
+    fn name(&self) -> &str {
+        self.model.name()
+    }
+
     async fn start(&self, request: &Request) -> Result<Box<dyn ReplyStream>, ModelError> {
         let encoded = self
             .adapter()

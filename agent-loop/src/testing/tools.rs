@@ -1,4 +1,4 @@
-//! Tools that answer what they were told to answer.
+//! Tools with scripted answers.
 
 use std::collections::VecDeque;
 use std::fmt;

@@ -8,11 +8,12 @@ use std::time::Duration;
 use mcp_client::{Caller, Queued};
 use mcp_jsonrpc::model::Meta;
 use serde::{Deserialize, Serialize};
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 
-use crate::run::messages;
+use crate::event::RunEvent;
 use crate::run::number::CallNumber;
+use crate::run::{Run, messages};
 use crate::session::queue::Queues;
 use crate::toolbox::{FailureKind, Outcome};
 
@@ -44,6 +45,18 @@ impl CallProgress {
 /// A progress report, and the call it is about.
 pub(crate) type Report = (CallNumber, CallProgress);
 
+/// An event of a sub-agent's run.
+#[derive(Debug)]
+pub(crate) struct Delegated {
+    /// The call that the run belongs to.
+    pub(crate) number: CallNumber,
+    pub(crate) event: RunEvent,
+    /// The run, where it is to be stored with its parent.
+    pub(crate) run: Option<Box<Run>>,
+    /// Let go once the event was returned: only then the sub-agent goes on.
+    pub(crate) taken: oneshot::Sender<()>,
+}
+
 /// The surroundings of a call: its time-outs, its caller, and where it reports to.
 #[derive(Clone)]
 pub struct CallContext {
@@ -51,6 +64,7 @@ pub struct CallContext {
     pub(crate) reports: Option<mpsc::Sender<Report>>,
     pub(crate) touched: Arc<Notify>,
     pub(crate) queues: Option<Arc<Queues>>,
+    pub(crate) delegated: Option<mpsc::Sender<Delegated>>,
     pub(crate) caller: Option<Caller>,
     pub(crate) parking: bool,
     pub(crate) meta: Meta,
@@ -66,6 +80,7 @@ impl CallContext {
             reports: None,
             touched: Arc::default(),
             queues: None,
+            delegated: None,
             caller: None,
             parking: false,
             meta: Meta::default(),
@@ -87,6 +102,24 @@ impl CallContext {
     pub fn queued(&self, queued: Option<&Queued>) {
         if let Some(queues) = &self.queues {
             queues.set(self.number, queued.cloned());
+        }
+    }
+
+    /// Passes an event of a sub-agent's run on, and returns once it was taken.
+    pub(crate) async fn delegated(&self, run: &Run, event: RunEvent) {
+        let Some(delegated) = &self.delegated else {
+            return;
+        };
+        let kept = event.is_milestone() || matches!(event, RunEvent::Usage { .. });
+        let (taken, is_taken) = oneshot::channel();
+        let event = Delegated {
+            number: self.number,
+            run: kept.then(|| Box::new(run.clone())),
+            event,
+            taken,
+        };
+        if delegated.send(event).await.is_ok() {
+            let _ = is_taken.await;
         }
     }
 

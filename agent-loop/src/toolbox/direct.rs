@@ -222,6 +222,7 @@ impl DirectTools {
                 client.resume::<CallTool>(parked, answers.clone()).await?
             }
             Start::Await(ticket) => client.task(ticket.clone()).wait().await?,
+            Start::Continue { .. } => return Ok(Outcome::no_run()),
         };
         Ok(Outcome::Result(result))
     }

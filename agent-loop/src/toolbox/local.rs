@@ -7,7 +7,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use mcp_jsonrpc::RawObject;
 use mcp_jsonrpc::model::CallToolResult;
+#[cfg(feature = "schemars")]
+use mcp_jsonrpc::{IntoToolResult, model::Tool, schema_of};
+#[cfg(feature = "schemars")]
+use serde::de::DeserializeOwned;
 use tokio::sync::RwLock;
+#[cfg(feature = "schemars")]
+use tool_policy::Fingerprint;
 use tool_policy::ToolInfo;
 
 use crate::toolbox::context::CallContext;
@@ -19,17 +25,34 @@ type Function = Arc<
 
 /// Tools that are functions of this program.
 ///
-/// They run one after the other, in the model's order, except read-only ones and those that are marked
-/// [`parallel`](ToolInfo::parallel).
+/// Calls run one after the other, in the model's order, except those of read-only tools and of tools
+/// that are marked [`parallel`](ToolInfo::parallel).
 ///
-/// ```
-/// use agent_loop::{LocalTools, ToolInfo};
-///
-/// let schema = serde_json::from_str(r#"{"type":"object","properties":{}}"#)?;
-/// let dice = ToolInfo::new("local", "roll", schema).with_description("Rolls a die.").read_only();
-/// let tools = LocalTools::new("local").with(dice, |_arguments, _context| async { "4" });
-/// # Ok::<(), serde_json::Error>(())
-/// ```
+#[cfg_attr(
+    feature = "schemars",
+    doc = r#"
+```
+use agent_loop::LocalTools;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+#[derive(Deserialize, JsonSchema)]
+struct Weather {
+    /// The city's name.
+    city: String,
+}
+
+let tools = LocalTools::new("local")
+    .tool("weather", "The weather of a city", |it: Weather| async move {
+        match it.city.as_str() {
+            "Paris" => Ok("sunny"),
+            city => Err(format!("there is no weather in {city}")),
+        }
+    })
+    .read_only();
+```
+"#
+)]
 #[derive(Clone)]
 pub struct LocalTools {
     server: String,
@@ -40,7 +63,7 @@ pub struct LocalTools {
 }
 
 impl LocalTools {
-    /// No tools yet; `server` is the name they go by as a whole.
+    /// An empty toolbox; `server` is the server name of its tools.
     pub fn new(server: impl Into<String>) -> Self {
         Self {
             server: server.into(),
@@ -50,7 +73,57 @@ impl LocalTools {
         }
     }
 
-    /// Adds a tool. Its arguments are checked against its schema before it is called.
+    /// Adds a tool whose arguments are a Rust type. The type's schema is the tool's, and its doc
+    /// comments describe the arguments to the model.
+    ///
+    /// The function returns text, [`Json`](mcp_jsonrpc::Json), content blocks, a
+    /// [`Value`](serde_json::Value), or a `Result` of one of these. An error is the result of a tool
+    /// that failed: the model reads its text.
+    #[cfg(feature = "schemars")]
+    #[must_use]
+    pub fn tool<A, F, R>(
+        self,
+        name: impl Into<String>,
+        description: impl Into<String>,
+        function: impl Fn(A) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        A: DeserializeOwned + schemars::JsonSchema + Send + 'static,
+        F: Future<Output = R> + Send + 'static,
+        R: IntoToolResult<ToolError> + 'static,
+    {
+        let mut tool = Tool::new(name, schema_of::<A>());
+        tool.description = Some(description.into());
+        tool.output_schema = R::output_schema();
+        let fingerprint = Fingerprint::of(&tool).to_string();
+        let mut info = ToolInfo::new(&self.server, tool.name, tool.input_schema);
+        info.description = tool.description;
+        let info = info.with_fingerprint(fingerprint);
+        self.with(info, move |arguments, _| {
+            // The future of a call must not borrow the function.
+            let running = arguments.parse::<A>().map(&function);
+            async move {
+                match running {
+                    Ok(running) => running.await.into_tool_result(),
+                    Err(error) => Err(ToolError(format!("invalid arguments: {error}"))),
+                }
+            }
+        })
+    }
+
+    /// Marks the tool that was added last as read-only.
+    #[must_use]
+    pub fn read_only(mut self) -> Self {
+        let mut tools = self.tools.to_vec();
+        if let Some(last) = tools.pop() {
+            tools.push(last.read_only());
+        }
+        self.tools = tools.into();
+        self
+    }
+
+    /// Adds a tool with a schema of its own. Its arguments are checked against the schema before it is
+    /// called.
     #[must_use]
     pub fn with<F, R>(
         mut self,
@@ -124,12 +197,22 @@ impl From<CallToolResult> for Outcome {
     }
 }
 
-/// A function's error is the tool's answer that it failed.
-impl<T: Into<Self>, E: fmt::Display> From<Result<T, E>> for Outcome {
+/// The error of a tool's function, as the model reads it. Anything that can be displayed becomes one.
+#[derive(Debug)]
+pub struct ToolError(String);
+
+impl<E: fmt::Display> From<E> for ToolError {
+    fn from(error: E) -> Self {
+        Self(error.to_string())
+    }
+}
+
+/// A function's error is the result of a tool that failed.
+impl<T: Into<Self>, E: Into<ToolError>> From<Result<T, E>> for Outcome {
     fn from(result: Result<T, E>) -> Self {
-        match result {
+        match result.map_err(Into::into) {
             Ok(answer) => answer.into(),
-            Err(error) => Self::error(error.to_string()),
+            Err(ToolError(error)) => Self::error(error),
         }
     }
 }

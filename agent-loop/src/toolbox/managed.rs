@@ -45,6 +45,11 @@ impl ManagedTools {
         }
     }
 
+    /// The manager.
+    pub fn manager(&self) -> &Manager {
+        &self.manager
+    }
+
     /// A rule for every tool that the servers' configuration calls approved: add them to a
     /// [`Policy`](crate::Policy) if that is to count. Nothing trusts them silently.
     pub fn auto_approved(&self) -> Vec<Rule> {
@@ -130,6 +135,7 @@ impl ManagedTools {
                     .await?
             }
             Start::Await(ticket) => self.manager.wait_for_task(ticket, options).await?,
+            Start::Continue { .. } => return Ok(Outcome::no_run()),
         };
         Ok(Outcome::Result(result))
     }

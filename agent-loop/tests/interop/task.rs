@@ -83,7 +83,9 @@ async fn perform(wire: Wire) {
     let manager = manager(place).await;
     let provider = Provider::start(script(place)).await;
     let toolbox: Arc<dyn Toolbox> = Arc::new(ManagedTools::new(manager.clone()));
-    let agent = Agent::shared(provider.model(wire), "model", toolbox);
+    let agent = Agent::new(provider.model(wire))
+        .with_model_name("model")
+        .tools(toolbox);
     let mut run = Run::default().with_policy(Policy::new(Mode::AutoRead));
     run.ask("Read a and b, and write their sum to c.");
 
@@ -131,7 +133,7 @@ async fn perform(wire: Wire) {
         "three"
     );
     assert!(!fs::exists(format!("{place}/d.txt")).unwrap());
-    // The model was told all of it.
+    // The model got all of it.
     let last = provider.asked().pop().unwrap();
     assert_eq!(last.answers().len(), 7, "{wire}");
     assert_eq!(last.prompt_mode, wire == Wire::Prompt);

@@ -132,7 +132,7 @@ async fn an_answer_goes_as_far_as_it_says() {
         (Answer::Deny, "write", "write", 2),
         (Answer::AlwaysDeny, "write", "write", 1),
     ] {
-        let agent = Agent::new(two_rounds(first, second), "model", box_of_three());
+        let agent = Agent::new(two_rounds(first, second)).tools(box_of_three());
         let mut run = asking("Go");
         let (count, _) = answering(&agent, &mut run, &[answer, answer]).await;
         assert_eq!(count, asked, "{answer:?} {first} {second}");
@@ -143,7 +143,7 @@ async fn an_answer_goes_as_far_as_it_says() {
 #[tokio::test]
 async fn a_lasting_answer_is_told_and_holds_in_the_next_run_until_the_tool_changes() {
     let tools = box_of_three();
-    let agent = Agent::new(two_rounds("write", "write"), "model", tools.clone());
+    let agent = Agent::new(two_rounds("write", "write")).tools(tools.clone());
     let mut run = asking("Go");
     let (_, events) = answering(&agent, &mut run, &[Answer::AlwaysTool]).await;
     let granted = |event: &RunEvent| match event {
@@ -153,12 +153,12 @@ async fn a_lasting_answer_is_told_and_holds_in_the_next_run_until_the_tool_chang
     let grant: Grant = events.iter().find_map(granted).unwrap();
 
     let policy = || Policy::default().with_grant(grant.clone());
-    let agent = Agent::new(two_rounds("write", "write"), "model", tools.clone());
+    let agent = Agent::new(two_rounds("write", "write")).tools(tools.clone());
     let mut run = asking("Go").with_policy(policy());
     assert_eq!(answering(&agent, &mut run, &[]).await.0, 0);
 
     tools.replace([tool("s", "write").with_fingerprint("2")]);
-    let agent = Agent::new(two_rounds("write", "write"), "model", tools);
+    let agent = Agent::new(two_rounds("write", "write")).tools(tools);
     let mut run = asking("Go").with_policy(policy());
     let answers = [Answer::AlwaysTool];
     assert_eq!(answering(&agent, &mut run, &answers).await.0, 1);
@@ -167,7 +167,7 @@ async fn a_lasting_answer_is_told_and_holds_in_the_next_run_until_the_tool_chang
 #[tokio::test]
 async fn a_tool_that_changes_after_its_approval_is_asked_for_again() {
     let tools = box_of_three();
-    let agent = Agent::new(two_rounds("write", "write"), "model", tools.clone());
+    let agent = Agent::new(two_rounds("write", "write")).tools(tools.clone());
     let mut run = asking("Go");
     let mut session = agent.session(&mut run);
     let mut whys = Vec::new();
@@ -196,7 +196,7 @@ async fn edited_arguments_are_checked_used_and_told() {
     let model = ScriptedModel::new()
         .calls([("write", json!({"n": 1}))])
         .says("Done.");
-    let agent = Agent::new(model, "model", tools.clone());
+    let agent = Agent::new(model).tools(tools.clone());
     let mut run = asking("Go");
     let mut session = agent.session(&mut run);
     while let Some(event) = session.next().await {
@@ -216,7 +216,7 @@ async fn edited_arguments_are_checked_used_and_told() {
 
 #[tokio::test]
 async fn a_run_that_waits_for_approval_is_not_cancelled_by_finish() {
-    let agent = Agent::new(two_rounds("write", "write"), "model", box_of_three());
+    let agent = Agent::new(two_rounds("write", "write")).tools(box_of_three());
     let mut run = asking("Go");
     assert_eq!(agent.finish(&mut run).await, None);
     assert_eq!(run.approvals().len(), 1);
@@ -225,7 +225,7 @@ async fn a_run_that_waits_for_approval_is_not_cancelled_by_finish() {
 
 #[tokio::test]
 async fn an_unattended_denial_is_reported_to_the_model() {
-    let agent = Agent::new(two_rounds("write", "write"), "model", box_of_three());
+    let agent = Agent::new(two_rounds("write", "write")).tools(box_of_three());
     let mut run = asking("Go").with_policy(Policy::default().unattended());
     drive(&agent, &mut run).await;
     assert!(results(&run)[0].contains("needs approval"));
@@ -236,7 +236,7 @@ async fn an_unattended_denial_is_reported_to_the_model() {
 #[tokio::test]
 async fn plan_mode_offers_no_tools_and_runs_none() {
     let model = two_rounds("write", "write");
-    let agent = Agent::new(model.clone(), "model", box_of_three());
+    let agent = Agent::new(model.clone()).tools(box_of_three());
     let mut run = asking("Go").with_policy(Policy::new(Mode::Plan));
     drive(&agent, &mut run).await;
     assert_eq!(model.requests()[0].choice, ToolChoice::None);
@@ -247,7 +247,7 @@ async fn plan_mode_offers_no_tools_and_runs_none() {
 #[tokio::test]
 async fn an_approval_survives_the_process_and_is_asked_for_once() {
     let tools = box_of_three();
-    let agent = Agent::new(two_rounds("write", "read"), "model", tools.clone());
+    let agent = Agent::new(two_rounds("write", "read")).tools(tools.clone());
     let mut run = asking("Go");
     drive(&agent, &mut run).await;
     let stored = serde_json::to_string(&run).unwrap();
@@ -277,7 +277,7 @@ async fn an_approval_survives_the_process_and_is_asked_for_once() {
 #[tokio::test]
 async fn an_answer_to_an_earlier_definition_is_refused_and_what_waits_now_is_shown() {
     let tools = box_of_three();
-    let agent = Agent::new(two_rounds("write", "write"), "model", tools.clone());
+    let agent = Agent::new(two_rounds("write", "write")).tools(tools.clone());
     let mut run = asking("Go");
     drive(&agent, &mut run).await;
     let seen = run.approvals().remove(0);
@@ -309,7 +309,7 @@ async fn an_answer_to_an_earlier_definition_is_refused_and_what_waits_now_is_sho
 #[tokio::test]
 async fn a_yes_for_read_only_tools_covers_those_that_were_shown_and_no_later_one() {
     let tools = box_of_three();
-    let agent = Agent::new(two_rounds("read", "list"), "model", tools.clone());
+    let agent = Agent::new(two_rounds("read", "list")).tools(tools.clone());
     let mut run = asking("Go");
     let mut asked = Vec::new();
     let mut session = agent.session(&mut run);
@@ -405,8 +405,9 @@ async fn many_tools_are_searched_without_a_question_and_the_tool_behind_is_asked
         .calls([("tool_call", json!({"name": "write", "arguments": {"n": 1}}))])
         .calls([("tool_call", json!({"name": "write", "arguments": {"n": 2}}))])
         .says("Done.");
-    let agent =
-        Agent::new(model, "model", tools.clone()).with_deferral(Deferral::default().with_tools(2));
+    let agent = Agent::new(model)
+        .tools(tools.clone())
+        .with_deferral(Deferral::default().with_tools(2));
     let mut run = asking("Go").with_policy(Policy::new(Mode::Ask));
     let mut asked = Vec::new();
     let mut session = agent.session(&mut run);
@@ -435,7 +436,7 @@ async fn no_server_can_pass_for_the_loop_itself() {
     let model = ScriptedModel::new()
         .calls([("wipe", json!({"n": 1}))])
         .says("Done.");
-    let agent = Agent::new(model, "model", tools.clone());
+    let agent = Agent::new(model).tools(tools.clone());
     let mut run = asking("Go").with_policy(Policy::new(Mode::Auto));
     let events = drive(&agent, &mut run).await;
     assert!(tools.calls().is_empty());

@@ -17,11 +17,7 @@ use crate::kit::{asking, auto, drive, ends, last_words, results, tool};
 
 #[tokio::test]
 async fn a_cancel_in_the_middle_of_a_reply_keeps_the_words_that_were_shown() {
-    let agent = Agent::new(
-        ScriptedModel::new().hangs("Well, "),
-        "model",
-        ScriptedTools::new(),
-    );
+    let agent = Agent::new(ScriptedModel::new().hangs("Well, ")).tools(ScriptedTools::new());
     let mut run = auto("Go");
     let mut session = agent.session(&mut run);
     let handle = session.handle();
@@ -42,7 +38,7 @@ async fn a_cancel_while_tools_run_settles_every_call() {
         .with_hanging(tool("a", "slow"))
         .with(tool("b", "quick"), [Outcome::text("quick")]);
     let model = ScriptedModel::new().calls([("slow", json!({})), ("quick", json!({}))]);
-    let agent = Agent::new(model.clone(), "model", tools);
+    let agent = Agent::new(model.clone()).tools(tools);
     let mut run = auto("Go");
     let mut session = agent.session(&mut run);
     while let Some(event) = session.next().await {
@@ -66,7 +62,7 @@ async fn a_cancel_while_tools_run_settles_every_call() {
 async fn whoever_answers_a_session_that_is_over_is_told_so() {
     let tools = ScriptedTools::new().with(tool("a", "quick"), [Outcome::text("quick")]);
     let model = ScriptedModel::new().calls([("quick", json!({}))]);
-    let agent = Agent::new(model, "model", tools);
+    let agent = Agent::new(model).tools(tools);
     let mut run = asking("Go");
     let mut session = agent.session(&mut run);
     while let Some(event) = session.next().await {
@@ -100,7 +96,7 @@ async fn a_dropped_session_interrupts_and_the_run_goes_on() {
     let model = ScriptedModel::new()
         .calls([("slow", json!({}))])
         .says("Done.");
-    let agent = Agent::new(model, "model", tools);
+    let agent = Agent::new(model).tools(tools);
     let mut run = auto("Go");
     let mut session = agent.session(&mut run);
     while let Some(event) = session.next().await {
@@ -115,14 +111,14 @@ async fn a_dropped_session_interrupts_and_the_run_goes_on() {
     assert_eq!(last_words(&run), "Done.");
 }
 
-/// kill -9 while a call runs: what was stored before it began says so, and it is not run again.
+/// kill -9 while a call runs: the run was stored before it began, and it is not run again.
 #[tokio::test]
 async fn a_run_stored_before_a_call_began_never_begins_it_again() {
     let tools = ScriptedTools::new().with_answer(tool("a", "pay"), |_| Outcome::text("paid"));
     let model = ScriptedModel::new()
         .calls([("pay", json!({}))])
         .says("Done.");
-    let agent = Agent::new(model, "model", tools.clone());
+    let agent = Agent::new(model).tools(tools.clone());
     let mut run = auto("Go");
     let mut session = agent.session(&mut run);
     let mut stored = String::new();
@@ -151,7 +147,7 @@ async fn a_tool_that_panics_harms_nobody() {
     let model = ScriptedModel::new()
         .calls([("crash", json!({}))])
         .says("Done.");
-    let agent = Agent::new(model, "model", tools);
+    let agent = Agent::new(model).tools(tools);
     let mut run = auto("Go");
     drive(&agent, &mut run).await;
     assert!(results(&run)[0].contains("crashed"));
@@ -161,7 +157,7 @@ async fn a_tool_that_panics_harms_nobody() {
 #[tokio::test]
 async fn a_model_that_fails_ends_the_run_which_can_be_continued() {
     let model = ScriptedModel::new().fails("overloaded").says("Done.");
-    let agent = Agent::new(model, "model", ScriptedTools::new());
+    let agent = Agent::new(model).tools(ScriptedTools::new());
     let mut run = auto("Go");
     drive(&agent, &mut run).await;
     assert!(
@@ -175,7 +171,7 @@ async fn a_model_that_fails_ends_the_run_which_can_be_continued() {
 #[tokio::test]
 async fn a_run_that_was_cancelled_outside_of_a_session_can_be_asked_again() {
     let model = ScriptedModel::new().says("Done.");
-    let agent = Agent::new(model, "model", ScriptedTools::new());
+    let agent = Agent::new(model).tools(ScriptedTools::new());
     let mut run = auto("Go");
     run.cancel("");
     run.ask("Once more.");
@@ -239,7 +235,7 @@ async fn progress_keeps_a_call_alive() {
     let model = ScriptedModel::new()
         .calls([("work", json!({}))])
         .says("Done.");
-    let agent = Agent::new(model, "model", Slow);
+    let agent = Agent::new(model).tools(Slow);
     let mut run = auto("Go");
     let events = drive(&agent, &mut run).await;
     assert_eq!(results(&run), ["worked"]);
@@ -252,7 +248,7 @@ async fn a_parked_call_is_answered_in_another_process() {
     let model = ScriptedModel::new()
         .calls([("ask", json!({}))])
         .says("Done.");
-    let agent = Agent::new(model, "model", Slow);
+    let agent = Agent::new(model).tools(Slow);
     let mut run = auto("Go");
     let events = drive(&agent, &mut run).await;
     assert!(
@@ -277,7 +273,7 @@ async fn a_task_is_taken_up_again_by_its_ticket() {
     let model = ScriptedModel::new()
         .calls([("task", json!({}))])
         .says("Done.");
-    let agent = Agent::new(model, "model", Slow);
+    let agent = Agent::new(model).tools(Slow);
     let mut run = auto("Go");
     let mut session = agent.session(&mut run);
     let mut invoking = 0;

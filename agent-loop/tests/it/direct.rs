@@ -43,7 +43,7 @@ async fn one_bad_server_never_hides_the_others() {
     let model = ScriptedModel::new()
         .calls(["mcp__a__say", "mcp__c__say"].map(|name| (name, json!({}))))
         .says("Done.");
-    let agent = Agent::shared(Arc::new(model), "model", Arc::clone(&tools) as _);
+    let agent = Agent::new(Arc::new(model)).tools(Arc::clone(&tools));
     let mut run = auto("Go");
     drive(&agent, &mut run).await;
     assert_eq!(results(&run), ["from a", "from c"]);
@@ -52,7 +52,7 @@ async fn one_bad_server_never_hides_the_others() {
     let model = ScriptedModel::new()
         .calls([("mcp__a__say", json!({}))])
         .says("Done.");
-    let agent = Agent::shared(Arc::new(model), "model", Arc::clone(&tools) as _);
+    let agent = Agent::new(Arc::new(model)).tools(Arc::clone(&tools));
     let mut run = auto("Go");
     drive(&agent, &mut run).await;
     assert_eq!(ends(&run), [Status::Error], "{:?}", results(&run));

@@ -29,7 +29,7 @@ async fn is_offered_at_once(tools: impl Toolbox + 'static) -> bool {
         .calls([("mcp__kit__grow", json!({}))])
         .calls([("mcp__kit__grown", json!({}))])
         .says("Done.");
-    let agent = Agent::new(model.clone(), "model", tools);
+    let agent = Agent::new(model.clone()).tools(tools);
     let mut run = auto("Go");
     drive(&agent, &mut run).await;
     assert_eq!(ends(&run)[0], Status::Done, "{:?}", results(&run));
@@ -50,7 +50,7 @@ async fn a_server_in_memory_serves_a_manager_and_a_run() {
     let model = ScriptedModel::new()
         .calls([("mcp__kit__grow", json!({}))])
         .says("Done.");
-    let agent = Agent::new(model, "model", ManagedTools::new(manager.clone()));
+    let agent = Agent::new(model).tools(ManagedTools::new(manager.clone()));
     let mut run = auto("Go");
     drive(&agent, &mut run).await;
     assert_eq!(results(&run), ["There is another tool now."]);

@@ -363,7 +363,7 @@ impl Stage {
                 assert!(self.running.len() <= self.script.parallel);
             }
             Step::Wait => {
-                assert!(!self.running.is_empty(), "nobody runs anything");
+                assert!(!self.running.is_empty(), "nothing runs");
                 let call = self.running.remove(self.script.order % self.running.len());
                 let came = &self.script.came[self.events % self.script.came.len()];
                 self.events += 1;

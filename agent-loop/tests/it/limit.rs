@@ -36,7 +36,7 @@ fn stepping() -> ScriptedTools {
 #[tokio::test]
 async fn the_limit_on_calls_settles_the_rest() {
     let calls = (0..4).map(|n| ("step", json!({"n": n})));
-    let agent = Agent::new(ScriptedModel::new().calls(calls), "model", stepping());
+    let agent = Agent::new(ScriptedModel::new().calls(calls)).tools(stepping());
     let mut run = auto("Go").with_limits(RunLimits::default().with_calls(2));
     drive(&agent, &mut run).await;
     assert_eq!(run.reason(), Some(&Reason::Limit(LimitKind::Calls)));
@@ -71,15 +71,16 @@ async fn tokens_and_cost_are_counted_and_limited() {
         let model = ScriptedModel::new()
             .replies(paid(500, 100))
             .replies(paid(500, 100));
-        let agent =
-            Agent::new(model, "model", stepping()).with_prices(Prices::new(3_000_000, 15_000_000));
+        let agent = Agent::new(model)
+            .tools(stepping())
+            .with_prices(Prices::new(3_000_000, 15_000_000));
         let mut run = auto("Go").with_limits(limits);
         let events = drive(&agent, &mut run).await;
         assert_eq!(run.reason(), Some(&Reason::Limit(kind)));
         assert_eq!(ends(&run), [Status::Done, Status::Cancelled]);
         assert_eq!(run.spent().tokens, 1_200);
         assert_eq!(run.spent().cost_micros, 6_000);
-        let told = |event: &&RunEvent| {
+        let cancelled = |event: &&RunEvent| {
             matches!(
                 event,
                 RunEvent::Usage {
@@ -88,7 +89,7 @@ async fn tokens_and_cost_are_counted_and_limited() {
                 }
             )
         };
-        assert_eq!(events.iter().filter(told).count(), 2);
+        assert_eq!(events.iter().filter(cancelled).count(), 2);
     }
 }
 
@@ -105,7 +106,7 @@ fn cached_tokens_are_charged_at_their_own_price() {
 #[tokio::test(start_paused = true)]
 async fn the_limit_on_time_stops_what_runs() {
     let tools = ScriptedTools::new().with_hanging(tool("s", "step"));
-    let agent = Agent::new(steps(1), "model", tools);
+    let agent = Agent::new(steps(1)).tools(tools);
     let mut run = auto("Go").with_limits(RunLimits::default().with_time(Duration::from_secs(10)));
     let begin = tokio::time::Instant::now();
     drive(&agent, &mut run).await;
@@ -116,7 +117,7 @@ async fn the_limit_on_time_stops_what_runs() {
 
 #[tokio::test(start_paused = true)]
 async fn the_time_people_take_does_not_count() {
-    let agent = Agent::new(steps(1).says("Done."), "model", stepping());
+    let agent = Agent::new(steps(1).says("Done.")).tools(stepping());
     let mut run = auto("Go")
         .with_policy(Policy::default())
         .with_limits(RunLimits::default().with_time(Duration::from_secs(10)));
@@ -139,7 +140,7 @@ async fn the_time_people_take_does_not_count() {
 #[tokio::test]
 async fn at_a_limit_the_model_may_sum_up_without_tools() {
     let model = steps(2).says("So far: one step.");
-    let agent = Agent::new(model.clone(), "model", stepping());
+    let agent = Agent::new(model.clone()).tools(stepping());
     let mut run = auto("Go").with_limits(RunLimits::default().with_rounds(2).with_summary());
     drive(&agent, &mut run).await;
     assert_eq!(run.reason(), Some(&Reason::Limit(LimitKind::Rounds)));
@@ -154,7 +155,7 @@ async fn the_same_call_with_the_same_result_earns_a_nudge_and_then_the_end() {
     for _ in 0..9 {
         model = model.calls([("step", json!({}))]);
     }
-    let agent = Agent::new(model, "model", tools.clone());
+    let agent = Agent::new(model).tools(tools.clone());
     let mut run = auto("Go");
     drive(&agent, &mut run).await;
     assert_eq!(run.reason(), Some(&Reason::Loop));
@@ -180,7 +181,7 @@ async fn truncated_calls_are_never_run_nor_are_their_siblings() {
     };
     let tools = stepping();
     let model = ScriptedModel::new().replies(cut()).says("Done.");
-    let agent = Agent::new(model, "model", tools.clone());
+    let agent = Agent::new(model).tools(tools.clone());
     let mut run = auto("Go");
     drive(&agent, &mut run).await;
     assert!(tools.calls().is_empty());
@@ -189,7 +190,7 @@ async fn truncated_calls_are_never_run_nor_are_their_siblings() {
 
     // One more try, not two.
     let model = ScriptedModel::new().replies(cut()).replies(cut());
-    let agent = Agent::new(model, "model", tools.clone());
+    let agent = Agent::new(model).tools(tools.clone());
     let mut run = auto("Go");
     drive(&agent, &mut run).await;
     assert_eq!(run.reason(), Some(&Reason::Truncated));
@@ -200,11 +201,7 @@ async fn truncated_calls_are_never_run_nor_are_their_siblings() {
 async fn unknown_tools_and_bad_arguments_are_explained() {
     let tools = stepping();
     let calls = [("stepp", json!({})), ("step", json!({"n": "one", "m": 2}))];
-    let agent = Agent::new(
-        ScriptedModel::new().calls(calls).says("Done."),
-        "model",
-        tools.clone(),
-    );
+    let agent = Agent::new(ScriptedModel::new().calls(calls).says("Done.")).tools(tools.clone());
     let mut run = auto("Go");
     drive(&agent, &mut run).await;
     assert!(tools.calls().is_empty());
@@ -231,11 +228,7 @@ async fn calls_run_side_by_side_where_that_is_safe() {
             .into_values()
             .fold(JoinedTools::new(), JoinedTools::with);
         let calls = names.iter().map(|name| (name.clone(), json!({})));
-        let agent = Agent::new(
-            ScriptedModel::new().calls(calls).says("Done."),
-            "model",
-            joined,
-        );
+        let agent = Agent::new(ScriptedModel::new().calls(calls).says("Done.")).tools(joined);
         let mut run = auto("Go");
         let begin = tokio::time::Instant::now();
         drive(&agent, &mut run).await;
@@ -294,7 +287,7 @@ async fn calls_of_one_server_run_in_the_models_order() {
     for _ in 0..20 {
         let calls = (0..8).map(|n| ("step", json!({"n": n})));
         let model = ScriptedModel::new().calls(calls).says("Done.");
-        drive(&Agent::new(model, "model", tools.clone()), &mut auto("Go")).await;
+        drive(&Agent::new(model).tools(tools.clone()), &mut auto("Go")).await;
         assert_eq!(
             std::mem::take(&mut *order.lock()),
             (0..8).collect::<Vec<u64>>()
@@ -315,7 +308,7 @@ async fn big_results_are_stored_shown_in_part_and_read_on() {
             json!({"id": "output-1", "offset": 100, "length": 20}),
         )])
         .says("Done.");
-    let agent = Agent::new(model.clone(), "model", tools);
+    let agent = Agent::new(model.clone()).tools(tools);
     let mut run = auto("Go");
     drive(&agent, &mut run).await;
     let results = results(&run);
@@ -332,7 +325,7 @@ async fn big_results_are_stored_shown_in_part_and_read_on() {
     assert!(!offered(0) && offered(1));
 }
 
-/// What a tool answers is kept, typed and whole; nobody pays for it twice.
+/// What a tool answers is kept, typed and whole; it is not paid for twice.
 #[tokio::test]
 async fn content_is_kept_typed_and_structured_content_is_not_paid_twice() {
     let long = json!({"rows": (0..20_000).collect::<Vec<u32>>()});
@@ -344,7 +337,7 @@ async fn content_is_kept_typed_and_structured_content_is_not_paid_twice() {
         tool("s", "step"),
         [Outcome::Result(both), Outcome::Result(bare)],
     );
-    let agent = Agent::new(steps(2).says("Done."), "model", tools);
+    let agent = Agent::new(steps(2).says("Done.")).tools(tools);
     let mut run = auto("Go");
     drive(&agent, &mut run).await;
     for record in run.records() {
@@ -386,7 +379,9 @@ async fn many_tools_are_searched_for_and_called_by_any_provider() {
         ])
         .says("Done.");
     let deferral = Deferral::default().with_always("tool_3");
-    let agent = Agent::new(model.clone(), "model", tools.clone()).with_deferral(deferral);
+    let agent = Agent::new(model.clone())
+        .tools(tools.clone())
+        .with_deferral(deferral);
     let rule = Rule::new(Effect::Deny, "many", "tool_9");
     let mut run = auto("Go").with_policy(Policy::new(Mode::Auto).with_rule(rule));
     drive(&agent, &mut run).await;
@@ -415,11 +410,12 @@ async fn many_tools_are_searched_for_and_called_by_any_provider() {
 #[tokio::test]
 async fn few_tools_are_listed() {
     let model = ScriptedModel::new().says("Hm.");
-    let agent = Agent::new(model.clone(), "model", many(30));
+    let agent = Agent::new(model.clone()).tools(many(30));
     drive(&agent, &mut auto("Go")).await;
     assert_eq!(model.requests()[0].tools.len(), 30);
     let model = ScriptedModel::new().says("Hm.");
-    let agent = Agent::new(model.clone(), "model", many(10))
+    let agent = Agent::new(model.clone())
+        .tools(many(10))
         .with_deferral(Deferral::default().with_context_tokens(2_000));
     drive(&agent, &mut auto("Go")).await;
     assert_eq!(

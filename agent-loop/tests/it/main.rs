@@ -11,6 +11,7 @@
 mod accepted;
 mod approval;
 mod cancel;
+mod compaction;
 mod direct;
 mod in_memory;
 mod kit;
@@ -18,12 +19,15 @@ mod law;
 mod limit;
 mod managed;
 mod memory;
+mod one_call;
 #[path = "../interop/pairing.rs"]
 mod pairing;
 #[path = "../interop/provider.rs"]
 mod provider;
 mod queue;
+mod sub_agent;
 mod tape;
 mod trace;
+mod typed_tools;
 mod whole_runs;
 mod wires;

@@ -65,7 +65,7 @@ async fn a_managers_tools_are_called_with_progress_and_trace() {
             ("mcp__kit__fail", json!({})),
         ])
         .says("Done.");
-    let agent = Agent::new(model.clone(), "model", ManagedTools::new(manager.clone()));
+    let agent = Agent::new(model.clone()).tools(ManagedTools::new(manager.clone()));
     let mut run = auto("Go");
     let events = drive(&agent, &mut run).await;
     assert_eq!(results(&run), ["\"hello\"", "It broke."]);
@@ -91,7 +91,7 @@ async fn a_servers_question_is_parked_stored_and_answered_later() {
     let script = ScriptedModel::new()
         .calls([("mcp__kit__greet", json!({}))])
         .says("Done.");
-    let agent = Agent::new(script.clone(), "model", ManagedTools::new(first.clone()));
+    let agent = Agent::new(script.clone()).tools(ManagedTools::new(first.clone()));
     let mut run = auto("Go");
     let events = drive(&agent, &mut run).await;
     let asked = events.iter().find_map(|event| match event {
@@ -104,7 +104,7 @@ async fn a_servers_question_is_parked_stored_and_answered_later() {
 
     // Days later, in another process.
     let second = manager(&server).await;
-    let agent = Agent::new(script, "model", ManagedTools::new(second.clone()));
+    let agent = Agent::new(script).tools(ManagedTools::new(second.clone()));
     let mut run: Run = serde_json::from_str(&stored).unwrap();
     let mut answers = RawMap::new();
     let answer = json!({"action": "accept", "content": {"name": "Ada"}});

@@ -22,14 +22,14 @@ impl Toolbox for Busy {
 
     async fn call(&self, call: Invocation, context: CallContext) -> Outcome {
         let caller = context.caller().expect("the agent is a conversation's");
-        let told = format!("{caller}");
+        let text = format!("{caller}");
         for reason in [QueueReason::Answer, QueueReason::Conversation] {
             let queued = Queued::new(call.server.clone(), reason, Some("other".to_owned()));
             context.queued(Some(&queued));
             tokio::time::sleep(Duration::from_secs(1800)).await;
         }
         context.queued(None);
-        Outcome::text(told)
+        Outcome::text(text)
     }
 }
 
@@ -40,7 +40,7 @@ async fn a_queued_call_is_reported_with_every_reason() {
     let model = ScriptedModel::new()
         .calls([(name, json!({}))])
         .says("Done.");
-    let agent = Agent::new(model, "model", tools).with_conversation("mine");
+    let agent = Agent::new(model).tools(tools).with_conversation("mine");
     let mut run = auto("Go");
     let events = drive(&agent, &mut run).await;
     let reasons: Vec<_> = events

@@ -17,7 +17,7 @@ async fn a_run_is_recorded_and_played_back_without_model_and_tools() {
     let tools = ScriptedTools::new().with_answer(tool("s", "one"), |call| {
         Outcome::text(format!("for {}", call.arguments))
     });
-    let agent = Agent::new(record.model(model), "model", record.tools(tools));
+    let agent = Agent::new(record.model(model)).tools(record.tools(tools));
     let mut run = auto("Go");
     let events = drive(&agent, &mut run).await;
     drop(agent);
@@ -25,7 +25,7 @@ async fn a_run_is_recorded_and_played_back_without_model_and_tools() {
     let play = || {
         let tape = Tape::play(&file).unwrap();
         let model = tape.model(ScriptedModel::new());
-        Agent::new(model, "model", tape.tools(ScriptedTools::new()))
+        Agent::new(model).tools(tape.tools(ScriptedTools::new()))
     };
     let mut again = auto("Go");
     assert_eq!(drive(&play(), &mut again).await, events);

@@ -1,4 +1,4 @@
-//! Spans by the names of the conventions, and nobody's words in them unless asked for.
+//! Spans by the names of the conventions, and no content in them unless asked for.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -63,7 +63,7 @@ async fn spans(content: bool) -> Vec<(&'static str, Fields)> {
     let model = ScriptedModel::new()
         .calls([("step", json!({"n": 12345}))])
         .says("secret words");
-    let mut agent = Agent::new(model, "some-model", tools).with_name("helper");
+    let mut agent = Agent::new(model).tools(tools).with_name("helper");
     if content {
         agent = agent.with_traced_content();
     }
@@ -78,7 +78,7 @@ async fn spans_have_the_names_of_the_conventions_and_no_content() {
     assert_eq!(names, ["invoke_agent", "chat", "execute_tool", "chat"]);
     let fields = |at: usize, name: &str| spans[at].1.get(name).map(String::as_str);
     assert_eq!(fields(0, "gen_ai.agent.name"), Some("helper"));
-    assert_eq!(fields(1, "otel.name"), Some("chat some-model"));
+    assert_eq!(fields(1, "otel.name"), Some("chat scripted"));
     assert_eq!(fields(1, "gen_ai.provider.name"), Some("openai"));
     assert_eq!(fields(2, "otel.name"), Some("execute_tool step"));
     assert_eq!(fields(2, "error.type"), Some("tool_error"));
@@ -90,7 +90,7 @@ async fn spans_have_the_names_of_the_conventions_and_no_content() {
 #[tokio::test]
 async fn content_is_traced_where_asked_for() {
     let all = format!("{:?}", spans(true).await);
-    for told in ["secret words", "secret answer", "12345"] {
-        assert!(all.contains(told), "{told}: {all}");
+    for text in ["secret words", "secret answer", "12345"] {
+        assert!(all.contains(text), "{text}: {all}");
     }
 }

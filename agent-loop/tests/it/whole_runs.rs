@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::kit::{asking, auto, drive, ends, last_words, results, statuses, tool};
 
 fn scripted(model: ScriptedModel, tools: &ScriptedTools) -> Agent {
-    Agent::new(model, "model", tools.clone())
+    Agent::new(model).tools(tools.clone())
 }
 
 /// Without tools the reply passes through.
@@ -182,7 +182,7 @@ async fn chunks_come_in_order_by_their_names() {
     insta::assert_json_snapshot!(serde_json::to_value(&chunks).unwrap());
 }
 
-/// A call waits for a yes; approved it runs, denied the model is told.
+/// A call waits for a yes; approved it runs, denied the model reads that.
 #[tokio::test]
 async fn a_call_waits_for_confirmation() {
     let tools = ScriptedTools::new().with_answer(tool("s", "write"), |_| Outcome::text("written"));
@@ -285,7 +285,7 @@ async fn toolboxes_join_and_an_existing_name_is_skipped() {
     let model = ScriptedModel::new()
         .calls([("read", json!({})), ("now", json!({}))])
         .says("Done.");
-    let agent = Agent::new(model, "model", joined);
+    let agent = Agent::new(model).tools(joined);
     let mut run = auto("Go");
     let events = drive(&agent, &mut run).await;
     assert_eq!(results(&run), ["file", "no clock"]);

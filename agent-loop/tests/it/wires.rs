@@ -1,7 +1,5 @@
 //! The same conversation over every wire: the same calls, the same history.
 
-use std::sync::Arc;
-
 use agent_loop::testing::ScriptedTools;
 use agent_loop::{Agent, Outcome, Run};
 use provider_adapters::server::ScriptedReply;
@@ -69,7 +67,9 @@ async fn the_same_script_gives_the_same_calls_and_history_on_every_wire() {
     for wire in WIRES {
         let provider = Provider::start(script()).await;
         let tools = tools();
-        let agent = Agent::shared(provider.model(wire), "model", Arc::new(tools.clone()));
+        let agent = Agent::new(provider.model(wire))
+            .with_model_name("model")
+            .tools(tools.clone());
         let mut run = auto("Read two, write one.");
         drive(&agent, &mut run).await;
         let calls: Vec<Value> = tools
@@ -79,8 +79,8 @@ async fn the_same_script_gives_the_same_calls_and_history_on_every_wire() {
             .collect();
         accepted(run.conversation()).unwrap();
         assert_eq!(provider.asked().len(), 4, "{wire}: {:?}", run.reason());
-        let told = provider.asked().last().unwrap().answers().len();
-        assert_eq!(told, 4, "{wire}: every call was answered to the model");
+        let answered = provider.asked().last().unwrap().answers().len();
+        assert_eq!(answered, 4, "{wire}: every call was answered to the model");
         histories.push((wire, json!({"calls": calls, "history": plain(&run)})));
     }
     let (_, first) = &histories[0];

@@ -90,7 +90,7 @@ impl Ours {
 
     fn run(&self, runtime: &Runtime, rounds: usize) -> Run {
         let model = ScriptedModel::improvising(move |request| reply(request, rounds));
-        let agent = Agent::new(model, "model", self.tools.clone());
+        let agent = Agent::new(model).tools(self.tools.clone());
         let mut run = Run::default()
             .with_policy(Policy::new(Mode::Auto))
             .with_limits(RunLimits::default().with_rounds(0));

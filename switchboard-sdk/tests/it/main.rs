@@ -29,7 +29,7 @@ async fn a_shared_model_is_a_model() {
 
     let model: Arc<dyn Model> = Arc::new(ScriptedModel::new().says("Hello."));
     let boxed: Box<dyn Model> = Box::new(Arc::clone(&model));
-    let agent = Agent::new(boxed, "model", LocalTools::new("local"));
+    let agent = Agent::new(boxed).tools(LocalTools::new("local"));
     let mut run = Run::default();
     run.ask("Hi!");
     let reason = agent.finish(&mut run).await;

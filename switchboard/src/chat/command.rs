@@ -18,6 +18,8 @@ pub(crate) enum Command {
     Clear,
     /// Go on after a limit or a cancellation.
     Continue,
+    /// Summarise earlier turns.
+    Compact,
     /// Print the conversation, or write it to a file.
     Export(Option<String>),
     /// Write a result that was shown in part to a file, whole: the last one, or that of a call.
@@ -37,6 +39,7 @@ pub(crate) const HELP: &str = "\
 /approve [MODE]   ask, auto-read, auto or plan: which calls run without a question
 /usage            tokens and cost of this conversation
 /continue         go on after a limit or a cancellation
+/compact          summarise earlier turns, so that requests get shorter
 /clear            begin another conversation
 /export [FILE]    this conversation as markdown
 /save [CALL] FILE a result that was shown in part, whole
@@ -69,6 +72,7 @@ impl Command {
             "usage" => Self::Usage,
             "clear" | "new" => Self::Clear,
             "continue" => Self::Continue,
+            "compact" => Self::Compact,
             "export" => Self::Export(rest),
             "save" => Self::save(rest),
             "quit" | "exit" | "q" => Self::Quit,

@@ -109,12 +109,14 @@ impl Screen {
                 &format!("  queued: {}", untrusted::line(&queued.to_string())),
             ),
             RunEvent::Media(media) => self.media(media),
-            RunEvent::Warning { message } => {
-                let text = format!("! {}", untrusted::text(message));
-                self.line(Style::Dim, &text);
-            }
             RunEvent::Done { reason } => self.done(reason),
-            _ => {}
+            event => {
+                if let Some(notice) = event.notice() {
+                    self.line(Style::Dim, &format!("! {}", untrusted::text(&notice)));
+                }
+                // A conversation that is compacted on request was answered before.
+                self.answered |= matches!(event, RunEvent::Compacted { .. });
+            }
         }
     }
 

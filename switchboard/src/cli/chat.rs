@@ -200,6 +200,10 @@ impl ChatLoop {
                 self.durable.proceed().await?;
                 return self.answer().await;
             }
+            Command::Compact => match self.durable.compact().await? {
+                true => return self.answer().await,
+                false => self.dim("There is nothing to compact."),
+            },
             Command::Help => self.console.out.say(HELP),
             Command::Tools => self.tools(),
             Command::Servers => self.servers(),

@@ -51,8 +51,8 @@ pub(crate) fn table(totals: &[UsageTotal]) -> String {
         return "Nothing was used.".to_owned();
     }
     let mut lines = vec![format!(
-        "{:<32} {:>7} {:>12} {:>12} {:>10}",
-        "model", "rounds", "in", "out", "cost"
+        "{:<32} {:>7} {:>12} {:>7} {:>12} {:>10}",
+        "model", "rounds", "in", "cached", "out", "cost"
     )];
     for total in totals {
         let cost = match total.unpriced_rounds == total.rounds {
@@ -60,12 +60,21 @@ pub(crate) fn table(totals: &[UsageTotal]) -> String {
             false => money(total.cost_micros),
         };
         lines.push(format!(
-            "{:<32} {:>7} {:>12} {:>12} {cost:>10}",
+            "{:<32} {:>7} {:>12} {:>7} {:>12} {cost:>10}",
             untrusted::line(&total.model),
             total.rounds,
             total.input,
+            cached(total),
             total.output
         ));
     }
     lines.join("\n")
+}
+
+/// The share of the requests' tokens that came from the provider's cache.
+fn cached(total: &UsageTotal) -> String {
+    match total.input {
+        0 => "–".to_owned(),
+        input => format!("{} %", total.cache_read.min(input) * 100 / input),
+    }
 }

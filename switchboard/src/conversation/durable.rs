@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use agent_loop::{Agent, Policy, Reason, Run, RunLimits};
+use agent_loop::{Agent, Compaction, Policy, Reason, Run, RunLimits};
 use provider_adapters::Conversation as Words;
 
 use crate::conversation::error::ConversationError;
@@ -257,9 +257,6 @@ impl DurableConversation {
         let mut run = Run::new(words)
             .with_policy(self.run.policy().clone())
             .with_limits(*self.run.limits());
-        if self.run.has_stored_results() {
-            run.stored_result();
-        }
         run.ask(text);
         let now = Timestamp::now();
         let recorder = &mut self.recorder;
@@ -347,6 +344,20 @@ impl DurableConversation {
         recorder.commit(changes).await
     }
 
+    /// Begins to compact the conversation: the next [turn](Self::turn) does it, and answers nothing.
+    /// `false` if there is nothing to remove, or an answer is not over.
+    ///
+    /// # Errors
+    /// If it cannot be read, or an answer is under way in another process.
+    pub async fn compact(&mut self) -> Result<bool, ConversationError> {
+        self.refresh().await?;
+        if !self.has_run() || self.is_open() {
+            return Ok(false);
+        }
+        // Nothing is pinned here.
+        Ok(self.run.compact().unwrap_or(false))
+    }
+
     /// Ends an answer that is not being driven: open calls get an interrupted result. It can be
     /// continued.
     ///
@@ -406,6 +417,11 @@ impl DurableConversation {
     pub fn turn<'t>(&'t mut self, agent: &Agent, model: Model<'_>) -> Turn<'t> {
         model.name.clone_into(&mut self.recorder.model);
         self.recorder.servers = model.servers.to_vec();
+        if self.run.compaction().is_none() {
+            // The windows of models are not known: the provider reports a request that is too long.
+            let run = std::mem::take(&mut self.run);
+            self.run = run.with_compaction(Compaction::when_full());
+        }
         Turn::new(agent.session(&mut self.run), &mut self.recorder)
     }
 }

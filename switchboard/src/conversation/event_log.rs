@@ -76,13 +76,15 @@ impl Recorder {
                 });
                 vec![self.event("toolCall.progress", data)]
             }
-            RunEvent::Warning { message } => {
-                let data = json!({ "messageId": self.answer.id, "message": message });
-                vec![self.event("run.notice", data)]
-            }
             RunEvent::Waiting { .. } => self.waiting_updated(),
             RunEvent::Done { reason } => self.finished(reason, run),
-            _ => Vec::new(),
+            event => {
+                let notice = event.notice().map(|message| {
+                    let data = json!({ "messageId": self.answer.id, "message": message });
+                    self.event("run.notice", data)
+                });
+                notice.into_iter().collect()
+            }
         }
     }
 

@@ -236,7 +236,7 @@ mod tests {
         durable.ask("Go.").await.unwrap();
         let id = durable.conversation().id.clone();
         let model = ScriptedModel::new().calls([("act", json!({}))]);
-        let agent = Agent::new(model, "scripted", Queue);
+        let agent = Agent::new(model).with_model_name("scripted").tools(Queue);
         let mut turn = durable.turn(
             &agent,
             Model {

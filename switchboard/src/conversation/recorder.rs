@@ -155,7 +155,10 @@ impl Recorder {
     pub(super) fn end(&mut self, finish: String, run: &Run) -> Vec<Change> {
         self.run.finish = Some(finish.clone());
         self.answer.finish = Some(finish);
-        self.answer.provider_raw = turns(run);
+        // A compaction after the end does not change what was answered.
+        if self.answer.provider_raw.is_none() {
+            self.answer.provider_raw = turns(run);
+        }
         self.conversation.updated_at = Timestamp::now();
         let mut changes = vec![Change::PutConversation(self.conversation.clone())];
         for question in std::mem::take(&mut self.questions).into_values() {

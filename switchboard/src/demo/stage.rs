@@ -2,7 +2,6 @@
 //! same manager and the same loop that serve real ones.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use agent_loop::{Agent, ManagedTools};
@@ -57,7 +56,7 @@ impl DemoStage {
             Failure::new(Exit::Model, "the demo model cannot be asked").caused_by(error)
         })?;
         let tools = ManagedTools::new(self.manager.clone());
-        Ok(Agent::shared(model, MODEL, Arc::new(tools)))
+        Ok(Agent::new(model).with_model_name(MODEL).tools(tools))
     }
 
     /// Stops both, and returns once no process is left.

@@ -289,7 +289,9 @@ async fn begin(seed: usize, folder: &Path) -> Arc<Stage> {
     store.close().await.unwrap();
     let world = Arc::new(World::default());
     let tools: Arc<dyn Toolbox> = Arc::clone(&world) as Arc<dyn Toolbox>;
-    let agent = Agent::shared(Arc::new(model(seed)), "scripted", tools);
+    let agent = Agent::new(Arc::new(model(seed)))
+        .with_model_name("scripted")
+        .tools(tools);
     let shown = Shown::default();
     Arc::new(Stage {
         path,

@@ -75,7 +75,9 @@ async fn a_conversation_calls_a_server_in_memory_and_is_stored() {
     let model = ScriptedModel::new()
         .calls([("mcp__clock__time", json!({}))])
         .says("It is noon.");
-    let agent = Agent::new(model, "scripted", ManagedTools::new(manager.clone()));
+    let agent = Agent::new(model)
+        .with_model_name("scripted")
+        .tools(ManagedTools::new(manager.clone()));
     let model = Model {
         name: "scripted",
         servers: &[],

@@ -115,7 +115,9 @@ async fn a_lasting_answer_is_stored_with_its_rule() {
         (Answer::AlwaysDeny, RuleDecision::Deny),
     ] {
         let store = store().await;
-        let agent = Agent::new(model(vec![1]), "scripted", tools());
+        let agent = Agent::new(model(vec![1]))
+            .with_model_name("scripted")
+            .tools(tools());
         let mut talk = begin(&store).await;
         let mut turn = talk.turn(&agent, MODEL);
         let numbers = loop {
@@ -154,7 +156,7 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let (store, tools) = (store().await, tools());
-            let agent = Agent::new(model(rounds.clone()), "scripted", tools.clone());
+            let agent = Agent::new(model(rounds.clone())).with_model_name("scripted").tools(tools.clone());
             let (mut answers, mut crashes) = (answers.into_iter(), crashes.into_iter());
             let mut talk = begin(&store).await;
             let id = talk.conversation().id.clone();
@@ -185,7 +187,9 @@ proptest! {
 #[tokio::test]
 async fn of_two_who_answer_the_same_question_one_is_told_to_load_again() {
     let (store, tools) = (store().await, tools());
-    let agent = Agent::new(model(vec![1]), "scripted", tools.clone());
+    let agent = Agent::new(model(vec![1]))
+        .with_model_name("scripted")
+        .tools(tools.clone());
     let mut first = begin(&store).await;
     let id = first.conversation().id.clone();
     let mut turn = first.turn(&agent, MODEL);
@@ -219,7 +223,9 @@ async fn who_approved_a_call_is_stored() {
         (Mode::Auto, Answer::Once, Some("policy")),
     ] {
         let store = store().await;
-        let agent = Agent::new(model(vec![1]), "scripted", tools());
+        let agent = Agent::new(model(vec![1]))
+            .with_model_name("scripted")
+            .tools(tools());
         let mut talk = begin(&store).await;
         talk.govern(Policy::new(mode), RunLimits::default());
         let (mut answers, mut never) = (std::iter::repeat(answer), std::iter::repeat(false));
@@ -259,7 +265,9 @@ async fn what_is_said_is_stored_before_the_model_is_asked() {
 #[tokio::test]
 async fn a_fork_goes_on_by_itself_with_all_that_was_said() {
     let (store, tools) = (store().await, tools());
-    let agent = Agent::new(model(vec![2]), "scripted", tools.clone());
+    let agent = Agent::new(model(vec![2]))
+        .with_model_name("scripted")
+        .tools(tools.clone());
     let mut talk = begin(&store).await;
     let (mut yes, mut never) = (std::iter::repeat(Answer::Once), std::iter::repeat(false));
     assert!(
@@ -313,7 +321,9 @@ async fn written_for(pieces: usize) -> usize {
     let part = || AssistantPart::text("x".repeat(5000));
     reply.parts.extend((0..pieces).map(|_| part()));
     reply.stop = Some(Stop::new(StopReason::End, "scripted"));
-    let agent = Agent::new(ScriptedModel::new().replies(reply), "scripted", tools());
+    let agent = Agent::new(ScriptedModel::new().replies(reply))
+        .with_model_name("scripted")
+        .tools(tools());
     let mut turn = talk.turn(&agent, MODEL);
     let before = store.written();
     let mut told = 0;
@@ -341,7 +351,9 @@ async fn whoever_takes_up_a_run_asks_whatever_it_waits_for() {
     let shared: Arc<dyn Store> = Arc::clone(&store) as Arc<dyn Store>;
     let mut talk = begin(&shared).await;
     let id = talk.conversation().id.clone();
-    let agent = Agent::new(model(vec![3]), "scripted", tools());
+    let agent = Agent::new(model(vec![3]))
+        .with_model_name("scripted")
+        .tools(tools());
     let mut turn = talk.turn(&agent, MODEL);
     while !matches!(turn.next().await.unwrap(), Some(RunEvent::Approval(_))) {}
     assert_eq!(store.open_questions(&id).await.unwrap().len(), 1);
@@ -371,7 +383,9 @@ async fn waiting_for_an_event_may_be_given_up_and_goes_on_where_it_was() {
     let mut talk = DurableConversation::load(shared, &UserId::local(), &id)
         .await
         .unwrap();
-    let agent = Agent::new(model(vec![1]), "scripted", tools());
+    let agent = Agent::new(model(vec![1]))
+        .with_model_name("scripted")
+        .tools(tools());
     let mut turn = talk.turn(&agent, MODEL);
     let mut written = BTreeSet::new();
     for _ in 0..50 {

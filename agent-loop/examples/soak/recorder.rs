@@ -13,7 +13,7 @@ use crate::role::{ROLES, Role};
 
 /// The driver's book: a line for everything that happens to a call. It is on disk, so that the
 /// books do not count as memory that grows.
-pub(crate) struct Ledger {
+pub(crate) struct Recorder {
     folder: PathBuf,
     book: Mutex<BufWriter<File>>,
 }
@@ -33,7 +33,7 @@ pub(crate) enum Ending {
     Refused,
     /// It waits for the user, or became a task: it goes on.
     Paused,
-    /// Nobody wanted it any more.
+    /// It was cancelled.
     Dropped,
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn id_of(arguments: &str) -> Option<u64> {
     arguments.get("id").or(inner)?.as_u64()
 }
 
-impl Ledger {
+impl Recorder {
     pub(crate) fn open(folder: &Path) -> io::Result<Self> {
         let book = File::create(folder.join("driver.book"))?;
         Ok(Self {

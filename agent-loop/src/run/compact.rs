@@ -1,0 +1,205 @@
+//! Compaction as a step of a run.
+
+use std::collections::BTreeSet;
+
+use provider_adapters::Usage;
+use tool_schema::estimate_tokens;
+
+use crate::compaction::plan::{Context, Plan, Uncompactable};
+use crate::compaction::{Compaction, ToSummarise, apply, size};
+use crate::event::RunEvent;
+use crate::run::Run;
+use crate::run::state::{Measured, Phase};
+use crate::run::step::Reason;
+
+impl Run {
+    /// Compacts the conversation when it grows too long. Runs do not by default.
+    #[must_use]
+    pub fn with_compaction(mut self, compaction: Compaction) -> Self {
+        self.state.compaction = Some(compaction);
+        self
+    }
+
+    /// When and how the conversation is compacted.
+    pub fn compaction(&self) -> Option<&Compaction> {
+        self.state.compaction.as_ref()
+    }
+
+    /// Keeps a turn, by its position in the [conversation](Self::conversation), out of compactions.
+    /// Compactions move positions; [`pinned`](Self::pinned) has them as they are.
+    pub fn pin(&mut self, turn: usize) {
+        if turn < self.state.conversation.turns().len() {
+            self.state.pinned.insert(turn);
+        }
+    }
+
+    /// Lets compactions have a turn again.
+    pub fn unpin(&mut self, turn: usize) {
+        self.state.pinned.remove(&turn);
+    }
+
+    /// The positions of the pinned turns.
+    pub fn pinned(&self) -> &BTreeSet<usize> {
+        &self.state.pinned
+    }
+
+    /// About how many tokens the next request to the model has: the provider's last count, and an
+    /// estimate of what was added since.
+    pub fn context_tokens(&self) -> u64 {
+        let turns = self.state.conversation.turns();
+        match self.state.measured {
+            Some(measured) => {
+                let added = turns.get(measured.turns..).unwrap_or_default();
+                measured.tokens + size::of_all(added)
+            }
+            None => self.context().tokens(),
+        }
+    }
+
+    /// Compacts the conversation now, between two steps; the next step may be to summarise. Without
+    /// settings of its own the run compacts as [`Compaction::when_full`] does. Returns whether there is
+    /// anything to remove.
+    ///
+    /// # Errors
+    /// A message if pinned turns have more tokens than are to be left.
+    pub fn compact(&mut self) -> Result<bool, String> {
+        if matches!(self.state.phase, Phase::Acting(_)) {
+            return Ok(false);
+        }
+        let settings = self.state.compaction.unwrap_or_else(Compaction::when_full);
+        self.plan_compaction(&settings)
+            .map_err(|error| error.to_string())
+    }
+
+    fn context(&self) -> Context<'_> {
+        let turns = self.state.conversation.turns();
+        let system = self.state.conversation.system().unwrap_or_default();
+        let overhead = match self.state.measured {
+            Some(measured) => {
+                let counted = turns.get(..measured.turns).unwrap_or(turns);
+                measured.tokens.saturating_sub(size::of_all(counted))
+            }
+            None => estimate_tokens(system) as u64,
+        };
+        Context {
+            turns,
+            pinned: &self.state.pinned,
+            overhead,
+        }
+    }
+
+    /// Notes the provider's count of a request's tokens.
+    pub(crate) fn measure(&mut self, usage: &Usage) {
+        if let Some(tokens) = usage.input {
+            let turns = self.state.conversation.turns().len();
+            self.state.measured = Some(Measured { tokens, turns });
+        }
+    }
+
+    /// Compacts, or begins to, if the conversation is too long. Returns whether it did, or failed to.
+    pub(super) fn compact_if_due(&mut self) -> bool {
+        let Some(settings) = self.state.compaction else {
+            return false;
+        };
+        let turns = self.state.conversation.turns().len();
+        // What is left after a compaction is not compacted again before something is added.
+        if turns == self.state.compacted_turns || !settings.is_due(self.context_tokens()) {
+            return false;
+        }
+        match self.plan_compaction(&settings) {
+            Ok(planned) => planned,
+            Err(error) => {
+                self.end(Reason::Failed {
+                    message: error.to_string(),
+                });
+                true
+            }
+        }
+    }
+
+    /// Plans a compaction, and carries it out unless it needs a summary. Returns whether there is
+    /// anything to remove.
+    fn plan_compaction(&mut self, settings: &Compaction) -> Result<bool, Uncompactable> {
+        let context = self.context();
+        let target = settings.target_of(context.tokens());
+        let Some(plan) = context.plan(settings, target)? else {
+            return Ok(false);
+        };
+        if settings.summarises() && !plan.cut.is_empty() {
+            let tokens = plan.before;
+            self.state.compacting = Some(plan);
+            self.events.push(RunEvent::Compacting { tokens });
+        } else {
+            self.carry_out(&plan, None);
+        }
+        Ok(true)
+    }
+
+    fn carry_out(&mut self, plan: &Plan, summary: Option<&str>) {
+        let overhead = self.context().overhead;
+        let (conversation, pinned) =
+            apply::apply(&self.state.conversation, &self.state.pinned, plan, summary);
+        self.replace(conversation, pinned);
+        self.state.measured = Some(Measured {
+            tokens: overhead,
+            turns: 0,
+        });
+        self.state.compacted_turns = self.state.conversation.turns().len();
+        self.events.push(RunEvent::Compacted {
+            turns: plan.cut.len(),
+            results: plan.shrink.len(),
+            before: plan.before,
+            after: self.context_tokens(),
+        });
+    }
+
+    /// What a compaction under way needs summarised.
+    pub(super) fn to_summarise(&self) -> Option<Box<ToSummarise>> {
+        let plan = self.state.compacting.as_ref()?;
+        let turns = self.state.conversation.turns().iter().enumerate();
+        let cut = turns.filter(|(at, _)| plan.cut.contains(at));
+        Some(Box::new(ToSummarise {
+            turns: cut.map(|(_, turn)| turn.clone()).collect(),
+            max_tokens: plan.summary,
+        }))
+    }
+
+    /// Feeds the summary that a [`Step::Compact`](crate::Step::Compact) asked for, and what it cost if
+    /// that is known.
+    pub fn summarised(&mut self, summary: &str, usage: Usage, cost_micros: Option<u64>) {
+        let Some(plan) = self.state.compacting.take() else {
+            return;
+        };
+        self.charge(usage, cost_micros);
+        if summary.trim().is_empty() {
+            return self.not_summarised("the summary is empty");
+        }
+        self.carry_out(&plan, Some(summary));
+    }
+
+    /// Feeds that there is no summary. The conversation stays as it is.
+    pub fn not_summarised(&mut self, why: &str) {
+        self.state.compacting = None;
+        let message = format!("the conversation cannot be summarised: {why}");
+        match self.state.phase {
+            Phase::Done(_) => self.events.push(RunEvent::Warning { message }),
+            _ => self.end(Reason::Failed { message }),
+        }
+    }
+
+    /// Feeds that the provider refused the request because it does not fit the model's context window.
+    /// The conversation is compacted and the model asked again, once; otherwise the run is over.
+    pub fn context_full(&mut self) {
+        if !matches!(self.state.phase, Phase::Model) {
+            return;
+        }
+        let settings = self.state.compaction.filter(|_| !self.state.full);
+        match settings.map(|settings| self.plan_compaction(&settings)) {
+            Some(Ok(true)) => self.state.full = true,
+            Some(Err(error)) => self.end(Reason::Failed {
+                message: error.to_string(),
+            }),
+            _ => self.end(Reason::ContextFull),
+        }
+    }
+}

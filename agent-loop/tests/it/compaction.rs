@@ -1,0 +1,333 @@
+//! Conversations that outgrow the model's context.
+
+use agent_loop::testing::{ScriptedModel, ScriptedTools};
+use agent_loop::{
+    Agent, Compaction, Mode, Outcome, Policy, Reason, Run, RunEvent, Step, Strategy as Way,
+};
+use proptest::prelude::*;
+use provider_adapters::{
+    AssistantPart, AssistantTurn, Conversation, ErrorKind, ProviderError, Reply, Stop, StopReason,
+    ToolResult, Turn, Usage,
+};
+use serde_json::json;
+
+use crate::accepted::accepted;
+use crate::kit::{auto, drive, offer, results, tool};
+
+/// A turn of a random history.
+#[derive(Clone, Debug)]
+enum Kind {
+    User(usize),
+    Said(usize),
+    Called(Vec<usize>),
+    /// With a signature of its provider's.
+    Signed(usize),
+    System,
+}
+
+fn kind() -> impl Strategy<Value = Kind> {
+    prop_oneof![
+        3 => (0_usize..300).prop_map(Kind::User),
+        2 => (0_usize..300).prop_map(Kind::Said),
+        4 => prop::collection::vec(0_usize..600, 1..4).prop_map(Kind::Called),
+        2 => (0_usize..300).prop_map(Kind::Signed),
+        1 => Just(Kind::System),
+    ]
+}
+
+fn words(count: usize) -> String {
+    "word ".repeat(count)
+}
+
+fn history(kinds: &[Kind]) -> Conversation {
+    let mut conversation = Conversation::new();
+    for (at, kind) in kinds.iter().enumerate() {
+        match kind {
+            Kind::User(count) => conversation.ask(words(*count + 1)),
+            Kind::Said(count) => conversation.push(AssistantTurn::from_text(words(*count + 1))),
+            Kind::Called(sizes) => {
+                let id = |n: usize| format!("call_{at}_{n}");
+                let call = |(n, _): (usize, &usize)| json!({"type": "tool_call", "id": id(n), "name": "read", "arguments": {}});
+                let result = |(n, size): (usize, &usize)| ToolResult::text(id(n), words(*size));
+                let calls: Vec<_> = sizes.iter().enumerate().map(call).collect();
+                let results: Vec<_> = sizes.iter().enumerate().map(result).collect();
+                let turn = json!({"parts": calls, "results": results});
+                conversation.push(serde_json::from_value::<AssistantTurn>(turn).unwrap());
+            }
+            Kind::Signed(size) => {
+                let id = format!("call_{at}_0");
+                let turn = json!({
+                    "parts": [
+                        {"type": "reasoning", "text": "Hm."},
+                        {"type": "tool_call", "id": id, "name": "read", "arguments": {}},
+                    ],
+                    "results": [ToolResult::text(id.as_str(), words(*size))],
+                    "native": {"wire": "anthropic", "items": [
+                        {"type": "thinking", "thinking": "Hm.", "signature": format!("sig-{at}")},
+                        {"type": "tool_use", "id": id, "name": "read", "input": {}},
+                    ]},
+                });
+                conversation.push(serde_json::from_value::<AssistantTurn>(turn).unwrap());
+            }
+            Kind::System => conversation.push(provider_adapters::SystemTurn::new("Mind the gap.")),
+        }
+    }
+    conversation
+}
+
+/// About how many tokens these turns have.
+fn tokens(turns: impl IntoIterator<Item = Turn>) -> u64 {
+    let mut conversation = Conversation::new();
+    turns.into_iter().for_each(|turn| conversation.push(turn));
+    Run::new(conversation).context_tokens()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn what_a_compaction_leaves_is_accepted_small_enough_and_has_what_was_pinned(
+        kinds in prop::collection::vec(kind(), 1..24),
+        pins in prop::collection::btree_set(0_usize..24, 0..4),
+        at in 200_u64..4_000,
+        keep in 0_usize..8,
+        drops in any::<bool>(),
+        summary in 1_usize..4_000,
+    ) {
+        let mut conversation = history(&kinds);
+        conversation.ask("And now?");
+        let way = if drops { Way::DropResults } else { Way::Summarise };
+        let settings = Compaction::at(at).keep_turns(keep).strategy(way);
+        let mut run = Run::new(conversation.clone()).with_compaction(settings);
+        pins.iter().for_each(|turn| run.pin(*turn));
+        let before = run.context_tokens();
+        let turns = conversation.turns();
+        let pinned: Vec<Turn> = run.pinned().iter().map(|at| turns[*at].clone()).collect();
+        let offer = offer(&[tool("files", "read")]);
+
+        let step = run.next(&offer);
+        // Killed now, it goes on in the same way.
+        let stored = serde_json::to_string(&run).unwrap();
+        let mut restored: Run = serde_json::from_str(&stored).unwrap();
+        prop_assert_eq!(restored.next(&offer), step.clone());
+        if let Step::Compact(turns) = &step {
+            prop_assert!(!turns.turns.is_empty());
+            let text = words(summary);
+            run.summarised(&text, Usage::default(), None);
+            restored.summarised(&text, Usage::default(), None);
+            let asks = matches!(run.next(&offer), Step::CallModel { .. });
+            prop_assert!(asks);
+            restored.next(&offer);
+        }
+        run.take_events();
+        restored.take_events();
+        prop_assert_eq!(&run, &restored);
+
+        let target = at / 2;
+        let reserve = (target / 8).clamp(40, 2_000);
+        if let Some(Reason::Failed { message }) = run.reason() {
+            prop_assert!(tokens(pinned) + 40 > target, "{}", message);
+            for at in run.pinned() {
+                prop_assert!(message.contains(&(at + 1).to_string()), "{}", message);
+            }
+            prop_assert_eq!(run.conversation(), &conversation);
+            return Ok(());
+        }
+        if before < at {
+            prop_assert_eq!(run.conversation(), &conversation);
+            return Ok(());
+        }
+        accepted(run.conversation()).map_err(TestCaseError::fail)?;
+        let left = run.conversation().turns();
+        let still: Vec<Turn> = run.pinned().iter().map(|at| left[*at].clone()).collect();
+        prop_assert_eq!(&still, &pinned);
+        let last = turns.last().unwrap().clone();
+        prop_assert_eq!(left.last(), Some(&last));
+        let fixed = tokens(pinned.into_iter().chain([last])) + reserve;
+        let after = run.context_tokens();
+        prop_assert!(after <= target.max(fixed) || after == before, "{after} of {target}");
+        // What is left of a signed turn still has its signature.
+        for turn in left {
+            if let Turn::Assistant(turn) = turn
+                && turn.parts().iter().any(|part| matches!(part, AssistantPart::Reasoning { .. }))
+            {
+                prop_assert!(turn.native().is_some());
+            }
+        }
+    }
+}
+
+fn reader(size: usize) -> ScriptedTools {
+    ScriptedTools::new().with_answer(tool("files", "read").read_only(), move |call| {
+        Outcome::text(format!("{} {}", call.arguments, words(size)))
+    })
+}
+
+/// A model that reads `rounds` times and then is done.
+fn reads(rounds: usize) -> ScriptedModel {
+    let model = (0..rounds).fold(ScriptedModel::new(), |model, n| {
+        model.calls([("read", json!({"n": n}))])
+    });
+    model.says("Done.")
+}
+
+#[tokio::test]
+async fn a_long_run_drops_old_results_and_still_records_them() {
+    let settings = Compaction::at(3_000)
+        .keep_turns(2)
+        .strategy(Way::DropResults);
+    let model = reads(8);
+    let agent = Agent::new(model.clone()).tools(reader(800));
+    let mut run = auto("Read it all.").with_compaction(settings);
+    let events = drive(&agent, &mut run).await;
+    assert_eq!(run.reason(), Some(&Reason::Finished));
+    let compacted = events
+        .iter()
+        .filter(|it| matches!(it, RunEvent::Compacted { .. }));
+    assert!(compacted.count() >= 2, "{events:?}");
+    let seen = provider_adapters::flatten(&match &model.requests()[8].conversation.turns()[1] {
+        Turn::Assistant(turn) => turn.results()[0].content.clone(),
+        turn => panic!("{turn:?}"),
+    });
+    assert!(seen.contains("Dropped to save space"), "{seen}");
+    let results = results(&run);
+    assert_eq!(results.len(), 8);
+    assert!(results.iter().all(|result| result.len() > 3_000));
+}
+
+#[tokio::test]
+async fn the_model_summarises_what_is_cut_and_goes_on_with_the_summary() {
+    let settings = Compaction::at(3_000).keep_turns(1);
+    let model = ScriptedModel::improvising(|request| {
+        let turns = request.conversation.turns();
+        let asked = serde_json::to_string(&turns[0]).unwrap();
+        let mut reply = Reply::default();
+        reply.stop = Some(Stop::new(StopReason::End, "x"));
+        if asked.contains("Summarise the conversation") {
+            reply
+                .parts
+                .push(AssistantPart::text("They read on and on."));
+            reply.usage = Usage::default();
+            reply.usage.input = Some(100);
+        } else if asked.contains("They read on and on.") {
+            reply.parts.push(AssistantPart::text("Done."));
+        } else {
+            let call = provider_adapters::Arguments::read(format!(r#"{{"n":{}}}"#, turns.len()));
+            let call = provider_adapters::ToolCall::new(format!("c{}", turns.len()), "read", call);
+            reply.parts.push(call.into());
+        }
+        reply
+    });
+    let agent = Agent::new(model).tools(reader(1_500));
+    let mut run = auto("Read it all.").with_compaction(settings);
+    let events = drive(&agent, &mut run).await;
+    assert_eq!(run.reason(), Some(&Reason::Finished), "{events:?}");
+    assert_eq!(run.text(), "Done.");
+    let at = |is: fn(&RunEvent) -> bool| events.iter().position(is).unwrap();
+    let began = at(|event| matches!(event, RunEvent::Compacting { .. }));
+    let ended = at(|event| matches!(event, RunEvent::Compacted { turns: 1.., .. }));
+    assert!(began < ended);
+    assert_eq!(run.spent().tokens, 100, "the summary is paid for");
+}
+
+#[tokio::test]
+async fn a_function_may_summarise_instead_of_the_model() {
+    let model = reads(4);
+    let agent = Agent::new(model.clone())
+        .tools(reader(1_500))
+        .on_compaction(async |turns| Ok::<_, String>(format!("{} turns", turns.turns.len())));
+    let mut run = auto("Read it all.").with_compaction(Compaction::at(3_000).keep_turns(1));
+    drive(&agent, &mut run).await;
+    assert_eq!(run.reason(), Some(&Reason::Finished));
+    let last = serde_json::to_string(&model.requests().last().unwrap().conversation.turns()[0]);
+    let last = last.unwrap();
+    assert!(
+        last.contains("[Summary of the conversation so far]"),
+        "{last}"
+    );
+    assert!(last.contains(" turns"), "{last}");
+}
+
+fn too_long() -> Reply {
+    let mut reply = Reply::default();
+    reply.error = Some(ProviderError::new(
+        ErrorKind::ContextWindow,
+        "prompt is too long",
+    ));
+    reply
+}
+
+#[tokio::test]
+async fn a_full_context_is_compacted_once_and_the_model_asked_again() {
+    let settings = Compaction::when_full()
+        .keep_turns(1)
+        .strategy(Way::DropResults);
+    let calls = |model: ScriptedModel| model.calls([("read", json!({"n": 1}))]);
+    let model = calls(ScriptedModel::new())
+        .replies(too_long())
+        .says("Done.");
+    let mut run = auto("Go").with_compaction(settings);
+    drive(&Agent::new(model).tools(reader(900)), &mut run).await;
+    assert_eq!(run.reason(), Some(&Reason::Finished));
+
+    let model = calls(ScriptedModel::new())
+        .replies(too_long())
+        .replies(too_long());
+    let mut run = auto("Go").with_compaction(settings);
+    drive(&Agent::new(model).tools(reader(900)), &mut run).await;
+    assert_eq!(run.reason(), Some(&Reason::ContextFull));
+
+    let model = calls(ScriptedModel::new()).replies(too_long());
+    let mut run = auto("Go");
+    drive(&Agent::new(model).tools(reader(900)), &mut run).await;
+    assert_eq!(run.reason(), Some(&Reason::ContextFull));
+}
+
+#[tokio::test]
+async fn a_run_that_is_over_is_compacted_on_request_and_stays_over() {
+    let model = reads(4).says("A summary.");
+    let agent = Agent::new(model).tools(reader(500));
+    let mut run = auto("Read it all.").with_compaction(Compaction::when_full().keep_turns(1));
+    drive(&agent, &mut run).await;
+    let before = run.context_tokens();
+    assert_eq!(run.compact(), Ok(true));
+    let events = drive(&agent, &mut run).await;
+    assert!(
+        matches!(
+            events.as_slice(),
+            [
+                RunEvent::Compacting { .. },
+                RunEvent::Usage { .. },
+                RunEvent::Compacted { .. },
+                RunEvent::Done {
+                    reason: Reason::Finished
+                },
+            ]
+        ),
+        "{events:?}"
+    );
+    assert!(run.context_tokens() < before / 2);
+    assert_eq!(run.records().len(), 4);
+    assert_eq!(run.compact(), Ok(false), "there is nothing left to remove");
+}
+
+#[tokio::test]
+async fn a_summary_that_fails_ends_the_run_which_can_be_continued() {
+    let settings = Compaction::at(1_000).keep_turns(0);
+    let model = ScriptedModel::new()
+        .calls([("read", json!({"n": 0}))])
+        .fails("no summary today")
+        .says("A summary.")
+        .says("Done.");
+    let agent = Agent::new(model).tools(reader(1_500));
+    let mut run = Run::default()
+        .with_policy(Policy::new(Mode::Auto))
+        .with_compaction(settings);
+    run.ask("Read.");
+    drive(&agent, &mut run).await;
+    let reason = run.reason().unwrap().to_string();
+    assert!(reason.contains("no summary today"), "{reason}");
+    run.proceed();
+    drive(&agent, &mut run).await;
+    assert_eq!(run.text(), "Done.");
+}
