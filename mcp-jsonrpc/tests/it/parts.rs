@@ -83,7 +83,7 @@ fn the_crate_is_pure_data() {
         .collect();
     assert_eq!(
         dependencies,
-        BTreeSet::from(["memchr", "serde", "serde_json"])
+        BTreeSet::from(["memchr", "schemars", "serde", "serde_json"])
     );
 }
 
