@@ -8,7 +8,8 @@ use agent_loop::{Agent, Answer, Approval, Mode, Outcome, Policy, RunEvent, RunLi
 use futures_util::FutureExt as _;
 use proptest::prelude::*;
 use provider_adapters::{
-    Arguments, AssistantPart, Reply, Request, Stop, StopReason, ToolCall, Turn as Said,
+    Arguments, AssistantPart, ErrorKind, ProviderError, Reply, Request, Stop, StopReason, ToolCall,
+    Turn as Said,
 };
 use switchboard::conversation::{ConversationError, DurableConversation, Model, fork};
 use switchboard::store::{
@@ -394,4 +395,70 @@ async fn waiting_for_an_event_may_be_given_up_and_goes_on_where_it_was() {
         written.insert(store.written());
     }
     assert_eq!(written.len(), 1, "the lease is acquired once: {written:?}");
+}
+
+/// A model that reads something long and then answers as the replies say.
+fn reading(replies: impl FnOnce(ScriptedModel) -> ScriptedModel) -> Agent {
+    let schema = serde_json::from_str(r#"{"type":"object"}"#).unwrap();
+    let read = ToolInfo::new("files", "read", schema).read_only();
+    let tools = ScriptedTools::new().with_answer(read, |_| Outcome::text("word ".repeat(3_000)));
+    let model = ScriptedModel::new().calls([("read", serde_json::json!({}))]);
+    Agent::new(replies(model)).tools(tools)
+}
+
+#[tokio::test]
+async fn a_conversation_that_is_too_long_is_compacted_with_a_notice() {
+    let store = store().await;
+    let id = begin(&store).await.conversation().id.clone();
+    let user = UserId::local();
+    let mut talk = DurableConversation::load_watched(Arc::clone(&store), &user, &id)
+        .await
+        .unwrap();
+    talk.govern(Policy::new(Mode::Auto), RunLimits::default());
+    let mut too_long = Reply::default();
+    let error = ProviderError::new(ErrorKind::ContextWindow, "prompt is too long");
+    too_long.error = Some(error);
+    let agent = reading(|model| model.replies(too_long).says("Done."));
+    let (mut yes, mut never) = (std::iter::repeat(Answer::Once), std::iter::repeat(false));
+    let over = drive(&mut talk, &agent, &mut yes, &mut never).await;
+    assert!(over.unwrap());
+    assert_eq!(talk.run().text(), "Done.");
+    let events = store.events(&user, Some(&id), 0, 99).await.unwrap();
+    let notices = events.iter().filter(|event| event.kind == "run.notice");
+    let notices: Vec<String> = notices.map(|event| event.data.to_string()).collect();
+    assert_eq!(notices.len(), 1, "{notices:?}");
+    assert!(
+        notices[0].contains("was compacted from about"),
+        "{notices:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_conversation_is_compacted_on_request_and_its_answers_stay() {
+    let store = store().await;
+    let mut talk = begin(&store).await;
+    talk.govern(Policy::new(Mode::Auto), RunLimits::default());
+    let agent = reading(|model| model.says("Done.").says("Still here."));
+    let (mut yes, mut never) = (std::iter::repeat(Answer::Once), std::iter::repeat(false));
+    assert!(!talk.compact().await.unwrap(), "the answer is not over");
+    let over = drive(&mut talk, &agent, &mut yes, &mut never).await;
+    assert!(over.unwrap());
+    let before = talk.run().context_tokens();
+    let id = talk.conversation().id.clone();
+    let stored = store.messages(&id, Span::Last(9)).await.unwrap();
+    assert!(talk.compact().await.unwrap());
+    let over = drive(&mut talk, &agent, &mut yes, &mut never).await;
+    assert!(over.unwrap());
+    assert!(talk.run().context_tokens() < before / 2);
+    assert_eq!(store.messages(&id, Span::Last(9)).await.unwrap(), stored);
+
+    let user = UserId::local();
+    let mut talk = DurableConversation::load(Arc::clone(&store), &user, &id)
+        .await
+        .unwrap();
+    assert!(talk.run().context_tokens() < before / 2);
+    talk.ask("And now?").await.unwrap();
+    let over = drive(&mut talk, &agent, &mut yes, &mut never).await;
+    assert!(over.unwrap());
+    assert_eq!(talk.run().text(), "Still here.");
 }
