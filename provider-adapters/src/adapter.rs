@@ -21,7 +21,7 @@ use crate::adapter::decoder::{Decoder, Expected};
 use crate::conversation::turn::Turn;
 use crate::request::tool::ToolSpec;
 use crate::request::tool_set::ToolSet;
-use crate::request::{EncodeError, Encoded, Request};
+use crate::request::{EncodeError, Encoded, Request, WireRequest};
 use crate::wire::Wire;
 
 /// Codec of one provider's wire: encodes requests, decodes replies. Pure: no IO, no clock.
@@ -50,6 +50,18 @@ pub trait Adapter: fmt::Debug + Send + Sync {
 
     /// How the key is sent.
     fn key_header(&self) -> KeyHeader;
+
+    /// The environment variables that the provider's own programs read.
+    fn environment(&self) -> Environment {
+        Environment::default()
+    }
+
+    /// A request for the provider's list of models, without a body, from where a page ended.
+    /// [`ModelPage::read`](crate::ModelPage::read) reads the response. `None` if there is no list.
+    fn models_request(&self, after: Option<&str>) -> Option<WireRequest> {
+        let _ = after;
+        None
+    }
 
     /// What the provider accepts as a tool.
     fn target(&self) -> &Target;
@@ -90,6 +102,15 @@ pub enum KeyHeader {
     Named(&'static str),
 }
 
+/// The environment variables that a provider's own programs read.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Environment {
+    /// Those that may hold the key; the first one that is set counts. Without any, no key is needed.
+    pub keys: &'static [&'static str],
+    /// The one that may hold another base URL.
+    pub base_url: Option<&'static str>,
+}
+
 macro_rules! forward {
     ($($pointer:ty),*) => {$(
         impl<A: Adapter + ?Sized> Adapter for $pointer {
@@ -103,6 +124,14 @@ macro_rules! forward {
 
             fn key_header(&self) -> KeyHeader {
                 (**self).key_header()
+            }
+
+            fn environment(&self) -> Environment {
+                (**self).environment()
+            }
+
+            fn models_request(&self, after: Option<&str>) -> Option<WireRequest> {
+                (**self).models_request(after)
             }
 
             fn target(&self) -> &Target {

@@ -3,7 +3,9 @@
 mod carrier;
 mod cassette;
 mod client;
+mod env;
 mod live;
+mod models;
 mod rejected_tool;
 mod retry;
 
@@ -30,7 +32,10 @@ use crate::adapter::{Adapter, KeyHeader};
 use crate::model::{BoxError, Model, ModelError, Phase, ReplyStream};
 use crate::reply::event::ReplyEvent;
 use crate::request::tool_set::ToolSet;
-use crate::request::{Encoded, Request};
+use crate::request::{Encoded, Request, WireRequest};
+
+/// How much of a failed reply is read.
+const MAX_ERROR_BYTES: usize = 1 << 20;
 
 /// How long each phase of a request may take.
 ///
@@ -268,15 +273,15 @@ impl<A: Adapter> HttpModel<A> {
         headers
     }
 
-    /// One try: the reply from its first event on, or why there is none.
-    async fn attempt(
+    /// Sends a request once and returns its response, if it is a success.
+    async fn send(
         &self,
-        encoded: &Encoded,
+        request: &WireRequest,
         deadline: Option<Instant>,
-    ) -> Result<LiveReply, Failure> {
-        let url = format!("{}{}", self.base_url, encoded.request.path);
+    ) -> Result<Reached, Failure> {
+        let url = format!("{}{}", self.base_url, request.path);
         let secrets = self.secrets();
-        let public = encoded.request.headers.iter();
+        let public = request.headers.iter();
         let mut headers: Vec<(String, Secret)> = public
             .map(|(name, value)| ((*name).to_owned(), Secret::new(value.clone())))
             .chain([("content-type".to_owned(), Secret::new("application/json"))])
@@ -284,16 +289,13 @@ impl<A: Adapter> HttpModel<A> {
             .collect();
         headers.extend(secrets.iter().cloned());
         let wait = self.timeouts.first_byte;
-        let sent = self.carrier.send(&url, &headers, &encoded.request);
-        let Reached {
-            status,
-            headers,
-            mut body,
-        } = live::within(Phase::FirstByte, wait, deadline, sent).await??;
-        let hints = retry::Hints::read(&headers);
+        let sent = self.carrier.send(&url, &headers, request);
+        let mut reached = live::within(Phase::FirstByte, wait, deadline, sent).await??;
+        let status = reached.status;
         if !(200..300).contains(&status) {
-            let text =
-                live::within(Phase::Idle, self.timeouts.idle, deadline, body.read_some()).await?;
+            let hints = retry::Hints::read(&reached.headers);
+            let read = reached.body.read_up_to(MAX_ERROR_BYTES);
+            let text = live::within(Phase::Idle, self.timeouts.idle, deadline, read).await?;
             let mut error = error_body::read(Some(status), &text);
             error.retry_after = hints.retry_after.or(error.retry_after);
             error.request_id = error.request_id.or(hints.request_id);
@@ -306,8 +308,18 @@ impl<A: Adapter> HttpModel<A> {
                 should_retry,
             });
         }
+        Ok(reached)
+    }
+
+    /// One try: the reply from its first event on, or why there is none.
+    async fn attempt(
+        &self,
+        encoded: &Encoded,
+        deadline: Option<Instant>,
+    ) -> Result<LiveReply, Failure> {
+        let reached = self.send(&encoded.request, deadline).await?;
         let decoder = self.adapter.decoder(encoded.expected.clone());
-        let mut live = LiveReply::new(body, decoder, self.timeouts.idle, deadline);
+        let mut live = LiveReply::new(reached.body, decoder, self.timeouts.idle, deadline);
         match live.peek().await {
             Some(ReplyEvent::Error(error)) if error.is_retryable() => {
                 Err(ModelError::Provider(error.clone()).into())

@@ -15,7 +15,7 @@ pub mod server;
 mod wire;
 
 pub use adapter::{
-    Adapter, KeyHeader,
+    Adapter, Environment, KeyHeader,
     content::flatten,
     decoder::{Decoder, Expected, Frames, WireDecoder},
     limits::RequestLimits,
@@ -39,6 +39,8 @@ pub use http::{HttpModel, Retry, Timeouts};
 pub use mcp_jsonrpc::Secret;
 pub use model::{
     Model, ModelError, Phase, ReplyStream,
+    failover::Failover,
+    listing::{ModelInfo, ModelPage},
     provider_error::{ErrorKind, ProviderError},
 };
 pub use output::{OutputSchema, compiled::CompiledOutput, invalid::InvalidOutput};

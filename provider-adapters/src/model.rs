@@ -1,5 +1,7 @@
 //! A model that can be asked.
 
+pub(crate) mod failover;
+pub(crate) mod listing;
 pub(crate) mod provider_error;
 
 use std::fmt;

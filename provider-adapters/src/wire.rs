@@ -79,6 +79,19 @@ impl FromStr for Wire {
     }
 }
 
+/// `text` as one segment of a path, or one value of a query.
+pub(crate) fn segment(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_.~@".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}
+
 /// No wire has this name.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct UnknownWire {

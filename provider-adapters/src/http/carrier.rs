@@ -12,9 +12,6 @@ use super::cassette::{Exchange, Player, Recorder};
 use crate::model::{BoxError, ModelError};
 use crate::request::WireRequest;
 
-/// How much of a failed reply is read.
-const MAX_ERROR: usize = 1 << 20;
-
 #[derive(Debug)]
 pub(crate) enum Carrier {
     Http(Client),
@@ -54,7 +51,13 @@ impl Carrier {
             Self::Record(client, recorder) => (client, Some(recorder)),
             Self::Replay(player) => return player.lock().play(request),
         };
-        let mut call = client.post(url).body(request.body.clone());
+        // Without a body, something is looked up. That is not part of a conversation.
+        let is_lookup = request.body.is_empty();
+        let recorder = recorder.filter(|_| !is_lookup);
+        let mut call = match is_lookup {
+            true => client.get(url),
+            false => client.post(url).body(request.body.clone()),
+        };
         for (name, value) in headers {
             call = call.header(name, value.expose());
         }
@@ -143,11 +146,11 @@ impl Body {
         Ok(true)
     }
 
-    /// Everything, or as much as an error is worth.
-    pub(crate) async fn read_some(&mut self) -> Vec<u8> {
+    /// Everything, or the first chunks up to `limit` bytes.
+    pub(crate) async fn read_up_to(&mut self, limit: usize) -> Vec<u8> {
         let mut bytes = Vec::new();
         // If the connection breaks, what was received so far is enough.
-        while bytes.len() < MAX_ERROR
+        while bytes.len() < limit
             && let Ok(true) = self.chunk(|chunk| bytes.extend_from_slice(chunk)).await
         {}
         bytes

@@ -12,12 +12,12 @@ use tool_schema::Target;
 
 use crate::adapter::decoder::{Decoder, Expected, WireDecoder};
 use crate::adapter::limits::RequestLimits;
-use crate::adapter::{Adapter, KeyHeader};
+use crate::adapter::{Adapter, Environment, KeyHeader};
 use crate::conversation::turn::Turn;
 use crate::json::writer::{Json, Object};
 use crate::request::tool_set::ToolSet;
 use crate::request::{EncodeError, Encoded, Request, WireRequest};
-use crate::wire::Wire;
+use crate::wire::{Wire, segment};
 
 /// A version of the Messages API.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -64,6 +64,12 @@ impl Anthropic {
     }
 }
 
+impl Anthropic {
+    fn with_version(&self, request: WireRequest) -> WireRequest {
+        request.with_header("anthropic-version", self.version.as_str())
+    }
+}
+
 impl Default for Anthropic {
     /// In the newest version.
     fn default() -> Self {
@@ -87,6 +93,22 @@ impl Adapter for Anthropic {
         }
     }
 
+    fn environment(&self) -> Environment {
+        Environment {
+            keys: &["ANTHROPIC_API_KEY"],
+            base_url: Some("ANTHROPIC_BASE_URL"),
+        }
+    }
+
+    fn models_request(&self, after: Option<&str>) -> Option<WireRequest> {
+        let mut path = "/v1/models?limit=1000".to_owned();
+        if let Some(after) = after {
+            path.push_str("&after_id=");
+            path.push_str(&segment(after));
+        }
+        Some(self.with_version(WireRequest::new(path, Vec::new())))
+    }
+
     fn target(&self) -> &Target {
         &self.target
     }
@@ -103,8 +125,7 @@ impl Adapter for Anthropic {
     fn encode(&self, request: &Request) -> Result<Encoded, EncodeError> {
         let output = output::compile(request)?;
         let (body, omitted) = request::body(request, output.as_ref(), self.version)?;
-        let sent = WireRequest::new("/v1/messages", request.body(body))
-            .with_header("anthropic-version", self.version.as_str());
+        let sent = self.with_version(WireRequest::new("/v1/messages", request.body(body)));
         Ok(Encoded::new(request, sent)
             .with_omitted(omitted)
             .with_output(output))

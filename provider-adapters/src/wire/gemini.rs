@@ -12,12 +12,12 @@ use tool_schema::Target;
 
 use crate::adapter::decoder::{Decoder, Expected, WireDecoder};
 use crate::adapter::limits::RequestLimits;
-use crate::adapter::{Adapter, KeyHeader};
+use crate::adapter::{Adapter, Environment, KeyHeader};
 use crate::conversation::turn::Turn;
 use crate::json::writer::Json;
 use crate::request::tool_set::ToolSet;
 use crate::request::{EncodeError, Encoded, Request, WireRequest};
-use crate::wire::Wire;
+use crate::wire::{Wire, segment};
 
 /// Speaks Gemini's `generateContent`.
 #[derive(Clone, Debug)]
@@ -89,19 +89,6 @@ impl Gemini {
     }
 }
 
-/// `text` as one segment of a path.
-fn segment(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-_.~@".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            out.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    out
-}
-
 impl Adapter for Gemini {
     fn wire(&self) -> Wire {
         match self.backend {
@@ -127,6 +114,29 @@ impl Adapter for Gemini {
             Backend::Developer => KeyHeader::Named("x-goog-api-key"),
             Backend::Vertex { .. } => KeyHeader::Bearer,
         }
+    }
+
+    /// The Developer API's; Vertex takes an access token, which no variable holds for long.
+    fn environment(&self) -> Environment {
+        match self.backend {
+            Backend::Vertex { .. } => Environment::default(),
+            Backend::Developer => Environment {
+                keys: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+                base_url: None,
+            },
+        }
+    }
+
+    fn models_request(&self, after: Option<&str>) -> Option<WireRequest> {
+        if let Backend::Vertex { .. } = self.backend {
+            return None;
+        }
+        let mut path = "/v1beta/models?pageSize=1000".to_owned();
+        if let Some(after) = after {
+            path.push_str("&pageToken=");
+            path.push_str(&segment(after));
+        }
+        Some(WireRequest::new(path, Vec::new()))
     }
 
     fn target(&self) -> &Target {

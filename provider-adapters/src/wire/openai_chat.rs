@@ -16,7 +16,7 @@ pub use dialect::{Dialect, OutputFormat, Thoughts};
 
 use crate::adapter::decoder::{Decoder, Expected, WireDecoder};
 use crate::adapter::limits::RequestLimits;
-use crate::adapter::{Adapter, KeyHeader};
+use crate::adapter::{Adapter, Environment, KeyHeader};
 use crate::conversation::turn::Turn;
 use crate::json::writer::{Json, Object};
 use crate::request::tool_set::ToolSet;
@@ -94,6 +94,14 @@ impl Adapter for OpenAiChat {
         self.dialect
             .key_header
             .map_or(KeyHeader::Bearer, KeyHeader::Named)
+    }
+
+    fn environment(&self) -> Environment {
+        self.dialect.environment
+    }
+
+    fn models_request(&self, _after: Option<&str>) -> Option<WireRequest> {
+        Some(WireRequest::new("/models", Vec::new()))
     }
 
     fn target(&self) -> &Target {

@@ -9,7 +9,7 @@ use tool_schema::Target;
 
 use crate::adapter::decoder::{Decoder, Expected, WireDecoder};
 use crate::adapter::limits::RequestLimits;
-use crate::adapter::{Adapter, KeyHeader};
+use crate::adapter::{Adapter, Environment, KeyHeader};
 use crate::conversation::turn::Turn;
 use crate::json::writer::{Json, Object};
 use crate::request::tool_set::ToolSet;
@@ -50,6 +50,17 @@ impl Adapter for OpenAiResponses {
 
     fn key_header(&self) -> KeyHeader {
         KeyHeader::Bearer
+    }
+
+    fn environment(&self) -> Environment {
+        Environment {
+            keys: &["OPENAI_API_KEY"],
+            base_url: Some("OPENAI_BASE_URL"),
+        }
+    }
+
+    fn models_request(&self, _after: Option<&str>) -> Option<WireRequest> {
+        Some(WireRequest::new("/models", Vec::new()))
     }
 
     fn target(&self) -> &Target {

@@ -18,10 +18,10 @@ use self::decoder::{Keeps, PromptDecoder};
 use self::parser::Grammar;
 use self::plain::PlainText;
 use crate::adapter::decoder::{Decoder, Expected};
-use crate::adapter::{Adapter, KeyHeader};
+use crate::adapter::{Adapter, Environment, KeyHeader};
 use crate::conversation::turn::Turn;
 use crate::request::tool_set::ToolSet;
-use crate::request::{EncodeError, Encoded, Omitted, Request};
+use crate::request::{EncodeError, Encoded, Omitted, Request, WireRequest};
 use crate::wire::Wire;
 
 /// What a model that only reads the schema of its reply accepts.
@@ -97,6 +97,14 @@ impl<A: Adapter> Adapter for PromptMode<A> {
 
     fn key_header(&self) -> KeyHeader {
         self.inner.key_header()
+    }
+
+    fn environment(&self) -> Environment {
+        self.inner.environment()
+    }
+
+    fn models_request(&self, after: Option<&str>) -> Option<WireRequest> {
+        self.inner.models_request(after)
     }
 
     /// A model that only reads takes any schema.

@@ -168,9 +168,10 @@ fn a_conversation_keeps_its_cache_key() {
 /// it, where there are none.
 fn prefix(body: &str) -> String {
     const MARK: &str = r#","cache_control":{"type":"ephemeral"}"#;
+    let messages = body.split(r#","prompt_cache_key":"#).next().unwrap();
     let end = body
         .rfind(MARK)
-        .map_or_else(|| body.trim_end_matches(['}', ']', '"']).len(), |at| at);
+        .unwrap_or_else(|| messages.trim_end_matches(['}', ']', '"']).len());
     body[..end].replace(MARK, "")
 }
 

@@ -1,5 +1,6 @@
 //! A model behind HTTP, against a scripted provider on loopback.
 
+mod failover;
 mod quarantine;
 mod retry;
 mod server;
@@ -199,4 +200,32 @@ async fn a_key_is_asked_for_before_every_try() {
         assert!(asked.head.contains(key), "{}", asked.head);
     }
     assert_eq!(server.asked().len(), 2);
+}
+
+#[tokio::test]
+async fn models_are_listed_page_by_page() {
+    let page = |id: &str, more: bool| {
+        let body = format!(r#"{{"data":[{{"id":"{id}"}}],"has_more":{more},"last_id":"{id}"}}"#);
+        Answer::new(200, body)
+    };
+    let server = Server::start(vec![page("claude-a", true), page("claude-b", false)]).await;
+    let models = model(&server).models().await.unwrap();
+    let ids: Vec<&str> = models.iter().map(|model| model.id.as_str()).collect();
+    assert_eq!(ids, ["claude-a", "claude-b"]);
+    let asked = server.asked();
+    assert!(
+        asked[0].head.starts_with("GET /v1/models?limit=1000 "),
+        "{}",
+        asked[0].head
+    );
+    assert!(
+        asked[1]
+            .head
+            .starts_with("GET /v1/models?limit=1000&after_id=claude-a ")
+    );
+    assert!(
+        asked
+            .iter()
+            .all(|asked| asked.head.contains("anthropic-version: "))
+    );
 }

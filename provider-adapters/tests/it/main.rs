@@ -22,8 +22,15 @@ mod neutral_json;
 #[path = "../../examples/codec/oracle.rs"]
 mod oracle;
 mod output;
+#[path = "../../examples/own_wire.rs"]
+mod own_wire;
 mod prompt;
 mod request;
 #[cfg(feature = "server")]
 mod server;
 mod trap;
+
+#[test]
+fn a_wire_can_be_written_outside_of_the_crate() {
+    own_wire::main().unwrap();
+}

@@ -2,6 +2,7 @@
 
 use tool_schema::Target;
 
+use crate::adapter::Environment;
 use crate::adapter::wire_id::IdRule;
 
 /// A server's way of speaking Chat Completions.
@@ -25,6 +26,8 @@ pub struct Dialect {
     pub base_url: &'static str,
     /// The header that carries the key, where it is not a bearer token in `authorization`.
     pub key_header: Option<&'static str>,
+    /// The environment variables that hold the key and the base URL.
+    pub environment: Environment,
     /// The role of instructions.
     pub system_role: &'static str,
     /// The name of the output limit.
@@ -86,6 +89,14 @@ impl OutputFormat {
     }
 }
 
+/// A key in one of these variables.
+const fn keys(keys: &'static [&'static str]) -> Environment {
+    Environment {
+        keys,
+        base_url: None,
+    }
+}
+
 /// Where a server puts the model's thoughts.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
@@ -102,6 +113,10 @@ impl Dialect {
         name: "openai",
         base_url: "https://api.openai.com/v1",
         key_header: None,
+        environment: Environment {
+            keys: &["OPENAI_API_KEY"],
+            base_url: Some("OPENAI_BASE_URL"),
+        },
         system_role: "developer",
         max_tokens: "max_completion_tokens",
         asks_usage: true,
@@ -126,6 +141,10 @@ impl Dialect {
     /// What most compatible servers understand; the base of the other dialects.
     const COMPATIBLE: Self = Self {
         name: "compatible",
+        environment: Environment {
+            keys: &[],
+            base_url: None,
+        },
         base_url: "http://localhost:8000/v1",
         system_role: "system",
         max_tokens: "max_tokens",
@@ -142,6 +161,7 @@ impl Dialect {
     /// Azure OpenAI.
     pub const AZURE: Self = Self {
         name: "azure",
+        environment: keys(&["AZURE_OPENAI_API_KEY"]),
         base_url: "https://YOUR-RESOURCE.openai.azure.com/openai/v1",
         key_header: Some("api-key"),
         ..Self::OPENAI
@@ -150,6 +170,7 @@ impl Dialect {
     /// DeepSeek: text only, wants its thoughts back.
     pub const DEEPSEEK: Self = Self {
         name: "deepseek",
+        environment: keys(&["DEEPSEEK_API_KEY"]),
         output: OutputFormat::Object,
         target: Target::DEEPSEEK,
         base_url: "https://api.deepseek.com",
@@ -163,6 +184,7 @@ impl Dialect {
     /// Gemini's compatible server: signatures hang on the calls.
     pub const GEMINI: Self = Self {
         name: "gemini",
+        environment: keys(&["GEMINI_API_KEY", "GOOGLE_API_KEY"]),
         base_url: "https://generativelanguage.googleapis.com/v1beta/openai",
         parallel_switch: false,
         effort: true,
@@ -175,6 +197,7 @@ impl Dialect {
     /// Groq.
     pub const GROQ: Self = Self {
         name: "groq",
+        environment: keys(&["GROQ_API_KEY"]),
         target: Target::GROQ,
         base_url: "https://api.groq.com/openai/v1",
         max_tokens: "max_completion_tokens",
@@ -202,6 +225,7 @@ impl Dialect {
     /// Mistral: its own word for a forced call, short ids, no unknown fields.
     pub const MISTRAL: Self = Self {
         name: "mistral",
+        environment: keys(&["MISTRAL_API_KEY"]),
         output: OutputFormat::Strict,
         target: Target::MISTRAL,
         base_url: "https://api.mistral.ai/v1",
@@ -228,6 +252,7 @@ impl Dialect {
     /// OpenRouter: wants the details of the reasoning back.
     pub const OPENROUTER: Self = Self {
         name: "openrouter",
+        environment: keys(&["OPENROUTER_API_KEY"]),
         output: OutputFormat::Strict,
         base_url: "https://openrouter.ai/api/v1",
         strict: true,
@@ -242,6 +267,7 @@ impl Dialect {
     /// Qwen at DashScope: forces a single tool, but not just any.
     pub const QWEN: Self = Self {
         name: "qwen",
+        environment: keys(&["DASHSCOPE_API_KEY"]),
         output: OutputFormat::Object,
         base_url: "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
         required_choice: None,
@@ -252,6 +278,7 @@ impl Dialect {
     /// Together.
     pub const TOGETHER: Self = Self {
         name: "together",
+        environment: keys(&["TOGETHER_API_KEY"]),
         base_url: "https://api.together.xyz/v1",
         parallel_switch: false,
         ..Self::COMPATIBLE
@@ -267,6 +294,7 @@ impl Dialect {
     /// xAI.
     pub const XAI: Self = Self {
         name: "xai",
+        environment: keys(&["XAI_API_KEY"]),
         output: OutputFormat::Strict,
         target: Target::XAI,
         base_url: "https://api.x.ai/v1",

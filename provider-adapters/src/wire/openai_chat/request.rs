@@ -57,13 +57,14 @@ pub(crate) fn body<'a>(
         .maybe(
             "response_format",
             output.and_then(|output| format(output, dialect)),
-        )
-        .maybe(
-            "prompt_cache_key",
-            request.cache_key().filter(|_| dialect.cache_key),
         );
     let body = tools(body, request, dialect, &mut omitted)?;
-    Ok((body.set("messages", messages), omitted))
+    // After the messages it is derived from: a difference between two requests shows there first.
+    let key = request.cache_key().filter(|_| dialect.cache_key);
+    let body = body
+        .set("messages", messages)
+        .maybe("prompt_cache_key", key);
+    Ok((body, omitted))
 }
 
 /// The format of a reply in a JSON schema, as far as the server knows one.

@@ -48,11 +48,12 @@ pub(crate) fn body<'a>(
         .set("store", false)
         .set("include", vec!["reasoning.encrypted_content"])
         .maybe("stream", request.stream.then_some(true))
-        .maybe("text", format)
-        .maybe("prompt_cache_key", request.cache_key());
+        .maybe("text", format);
     let body = tools(body, request)?
         .maybe("instructions", request.conversation.system())
-        .set("input", items);
+        .set("input", items)
+        // After the input it is derived from: a difference between two requests shows there first.
+        .maybe("prompt_cache_key", request.cache_key());
     Ok((body, omitted))
 }
 

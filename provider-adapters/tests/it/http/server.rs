@@ -194,13 +194,16 @@ async fn read(stream: &mut TcpStream) -> Option<Asked> {
                 .parse()
                 .ok()
         })
-        .unwrap();
+        .unwrap_or_default();
     let mut body = bytes.split_off(head.len() + 4);
     while body.len() < length {
         read_more(stream, &mut body).await?;
     }
     Some(Asked {
         head,
-        body: serde_json::from_slice(&body).unwrap(),
+        body: match body.is_empty() {
+            true => serde_json::Value::Null,
+            false => serde_json::from_slice(&body).unwrap(),
+        },
     })
 }
