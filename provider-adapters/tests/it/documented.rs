@@ -1,7 +1,8 @@
 //! The page on the neutral JSON says what the code does.
 
 use provider_adapters::{
-    AssistantPart, OpenAiChat, Options, ToolChoice, ToolResult, ToolSpec, Turn, UserPart, Wire,
+    AssistantPart, Cache, OpenAiChat, Options, ToolChoice, ToolResult, ToolSpec, Turn, UserPart,
+    Wire,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -35,6 +36,7 @@ fn check<T: DeserializeOwned + Serialize>(heading: &str) {
 
 #[test]
 fn every_example_of_the_neutral_json_is_read_and_written() {
+    check::<Cache>("Output schema, cache and deferred tools");
     check::<Turn>("Turns");
     check::<UserPart>("User parts");
     check::<AssistantPart>("Assistant parts");

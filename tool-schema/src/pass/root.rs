@@ -53,12 +53,15 @@ pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
     Ok(())
 }
 
-/// Whether a root is an object with listed properties that the target accepts as it is.
+/// Whether a root is an object that lists its properties, even if there are none, and that the target
+/// accepts as it is.
 fn is_plain_object(work: &Work<'_>, root: Id) -> bool {
     let node = work.node(root);
+    let rest = node.one("additionalProperties");
+    let closed = rest.is_none_or(|rest| work.node(work.graph.follow(rest)).types == Types::NONE);
     let refused = |key: &str| node.has(key) && !work.target.accepts_at_root(key);
     node.types == Types::OBJECT
-        && !node.properties().is_empty()
+        && (!node.properties().is_empty() || (closed && node.has("properties")))
         && !["anyOf", "oneOf", "enum", "const"].into_iter().any(refused)
 }
 

@@ -18,7 +18,7 @@ fn cases() -> u32 {
 /// The targets, each dialect once.
 fn targets() -> impl Iterator<Item = &'static Target> {
     let twins = ["deepseek", "groq", "xai"];
-    let all = Target::ALL.iter();
+    let all = Target::ALL.iter().chain(Target::OUTPUTS);
     all.filter(move |target| !twins.contains(&target.name()))
 }
 
@@ -51,6 +51,75 @@ proptest! {
             if let Err(failure) = check_laws(&original, target, seed, 3) {
                 prop_assert!(false, "{failure}");
             }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(cases()))]
+
+    #[test]
+    fn an_enforced_reply_is_in_the_strict_dialect(schema in schemas()) {
+        for (target, dialect) in [
+            (Target::OPENAI_OUTPUT, "openai-strict"),
+            (Target::ANTHROPIC_OUTPUT, "anthropic-strict"),
+        ] {
+            if let Ok(compiled) = compile(&schema, &target)
+                && compiled.strict
+            {
+                let found = crate::checker::check(dialect, true, "reply", compiled.schema.as_ref());
+                prop_assert!(found.is_empty(), "{found:?} in {:?}", compiled.schema);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_reply_is_enforced_even_if_it_had_to_be_weakened() {
+    let schema = json!({"type": "object", "required": ["name"], "properties": {
+        "name": {"type": "string", "minLength": 1},
+        "nick": {"type": ["string", "null"]},
+        "tags": {"type": "object", "additionalProperties": {"type": "string"}},
+        "any": {},
+    }});
+    for target in [Target::OPENAI_OUTPUT, Target::ANTHROPIC_OUTPUT] {
+        let compiled = compile(&schema, &target).unwrap();
+        assert!(compiled.strict && compiled.is_lossy(), "{}", target.name());
+        let value = json!({"name": "", "tags": {"a": "b"}, "any": [1]});
+        let written = compiled.restore.project(value.clone());
+        assert_eq!(compiled.restore.apply(written), value, "{}", target.name());
+    }
+    // Keys of its own beside listed ones cannot be written, so that is not enforced.
+    let mixed = json!({"type": "object", "properties": {"a": {"type": "string"}},
+        "additionalProperties": {"type": "integer"}});
+    assert!(!compile(&mixed, &Target::OPENAI_OUTPUT).unwrap().strict);
+}
+
+#[test]
+fn a_reply_may_be_of_any_type() {
+    for (schema, value) in [
+        (
+            json!({"type": ["object", "null"], "properties": {"a": {"type": "string"}}}),
+            json!(null),
+        ),
+        (
+            json!({"type": "array", "items": {"type": "integer"}}),
+            json!([1]),
+        ),
+        (
+            json!({"anyOf": [{"type": "string"}, {"type": "object", "properties": {}}]}),
+            json!("x"),
+        ),
+        (
+            json!({"type": "object", "additionalProperties": {"type": "integer"}}),
+            json!({"value": 1}),
+        ),
+    ] {
+        for target in Target::OUTPUTS {
+            let compiled = compile(&schema, target).unwrap();
+            let written = compiled.restore.project(value.clone());
+            assert!(written.is_object(), "{}: {written}", target.name());
+            assert_eq!(compiled.restore.apply(written), value, "{}", target.name());
         }
     }
 }

@@ -109,7 +109,8 @@ pub(crate) fn check_laws(
                 );
             }
             // Arguments the rewrites do not touch come back as they are.
-            let texts = matches!(target.name(), "gemini-openapi" | "ollama");
+            let texts = matches!(target.name(), "gemini-openapi" | "ollama")
+                || target.name().ends_with("-output");
             let untouched = compiled.restore.apply(wanted.clone());
             if !texts && wanted.is_object() && untouched != wanted {
                 return broken(
