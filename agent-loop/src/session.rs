@@ -6,6 +6,7 @@ pub(crate) mod invoke;
 pub(crate) mod queue;
 pub(crate) mod reply;
 pub(crate) mod result;
+pub(crate) mod stream;
 pub(crate) mod summarise;
 pub(crate) mod trace;
 

@@ -1,11 +1,14 @@
 //! A question in one call, and runs with an owner.
 
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use agent_loop::testing::{ScriptedModel, ScriptedTools};
 use agent_loop::{
     Agent, Answer, AskError, Decision, LimitKind, Outcome, Reason, Run, RunEvent, RunLimits, Status,
 };
+use futures_core::Stream as _;
 use mcp_manager::ServerConfig;
 use mcp_testkit::{Script, Server, Tool};
 use parking_lot::Mutex;
@@ -176,6 +179,23 @@ async fn a_spawned_run_is_followed_answered_and_returned() {
     }
     let run = spawned.finish().await.unwrap();
     assert_eq!((asked, run.text()), (2, "Done.".to_owned()));
+}
+
+#[tokio::test]
+async fn a_session_is_a_stream_of_its_events() {
+    let agent = Agent::new(two_calls()).tools(writer());
+    let mut run = asking("Go");
+    let mut stream = agent.session(&mut run).into_stream();
+    let handle = stream.handle();
+    let mut texts = Vec::new();
+    while let Some(event) = poll_fn(|cx| Pin::new(&mut stream).poll_next(cx)).await {
+        match event {
+            RunEvent::Approval(_) => handle.cancel(),
+            RunEvent::Done { reason } => texts.push(reason.to_string()),
+            _ => {}
+        }
+    }
+    assert_eq!(texts, ["cancelled"]);
 }
 
 #[tokio::test]
