@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 #[cfg(feature = "manager")]
 use mcp_manager::ServerConfig;
-use provider_adapters::{Conversation, Model, Options, ToolChoice};
+use provider_adapters::{Cache, Conversation, Model, Options, OutputSchema, ToolChoice};
 use tool_policy::Policy;
 
 #[cfg(feature = "manager")]
@@ -66,6 +66,8 @@ pub struct Agent {
     pub(crate) store: Arc<dyn ResultStore>,
     pub(crate) options: Options,
     pub(crate) choice: ToolChoice,
+    pub(crate) cache: Cache,
+    pub(crate) output: Option<OutputSchema>,
     pub(crate) selection: Selection,
     pub(crate) deferral: Deferral,
     pub(crate) prices: Option<Prices>,
@@ -95,6 +97,8 @@ impl Agent {
             store: Arc::new(MemoryStore::default()),
             options: Options::new(),
             choice: ToolChoice::Auto,
+            cache: Cache::default(),
+            output: None,
             selection: Selection::all(),
             deferral: Deferral::default(),
             prices: None,
@@ -254,6 +258,22 @@ impl Agent {
     #[must_use]
     pub fn with_tool_choice(mut self, choice: ToolChoice) -> Self {
         self.choice = choice;
+        self
+    }
+
+    /// Sets what the provider may cache of the requests.
+    #[must_use]
+    pub fn with_cache(mut self, cache: Cache) -> Self {
+        self.cache = cache;
+        self
+    }
+
+    /// Asks for a last reply that matches a JSON schema: [`Run::output`](crate::Run::output) has it. A
+    /// model whose reply does not match reads what is wrong, and gets one more chance.
+    #[cfg(feature = "validate")]
+    #[must_use]
+    pub fn with_output_schema(mut self, schema: impl Into<OutputSchema>) -> Self {
+        self.output = Some(schema.into());
         self
     }
 

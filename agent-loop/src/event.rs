@@ -4,6 +4,7 @@ use mcp_client::{Parked, Queued};
 use mcp_jsonrpc::{RawJson, RawObject};
 use provider_adapters::{Media, Usage};
 use serde::Serialize;
+use serde_json::Value;
 use tool_policy::{Definition, Grant, Rule};
 
 use crate::approval::Approval;
@@ -40,6 +41,11 @@ pub enum RunEvent {
     Refusal {
         /// The new piece.
         text: String,
+    },
+    /// The structured output so far: strings may be incomplete, and members missing.
+    PartialOutput {
+        /// The value so far.
+        value: Value,
     },
     /// The model made an image, a sound or a file.
     Media(Media),

@@ -9,6 +9,10 @@ pub mod compaction {}
 #[doc = include_str!("docs/durable_runs.md")]
 pub mod durable_runs {}
 
+#[cfg(feature = "schemars")]
+#[doc = include_str!("docs/structured_output.md")]
+pub mod structured_output {}
+
 #[doc = include_str!("docs/sub_agents.md")]
 pub mod sub_agents {}
 

@@ -16,6 +16,7 @@ pub(crate) mod step;
 use std::collections::BTreeSet;
 
 use mcp_client::Parked;
+use mcp_jsonrpc::RawJson;
 use provider_adapters::{Conversation, ToolCall, ToolResult, Turn, UserPart, UserTurn};
 use tool_policy::{Mode, Pattern, Policy};
 
@@ -130,6 +131,12 @@ impl Run {
         texts.next().unwrap_or_default()
     }
 
+    /// The structured output of the model's last reply to the last user turn, if the agent has an output
+    /// schema: valid by that schema.
+    pub fn output(&self) -> Option<&RawJson> {
+        self.state.output.as_ref()
+    }
+
     /// Every call of the run, in order, with its status.
     pub fn records(&self) -> Vec<ToolCallRecord> {
         let mut exchanges = self.exchanges();
@@ -225,6 +232,8 @@ impl Run {
         self.state.summing_up = None;
         self.state.compacting = None;
         self.state.full = false;
+        self.state.output = None;
+        self.state.invalid_outputs = 0;
         self.state.loop_detector.reset();
     }
 

@@ -95,6 +95,8 @@ impl<'r> Session<'r> {
     pub(crate) fn new(agent: Agent, run: &'r mut Run) -> Self {
         let request = Request::new(&agent.model_name, instructions(run));
         let request = request.with_options(agent.options.clone());
+        let mut request = request.with_cache(agent.cache.clone());
+        request.output.clone_from(&agent.output);
         let trace = Trace::new(&agent);
         let (reporter, reports) = mpsc::channel(REPORTS);
         let (delegator, delegated) = mpsc::channel(REPORTS);

@@ -132,6 +132,11 @@ impl Setup {
         })
     }
 
+    /// Asks for answers that match a JSON schema.
+    pub(crate) fn require_output(&mut self, schema: Value) {
+        self.agent = self.agent.clone().with_output_schema(schema);
+    }
+
     /// The agent of a conversation, which keeps long outputs in the store.
     pub(crate) fn agent(&self, conversation: &ConversationId) -> Agent {
         let outputs = StoredOutputs::new(Arc::clone(&self.store), conversation.clone());

@@ -28,6 +28,52 @@ impl Agent {
     }
 }
 
+#[cfg(feature = "schemars")]
+impl Agent {
+    /// Asks a question whose answer is a Rust type: the model replies in the type's JSON schema.
+    ///
+    /// ```
+    /// use agent_loop::Agent;
+    /// # use agent_loop::testing::ScriptedModel;
+    /// use schemars::JsonSchema;
+    /// use serde::Deserialize;
+    ///
+    /// #[derive(Deserialize, JsonSchema)]
+    /// struct Invoice {
+    ///     number: String,
+    ///     total: f64,
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), agent_loop::AskError> {
+    /// # let model = ScriptedModel::new().outputs(serde_json::json!({"number": "17", "total": 20.0}));
+    /// let invoice: Invoice = Agent::new(model).ask_as("Invoice 17 is over 20 €.").await?;
+    /// assert_eq!((invoice.number.as_str(), invoice.total), ("17", 20.0));
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`ask`](Self::ask); [`Reason::InvalidOutput`] if the model's reply still does not match.
+    pub async fn ask_as<T>(&self, question: impl Into<String>) -> Result<T, AskError>
+    where
+        T: serde::de::DeserializeOwned + schemars::JsonSchema,
+    {
+        let schema = schemars::SchemaGenerator::default().into_root_schema_for::<T>();
+        let run = self
+            .clone()
+            .with_output_schema(schema)
+            .ask(question)
+            .await?;
+        let output = run.output().map(|output| output.parse());
+        let problem = match output {
+            Some(Ok(output)) => return Ok(output),
+            Some(Err(error)) => error.to_string(),
+            None => "the model's reply has no structured output".to_owned(),
+        };
+        let reason = Reason::InvalidOutput { message: problem };
+        Err(AskError::Stopped(reason, Box::new(run)))
+    }
+}
+
 /// Why a question has no answer.
 #[derive(Debug)]
 #[non_exhaustive]

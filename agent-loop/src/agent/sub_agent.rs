@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mcp_jsonrpc::RawObject;
+use mcp_jsonrpc::model::{CallToolResult, ContentBlock};
 use serde::Deserialize;
 use tool_policy::ToolInfo;
 
@@ -108,7 +109,11 @@ impl Toolbox for SubAgent {
             }
         }
         match end {
-            Some(Some(Reason::Finished)) => Outcome::text(run.text()),
+            Some(Some(Reason::Finished)) => {
+                let mut result = CallToolResult::new(vec![ContentBlock::text(run.text())]);
+                result.structured_content = run.output().cloned();
+                Outcome::Result(result)
+            }
             Some(Some(reason)) => {
                 let text = run.text();
                 Outcome::error(format!(

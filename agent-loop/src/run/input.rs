@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use mcp_jsonrpc::model::InputResponses;
-use provider_adapters::{AssistantTurn, CallProblem, ErrorKind, Reply, StopReason, Usage};
+use provider_adapters::{
+    AssistantTurn, CallProblem, ErrorKind, Reply, StopReason, SystemTurn, Usage,
+};
 use tool_policy::{Effect, Grant, Pattern, Rule};
 
 use crate::approval::{Answer, AnswerError, Consent, Decision};
@@ -19,6 +21,8 @@ use crate::run::step::Reason;
 use crate::run::{Run, messages};
 use crate::toolbox::Outcome;
 
+/// The number of replies that do not match the output schema and are asked for again.
+const INVALID_OUTPUTS: u32 = 1;
 /// The number of unreadable replies in a row that end a run.
 const SPOILT: u32 = 2;
 
@@ -95,8 +99,9 @@ impl Run {
     }
 
     /// The model made no call.
-    fn said(&mut self, reply: Reply) {
+    fn said(&mut self, mut reply: Reply) {
         let stop = reply.stop_reason();
+        let output = reply.output.take();
         if !reply.parts.is_empty() {
             self.state.conversation.push(paired(reply, Vec::new()));
         }
@@ -114,7 +119,22 @@ impl Run {
             Some(StopReason::MaxTokens) => Reason::Truncated,
             Some(StopReason::ContextWindow) => Reason::ContextFull,
             Some(StopReason::Refusal | StopReason::Filtered) => Reason::Refused,
-            _ => Reason::Finished,
+            _ => match output {
+                Some(Err(invalid)) if self.state.invalid_outputs < INVALID_OUTPUTS => {
+                    self.state.invalid_outputs += 1;
+                    let turn = SystemTurn::new(messages::invalid_output(&invalid));
+                    self.state.conversation.push(turn);
+                    return;
+                }
+                Some(Err(invalid)) => Reason::InvalidOutput {
+                    message: invalid.to_string(),
+                },
+                Some(Ok(output)) => {
+                    self.state.output = Some(output);
+                    Reason::Finished
+                }
+                None => Reason::Finished,
+            },
         };
         let reason = self.state.summing_up.map_or(reason, Reason::Limit);
         self.end(reason);

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use provider_adapters::InvalidOutput;
 use tool_policy::DenyReason;
 
 use crate::toolbox::{CallFailure, FailureKind};
@@ -114,6 +115,12 @@ pub(crate) fn sum_up(limit: &str) -> String {
         "This run has reached {limit}; no more tools can be called. Sum up what was done, what was \
          found, and what is still open."
     )
+}
+
+/// What is wrong with an answer.
+pub(crate) fn invalid_output(invalid: &InvalidOutput) -> String {
+    let problems = invalid.violations.join("; ");
+    format!("The last reply does not match the required JSON schema: {problems}. Reply again.")
 }
 
 /// The user turn that takes the place of summarised turns.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use mcp_jsonrpc::RawJson;
 use mcp_jsonrpc::model::ContentBlock;
 use provider_adapters::{Conversation, Reply, Turn};
 use serde::de::Error;
@@ -49,6 +50,12 @@ pub(crate) struct State {
     /// Whether results were stored that the model may read.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) stored: bool,
+    /// The structured output of the last reply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) output: Option<RawJson>,
+    /// Replies to this user turn that did not match the output schema.
+    #[serde(default)]
+    pub(crate) invalid_outputs: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) compaction: Option<Compaction>,
     /// The turns that a compaction keeps as they are, by position.
@@ -113,6 +120,8 @@ impl State {
             spoilt: 0,
             over: None,
             summing_up: None,
+            output: None,
+            invalid_outputs: 0,
             compaction: None,
             pinned: BTreeSet::new(),
             measured: None,

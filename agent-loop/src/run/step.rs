@@ -47,6 +47,11 @@ pub enum Reason {
     ContextFull,
     /// The model declined, or a filter of the provider cut in.
     Refused,
+    /// The model's answer does not match the output schema.
+    InvalidOutput {
+        /// What is wrong with it.
+        message: String,
+    },
     /// A limit of the run was reached. It can be continued.
     Limit(LimitKind),
     /// The model repeated the same calls.
@@ -74,6 +79,7 @@ impl fmt::Display for Reason {
             Self::Limit(LimitKind::Time) => "the limit on time is reached",
             Self::Loop => "the model repeated the same calls",
             Self::Cancelled => "cancelled",
+            Self::InvalidOutput { message } => return f.write_str(message),
             Self::Failed { message } => {
                 return write!(f, "the model could not be asked: {message}");
             }

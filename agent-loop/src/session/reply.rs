@@ -100,6 +100,7 @@ pub(crate) fn event(event: ReplyEvent) -> Option<RunEvent> {
         ReplyEvent::Reasoning { text } => RunEvent::Reasoning { text },
         ReplyEvent::Refusal { text } => RunEvent::Refusal { text },
         ReplyEvent::Media(media) => RunEvent::Media(media),
+        ReplyEvent::PartialOutput { value } => RunEvent::PartialOutput { value },
         ReplyEvent::ToolQuarantined { tool, reason } => RunEvent::Warning {
             message: format!("the provider refused the tool {tool:?}, which is left out: {reason}"),
         },

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use mcp_jsonrpc::RawJson;
 use parking_lot::Mutex;
 use provider_adapters::{
     Adapter, Arguments, AssistantPart, ErrorKind, Model, ModelError, OpenAiChat, ProviderError,
@@ -81,6 +82,15 @@ impl ScriptedModel {
     #[must_use]
     pub fn says(self, text: impl Into<String>) -> Self {
         self.replies(reply(vec![AssistantPart::text(text)], StopReason::End))
+    }
+
+    /// Then replies with this structured output, which is not checked against a schema.
+    #[must_use]
+    pub fn outputs(self, output: Value) -> Self {
+        let text = output.to_string();
+        let mut reply = reply(vec![AssistantPart::text(text)], StopReason::End);
+        reply.output = RawJson::from_serialize(&output).ok().map(Ok);
+        self.replies(reply)
     }
 
     /// Then makes these calls at once.

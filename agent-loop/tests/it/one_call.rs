@@ -12,11 +12,15 @@ use futures_core::Stream as _;
 use mcp_manager::ServerConfig;
 use mcp_testkit::{Script, Server, Tool};
 use parking_lot::Mutex;
-use provider_adapters::ToolChoice;
+use provider_adapters::server::ScriptedReply;
+use provider_adapters::{ToolChoice, Wire};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::Notify;
 
 use crate::kit::{asking, ends, object, results, tool};
+use crate::provider::{Provider, WIRES};
 
 fn two_calls() -> ScriptedModel {
     ScriptedModel::new()
@@ -261,4 +265,42 @@ async fn a_rebuilt_run_keeps_its_records_and_what_was_stored_can_be_read() {
     assert!(reads(3));
     assert_eq!(again.records(), records);
     assert_eq!(model.requests()[3].conversation.system(), Some("Be brief."));
+}
+
+#[derive(Debug, Deserialize, JsonSchema, PartialEq)]
+struct Invoice {
+    number: String,
+    total: f64,
+}
+
+#[tokio::test]
+async fn an_answer_is_a_rust_type_on_every_wire_and_one_that_does_not_fit_is_asked_for_again() {
+    for wire in WIRES {
+        let good = r#"{"number":"17","total":20.5}"#;
+        let script = vec![
+            ScriptedReply::new().with_text(r#"{"number":17}"#),
+            ScriptedReply::new().with_text(good),
+        ];
+        let provider = Provider::start(script).await;
+        let agent = Agent::new(provider.model(wire)).with_model_name("model");
+        let invoice: Invoice = agent.ask_as("Which invoice?").await.unwrap();
+        let want = Invoice {
+            number: "17".to_owned(),
+            total: 20.5,
+        };
+        assert_eq!(invoice, want, "{wire}");
+        assert_eq!(provider.asked().len(), 2, "{wire}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_never_fits_is_an_error_that_says_what_is_wrong() {
+    let bad = || ScriptedReply::new().with_text(r#"{"number":17}"#);
+    let provider = Provider::start(vec![bad(), bad()]).await;
+    let agent = Agent::new(provider.model(Wire::OpenAiChat)).with_model_name("model");
+    let error = agent.ask_as::<Invoice>("Which invoice?").await.unwrap_err();
+    assert!(error.to_string().contains("total"), "{error}");
+    let run = error.into_run().unwrap();
+    assert!(matches!(run.reason(), Some(Reason::InvalidOutput { .. })));
+    assert_eq!(run.text(), r#"{"number":17}"#);
 }

@@ -1,6 +1,7 @@
 //! `switchboard run`: one message, one answer.
 
 use std::io::Read as _;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use agent_loop::Reason;
@@ -34,6 +35,9 @@ pub(crate) struct Run {
     /// Resume this conversation; `last` is the latest
     #[arg(long, value_name = "ID")]
     resume: Option<String>,
+    /// Answer in the JSON schema in this file, and print the validated JSON
+    #[arg(long, value_name = "FILE", conflicts_with = "stream_json")]
+    output_schema: Option<PathBuf>,
     /// Print everything that happens, one JSON object a line
     #[arg(long)]
     stream_json: bool,
@@ -54,6 +58,7 @@ impl Run {
             Some("-") => Some(read_prompt()?),
             other => other.map(str::to_owned),
         };
+        let schema = self.output_schema.as_deref().map(read_schema).transpose()?;
         let store = global.store().await?;
         let resumed = match &self.resume {
             Some(name) => Some(super::session::find(&*store, name).await?),
@@ -67,11 +72,16 @@ impl Run {
         run_args.unattended = !out.is_interactive() || self.stream_json || global.quiet;
         let attended = !run_args.unattended;
         let (forms, questions) = Forms::new();
-        let setup = match attended {
+        let mut setup = match attended {
             true => Setup::set_up(Arc::clone(&store), run_args, forms).await?,
             false => Setup::set_up(Arc::clone(&store), run_args, NoopElicitation).await?,
         };
+        let structured = schema.is_some();
+        if let Some(schema) = schema {
+            setup.require_output(schema);
+        }
         let show = match (self.stream_json, self.compat) {
+            _ if structured => Show::Nothing,
             (true, Some(Compat::Chunks)) => Show::Chunks,
             (true, None) => Show::Lines,
             (false, _) if global.json || global.quiet => Show::Nothing,
@@ -168,11 +178,20 @@ async fn answer(
             };
             return Err(Failure::new(exit, message.clone()).with_hint(hint));
         }
+        Reason::InvalidOutput { message } => {
+            let hint = format!("`switchboard session export {id}` shows what the model wrote.");
+            return Err(Failure::new(Exit::Model, message.clone()).with_hint(hint));
+        }
         Reason::Refused => Exit::Model,
         _ => Exit::Limit,
     };
-    let text = recorder.answer().content.clone();
-    let value = json!({
+    let output = durable.run().output();
+    let output: Option<Value> = output.and_then(|output| output.parse().ok());
+    let text = match &output {
+        Some(output) => serde_json::to_string_pretty(output).unwrap_or_default(),
+        None => recorder.answer().content.clone(),
+    };
+    let mut value = json!({
         "conversation": id,
         "model": setup.choice.name(),
         "text": text,
@@ -180,6 +199,9 @@ async fn answer(
         "finish": reason.to_string(),
         "usage": usage(&totals),
     });
+    if let (Some(output), Some(members)) = (output, value.as_object_mut()) {
+        members.insert("output".to_owned(), output);
+    }
     Ok(Answered { exit, value, text })
 }
 
@@ -217,6 +239,18 @@ fn usage(totals: &[UsageTotal]) -> Value {
         "output": sum(|total| total.output),
         "costMicros": (unpriced == 0).then(|| sum(|total| total.cost_micros)),
     })
+}
+
+fn read_schema(file: &Path) -> Result<Value, Failure> {
+    let unreadable = |error: &dyn std::fmt::Display| {
+        let text = format!(
+            "{}: the output schema cannot be read: {error}",
+            file.display()
+        );
+        Failure::new(Exit::Other, text)
+    };
+    let text = std::fs::read_to_string(file).map_err(|error| unreadable(&error))?;
+    serde_json::from_str(&text).map_err(|error| unreadable(&error))
 }
 
 fn read_prompt() -> Result<String, Failure> {

@@ -257,3 +257,35 @@ fn at_a_limit_the_model_sums_up_if_that_is_wished_for_or_set() {
     assert_eq!(rounds(&[]), 2);
     assert_eq!(rounds(&["--on-limit", "stop"]), 1);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_in_a_schema_is_printed_once_it_is_valid() {
+    let model = model(json!([
+        {"when": ["good"], "anyway": true, "say": "{\"number\": \"17\", \"total\": 20.5}"},
+        {"when": ["bad"], "anyway": true, "say": "{\"number\": 17}"},
+    ]))
+    .await;
+    let desk = Desk::new();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("schema.json");
+    let schema = json!({
+        "type": "object",
+        "properties": {"number": {"type": "string"}, "total": {"type": "number"}},
+        "required": ["number", "total"],
+    });
+    std::fs::write(&file, schema.to_string()).unwrap();
+    let (url, file) = (model.base_url(Wire::OpenAiChat), file.to_str().unwrap());
+    let at = ["-m", "m", "--base-url", &url, "--output-schema", file];
+    let output = desk.run(&[&["run", "good"][..], &at].concat());
+    let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(printed, json!({"number": "17", "total": 20.5}));
+    let json = desk.json(&[&["run", "good"][..], &at].concat());
+    assert_eq!(json["output"], printed, "{json}");
+
+    let output = desk.run(&[&["run", "bad"][..], &at].concat());
+    let error = text(&output.stderr);
+    assert!(error.contains("does not match the output schema"), "{error}");
+    assert_eq!(text(&output.stdout), "");
+    assert_ne!(output.status.code(), Some(0));
+    model.stop().await;
+}
