@@ -2,6 +2,7 @@
 
 use agent_loop::testing::{ScriptedModel, ScriptedTools, Tape};
 use agent_loop::{Agent, Outcome, Reason};
+use provider_adapters::Cache;
 use serde_json::json;
 
 use crate::kit::{auto, drive, results, tool};
@@ -17,7 +18,9 @@ async fn a_run_is_recorded_and_played_back_without_model_and_tools() {
     let tools = ScriptedTools::new().with_answer(tool("s", "one"), |call| {
         Outcome::text(format!("for {}", call.arguments))
     });
-    let agent = Agent::new(record.model(model)).tools(record.tools(tools));
+    let agent = Agent::new(record.model(model))
+        .tools(record.tools(tools))
+        .with_cache(Cache::Off);
     let mut run = auto("Go");
     let events = drive(&agent, &mut run).await;
     drop(agent);
@@ -25,7 +28,10 @@ async fn a_run_is_recorded_and_played_back_without_model_and_tools() {
     let play = || {
         let tape = Tape::play(&file).unwrap();
         let model = tape.model(ScriptedModel::new());
-        Agent::new(model).tools(tape.tools(ScriptedTools::new()))
+        // A cache key would be the first difference.
+        Agent::new(model)
+            .tools(tape.tools(ScriptedTools::new()))
+            .with_cache(Cache::Off)
     };
     let mut again = auto("Go");
     assert_eq!(drive(&play(), &mut again).await, events);

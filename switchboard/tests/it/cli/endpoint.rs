@@ -25,6 +25,11 @@ impl Recorder {
         Self::streaming("{}")
     }
 
+    /// Says this to everyone.
+    pub(super) fn saying(text: &str) -> Self {
+        Self::streaming(&serde_json::json!({ "content": text }).to_string())
+    }
+
     fn streaming(delta: &str) -> Self {
         let piece = format!(
             r#"{{"id":"1","object":"chat.completion.chunk","choices":[{{"index":0,"delta":{delta},"finish_reason":"stop"}}]}}"#
