@@ -1,7 +1,6 @@
 //! The dialect in use: the only place that knows what an era changes on the wire.
 
 pub(crate) mod era_memory;
-pub(crate) mod param_header;
 pub(crate) mod verdict;
 
 use std::sync::Arc;

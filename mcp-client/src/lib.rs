@@ -31,5 +31,6 @@ pub use features::pages::Truncated;
 pub use features::skill::{LoadedSkill, SkillError};
 pub use features::subscription::{Interests, Subscription};
 pub use features::task::{Started, TaskHandle, TaskState, TaskTicket};
-pub use host::form::{FormProblem, check_form};
+pub use host::form::check_form;
 pub use host::{Host, HostCapabilities, HostError, ServerRequest};
+pub use mcp_jsonrpc::model::FormProblem;

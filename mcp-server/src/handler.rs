@@ -1,5 +1,10 @@
 //! The dynamic interface of a server.
 
+pub(crate) mod ask;
+pub(crate) mod caller;
+pub(crate) mod context;
+pub(crate) mod error;
+
 use async_trait::async_trait;
 use mcp_jsonrpc::model::{
     CallToolParams, CallToolResult, CompleteParams, CompleteResult, GetPromptParams,
@@ -9,8 +14,8 @@ use mcp_jsonrpc::model::{
     Tool,
 };
 
-use crate::context::Context;
-use crate::error::Error;
+use crate::handler::context::Context;
+use crate::handler::error::Error;
 
 /// Answers the requests of clients.
 ///

@@ -1,12 +1,14 @@
 //! Streamable HTTP of both eras at one endpoint.
 
+pub(crate) mod auth;
 mod body;
 mod event_stream;
 mod guard;
 mod headers;
 mod legacy;
+#[cfg(feature = "sse")]
+mod legacy_sse;
 mod modern;
-mod param_header;
 pub(crate) mod reply;
 mod serve;
 mod service;

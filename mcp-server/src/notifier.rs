@@ -1,5 +1,8 @@
 //! Announcements of changes: who wants them, and the handle that makes them.
 
+pub(crate) mod listen;
+pub(crate) mod queue;
+
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,8 +14,8 @@ use mcp_jsonrpc::{RequestId, encode_notification};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-use crate::outlet::Outlet;
-use crate::shared::Shared;
+use crate::pipe::outlet::Outlet;
+use crate::server::shared::Shared;
 
 /// Announces changes to every client that wants to hear of them. Cheap to clone; does not keep the
 /// server alive.
@@ -91,7 +94,7 @@ pub(crate) enum Interests {
 pub(crate) struct Listening {
     shared: Weak<Shared>,
     key: u64,
-    /// Told when a message was lost because the reader is too slow.
+    /// Notified when a message was lost because the reader is too slow.
     pub(crate) lagged: Arc<Notify>,
 }
 

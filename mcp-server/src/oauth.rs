@@ -8,9 +8,9 @@ use async_trait::async_trait;
 use http::{HeaderMap, header};
 use serde_json::json;
 
-use crate::auth::{Authenticator, Denied};
-use crate::caller::Caller;
-use crate::timestamp::unix_seconds;
+use crate::handler::caller::Caller;
+use crate::http::auth::{Authenticator, Denied};
+use crate::server::timestamp::unix_seconds;
 use jwt::Rejected;
 pub use keys::{JwksUrl, KeySource};
 

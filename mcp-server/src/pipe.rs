@@ -1,4 +1,8 @@
-//! One client on one duplex channel: stdio, or a pair in memory. Both eras share the channel.
+//! One client on one duplex channel: stdio, HTTP+SSE, or a pair in memory. Both eras share the channel.
+
+#[cfg(feature = "stdio")]
+pub(crate) mod lines;
+pub(crate) mod outlet;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,14 +17,15 @@ use mcp_transport::{Outgoing, Transport};
 use parking_lot::Mutex;
 use tokio::task::{AbortHandle, JoinSet};
 
-use crate::context::ClientFacts;
-use crate::era;
-use crate::exchange::{Exchange, Reply, malformed, owned};
+use crate::dispatch::era;
+use crate::dispatch::{Exchange, Reply, malformed, owned};
+use crate::handler::caller::Caller;
+use crate::handler::context::ClientFacts;
+use crate::notifier::queue::{Batch, Queue};
 use crate::notifier::{Hub, Interests, Listening};
-use crate::outlet::Outlet;
-use crate::queue::{Batch, Queue};
+use crate::pipe::outlet::Outlet;
+use crate::server::shared::Shared;
 use crate::session::Session;
-use crate::shared::Shared;
 
 /// Whole messages from one client.
 #[async_trait]
@@ -78,6 +83,7 @@ impl<T: Transport + 'static> Output for TransportHalf<T> {
 /// The state of one connection.
 struct Connection {
     shared: Arc<Shared>,
+    caller: Option<Arc<Caller>>,
     queue: Arc<Queue>,
     session: Option<Arc<Session>>,
     /// The session's part in announcements.
@@ -87,10 +93,16 @@ struct Connection {
 }
 
 /// Serves until the client is gone. Whatever still runs is dropped then.
-pub(crate) async fn serve(shared: &Arc<Shared>, mut input: impl Input, mut output: impl Output) {
+pub(crate) async fn serve(
+    shared: &Arc<Shared>,
+    caller: Option<Arc<Caller>>,
+    mut input: impl Input,
+    mut output: impl Output,
+) {
     let queue = Arc::new(Queue::new(shared.limits.queue_bytes()));
     let mut connection = Connection {
         shared: Arc::clone(shared),
+        caller,
         queue: Arc::clone(&queue),
         session: None,
         listening: None,
@@ -284,7 +296,7 @@ impl Connection {
         let exchange = Exchange {
             shared: Arc::clone(&self.shared),
             client,
-            caller: None,
+            caller: self.caller.clone(),
             outlet: self.queue.clone(),
             session,
             id: id.clone(),

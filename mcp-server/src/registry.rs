@@ -1,5 +1,13 @@
 //! The typed server: what was registered, as a [`Handler`].
 
+pub(crate) mod page;
+pub(crate) mod prompt;
+pub(crate) mod resource;
+pub(crate) mod schema;
+#[cfg(feature = "skills")]
+pub(crate) mod skill;
+pub(crate) mod tool;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
@@ -15,21 +23,22 @@ use mcp_jsonrpc::model::{
 };
 use mcp_jsonrpc::{RawJson, RawMap};
 
-use crate::context::Context;
-use crate::error::Error;
 use crate::handler::Handler;
-use crate::page;
-use crate::prompt::PromptEntry;
-use crate::resource::{ResourceEntry, TemplateEntry};
+use crate::handler::context::Context;
+use crate::handler::error::Error;
+use crate::registry::prompt::PromptEntry;
+use crate::registry::resource::{ResourceEntry, TemplateEntry};
 #[cfg(feature = "skills")]
-use crate::skill::SkillShelf;
-use crate::tool::{BoxFuture, ToolEntry};
+use crate::registry::skill::SkillShelf;
+use crate::registry::tool::{BoxFuture, ToolEntry};
 
 /// Most proposals a completion may have.
 const MAX_COMPLETIONS: usize = 100;
 
 type CompleteFn =
     dyn Fn(CompleteParams, Context) -> BoxFuture<Result<Vec<String>, Error>> + Send + Sync;
+
+type FilterFn = dyn Fn(&Tool, &Context) -> bool + Send + Sync;
 
 /// What was registered with a [`Server`](crate::Server).
 pub struct Registry {
@@ -41,6 +50,8 @@ pub struct Registry {
     pub(crate) templates: Vec<TemplateEntry>,
     pub(crate) prompts: Vec<PromptEntry>,
     pub(crate) completion: Option<Arc<CompleteFn>>,
+    /// Which tools a request sees; all, without it.
+    pub(crate) tool_filter: Option<Arc<FilterFn>>,
     pub(crate) page_len: usize,
     #[cfg(feature = "skills")]
     pub(crate) skills: SkillShelf,
@@ -57,6 +68,7 @@ impl Registry {
             templates: Vec::new(),
             prompts: Vec::new(),
             completion: None,
+            tool_filter: None,
             page_len: usize::MAX,
             #[cfg(feature = "skills")]
             skills: SkillShelf::default(),
@@ -79,8 +91,14 @@ impl Registry {
         }
     }
 
-    fn tool(&self, name: &str) -> Option<&ToolEntry> {
-        self.tools.get(*self.tool_index.get(name)?)
+    fn tool(&self, name: &str, cx: &Context) -> Option<&ToolEntry> {
+        let entry = self.tools.get(*self.tool_index.get(name)?)?;
+        self.is_visible(&entry.tool, cx).then_some(entry)
+    }
+
+    fn is_visible(&self, tool: &Tool, cx: &Context) -> bool {
+        let filter = self.tool_filter.as_ref();
+        filter.is_none_or(|is_visible| is_visible(tool, cx))
     }
 
     fn has_resources(&self) -> bool {
@@ -152,18 +170,20 @@ impl Handler for Registry {
         self.instructions.clone()
     }
 
-    async fn list_tools(&self, params: PageParams, _: Context) -> Result<ListToolsResult, Error> {
+    async fn list_tools(&self, params: PageParams, cx: Context) -> Result<ListToolsResult, Error> {
         if self.tools.is_empty() {
             return Err(Error::method_not_found("tools/list"));
         }
-        let (tools, next) = self.page(&self.tools, |entry| &entry.tool, &params)?;
+        let all = self.tools.iter().map(|entry| &entry.tool);
+        let visible: Vec<&Tool> = all.filter(|tool| self.is_visible(tool, &cx)).collect();
+        let (tools, next) = self.page(&visible, |tool| *tool, &params)?;
         let mut result = ListToolsResult::new(tools);
         result.next_cursor = next;
         Ok(result)
     }
 
-    async fn find_tool(&self, name: &str, _: &Context) -> Option<Tool> {
-        self.tool(name).map(|entry| entry.tool.clone())
+    async fn find_tool(&self, name: &str, cx: &Context) -> Option<Tool> {
+        self.tool(name, cx).map(|entry| entry.tool.clone())
     }
 
     async fn call_tool(
@@ -172,7 +192,7 @@ impl Handler for Registry {
         cx: Context,
     ) -> Result<CallToolResult, Error> {
         let entry = self
-            .tool(&params.name)
+            .tool(&params.name, &cx)
             .ok_or_else(|| Error::unknown_tool(&params.name))?;
         entry.call(params.arguments, cx).await
     }

@@ -1,5 +1,10 @@
 //! How a server comes to be: registrations and settings first, then one of the ways to serve it.
 
+pub(crate) mod limits;
+pub(crate) mod random;
+pub(crate) mod shared;
+pub(crate) mod timestamp;
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,20 +16,21 @@ use mcp_jsonrpc::{IntoToolResult, RawJson};
 use mcp_transport::Transport;
 use serde::de::DeserializeOwned;
 
-use crate::context::Context;
-use crate::era::Eras;
-use crate::error::Error;
+use crate::dispatch::era::Eras;
+use crate::dispatch::held::HeldTable;
+use crate::dispatch::request_state::Sealer;
 use crate::handler::Handler;
-use crate::limits::Limits;
+use crate::handler::context::Context;
+use crate::handler::error::Error;
 use crate::notifier::{Hub, Notifier};
 use crate::pipe;
-use crate::prompt::{IntoPromptResult, PromptArguments, PromptEntry};
 use crate::registry::Registry;
-use crate::request_state::Sealer;
-use crate::resource::{IntoResourceResult, ResourceEntry, TemplateEntry, UriVariables};
-use crate::shared::{CacheHint, Shared};
+use crate::registry::prompt::{IntoPromptResult, PromptArguments, PromptEntry};
+use crate::registry::resource::{IntoResourceResult, ResourceEntry, TemplateEntry, UriVariables};
+use crate::registry::tool::{BoxFuture, ToolEntry};
+use crate::server::limits::Limits;
+use crate::server::shared::{CacheHint, Shared};
 use crate::task::TaskTable;
-use crate::tool::{BoxFuture, ToolEntry};
 
 /// A server being put together.
 ///
@@ -86,6 +92,17 @@ impl Server<Registry> {
         R: IntoToolResult<Error> + 'static,
     {
         self.handler.add_tool(ToolEntry::new(tool, run, true));
+        self
+    }
+
+    /// Shows each request only the tools for which `is_visible` returns `true`: by its caller, or by
+    /// what the program has switched on. Others are neither listed nor callable. Announce a change
+    /// with [`Notifier::tools_changed`].
+    pub fn filter_tools(
+        mut self,
+        is_visible: impl Fn(&Tool, &Context) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.handler.tool_filter = Some(Arc::new(is_visible));
         self
     }
 
@@ -208,6 +225,7 @@ impl<H: Handler> Server<H> {
             sealer: Sealer::new(self.state_key),
             hub: Hub::default(),
             tasks: TaskTable::default(),
+            held: HeldTable::default(),
         }))
     }
 
@@ -223,7 +241,7 @@ impl Service {
     pub async fn serve(&self, transport: impl Transport + 'static) {
         let transport = Arc::new(transport);
         let input = pipe::TransportHalf(Arc::clone(&transport));
-        pipe::serve(&self.0, input, pipe::TransportHalf(transport)).await;
+        pipe::serve(&self.0, None, input, pipe::TransportHalf(transport)).await;
     }
 
     /// Serves one client on this process's standard input and output, until it closes them.
@@ -240,9 +258,9 @@ impl Service {
         reader: impl tokio::io::AsyncRead + Send + Unpin + 'static,
         writer: impl tokio::io::AsyncWrite + Send + Unpin + 'static,
     ) {
-        use crate::stdio::{LineInput, LineOutput};
+        use crate::pipe::lines::{LineInput, LineOutput};
         let input = LineInput::new(reader, self.0.limits.message_bytes());
-        pipe::serve(&self.0, input, LineOutput(writer)).await;
+        pipe::serve(&self.0, None, input, LineOutput(writer)).await;
     }
 
     /// Announces changes of lists and resources.

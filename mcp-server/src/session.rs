@@ -1,5 +1,7 @@
 //! What a legacy session remembers between requests.
 
+pub(crate) mod peer;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -8,13 +10,13 @@ use mcp_jsonrpc::model::{InitializeParams, InitializeResult, LoggingLevel};
 use mcp_jsonrpc::{RawJson, RequestId, encode_result, parse_params};
 use parking_lot::Mutex;
 
-use crate::context::{ClientFacts, LEVELS};
-use crate::era;
-use crate::error::Error;
-use crate::exchange::Reply;
-use crate::finish::Finish;
-use crate::peer::{Peer, SharedPeer};
-use crate::shared::Shared;
+use crate::dispatch::Reply;
+use crate::dispatch::era;
+use crate::dispatch::finish::Finish;
+use crate::handler::context::{ClientFacts, LEVELS};
+use crate::handler::error::Error;
+use crate::server::shared::Shared;
+use crate::session::peer::{Peer, SharedPeer};
 
 /// One session of the legacy era, whatever carries it.
 pub(crate) struct Session {

@@ -1,5 +1,7 @@
 //! Calls that go on as tasks: their state, their input, and how long they are kept.
 
+pub(crate) mod methods;
+
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime};
@@ -12,12 +14,12 @@ use tokio::sync::{Notify, oneshot};
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-use crate::ask::AskError;
-use crate::limits::Limits;
+use crate::handler::ask::AskError;
 use crate::notifier::Change;
-use crate::random;
-use crate::shared::Shared;
-use crate::timestamp::iso8601;
+use crate::server::limits::Limits;
+use crate::server::random;
+use crate::server::shared::Shared;
+use crate::server::timestamp::iso8601;
 
 /// How often clients are asked to poll.
 const POLL_INTERVAL_MS: i64 = 500;
@@ -35,7 +37,7 @@ pub(crate) struct TaskCell {
     expires: Instant,
     shared: Weak<Shared>,
     state: Mutex<State>,
-    /// Told on every change.
+    /// Notified on every change.
     pub(crate) changed: Notify,
 }
 

@@ -4,11 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_jsonrpc::model::LoggingLevel;
+use mcp_jsonrpc::model::{LoggingLevel, ParamHeader};
 
 use crate::client::limits::ClientLimits;
 use crate::connection::session::Session;
-use crate::dialect::param_header::ParamHeader;
 
 /// What is known of a server, and the settings of calls to it.
 #[derive(Clone, Debug)]

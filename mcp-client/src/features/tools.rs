@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use mcp_jsonrpc::model::experimental_task::TaskSupport;
-use mcp_jsonrpc::model::{CallTool, CallToolResult, ListTools, ListToolsResult, Tool};
+use mcp_jsonrpc::model::{
+    CallTool, CallToolResult, ListTools, ListToolsResult, ParamHeader, Tool, param_headers,
+};
 use mcp_jsonrpc::{Method, TaskForm};
 use serde::Serialize;
 use tokio::time::Instant;
@@ -15,7 +17,6 @@ use crate::call::request::Call;
 use crate::client::Client;
 use crate::connection::snapshot::Snapshot;
 use crate::dialect::ToolParams;
-use crate::dialect::param_header::param_headers;
 use crate::features::listing::{Listed, Skipped};
 use crate::features::task::Started;
 
@@ -133,9 +134,8 @@ impl Client {
             let Ok(arguments) = serde_json::to_value(arguments) else {
                 return Vec::new();
             };
-            let value = |header: &crate::dialect::param_header::ParamHeader| {
-                Some((header.suffix.clone(), header.value(&arguments)?))
-            };
+            let value =
+                |header: &ParamHeader| Some((header.suffix.clone(), header.value(&arguments)?));
             headers.iter().filter_map(value).collect()
         };
         let call = Call {

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use mcp_jsonrpc::RawJson;
 use mcp_jsonrpc::model::{
     CreateMessageParams, ElicitAction, ElicitFormParams, ElicitParams, ElicitResult,
-    ElicitUrlParams, InputRequest, InputRequests, InputResponses, ListRootsResult, Meta,
+    ElicitUrlParams, FormProblem, InputRequest, InputRequests, InputResponses, ListRootsResult,
+    Meta,
 };
 use mcp_transport::BoxError;
 use serde::Serialize;
 
 use crate::call::caller::Origin;
 use crate::connection::Connection;
-use crate::host::form::{FormProblem, check_form};
+use crate::host::form::check_form;
 use crate::host::{Host, HostError, ServerRequest};
 
 /// A request to the host, whichever way the server asked.

@@ -49,7 +49,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let service = tasks::add(server)?.build();
     let listener = TcpListener::bind(("127.0.0.1", port)).await?;
     println!("http://{}/mcp", listener.local_addr()?);
-    serve(listener, HttpService::new(&service)).await?;
+    serve(listener, HttpService::new(&service).legacy_sse()).await?;
     Ok(())
 }
 

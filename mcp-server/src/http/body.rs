@@ -12,7 +12,7 @@ use http_body::{Body, Frame, SizeHint};
 use tokio::time::{Instant, Sleep};
 
 use super::event_stream::{EventStream, Reader};
-use crate::exchange::Reply;
+use crate::dispatch::Reply;
 
 /// How long a stream may be silent before a comment shows that it is alive.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -27,6 +27,15 @@ pub struct ResponseBody(Inner);
 enum Inner {
     Full(Option<Bytes>),
     Events(Box<Events>),
+    #[cfg(feature = "sse")]
+    Channel(Box<Channel>),
+}
+
+/// Events that a task of their own writes. Dropping it ends that task.
+#[cfg(feature = "sse")]
+struct Channel {
+    events: tokio::sync::mpsc::Receiver<Bytes>,
+    silence: Pin<Box<Sleep>>,
 }
 
 struct Events {
@@ -57,6 +66,37 @@ impl ResponseBody {
     }
 }
 
+#[cfg(feature = "sse")]
+impl ResponseBody {
+    /// The events of a channel, until it is closed.
+    pub(crate) fn channel(events: tokio::sync::mpsc::Receiver<Bytes>) -> Self {
+        Self(Inner::Channel(Box::new(Channel {
+            events,
+            silence: Box::pin(tokio::time::sleep(KEEP_ALIVE)),
+        })))
+    }
+}
+
+#[cfg(feature = "sse")]
+impl Channel {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        if let Poll::Ready(event) = self.events.poll_recv(cx) {
+            self.silence.as_mut().reset(Instant::now() + KEEP_ALIVE);
+            return Poll::Ready(event);
+        }
+        poll_silence(&mut self.silence, cx)
+    }
+}
+
+/// A comment, if the stream was silent for too long.
+fn poll_silence(silence: &mut Pin<Box<Sleep>>, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+    if silence.as_mut().poll(cx).is_pending() {
+        return Poll::Pending;
+    }
+    silence.as_mut().reset(Instant::now() + KEEP_ALIVE);
+    Poll::Ready(Some(Bytes::from_static(b":\n\n")))
+}
+
 impl Events {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         if let Some((working, stream)) = &mut self.work
@@ -69,11 +109,7 @@ impl Events {
             self.silence.as_mut().reset(Instant::now() + KEEP_ALIVE);
             return Poll::Ready(event);
         }
-        if self.silence.as_mut().poll(cx).is_ready() {
-            self.silence.as_mut().reset(Instant::now() + KEEP_ALIVE);
-            return Poll::Ready(Some(Bytes::from_static(b":\n\n")));
-        }
-        Poll::Pending
+        poll_silence(&mut self.silence, cx)
     }
 }
 
@@ -88,6 +124,8 @@ impl Body for ResponseBody {
         let next = match &mut self.get_mut().0 {
             Inner::Full(bytes) => Poll::Ready(bytes.take()),
             Inner::Events(events) => events.poll(cx),
+            #[cfg(feature = "sse")]
+            Inner::Channel(channel) => channel.poll(cx),
         };
         next.map(|data| data.map(|data| Ok(Frame::data(data))))
     }
@@ -101,7 +139,7 @@ impl Body for ResponseBody {
             Inner::Full(bytes) => {
                 SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
             }
-            Inner::Events(_) => SizeHint::default(),
+            _ => SizeHint::default(),
         }
     }
 }
@@ -110,7 +148,7 @@ impl fmt::Debug for ResponseBody {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match &self.0 {
             Inner::Full(_) => "ResponseBody(full)",
-            Inner::Events(_) => "ResponseBody(events)",
+            _ => "ResponseBody(events)",
         })
     }
 }

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 use bytes::Bytes;
 use parking_lot::Mutex;
 
-use crate::outlet::Outlet;
+use crate::pipe::outlet::Outlet;
 
 /// Milliseconds a client should wait before it resumes a stream.
 const RETRY_MS: u32 = 500;
@@ -38,7 +38,7 @@ struct State {
     responded: bool,
     /// The reader shall go and come back.
     released: bool,
-    /// Somebody reads it.
+    /// It has a reader.
     read: bool,
     /// Which reader is the current one; 0 before the first.
     reader: u64,

@@ -3,11 +3,10 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::HeaderMap;
+use mcp_jsonrpc::model::ParamHeader;
 use mcp_jsonrpc::{ErrorCode, ErrorObject, RawRef};
 use serde::Deserialize;
 use serde_json::Value;
-
-use super::param_header::ParamHeader;
 
 pub(crate) const VERSION: &str = "mcp-protocol-version";
 pub(crate) const METHOD: &str = "mcp-method";
@@ -60,10 +59,11 @@ pub(crate) fn check_params(
     }
     let arguments = named.arguments.unwrap_or(Value::Null);
     for header in wanted {
+        let name = format!("mcp-param-{}", header.suffix.to_ascii_lowercase());
         match header.value(&arguments) {
-            Some(value) => check(headers, &header.name, &value)?,
-            None if headers.contains_key(header.name.as_str()) => {
-                return Err(mismatch(&header.name, "the body has no such value"));
+            Some(value) => check(headers, &name, &value)?,
+            None if headers.contains_key(&name) => {
+                return Err(mismatch(&name, "the body has no such value"));
             }
             None => {}
         }

@@ -14,7 +14,7 @@ use super::headers;
 use super::reply::{self, HttpReply};
 use super::service::{STREAM_AFTER, Subject};
 use super::sessions::HttpSession;
-use crate::exchange::{Exchange, Reply, malformed, owned};
+use crate::dispatch::{Exchange, Reply, malformed, owned};
 use crate::session::Session;
 
 /// Answers one message.

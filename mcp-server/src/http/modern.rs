@@ -3,16 +3,16 @@
 use std::sync::Arc;
 use std::task::Poll;
 
+use mcp_jsonrpc::model::{self, ParamHeader};
 use mcp_jsonrpc::{RawRef, RequestId};
 
 use super::body::{ResponseBody, Working};
 use super::event_stream::{Begin, EventStream};
 use super::headers::{self, Named};
-use super::param_header::{self, ParamHeader};
 use super::reply::{self, Accepts, HttpReply, modern_status};
 use super::service::{STREAM_AFTER, Subject};
-use crate::era;
-use crate::exchange::{Exchange, Reply, owned};
+use crate::dispatch::era;
+use crate::dispatch::{Exchange, Reply, owned};
 
 /// Answers one request.
 pub(crate) async fn request(
@@ -76,10 +76,11 @@ async fn param_headers(exchange: &Exchange, named: &Named) -> Vec<ParamHeader> {
     let cx = exchange.context(None);
     let tool = exchange.shared.handler.find_tool(name, &cx).await;
     let schema = tool.map(|tool| tool.input_schema);
-    let annotated = schema.filter(|schema| schema.get().contains(param_header::KEY));
+    let annotated = schema.filter(|schema| schema.get().contains("x-mcp-header"));
     let schema = annotated.and_then(|schema| schema.parse().ok());
+    // Clients do not offer a tool whose annotations are invalid.
     schema
-        .map(|schema| param_header::param_headers(&schema))
+        .and_then(|schema| model::param_headers(&schema).ok())
         .unwrap_or_default()
 }
 

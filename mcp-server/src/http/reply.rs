@@ -5,7 +5,7 @@ use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use mcp_jsonrpc::{ErrorCode, ErrorObject};
 
 use super::body::ResponseBody;
-use crate::exchange::Reply;
+use crate::dispatch::Reply;
 
 /// A reply on its way out.
 pub(crate) type HttpReply = Response<ResponseBody>;

@@ -14,18 +14,20 @@ use http_body::Body;
 use mcp_jsonrpc::{Incoming, MessageRef, decode};
 
 use super::guard::Guard;
+#[cfg(feature = "sse")]
+use super::legacy_sse::{Route, SseSessions};
 use super::reply::{self, Accepts, HttpReply};
 use super::sessions::Sessions;
 use super::{headers, legacy, modern};
-use crate::auth::Authenticator;
-use crate::caller::Caller;
-use crate::era;
-use crate::exchange::malformed;
+use crate::dispatch::era;
+use crate::dispatch::malformed;
+use crate::handler::caller::Caller;
+use crate::http::auth::Authenticator;
 use crate::server::Service;
-use crate::shared::Shared;
+use crate::server::shared::Shared;
 
 /// After how long a reply begins as a stream although there is nothing to send yet, so that
-/// clients and proxies see that somebody is at work.
+/// clients and proxies see that the request is being handled.
 pub(crate) const STREAM_AFTER: Duration = Duration::from_secs(1);
 
 /// Streamable HTTP for a [`Service`](crate::Service): both eras at one endpoint.
@@ -44,6 +46,8 @@ pub struct HttpService {
 struct Inner {
     shared: Arc<Shared>,
     sessions: Arc<Sessions>,
+    #[cfg(feature = "sse")]
+    sse: Option<Arc<SseSessions>>,
     guard: Guard,
     authenticator: Option<Arc<dyn Authenticator>>,
 }
@@ -70,6 +74,8 @@ impl HttpService {
             inner: Arc::new(Inner {
                 shared: Arc::clone(&service.0),
                 sessions: Arc::new(Sessions::default()),
+                #[cfg(feature = "sse")]
+                sse: None,
                 guard: Guard::default(),
                 authenticator: None,
             }),
@@ -97,6 +103,15 @@ impl HttpService {
         self
     }
 
+    /// Also serves HTTP+SSE, the transport of 2024-11-05: `GET` on a path that ends in `/sse` opens
+    /// a session, and its messages are posted to the path that ends in `/messages` instead.
+    #[cfg(feature = "sse")]
+    #[must_use]
+    pub fn legacy_sse(mut self) -> Self {
+        Arc::make_mut(&mut self.inner).sse = Some(Arc::default());
+        self
+    }
+
     /// Requires every request to be authenticated.
     #[must_use]
     pub fn authenticator(mut self, authenticator: impl Authenticator) -> Self {
@@ -106,7 +121,10 @@ impl HttpService {
 
     /// The number of open legacy sessions.
     pub fn sessions(&self) -> usize {
-        self.inner.sessions.len()
+        let open = self.inner.sessions.len();
+        #[cfg(feature = "sse")]
+        let open = open + self.inner.sse.as_ref().map_or(0, |sse| sse.len());
+        open
     }
 }
 
@@ -170,6 +188,19 @@ impl Inner {
             caller,
         };
         let has_sessions = self.shared.eras.has_legacy();
+        #[cfg(feature = "sse")]
+        if let (Some(sse), true) = (&self.sse, has_sessions) {
+            match Route::of(&parts.method, &parts.uri) {
+                Some(Route::Open(messages)) => return sse.open(&subject, &messages),
+                Some(Route::Message(id)) => {
+                    return match self.read(&subject, body).await {
+                        Ok(message) => sse.message(&subject, id, &message).await,
+                        Err(refusal) => *refusal,
+                    };
+                }
+                None => {}
+            }
+        }
         match parts.method {
             Method::POST => self.post(&subject, body).await,
             Method::GET if has_sessions => legacy::get(&subject),
@@ -195,27 +226,15 @@ impl Inner {
         B: Body + Send,
         B::Data: Send,
     {
-        if !reply::is_json(subject.headers) {
-            let why = "the content type must be application/json";
-            return reply::refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, why);
-        }
         if !subject.accepts.json && !subject.accepts.events {
             let why = "accept application/json and text/event-stream";
             return reply::refusal(StatusCode::NOT_ACCEPTABLE, why);
         }
-        let limits = &self.shared.limits;
-        let reading = collect(body, limits.message_bytes());
-        let bytes = match tokio::time::timeout(limits.read_time(), reading).await {
-            Ok(Ok(bytes)) => bytes,
-            Ok(Err(status)) => return reply::refusal(status, "the body cannot be read"),
-            Err(_) => {
-                return reply::refusal(
-                    StatusCode::REQUEST_TIMEOUT,
-                    "the body did not come in time",
-                );
-            }
+        let bytes = match self.read(subject, body).await {
+            Ok(bytes) => bytes,
+            Err(refusal) => return *refusal,
         };
-        match decode(&bytes, &limits.decoding()) {
+        match decode(&bytes, &self.shared.limits.decoding()) {
             Ok(Incoming::Single(message)) => self.message(subject, message).await,
             Ok(Incoming::Batch(messages)) if self.shared.eras.has_legacy() => {
                 legacy::batch(subject, messages).await
@@ -224,6 +243,26 @@ impl Inner {
                 reply::refusal(StatusCode::BAD_REQUEST, "batches are not supported")
             }
             Err(error) => reply::json(StatusCode::BAD_REQUEST, malformed(&error).body),
+        }
+    }
+
+    /// Reads a body of JSON.
+    async fn read<B>(&self, subject: &Subject<'_>, body: B) -> Result<BytesMut, Box<HttpReply>>
+    where
+        B: Body + Send,
+        B::Data: Send,
+    {
+        let refuse = |status, why: &str| Err(Box::new(reply::refusal(status, why)));
+        if !reply::is_json(subject.headers) {
+            let why = "the content type must be application/json";
+            return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, why);
+        }
+        let limits = &self.shared.limits;
+        let reading = collect(body, limits.message_bytes());
+        match tokio::time::timeout(limits.read_time(), reading).await {
+            Ok(Ok(bytes)) => Ok(bytes),
+            Ok(Err(status)) => refuse(status, "the body cannot be read"),
+            Err(_) => refuse(StatusCode::REQUEST_TIMEOUT, "the body did not come in time"),
         }
     }
 

@@ -12,10 +12,10 @@ use tokio::time::Instant;
 
 use super::event_stream::EventStream;
 use crate::notifier::{Hub, Interests, Listening};
-use crate::outlet::Outlet;
-use crate::random;
+use crate::pipe::outlet::Outlet;
+use crate::server::random;
+use crate::server::shared::Shared;
 use crate::session::Session;
-use crate::shared::Shared;
 
 /// The number of the stream for messages that belong to no request.
 const GENERAL: u64 = 0;
@@ -148,7 +148,7 @@ impl Sessions {
 }
 
 impl Table {
-    /// Ends sessions that nobody has used for long, at most once a second.
+    /// Ends sessions that were not used for long, at most once a second.
     fn sweep(&mut self, now: u64, idle: Duration) {
         if now == self.swept {
             return;
@@ -184,7 +184,7 @@ impl HttpSession {
         stream
     }
 
-    /// Forgets a stream that nobody can resume.
+    /// Forgets a stream that cannot be resumed.
     pub(crate) fn forget(&self, stream: &Arc<EventStream>) {
         self.streams
             .lock()

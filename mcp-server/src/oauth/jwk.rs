@@ -16,7 +16,7 @@ const MAX_KEYS: usize = 64;
 #[derive(Clone, Debug)]
 pub(crate) struct Jwk {
     pub(crate) id: Option<String>,
-    /// The only algorithm it is for, if it says so.
+    /// The only algorithm it is for, if it names one.
     algorithm: Option<String>,
     key: Key,
 }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::jwk::Jwk;
-use crate::caller::Caller;
+use crate::handler::caller::Caller;
 
 /// By how many seconds clocks may differ.
 const LEEWAY: u64 = 60;

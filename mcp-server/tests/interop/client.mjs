@@ -1,11 +1,11 @@
-// The official TypeScript client against our server: `client.mjs MODULES URL|PROGRAM legacy|modern`.
+// The official TypeScript client against our server: `client.mjs MODULES URL|PROGRAM legacy|modern|sse`.
 import { pathToFileURL } from 'node:url';
 
 const [modules, target, era] = process.argv.slice(2);
 const load = (file) => import(pathToFileURL(`${modules}/@modelcontextprotocol/client/${file}`).href);
-const { Client, StreamableHTTPClientTransport } = await load('dist/index.mjs');
+const { Client, SSEClientTransport, StreamableHTTPClientTransport } = await load('dist/index.mjs');
 
-const mode = era === 'legacy' ? 'legacy' : { pin: '2026-07-28' };
+const mode = era === 'modern' ? { pin: '2026-07-28' } : 'legacy';
 const client = new Client(
   { name: 'interop', version: '1.0.0' },
   { capabilities: { elicitation: { form: {} }, sampling: {}, roots: {} }, versionNegotiation: { mode } },
@@ -19,7 +19,9 @@ client.setRequestHandler('sampling/createMessage', async () => ({
 client.setRequestHandler('roots/list', async () => ({ roots: [{ uri: 'file:///tmp' }] }));
 
 let transport;
-if (target.startsWith('http')) {
+if (era === 'sse') {
+  transport = new SSEClientTransport(new URL(target));
+} else if (target.startsWith('http')) {
   transport = new StreamableHTTPClientTransport(new URL(target));
 } else {
   const { StdioClientTransport } = await load('dist/stdio.mjs');

@@ -1,11 +1,15 @@
-//! Our client and our server in every pair of eras: whatever handlers do and callers drop, every
-//! request ends in exactly one outcome, and nothing is left running.
+//! Our client and our server in every pair of eras: whatever is requested, whatever handlers do and
+//! callers drop, every request ends in exactly one outcome, and nothing is left running.
 
 use std::time::Duration;
 
-use mcp_client::{CallError, Client, EraMode};
+use mcp_client::{CallError, Client, ClientEvent, EraMode, Interests};
 use mcp_jsonrpc::ErrorCode;
 use mcp_jsonrpc::model::experimental_task::{TaskSupport, ToolExecution};
+use mcp_jsonrpc::model::{
+    CompleteParams, CompletionArgument, LoggingLevel, Prompt, PromptArgument, PromptReference,
+    Resource, ResourceTemplate,
+};
 use mcp_server::{Context, Eras, Error, Roots, Service};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -44,6 +48,34 @@ const ACTS: [Act; 11] = [
     Act::Hang,
 ];
 
+/// What a client requests. The first three run an [`Act`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Method {
+    CallTool,
+    GetPrompt,
+    ReadResource,
+    ListTools,
+    ListPrompts,
+    ListResources,
+    ListTemplates,
+    Complete,
+    SetLevel,
+    Watch,
+}
+
+const METHODS: [Method; 10] = [
+    Method::CallTool,
+    Method::GetPrompt,
+    Method::ReadResource,
+    Method::ListTools,
+    Method::ListPrompts,
+    Method::ListResources,
+    Method::ListTemplates,
+    Method::Complete,
+    Method::SetLevel,
+    Method::Watch,
+];
+
 async fn act(act: Act, cx: &Context) -> Result<&'static str, Error> {
     match act {
         Act::Return => {}
@@ -64,6 +96,7 @@ async fn act(act: Act, cx: &Context) -> Result<&'static str, Error> {
         Act::Progress => {
             for step in 0..5 {
                 cx.progress(f64::from(step), None, Some("working"));
+                cx.log(LoggingLevel::Error, "working");
                 tokio::task::yield_now().await;
             }
         }
@@ -77,21 +110,40 @@ async fn act(act: Act, cx: &Context) -> Result<&'static str, Error> {
     Ok("done")
 }
 
+/// Runs the act of this index, counted for as long as it runs.
+async fn run(index: Option<usize>, alive: Alive, cx: Context) -> Result<&'static str, Error> {
+    let _guard = alive.enter();
+    act(ACTS[index.unwrap_or(0)], &cx).await
+}
+
 fn service(eras: Eras, alive: &Alive) -> Service {
-    let alive = alive.clone();
+    let (calls, prompts, reads) = (alive.clone(), alive.clone(), alive.clone());
     let mut tool = any("act");
     let mut execution = ToolExecution::default();
     execution.task_support = Some(TaskSupport::Optional);
     tool.execution = Some(execution);
+    let mut prompt = Prompt::new("act");
+    prompt.arguments = Some(vec![PromptArgument::new("act")]);
+    let number = |text: Option<&String>| text.and_then(|text| text.parse::<usize>().ok());
     server()
         .tool_with_schema(tool, move |arguments: Value, cx: Context| {
-            let guard = alive.enter();
-            async move {
-                let _guard = guard;
-                let index = arguments["act"].as_u64().unwrap_or(0);
-                act(ACTS[usize::try_from(index).unwrap()], &cx).await
-            }
+            let index = arguments["act"].as_u64();
+            run(
+                index.and_then(|it| usize::try_from(it).ok()),
+                calls.clone(),
+                cx,
+            )
         })
+        .prompt(prompt, move |arguments, cx| {
+            let running = run(number(arguments.get("act")), prompts.clone(), cx);
+            async move { running.await.map(str::to_owned) }
+        })
+        .resource(Resource::new("act://watched", "watched"), |_| async { "" })
+        .resource_template(
+            ResourceTemplate::new("act://run/{act}", "run"),
+            move |variables, cx| run(number(variables.get("act")), reads.clone(), cx),
+        )
+        .completion(|params, _| async move { Ok(vec![params.argument.value]) })
         .eras(eras)
         .build()
 }
@@ -106,52 +158,100 @@ const CELLS: [(EraMode, Eras); 6] = [
     (MODERN, Eras::Both),
 ];
 
-/// One call: what its handler does, and after how many polls its caller loses interest, if ever.
-type Plan = Vec<(usize, Option<u32>)>;
+/// One request: its method, what its handler does, and after how many polls its caller drops it, if
+/// ever.
+type Plan = Vec<(usize, usize, Option<u32>)>;
 
 fn plan() -> impl Strategy<Value = Plan> {
-    let patience = prop_oneof![2 => Just(None), 1 => (0u32..12).prop_map(Some)];
-    prop::collection::vec((0..ACTS.len(), patience), 1..24)
+    let polls = prop_oneof![2 => Just(None), 1 => (0u32..12).prop_map(Some)];
+    // Half of the requests run an act.
+    let method = prop_oneof![0..3usize, 3..METHODS.len()];
+    prop::collection::vec((method, 0..ACTS.len(), polls), 1..24)
 }
 
-async fn call(
+/// Makes a request, and tells its result in a word.
+async fn request(
     client: Client,
+    service: Service,
+    method: Method,
     index: usize,
+) -> Result<String, CallError> {
+    let count = |items: usize| format!("{items} items");
+    Ok(match method {
+        Method::CallTool => {
+            let result = client.call_tool("act", json!({"act": index})).await?;
+            format!("{} {}", result.failed(), text(&result))
+        }
+        Method::GetPrompt => {
+            let arguments = [("act", index.to_string())];
+            let prompt = client.get_prompt("act", arguments).await?;
+            let text = prompt.messages[0].content.as_text();
+            format!("false {}", text.unwrap_or_default())
+        }
+        Method::ReadResource => {
+            let result = client.read_resource(&format!("act://run/{index}")).await?;
+            let text = result.contents[0].text.as_deref();
+            format!("false {}", text.unwrap_or_default())
+        }
+        Method::ListTools => count(client.list_tools().await?.items.len()),
+        Method::ListPrompts => count(client.list_prompts().await?.items.len()),
+        Method::ListResources => count(client.list_resources().await?.items.len()),
+        Method::ListTemplates => count(client.list_resource_templates().await?.items.len()),
+        Method::Complete => {
+            let reference = PromptReference::new("act");
+            let argument = CompletionArgument::new("act", "7");
+            let params = CompleteParams::new(reference, argument);
+            count(client.complete(&params).await?.completion.values.len())
+        }
+        Method::SetLevel => {
+            client.set_log_level(LoggingLevel::Debug).await?;
+            count(1)
+        }
+        Method::Watch => {
+            let interests = Interests::default().with_resource("act://watched");
+            let mut changes = client.subscribe(interests).await?;
+            service.notifier().resource_updated("act://watched");
+            let updates = |change: &ClientEvent| matches!(change, ClientEvent::ResourceUpdated { uri } if uri == "act://watched");
+            count(usize::from(
+                changes.next().await.is_some_and(|it| updates(&it)),
+            ))
+        }
+    })
+}
+
+/// Polls a request as often as its caller wants to; `None` if it was dropped.
+async fn requested(
+    requesting: impl Future<Output = Result<String, CallError>>,
     polls: Option<u32>,
 ) -> Option<Result<String, CallError>> {
-    let calling = async {
-        let result = client.call_tool("act", json!({"act": index})).await?;
-        Ok(format!("{} {}", result.failed(), text(&result)))
+    let mut requesting = std::pin::pin!(requesting);
+    let Some(polls) = polls else {
+        return Some(requesting.await);
     };
-    let polls = match (polls, ACTS[index]) {
-        (None, Act::Hang) => Some(30),
-        (polls, _) => polls,
-    };
-    let mut calling = std::pin::pin!(calling);
-    match polls {
-        None => Some(calling.await),
-        Some(polls) => {
-            for _ in 0..polls {
-                let polled =
-                    std::future::poll_fn(|cx| std::task::Poll::Ready(calling.as_mut().poll(cx)));
-                if let std::task::Poll::Ready(outcome) = polled.await {
-                    return Some(outcome);
-                }
-                tokio::task::yield_now().await;
-            }
-            None
+    for _ in 0..polls {
+        let polled =
+            std::future::poll_fn(|cx| std::task::Poll::Ready(requesting.as_mut().poll(cx)));
+        if let std::task::Poll::Ready(outcome) = polled.await {
+            return Some(outcome);
         }
+        tokio::task::yield_now().await;
     }
+    None
 }
 
-fn is_right(act: Act, outcome: &Result<String, CallError>) -> bool {
+fn is_right(method: Method, act: Act, outcome: &Result<String, CallError>) -> bool {
+    let is = |want: &str| matches!(outcome, Ok(text) if text == want);
     let code = |want: ErrorCode| matches!(outcome, Err(error) if error.peer().map(|error| error.code) == Some(want));
+    if METHODS.iter().position(|it| *it == method) >= Some(3) {
+        return is("1 items");
+    }
     match act {
-        Act::Fail => matches!(outcome, Ok(text) if text == "true failed"),
+        // Only a tool's failure is a result.
+        Act::Fail if method == Method::CallTool => is("true failed"),
+        Act::Fail | Act::Panic => code(ErrorCode::INTERNAL_ERROR),
         Act::Refuse => code(ErrorCode::new(-7)),
-        Act::Panic => code(ErrorCode::INTERNAL_ERROR),
         Act::Hang => false,
-        _ => matches!(outcome, Ok(text) if text == "false done"),
+        _ => is("false done"),
     }
 }
 
@@ -172,34 +272,31 @@ fn check(cell: usize, plan: &Plan) -> Result<(), TestCaseError> {
             .connect()
             .await
             .unwrap();
-        let calls: Vec<_> = plan
+        let requests: Vec<_> = plan
             .iter()
-            .map(|&(index, polls)| {
-                (
-                    ACTS[index],
-                    tokio::spawn(call(client.clone(), index, polls)),
-                )
+            .map(|&(method, index, polls)| {
+                let (method, act) = (METHODS[method], ACTS[index]);
+                let hangs = act == Act::Hang && METHODS[..3].contains(&method);
+                let polls = polls.or(hangs.then_some(30));
+                let request = request(client.clone(), service.clone(), method, index);
+                (method, act, tokio::spawn(requested(request, polls)))
             })
             .collect();
-        for (act, running) in calls {
-            let outcome = running.await.unwrap();
-            if let Some(outcome) = outcome {
+        for (method, act, running) in requests {
+            if let Some(outcome) = running.await.unwrap() {
                 prop_assert!(
-                    is_right(act, &outcome),
-                    "{mode:?} {eras:?} {act:?}: {outcome:?}"
+                    is_right(method, act, &outcome),
+                    "{mode:?} {eras:?} {method:?} {act:?}: {outcome:?}"
                 );
             }
         }
-        // Whoever was dropped is cancelled, at once or, if it became a task whose handle nobody has,
-        // once its time is up.
+        // What was dropped is cancelled: at once or, if it became a task whose handle was lost, once
+        // its time is up.
         tokio::time::sleep(Duration::from_secs(2 * 3600)).await;
         until(|| alive.count() == 0).await;
         // And the connection is as good as new.
-        let after = call(client.clone(), 0, None).await;
-        prop_assert!(
-            matches!(&after, Some(Ok(text)) if text == "false done"),
-            "{after:?}"
-        );
+        let after = request(client.clone(), service, Method::CallTool, 0).await;
+        prop_assert!(is_right(Method::CallTool, Act::Return, &after), "{after:?}");
         client.close().await;
         Ok(())
     })
@@ -209,7 +306,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_request_ends_in_one_outcome_in_every_pair_of_eras(plan in plan()) {
+    fn every_request_of_every_method_ends_in_one_outcome_in_every_pair_of_eras(plan in plan()) {
         for cell in 0..CELLS.len() {
             check(cell, &plan)?;
         }

@@ -4,7 +4,7 @@ use http::{Method, StatusCode};
 use mcp_server::http::HttpService;
 use serde_json::{Value, json};
 
-use crate::http::{app, call, call_modern, initialize, modern, open, post, send};
+use crate::http_kit::{app, call, call_modern, initialize, modern, open, post, send};
 use crate::kit::{Alive, until};
 
 /// One request that ought to be refused.
@@ -249,7 +249,7 @@ fn lying() -> Vec<Case> {
 }
 
 #[tokio::test]
-async fn every_misbehaving_request_is_refused_and_disturbs_nobody() {
+async fn every_misbehaving_request_is_refused_and_disturbs_no_other() {
     let alive = Alive::default();
     let service = HttpService::new(&app(&alive));
     let session = open(&service).await;

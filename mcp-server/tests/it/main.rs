@@ -10,10 +10,14 @@
 mod four_cells;
 mod hostile;
 mod http;
+mod http_kit;
 mod kit;
+#[cfg(feature = "sse")]
+mod legacy_sse;
 #[cfg(feature = "oauth")]
 mod oauth;
 mod questions;
 mod server;
+mod sockets;
 mod stdio;
 mod tasks;

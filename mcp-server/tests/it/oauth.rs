@@ -15,7 +15,7 @@ use ring::signature::{
 };
 use serde_json::{Value, json};
 
-use crate::http::{Reply, app, initialize, post, send};
+use crate::http_kit::{Reply, app, initialize, post, send};
 use crate::kit::Alive;
 
 const ISSUER: &str = "https://as.example";
@@ -164,7 +164,7 @@ async fn a_request_without_a_token_learns_where_to_get_one() {
     let request = http::Request::builder()
         .uri(path)
         .header("host", "localhost")
-        .body(crate::http::Chunks(Vec::new()))
+        .body(crate::http_kit::Chunks(Vec::new()))
         .unwrap();
     let reply = tower_service::Service::call(&mut service.clone(), request)
         .await

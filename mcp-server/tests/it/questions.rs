@@ -8,10 +8,15 @@ use mcp_jsonrpc::ErrorCode;
 use mcp_jsonrpc::model::{
     CreateMessageParams, ElicitAction, Prompt, Role, SamplingMessage, TextContent,
 };
-use mcp_server::{AskError, Context, Error, Roots};
+use mcp_server::http::HttpService;
+use mcp_server::{AskError, Context, Error, Limits, Roots, Service};
 use serde_json::Value;
 
-use crate::kit::{ERAS, MODERN, any, arguments, connect, listen, name_form, server, text};
+use crate::http_kit::call_modern;
+use crate::kit::{
+    Alive, AliveGuard, ERAS, MODERN, any, arguments, connect, listen, name_form, server, text,
+    until,
+};
 
 fn sampling() -> CreateMessageParams {
     let message = SamplingMessage::new(Role::User, TextContent::new("Hello"));
@@ -150,4 +155,45 @@ async fn a_declined_question_is_an_answer() {
         let result = client.call_tool("ask", arguments()).await.unwrap();
         assert_eq!(text(&result), "declined");
     }
+}
+
+#[tokio::test]
+async fn a_held_value_lives_through_the_rounds_of_its_call_and_no_longer() {
+    let alive = Alive::default();
+    let service = holding(&alive);
+    for era in ERAS {
+        let client = connect(&service, era).await;
+        let result = client.call_tool("hold", arguments()).await.unwrap();
+        assert_eq!(text(&result), "1 Ann model", "{era:?}");
+        until(|| alive.count() == 0).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_held_value_is_dropped_when_no_answer_comes_in_time() {
+    let alive = Alive::default();
+    let service = HttpService::new(&holding(&alive));
+    let reply = call_modern(&service, "hold", serde_json::json!({})).await;
+    assert_eq!(reply.json().await["result"]["resultType"], "input_required");
+    assert_eq!(alive.count(), 1);
+    tokio::time::sleep(Limits::default().answer_time() * 2).await;
+    until(|| alive.count() == 0).await;
+}
+
+/// A server whose tool `hold` holds one guard and asks twice.
+fn holding(alive: &Alive) -> Service {
+    let alive = alive.clone();
+    server()
+        .tool_with_schema(any("hold"), move |_: Value, cx: Context| {
+            let alive = alive.clone();
+            async move {
+                if cx.held::<AliveGuard>("guard").is_none() {
+                    cx.hold("guard", Arc::new(alive.enter()));
+                }
+                let name = name(&cx).await?;
+                let model = cx.ask("model", sampling()).await?.model;
+                Ok::<_, Error>(format!("{} {name} {model}", alive.count()))
+            }
+        })
+        .build()
 }

@@ -1,5 +1,7 @@
 //! Tools, resources, prompts, lists and changes, in both eras over an in-memory pair.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use mcp_client::{CallError, ClientEvent, Interests};
@@ -304,4 +306,28 @@ async fn a_skill_is_listed_and_its_files_match_their_digests() {
         b"---\nname: other\ndescription: x\n---\n".to_vec(),
     )];
     assert!(SkillBundle::new("acme/greet", bad).is_err());
+}
+
+#[tokio::test]
+async fn a_tool_that_is_filtered_out_is_neither_listed_nor_callable() {
+    let shown = Arc::new(AtomicBool::new(false));
+    let visible = Arc::clone(&shown);
+    let service = server()
+        .tool_with_schema(any("always"), |_: Value, _: Context| async {})
+        .tool_with_schema(any("sometimes"), |_: Value, _: Context| async {})
+        .filter_tools(move |tool, _| tool.name == "always" || visible.load(Ordering::SeqCst))
+        .build();
+    for era in ERAS {
+        shown.store(false, Ordering::SeqCst);
+        let client = connect(&service, era).await;
+        assert_eq!(client.list_tools().await.unwrap().items.len(), 1);
+        let refused = client
+            .call_tool("sometimes", arguments())
+            .await
+            .unwrap_err();
+        assert_eq!(code(&refused), Some(ErrorCode::INVALID_PARAMS));
+        shown.store(true, Ordering::SeqCst);
+        assert_eq!(client.list_tools().await.unwrap().items.len(), 2);
+        assert!(client.call_tool("sometimes", arguments()).await.is_ok());
+    }
 }

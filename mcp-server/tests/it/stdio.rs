@@ -1,7 +1,9 @@
 //! Byte streams, one message a line.
 
-use mcp_server::Context;
-use serde_json::Value;
+use mcp_jsonrpc::RawObject;
+use mcp_jsonrpc::model::Tool;
+use mcp_server::{Context, Service};
+use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
 use crate::kit::{any, server};
@@ -13,6 +15,10 @@ async fn talk(input: &[u8]) -> Vec<Value> {
         })
         .limits(mcp_server::Limits::default().with_message_bytes(4096))
         .build();
+    exchange(service, input).await
+}
+
+async fn exchange(service: Service, input: &[u8]) -> Vec<Value> {
     let (ours, theirs) = tokio::io::duplex(1 << 16);
     let (reader, writer) = tokio::io::split(theirs);
     let serving = tokio::spawn(async move { service.serve_streams(reader, writer).await });
@@ -86,4 +92,21 @@ async fn a_batch_is_answered_as_one_only_where_the_revision_has_batches() {
     );
     let replies = talk(format!("{}{batch}", open("2025-06-18")).as_bytes()).await;
     assert_eq!(replies[1]["error"]["code"], -32600);
+}
+
+#[tokio::test]
+async fn a_result_with_line_breaks_between_its_tokens_is_one_line() {
+    let schema = serde_json::from_str::<RawObject>("{\n  \"type\": \"object\"\r\n}").unwrap();
+    let service = server()
+        .tool_with_schema(Tool::new("t", schema), |_: Value, _: Context| async {})
+        .build();
+    let request = format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":{{{META}}}}}\n"
+    );
+    let replies = exchange(service, request.as_bytes()).await;
+    assert_eq!(replies.len(), 1);
+    assert_eq!(
+        replies[0]["result"]["tools"][0]["inputSchema"],
+        json!({"type": "object"})
+    );
 }

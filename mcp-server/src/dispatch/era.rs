@@ -8,7 +8,7 @@ use mcp_jsonrpc::model::{
 use mcp_jsonrpc::{ErrorCode, ErrorObject, RawRef, Revision};
 use serde::Deserialize;
 
-use crate::context::ClientFacts;
+use crate::handler::context::ClientFacts;
 
 /// Which eras of the protocol a server speaks.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]

@@ -10,9 +10,9 @@ use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-use crate::ask::AskError;
-use crate::limits::Limits;
-use crate::outlet::Outlet;
+use crate::handler::ask::AskError;
+use crate::pipe::outlet::Outlet;
+use crate::server::limits::Limits;
 
 type Outcome = Result<RawJson, ErrorObject>;
 

@@ -6,12 +6,10 @@ use std::fmt;
 use mcp_jsonrpc::model::{
     ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitAction, ElicitFormParams,
     ElicitResult, ElicitUrlParams, ElicitationCapability, ElicitationInput, FlagCapability,
-    InputRequest, ListRootsResult, Root, RootsCapability, RootsInput, SamplingCapability,
-    SamplingInput,
+    FormProblem, InputRequest, ListRootsResult, Root, RootsCapability, RootsInput,
+    SamplingCapability, SamplingInput, check_form,
 };
 use mcp_jsonrpc::{Body, ErrorObject, RawRef, Revision};
-
-use crate::form;
 
 /// A question that a handler can put to the client: see [`Context::ask`](crate::Context::ask).
 ///
@@ -84,10 +82,17 @@ impl sealed::Sealed for ElicitFormParams {
     }
 
     fn read(&self, raw: RawRef<'_>) -> Result<ElicitResult, String> {
-        let result: ElicitResult = body(raw)?;
+        let mut result: ElicitResult = body(raw)?;
         if result.action == ElicitAction::Accept {
-            let content = result.content.clone().unwrap_or_default();
-            form::check(&self.requested_schema, &content)?;
+            let mut content = result.content.take().unwrap_or_default();
+            // Fields that were not asked for are ignored.
+            content.retain(|name, _| self.requested_schema.properties.contains_key(name));
+            // Patterns are checked where the form is shown.
+            let checked = check_form(&self.requested_schema, &content, |_, _| true);
+            result.content = Some(checked.map_err(|problems| {
+                let problems: Vec<_> = problems.iter().map(FormProblem::to_string).collect();
+                problems.join("; ")
+            })?);
         }
         Ok(result)
     }
@@ -112,7 +117,7 @@ impl sealed::Sealed for ElicitUrlParams {
         if revision.is_modern() {
             params.elicitation_id = None;
         } else if params.elicitation_id.is_none() {
-            params.elicitation_id = Some(crate::random::token());
+            params.elicitation_id = Some(crate::server::random::token());
         }
         ElicitationInput::new(params).into()
     }

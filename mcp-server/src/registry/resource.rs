@@ -7,9 +7,9 @@ use base64::engine::general_purpose::STANDARD;
 use mcp_jsonrpc::OrderedMap;
 use mcp_jsonrpc::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 
-use crate::context::Context;
-use crate::error::Error;
-use crate::tool::BoxFuture;
+use crate::handler::context::Context;
+use crate::handler::error::Error;
+use crate::registry::tool::BoxFuture;
 
 /// The values of a template's variables, by name, as they stand in the URI.
 pub type UriVariables = OrderedMap<String>;

@@ -1,23 +1,25 @@
-//! Which of a tool's arguments are sent as `Mcp-Param-*` headers: those with `x-mcp-header` in the
-//! tool's schema. A tool that breaks the rules for that must not be offered.
+//! Tool arguments that modern clients repeat as `Mcp-Param-*` headers: those with `x-mcp-header` in
+//! the tool's input schema.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
 use serde_json::{Map, Value};
 
-/// One argument to mirror into a header.
+/// A tool argument that is repeated as an HTTP header.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct ParamHeader {
+#[non_exhaustive]
+pub struct ParamHeader {
     /// What follows `Mcp-Param-` in the header's name.
-    pub(crate) suffix: String,
+    pub suffix: String,
     /// The property names that lead from the arguments to the value.
     path: Vec<String>,
 }
 
-/// Why a tool's `x-mcp-header` annotations are not allowed.
+/// An `x-mcp-header` annotation that breaks the rules.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) enum InvalidHeader {
+#[non_exhaustive]
+pub enum InvalidParamHeader {
     /// Not a non-empty token as HTTP defines it.
     NotAToken(String),
     /// Two properties name the same header.
@@ -28,7 +30,7 @@ pub(crate) enum InvalidHeader {
     Misplaced(String),
 }
 
-impl fmt::Display for InvalidHeader {
+impl fmt::Display for InvalidParamHeader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotAToken(name) => write!(f, "x-mcp-header {name:?} is not a header token"),
@@ -43,6 +45,8 @@ impl fmt::Display for InvalidHeader {
         }
     }
 }
+
+impl std::error::Error for InvalidParamHeader {}
 
 /// The key of the annotation.
 const KEY: &str = "x-mcp-header";
@@ -59,8 +63,12 @@ const NAMED: [&str; 5] = [
     "dependentSchemas",
 ];
 
-/// Reads the annotations of a tool's input schema, in order of appearance.
-pub(crate) fn param_headers(schema: &Value) -> Result<Vec<ParamHeader>, InvalidHeader> {
+/// Reads the `x-mcp-header` annotations of a tool's input schema, in order of appearance.
+///
+/// # Errors
+///
+/// An annotation breaks the rules: a client must not offer the tool then.
+pub fn param_headers(schema: &Value) -> Result<Vec<ParamHeader>, InvalidParamHeader> {
     let (mut found, mut taken) = (Vec::new(), BTreeSet::new());
     // A schema and its path; `None` once it is not reached by properties alone.
     let mut open: Vec<(&Value, Option<Vec<String>>)> = vec![(schema, Some(Vec::new()))];
@@ -109,23 +117,23 @@ fn annotation(
     schema: &Map<String, Value>,
     path: Option<&[String]>,
     taken: &mut BTreeSet<String>,
-) -> Result<ParamHeader, InvalidHeader> {
+) -> Result<ParamHeader, InvalidParamHeader> {
     let shown = || {
         name.as_str()
             .map_or_else(|| name.to_string(), str::to_owned)
     };
     let Some(suffix) = name.as_str().filter(|name| is_token(name)) else {
-        return Err(InvalidHeader::NotAToken(shown()));
+        return Err(InvalidParamHeader::NotAToken(shown()));
     };
     let Some(path) = path.filter(|path| !path.is_empty()) else {
-        return Err(InvalidHeader::Misplaced(shown()));
+        return Err(InvalidParamHeader::Misplaced(shown()));
     };
     match schema.get("type").and_then(Value::as_str) {
         Some("string" | "integer" | "boolean") => {}
-        _ => return Err(InvalidHeader::NotPrimitive(shown())),
+        _ => return Err(InvalidParamHeader::NotPrimitive(shown())),
     }
     if !taken.insert(suffix.to_ascii_lowercase()) {
-        return Err(InvalidHeader::Twice(shown()));
+        return Err(InvalidParamHeader::Twice(shown()));
     }
     Ok(ParamHeader {
         suffix: suffix.to_owned(),
@@ -143,8 +151,8 @@ fn is_token(text: &str) -> bool {
 const SAFE_INTEGER: i64 = (1 << 53) - 1;
 
 impl ParamHeader {
-    /// The header's value for these arguments, before escaping; `None` if there is none to send.
-    pub(crate) fn value(&self, arguments: &Value) -> Option<String> {
+    /// The header's value for these arguments, before escaping; `None` if the header must be absent.
+    pub fn value(&self, arguments: &Value) -> Option<String> {
         let value = self
             .path
             .iter()
@@ -178,7 +186,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(schema: Value, want: Result<&[&str], InvalidHeader>) {
+    fn check(schema: Value, want: Result<&[&str], InvalidParamHeader>) {
         let got = param_headers(&schema).map(|found| {
             found
                 .into_iter()
@@ -217,7 +225,7 @@ mod tests {
             let shown = bad.as_str().map_or_else(|| bad.to_string(), str::to_owned);
             check(
                 property(json!({"type": "string", "x-mcp-header": bad})),
-                Err(InvalidHeader::NotAToken(shown)),
+                Err(InvalidParamHeader::NotAToken(shown)),
             );
         }
         check(
@@ -225,7 +233,7 @@ mod tests {
                 "a": {"type": "string", "x-mcp-header": "Zone"},
                 "b": {"type": "string", "x-mcp-header": "zone"},
             }}),
-            Err(InvalidHeader::Twice("zone".to_owned())),
+            Err(InvalidParamHeader::Twice("zone".to_owned())),
         );
     }
 
@@ -239,12 +247,12 @@ mod tests {
         ] {
             check(
                 property(json!({"type": bad, "x-mcp-header": "A"})),
-                Err(InvalidHeader::NotPrimitive("A".to_owned())),
+                Err(InvalidParamHeader::NotPrimitive("A".to_owned())),
             );
         }
         check(
             property(json!({"x-mcp-header": "A"})),
-            Err(InvalidHeader::NotPrimitive("A".into())),
+            Err(InvalidParamHeader::NotPrimitive("A".into())),
         );
     }
 
@@ -260,7 +268,7 @@ mod tests {
             json!({"$defs": {"x": annotated}}),
             json!({"additionalProperties": annotated}),
         ] {
-            check(schema, Err(InvalidHeader::Misplaced("A".to_owned())));
+            check(schema, Err(InvalidParamHeader::Misplaced("A".to_owned())));
         }
     }
 

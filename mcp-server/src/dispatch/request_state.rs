@@ -9,7 +9,7 @@ use ring::digest;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::random;
+use crate::server::random;
 
 /// What goes round with the client between two rounds of one call.
 #[derive(Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -22,6 +22,9 @@ pub(crate) struct RequestState {
     pub(crate) answers: RawMap,
     /// Results of steps that must not run again, by key.
     pub(crate) steps: RawMap,
+    /// Where this process keeps what the call holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) held: Option<String>,
 }
 
 /// Seals states with one key.

@@ -18,16 +18,17 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::context::{Asking, Context, Rounds};
-use crate::era;
-use crate::error::Error;
-use crate::exchange::{Exchange, Outcome};
-use crate::finish::finished;
-use crate::limits::Limits;
-use crate::request_state::{Binding, RequestState};
-use crate::signals::Signal;
+use crate::dispatch::era;
+use crate::dispatch::finish::finished;
+use crate::dispatch::held::{Held, HeldTable};
+use crate::dispatch::request_state::{Binding, RequestState};
+use crate::dispatch::signals::Signal;
+use crate::dispatch::{Exchange, Outcome};
+use crate::handler::context::{Asking, Context, Rounds};
+use crate::handler::error::Error;
+use crate::server::limits::Limits;
+use crate::server::timestamp::unix_seconds;
 use crate::task::{self, TaskCell, TaskTable};
-use crate::timestamp::unix_seconds;
 
 /// A handler at work; its output is the result as JSON, and whether it is a tool's failure.
 type Work = Pin<Box<dyn Future<Output = Result<Finished, Error>> + Send>>;
@@ -56,8 +57,9 @@ pub(crate) async fn tool(exchange: &Exchange) -> Outcome {
         may_detach: tasks == Tasks::Extension,
     };
     let requested = params.task.take();
-    let (asking, binding) = call.asking(exchange)?;
+    let (asking, binding, held) = call.asking(exchange)?;
     let cx = exchange.context_with(call.meta, asking, call.may_detach);
+    *cx.0.held.lock() = held;
     let (handler, context) = (Arc::clone(&exchange.shared.handler), cx.clone());
     let work: Work = Box::pin(async move {
         let cx = context.clone();
@@ -88,8 +90,9 @@ pub(crate) async fn prompt(exchange: &Exchange) -> Outcome {
         meta: params.meta.clone(),
         may_detach: false,
     };
-    let (asking, binding) = call.asking(exchange)?;
+    let (asking, binding, held) = call.asking(exchange)?;
     let cx = exchange.context_with(call.meta, asking, false);
+    *cx.0.held.lock() = held;
     let (handler, context) = (Arc::clone(&exchange.shared.handler), cx.clone());
     let work: Work = Box::pin(async move {
         let cx = context.clone();
@@ -112,8 +115,9 @@ pub(crate) async fn resource(exchange: &Exchange) -> Outcome {
         meta: params.meta.clone(),
         may_detach: false,
     };
-    let (asking, binding) = call.asking(exchange)?;
+    let (asking, binding, held) = call.asking(exchange)?;
     let cx = exchange.context_with(call.meta, asking, false);
+    *cx.0.held.lock() = held;
     let (handler, context) = (Arc::clone(&exchange.shared.handler), cx.clone());
     let work: Work = Box::pin(async move {
         let cx = context.clone();
@@ -138,10 +142,11 @@ struct Call {
 }
 
 impl Call {
-    /// How its handler can ask, and what its `requestState` is bound to.
-    fn asking(&self, exchange: &Exchange) -> Result<(Asking, Option<Binding>), Error> {
+    /// How its handler can ask, what its `requestState` is bound to, and what the call holds.
+    fn asking(&self, exchange: &Exchange) -> Result<(Asking, Option<Binding>, Held), Error> {
         if let Some(session) = &exchange.session {
-            return Ok((Asking::Requests(Arc::clone(&session.peer)), None));
+            let peer = Arc::clone(&session.peer);
+            return Ok((Asking::Requests(peer), None, Held::new()));
         }
         let shared = &exchange.shared;
         let binding = Binding::new(&exchange.method, exchange.caller_id(), &self.binding);
@@ -158,7 +163,10 @@ impl Call {
                 })?;
         }
         rounds.responses = self.responses.clone().unwrap_or_default();
-        Ok((Asking::Rounds(Arc::new(Mutex::new(rounds))), Some(binding)))
+        let held = rounds.state.held.take();
+        let held = held.map_or_else(Held::new, |token| shared.held.take(&token));
+        let asking = Asking::Rounds(Arc::new(Mutex::new(rounds)));
+        Ok((asking, Some(binding), held))
     }
 }
 
@@ -232,7 +240,13 @@ async fn drive_rounds(
                 let (Asking::Rounds(rounds), Some(binding)) = (asking, binding) else {
                     return Err(Error::internal("a question came where none can be asked"));
                 };
-                let state = next_state(&rounds, limits);
+                let mut state = next_state(&rounds, limits);
+                let held = std::mem::take(&mut *cx.0.held.lock());
+                if !held.is_empty() {
+                    let token = HeldTable::park(&exchange.shared, held)
+                        .ok_or_else(|| Error::internal("too many calls wait for an answer"))?;
+                    state.held = Some(token);
+                }
                 let sealed = exchange
                     .shared
                     .sealer

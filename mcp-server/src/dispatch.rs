@@ -1,5 +1,12 @@
 //! One request: from its method to its handler, and back to one response.
 
+pub(crate) mod call;
+pub(crate) mod era;
+pub(crate) mod finish;
+pub(crate) mod held;
+pub(crate) mod request_state;
+pub(crate) mod signals;
+
 use std::sync::Arc;
 
 use mcp_jsonrpc::model;
@@ -10,18 +17,17 @@ use mcp_jsonrpc::{
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-use crate::call;
-use crate::caller::Caller;
-use crate::context::{Asking, ClientFacts, Context, Inner, LevelGate};
-use crate::era::{self, Eras};
-use crate::error::Error;
-use crate::finish::{Finish, finished};
-use crate::listen;
-use crate::outlet::Outlet;
+use crate::dispatch::era::Eras;
+use crate::dispatch::finish::{Finish, finished};
+use crate::dispatch::signals::Signals;
+use crate::handler::caller::Caller;
+use crate::handler::context::{Asking, ClientFacts, Context, Inner, LevelGate};
+use crate::handler::error::Error;
+use crate::notifier::listen;
+use crate::pipe::outlet::Outlet;
+use crate::server::shared::Shared;
 use crate::session::Session;
-use crate::shared::Shared;
-use crate::signals::Signals;
-use crate::task_methods;
+use crate::task::methods as task_methods;
 
 /// A request and all that surrounds it.
 pub(crate) struct Exchange {
@@ -68,7 +74,15 @@ impl Reply {
         body.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
         let _ = serde_json::to_writer(&mut body, id);
         body.extend_from_slice(br#","result":"#);
-        body.extend_from_slice(result);
+        // Messages are lines of a stream; JSON has line breaks only between tokens.
+        let one_line = |byte: &u8| {
+            if matches!(byte, b'\n' | b'\r') {
+                b' '
+            } else {
+                *byte
+            }
+        };
+        body.extend(result.iter().map(one_line));
         body.push(b'}');
         Self { body, code: None }
     }
@@ -248,6 +262,7 @@ impl Exchange {
             outlet: Arc::clone(&self.outlet),
             asking: Mutex::new(asking),
             moved: Notify::new(),
+            held: Mutex::default(),
             signals: Signals::default(),
             may_detach,
         }))

@@ -60,6 +60,8 @@ limits! {
     state_bytes / with_state_bytes: usize = 64 << 10;
     /// Lifetime of a `requestState`. Default: 1 hour.
     state_time / with_state_time: Duration = Duration::from_secs(3600);
+    /// Calls that hold something while they wait for an answer between two rounds. Default: 1,000.
+    parked_calls / with_parked_calls: usize = 1_000;
     /// Open subscriptions, in total. Default: 10,000.
     subscriptions / with_subscriptions: usize = 10_000;
     /// Resources one session or subscription may watch. Default: 1,000.

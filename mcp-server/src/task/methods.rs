@@ -9,11 +9,11 @@ use mcp_jsonrpc::model::{
 };
 use mcp_jsonrpc::{Body, TaskForm};
 
-use crate::call::tasks_required;
-use crate::era;
-use crate::error::Error;
-use crate::exchange::{Exchange, Outcome};
-use crate::page;
+use crate::dispatch::call::tasks_required;
+use crate::dispatch::era;
+use crate::dispatch::{Exchange, Outcome};
+use crate::handler::error::Error;
+use crate::registry::page;
 use crate::session::Session;
 use crate::task::{self, TaskCell};
 

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use mcp_jsonrpc::RawJson;
 use mcp_jsonrpc::model::{CacheScope, Implementation};
 
-use crate::era::Eras;
+use crate::dispatch::era::Eras;
+use crate::dispatch::held::HeldTable;
+use crate::dispatch::request_state::Sealer;
 use crate::handler::Handler;
-use crate::limits::Limits;
 use crate::notifier::Hub;
-use crate::request_state::Sealer;
+use crate::server::limits::Limits;
 use crate::task::TaskTable;
 
 /// How long clients may cache lists and resources that say nothing else themselves (modern era).
@@ -30,4 +31,5 @@ pub(crate) struct Shared {
     pub(crate) sealer: Sealer,
     pub(crate) hub: Hub,
     pub(crate) tasks: TaskTable,
+    pub(crate) held: HeldTable,
 }

@@ -10,7 +10,7 @@ use mcp_jsonrpc::model::{
 use mcp_jsonrpc::{ResultType, Revision, TaskForm};
 use serde::Serialize;
 
-use crate::shared::Shared;
+use crate::server::shared::Shared;
 
 /// A result on its way out.
 pub(crate) trait Finish: Serialize {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-use crate::outlet::Outlet;
+use crate::pipe::outlet::Outlet;
 
 /// A bounded queue with one reader. Responses wait for room; other messages are dropped instead.
 pub(crate) struct Queue {

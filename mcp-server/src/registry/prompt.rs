@@ -5,9 +5,9 @@ use std::sync::Arc;
 use mcp_jsonrpc::OrderedMap;
 use mcp_jsonrpc::model::{ContentBlock, GetPromptResult, Prompt, PromptMessage, Role};
 
-use crate::context::Context;
-use crate::error::Error;
-use crate::tool::BoxFuture;
+use crate::handler::context::Context;
+use crate::handler::error::Error;
+use crate::registry::tool::BoxFuture;
 
 /// The arguments of a prompt, by name.
 pub type PromptArguments = OrderedMap<String>;
@@ -87,6 +87,10 @@ impl PromptEntry {
                 )));
             }
         }
-        (self.run)(arguments, cx).await
+        let mut result = (self.run)(arguments, cx).await?;
+        if result.description.is_none() {
+            result.description.clone_from(&self.prompt.description);
+        }
+        Ok(result)
     }
 }

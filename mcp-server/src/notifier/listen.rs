@@ -6,8 +6,8 @@ use mcp_jsonrpc::model::{
     SubscriptionsListenParams,
 };
 
-use crate::error::Error;
-use crate::exchange::{Exchange, Outcome};
+use crate::dispatch::{Exchange, Outcome};
+use crate::handler::error::Error;
 use crate::notifier::{Hub, Interests};
 
 /// Whether resources can be watched.

@@ -1,6 +1,6 @@
 //! Pages of a list that is at hand as a whole.
 
-use crate::error::Error;
+use crate::handler::error::Error;
 
 /// The page that begins at `cursor`, and the cursor of the next one.
 pub(crate) fn cut<'a, T>(

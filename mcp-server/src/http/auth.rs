@@ -5,7 +5,7 @@ use std::fmt;
 use async_trait::async_trait;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 
-use crate::caller::Caller;
+use crate::handler::caller::Caller;
 use crate::http::reply::{self, HttpReply};
 
 /// Decides who makes a request.

@@ -11,8 +11,8 @@ use mcp_jsonrpc::model::{
 use ring::digest;
 use serde_json::{Map, Value};
 
-use crate::error::Error;
-use crate::page;
+use crate::handler::error::Error;
+use crate::registry::page;
 
 const MANIFEST: &str = "SKILL.md";
 const MAX_FILES: usize = 512;

@@ -7,9 +7,9 @@ use mcp_jsonrpc::model::{CallToolResult, Tool};
 use mcp_jsonrpc::{IntoToolResult, RawObject};
 use serde::de::DeserializeOwned;
 
-use crate::context::Context;
-use crate::error::Error;
-use crate::schema::Checker;
+use crate::handler::context::Context;
+use crate::handler::error::Error;
+use crate::registry::schema::Checker;
 
 pub(crate) type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 

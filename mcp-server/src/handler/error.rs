@@ -6,7 +6,7 @@ use std::fmt;
 use mcp_jsonrpc::model::{CallToolResult, ClientCapabilities, ContentBlock, MissingCapabilityData};
 use mcp_jsonrpc::{ErrorCode, ErrorObject, Revision};
 
-use crate::ask::AskError;
+use crate::handler::ask::AskError;
 
 /// Why a request failed.
 ///
@@ -107,7 +107,7 @@ impl Error {
         }
     }
 
-    /// For a tool that failed: the result that says so. `Err` for what is an error of the protocol.
+    /// For a tool that failed: the result with `isError`. `Err` for what is an error of the protocol.
     pub(crate) fn into_tool_result(self) -> Result<CallToolResult, Self> {
         match *self.0 {
             Repr::Failed(message) => {
@@ -147,7 +147,7 @@ impl fmt::Debug for Error {
     }
 }
 
-/// An [`ErrorObject`] stays one, an [`AskError`] is told as the protocol tells it; the messages of
+/// An [`ErrorObject`] stays one, an [`AskError`] becomes the error that the protocol defines for it; the messages of
 /// any other error and its sources are joined.
 impl<E: StdError + Send + Sync + 'static> From<E> for Error {
     fn from(error: E) -> Self {

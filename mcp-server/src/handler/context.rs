@@ -1,5 +1,6 @@
 //! What a handler knows of its request, and what it can do while it runs.
 
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -13,14 +14,15 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::Notify;
 
-use crate::ask::{AskError, Question};
-use crate::caller::Caller;
+use crate::dispatch::held::Held;
+use crate::dispatch::request_state::RequestState;
+use crate::dispatch::signals::Signals;
+use crate::handler::ask::{AskError, Question};
+use crate::handler::caller::Caller;
 use crate::notifier::Notifier;
-use crate::outlet::Outlet;
-use crate::peer::SharedPeer;
-use crate::request_state::RequestState;
-use crate::shared::Shared;
-use crate::signals::Signals;
+use crate::pipe::outlet::Outlet;
+use crate::server::shared::Shared;
+use crate::session::peer::SharedPeer;
 use crate::task::TaskCell;
 
 /// One request, as its handler sees it. Cheap to clone.
@@ -39,9 +41,11 @@ pub(crate) struct Inner {
     pub(crate) level: LevelGate,
     pub(crate) outlet: Arc<dyn Outlet>,
     pub(crate) asking: Mutex<Asking>,
-    /// Told when `asking` changes.
+    /// Notified when `asking` changes.
     pub(crate) moved: Notify,
     pub(crate) signals: Signals,
+    /// What lives until the call ends.
+    pub(crate) held: Mutex<Held>,
     /// Whether this call may become a task.
     pub(crate) may_detach: bool,
 }
@@ -194,6 +198,20 @@ impl Context {
         Ok(value)
     }
 
+    /// Keeps a live value until the call ends, even if the call takes several rounds of questions:
+    /// later rounds get it from [`held`](Self::held). It is dropped when the call ends or is
+    /// cancelled, when no answer comes in time ([`Limits::answer_time`](crate::Limits::answer_time)),
+    /// and with the process. Do not hold a `Context` in it: that keeps the call alive.
+    pub fn hold<T: Any + Send + Sync>(&self, key: &str, value: Arc<T>) {
+        self.0.held.lock().insert(key.to_owned(), value);
+    }
+
+    /// The value that this call holds under `key`, unless it was lost.
+    pub fn held<T: Any + Send + Sync>(&self, key: &str) -> Option<Arc<T>> {
+        let held = self.0.held.lock().get(key).cloned()?;
+        held.downcast().ok()
+    }
+
     /// Continues the call as a task, if the client knows tasks and the tool
     /// supports them (`Tool::execution`): the client gets a handle at once and
     /// polls for the result. Returns whether the call is a task now.
@@ -264,7 +282,7 @@ impl Context {
         &self.0.client.capabilities
     }
 
-    /// The authenticated caller; `None` where nobody is authenticated.
+    /// The authenticated caller; `None` where callers are not authenticated.
     pub fn caller(&self) -> Option<&Caller> {
         self.0.caller.as_deref()
     }
