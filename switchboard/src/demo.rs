@@ -11,7 +11,7 @@ mod tour;
 
 pub use model::DemoModel;
 pub use script::{DemoScript, LABEL, MODEL, Played, ScriptError};
-pub use server::demo_server;
+pub use server::{DemoServer, demo_server};
 pub use stage::{DemoStage, SERVER, demo_server_config};
 pub(crate) use stage::{start_model, this_program};
 pub(crate) use tour::tour;

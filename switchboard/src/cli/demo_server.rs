@@ -1,8 +1,10 @@
 //! `switchboard demo-server`.
 
 use clap::{Args, ValueEnum};
-use mcp_testkit::{Running, Server};
+use mcp_server::Eras;
+use mcp_server::http::HttpService;
 use serde_json::json;
+use tokio::net::TcpListener;
 
 use crate::demo::demo_server;
 use crate::display::out::Out;
@@ -48,42 +50,41 @@ enum Era {
 
 impl DemoServer {
     pub(crate) async fn run(self, out: &Out) -> Result<Exit, Failure> {
-        let mut script = demo_server(self.clock);
-        match self.era {
-            Some(Era::Legacy) => script = script.only(mcp_testkit::Era::Legacy),
-            Some(Era::Modern) => script = script.only(mcp_testkit::Era::Modern),
-            None => {}
-        }
-        if self.port.is_some() && !self.transport.http && !self.transport.sse {
+        let eras = match self.era {
+            Some(Era::Legacy) => Eras::Legacy,
+            Some(Era::Modern) => Eras::Modern,
+            None => Eras::Both,
+        };
+        let (http, sse) = (self.transport.http, self.transport.sse);
+        if self.port.is_some() && !http && !sse {
             let failure = Failure::new(Exit::Other, "--port is for --http and --sse");
             return Err(failure.with_hint("A server on standard input and output has no port."));
         }
-        let server = Server::new(script).with_port(self.port.unwrap_or(0));
+        let server = demo_server(self.clock, eras);
+        let service = server.service().clone();
+        if !http && !sse {
+            return Ok(tokio::select! {
+                () = service.serve_stdio() => Exit::Done,
+                () = server.crashed() => Exit::Other,
+            });
+        }
         let failed =
             |error| Failure::new(Exit::Other, "the demo server did not start").caused_by(error);
-        let running = if self.transport.http {
-            server.start_http().await.map_err(failed)?
-        } else if self.transport.sse {
-            server.start_sse().await.map_err(failed)?
-        } else {
-            return server.serve_stdio().await.map_err(failed).map(status);
-        };
-        out.result(&json!({"url": running.url()}), running.url());
-        Ok(wait(&running).await)
-    }
-}
-
-/// Until the tool `crash` or Ctrl-C ends it.
-async fn wait(running: &Running) -> Exit {
-    tokio::select! {
-        code = running.exited() => status(code),
-        _ = tokio::signal::ctrl_c() => Exit::Cancelled,
-    }
-}
-
-fn status(code: i32) -> Exit {
-    match code {
-        0 => Exit::Done,
-        _ => Exit::Other,
+        let listener = TcpListener::bind(("127.0.0.1", self.port.unwrap_or(0)))
+            .await
+            .map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let mut endpoint = HttpService::new(&service);
+        if sse {
+            endpoint = endpoint.legacy_sse();
+        }
+        let path = if sse { "sse" } else { "mcp" };
+        let url = format!("http://{address}/{path}");
+        out.result(&json!({"url": url}), &url);
+        Ok(tokio::select! {
+            _ = mcp_server::http::serve(listener, endpoint) => Exit::Other,
+            () = server.crashed() => Exit::Other,
+            _ = tokio::signal::ctrl_c() => Exit::Cancelled,
+        })
     }
 }
