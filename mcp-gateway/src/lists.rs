@@ -1,0 +1,144 @@
+//! The lists of all upstream servers: fetched from those that are connected, kept until the manager
+//! knows of a change.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use mcp_client::{CallError, Client, Listed};
+use mcp_jsonrpc::ErrorCode;
+use mcp_jsonrpc::model::{Prompt, Resource, ResourceTemplate, Tool};
+use mcp_manager::{Catalog, Listing, Manager, ServerName};
+use parking_lot::Mutex;
+
+use crate::gateway::Named;
+use crate::routes::{Item, Merged, Part};
+
+/// Time that a server has to list its items; one that takes longer is left out.
+const LIST_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A kind of item that servers list.
+pub(crate) trait Listable: Item + Send + Sync + 'static {
+    /// Lists the server's items; `None` if it does not offer this kind.
+    fn list(client: Client)
+    -> impl Future<Output = Result<Option<Listed<Self>>, CallError>> + Send;
+}
+
+macro_rules! listable {
+    ($($Item:ty: $capability:ident, $list:ident;)*) => {$(
+        impl Listable for $Item {
+            async fn list(client: Client) -> Result<Option<Listed<Self>>, CallError> {
+                if client.server().capabilities.$capability.is_none() {
+                    return Ok(None);
+                }
+                match client.$list().await {
+                    Err(error) if is_unknown_method(&error) => Ok(None),
+                    listed => listed.map(Some),
+                }
+            }
+        }
+    )*};
+}
+
+listable! {
+    Tool: tools, list_tools;
+    Prompt: prompts, list_prompts;
+    Resource: resources, list_resources;
+    ResourceTemplate: resources, list_resource_templates;
+}
+
+fn is_unknown_method(error: &CallError) -> bool {
+    error
+        .peer()
+        .is_some_and(|error| error.code == ErrorCode::METHOD_NOT_FOUND)
+}
+
+/// What a server listed, with the manager's listing of that moment: as long as that is the current
+/// one, nothing has changed.
+type Fetched<T> = (Arc<Listing>, Option<Arc<Listed<T>>>);
+
+/// One kind of list of all servers.
+pub(crate) struct Lists<T> {
+    /// With the epoch of the catalogue that it belongs to.
+    merged: Mutex<Option<(u64, Arc<Merged<T>>)>>,
+    fetched: Mutex<HashMap<ServerName, Fetched<T>>>,
+}
+
+impl<T> Default for Lists<T> {
+    fn default() -> Self {
+        Self {
+            merged: Mutex::default(),
+            fetched: Mutex::default(),
+        }
+    }
+}
+
+impl<T: Listable> Lists<T> {
+    /// The merged list, as of this catalogue.
+    pub(crate) async fn merged(
+        &self,
+        manager: &Manager,
+        upstreams: &[Named],
+        catalog: &Catalog,
+    ) -> Arc<Merged<T>> {
+        if let Some((epoch, merged)) = &*self.merged.lock()
+            && *epoch == catalog.epoch()
+        {
+            return Arc::clone(merged);
+        }
+        let lists = join_all(upstreams.iter().map(|upstream| async move {
+            let listing = catalog.listing(&upstream.name)?;
+            Some(self.one(manager, &upstream.name, listing).await)
+        }));
+        let lists = lists.await;
+        let complete = !lists.iter().any(|list| matches!(list, Some(Err(()))));
+        let parts = upstreams.iter().zip(&lists).filter_map(|(upstream, list)| {
+            let listed = list.as_ref()?.as_ref().ok()?.as_deref()?;
+            Some(Part {
+                server: &upstream.name,
+                prefix: &upstream.prefix,
+                items: &listed.items,
+                ttl: listed.ttl,
+                scope: listed.scope.clone(),
+            })
+        });
+        let merged = Arc::new(Merged::new(parts));
+        for (server, name) in &merged.hidden {
+            tracing::warn!(%server, name, "hidden: another server has this name");
+        }
+        if complete {
+            *self.merged.lock() = Some((catalog.epoch(), Arc::clone(&merged)));
+        }
+        merged
+    }
+
+    /// The list of one server; `Err` if it could not be fetched.
+    async fn one(
+        &self,
+        manager: &Manager,
+        server: &ServerName,
+        listing: &Arc<Listing>,
+    ) -> Result<Option<Arc<Listed<T>>>, ()> {
+        if let Some((known, listed)) = self.fetched.lock().get(server)
+            && Arc::ptr_eq(known, listing)
+        {
+            return Ok(listed.clone());
+        }
+        let listing_call = manager.call(server.as_str(), T::list);
+        let listed = match tokio::time::timeout(LIST_TIMEOUT, listing_call).await {
+            Ok(Ok(listed)) => listed.map(Arc::new),
+            Ok(Err(error)) => {
+                tracing::warn!(%server, %error, "a list is missing");
+                return Err(());
+            }
+            Err(_) => {
+                tracing::warn!(%server, "a list is missing: the server did not answer in time");
+                return Err(());
+            }
+        };
+        let entry = (Arc::clone(listing), listed.clone());
+        self.fetched.lock().insert(server.clone(), entry);
+        Ok(listed)
+    }
+}

@@ -1,0 +1,89 @@
+//! Lists, calls and errors through the gateway are those of the servers behind it.
+
+use std::sync::Arc;
+
+use mcp_client::CallOptions;
+use mcp_jsonrpc::ErrorCode;
+use mcp_jsonrpc::model::{CompleteParams, CompletionArgument, PromptReference};
+use parking_lot::Mutex;
+use serde_json::json;
+
+use crate::kit::{Alive, CELLS, connect, gateway, server, text};
+
+#[tokio::test]
+async fn lists_are_merged_in_the_order_of_the_servers_with_stable_names() {
+    for (client_era, server_era) in CELLS {
+        let upstream = server(server_era, &Arc::default(), &Alive::default()).build();
+        let gateway = gateway(&[("b", None, &upstream), ("a", Some(""), &upstream)]).await;
+        let (client, _) = connect(gateway.service(), client_era).await;
+        let tools = client.list_tools().await.unwrap().items;
+        let names: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
+        let own = ["zeta", "alpha", "refuse", "progress", "ask_all", "hang"];
+        let want: Vec<_> = own
+            .iter()
+            .map(|name| format!("b__{name}"))
+            .chain(own.iter().map(|name| (*name).to_owned()))
+            .collect();
+        assert_eq!(names, want);
+        let prompts = client.list_prompts().await.unwrap().items;
+        let prompts: Vec<_> = prompts.iter().map(|prompt| prompt.name.as_str()).collect();
+        assert_eq!(prompts, ["b__greet", "greet"]);
+        // URIs are not changed; the first server that lists one has it.
+        let resources = client.list_resources().await.unwrap().items;
+        assert_eq!(resources.len(), 1);
+        assert_eq!(
+            client.list_resource_templates().await.unwrap().items.len(),
+            1
+        );
+        gateway.shutdown().await;
+    }
+}
+
+#[tokio::test]
+async fn results_failures_errors_and_progress_pass_unchanged() {
+    for (client_era, server_era) in CELLS {
+        let upstream = server(server_era, &Arc::default(), &Alive::default()).build();
+        let gateway = gateway(&[("up", None, &upstream)]).await;
+        let (client, _) = connect(gateway.service(), client_era).await;
+        let cell = format!("{client_era:?} {server_era:?}");
+        let echo = client
+            .call_tool("up__zeta", json!({"ü": [1, null]}))
+            .await
+            .unwrap();
+        assert_eq!(text(&echo), r#"{"ü":[1,null]}"#, "{cell}");
+        let failed = client.call_tool("up__alpha", json!({})).await.unwrap();
+        assert!(failed.failed() && text(&failed) == "broken", "{cell}");
+        let refused = client.call_tool("up__refuse", json!({})).await.unwrap_err();
+        let peer = refused.peer().unwrap();
+        assert_eq!(
+            (peer.code, peer.message.as_str()),
+            (ErrorCode::new(-7), "refused")
+        );
+        let unknown = client.call_tool("zeta", json!({})).await.unwrap_err();
+        assert_eq!(unknown.peer().unwrap().code, ErrorCode::INVALID_PARAMS);
+        let missing = client.read_resource("test://nothing").await.unwrap_err();
+        let want = match client.revision().is_modern() {
+            true => ErrorCode::INVALID_PARAMS,
+            false => ErrorCode::RESOURCE_NOT_FOUND,
+        };
+        assert_eq!(missing.peer().unwrap().code, want, "{cell}");
+        let item = client.read_resource("test://item/7").await.unwrap();
+        assert_eq!(item.contents[0].text.as_deref(), Some("7"), "{cell}");
+        let reference = PromptReference::new("up__greet");
+        let argument = CompletionArgument::new("name", "x");
+        let params = CompleteParams::new(reference, argument);
+        let completed = client.complete(&params).await.unwrap();
+        assert_eq!(completed.completion.values, ["x!"], "{cell}");
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let reports = Arc::clone(&seen);
+        let options = CallOptions::default()
+            .with_progress(move |report| reports.lock().push(report.progress));
+        let done = client
+            .with(options)
+            .call_tool("up__progress", json!({}))
+            .await;
+        assert_eq!(text(&done.unwrap()), "done", "{cell}");
+        assert_eq!(seen.lock().last(), Some(&3.0), "{cell}");
+        gateway.shutdown().await;
+    }
+}

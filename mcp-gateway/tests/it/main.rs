@@ -1,0 +1,13 @@
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests"
+)]
+//! The claims of `mcp_gateway`, with our client before it and our server behind it.
+
+mod changes;
+mod kit;
+mod lists;
+mod questions;
