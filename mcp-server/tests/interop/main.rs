@@ -76,11 +76,6 @@ fn python(target: &str, era: &str) -> String {
     )
 }
 
-fn rmcp(url: &str) -> String {
-    let program = folder("INTEROP_RMCP");
-    seen(Command::new(program).arg(url))
-}
-
 #[test]
 fn the_official_clients_use_our_server_over_http_in_both_eras() {
     let server = Server::start();
@@ -96,7 +91,6 @@ fn the_official_clients_use_our_server_over_http_in_both_eras() {
         assert_eq!(typescript(&server.1, era), want, "TypeScript, {era}");
         assert_eq!(python(&server.1, era), want, "Python, {era}");
     }
-    assert_eq!(rmcp(&server.1), want, "rmcp");
     let sse = server.1.replace("/mcp", "/sse");
     assert_eq!(typescript(&sse, "sse"), want, "TypeScript, HTTP+SSE");
 }
