@@ -1,9 +1,9 @@
-//! Doubles for tests: a scripted model, scripted tools, and whole runs on tape.
+//! Doubles for tests: a scripted model, scripted tools, and whole runs on a cassette.
 
+mod cassette;
 mod model;
-mod tape;
 mod tools;
 
+pub use cassette::{Cassette, CassetteError, CassetteModel, CassetteTools};
 pub use model::ScriptedModel;
-pub use tape::{Tape, TapeError, TapedModel, TapedTools};
 pub use tools::ScriptedTools;

@@ -6,7 +6,6 @@ mod connector;
 mod elicitation;
 mod error;
 mod event;
-mod flatten;
 pub mod guide;
 mod limits;
 mod manager;
@@ -24,7 +23,6 @@ pub use connector::{Connector, DefaultConnector};
 pub use elicitation::{Ask, Elicitation, ElicitationHandler, NoopElicitation};
 pub use error::ManagerError;
 pub use event::{EventStream, Events, ManagerEvent};
-pub use flatten::flatten;
 pub use limits::ManagerLimits;
 pub use manager::lifecycle::{Applied, Startup, Wait};
 pub use manager::{Manager, ServerInfo, Shutdown};
@@ -32,6 +30,7 @@ pub use mcp_config::{
     Endpoint, InvalidServerName, RemoteEndpoint, RemoteKind, ServerConfig, ServerName, Start,
     StdioEndpoint, ToolSettings,
 };
+pub use mcp_jsonrpc::model::flatten;
 
 pub use call::options::CallOptions;
 pub use mcp_client::{QueueReason, Queued};

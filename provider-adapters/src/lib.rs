@@ -16,7 +16,6 @@ mod wire;
 
 pub use adapter::{
     Adapter, Environment, KeyHeader,
-    content::flatten,
     decoder::{Decoder, Expected, Frames, WireDecoder},
     limits::RequestLimits,
     reply_builder::{PartIndex, ReplyBuilder},
@@ -37,6 +36,7 @@ pub use conversation::{
 #[cfg(feature = "http")]
 pub use http::{HttpModel, Retry, Timeouts};
 pub use mcp_jsonrpc::Secret;
+pub use mcp_jsonrpc::model::flatten;
 pub use model::{
     Model, ModelError, Phase, ReplyStream,
     failover::Failover,

@@ -11,6 +11,7 @@
 mod accepted;
 mod approval;
 mod cancel;
+mod cassette;
 mod compaction;
 mod direct;
 mod in_memory;
@@ -26,7 +27,6 @@ mod pairing;
 mod provider;
 mod queue;
 mod sub_agent;
-mod tape;
 mod trace;
 mod typed_tools;
 mod whole_runs;

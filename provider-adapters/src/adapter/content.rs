@@ -2,29 +2,13 @@
 
 use std::borrow::Cow;
 
-use mcp_jsonrpc::model::ContentBlock;
+use mcp_jsonrpc::model::{ContentBlock, flatten};
 
 use crate::conversation::media::{Media, MediaSource};
 use crate::conversation::part::UserPart;
 use crate::conversation::tool_result::ToolResult;
 use crate::json::text::minify;
 use crate::request::Omitted;
-
-/// MCP content as one text: text as it is, anything else by its kind, one line each.
-///
-/// ```
-/// use mcp_jsonrpc::model::{ContentBlock, ImageContent};
-///
-/// let image = ContentBlock::Image(ImageContent::new("iVBORw0=", "image/png"));
-/// assert_eq!(provider_adapters::flatten(&[ContentBlock::text("Done."), image]), "Done.\n[Image: image/png]");
-/// ```
-pub fn flatten(content: &[ContentBlock]) -> String {
-    let lines: Vec<String> = content
-        .iter()
-        .map(|block| piece(block).into_text())
-        .collect();
-    lines.join("\n")
-}
 
 /// A piece of content.
 #[derive(Clone, Debug)]
@@ -55,16 +39,6 @@ pub(crate) enum SourceRef<'a> {
     Data(&'a str),
     Url(&'a str),
     FileId(&'a str),
-}
-
-impl<'a> Piece<'a> {
-    /// The piece as text.
-    fn into_text(self) -> String {
-        match self {
-            Self::Text(text) => text.into_owned(),
-            Self::Media(media) => media.placeholder(),
-        }
-    }
 }
 
 impl<'a> MediaRef<'a> {
@@ -167,10 +141,6 @@ fn piece(block: &ContentBlock) -> Piece<'_> {
         ContentBlock::Audio(content) => {
             data(Kind::Audio, Some(content.mime_type.as_str()), &content.data)
         }
-        ContentBlock::ResourceLink(link) => {
-            let name = link.title.as_deref().unwrap_or(&link.name);
-            Piece::Text(Cow::Owned(format!("[Resource: {name} <{}>]", link.uri)))
-        }
         ContentBlock::Resource(content) => {
             let resource = &content.resource;
             match (&resource.text, &resource.blob) {
@@ -190,11 +160,16 @@ fn piece(block: &ContentBlock) -> Piece<'_> {
                         source,
                     })
                 }
-                (None, None) => Piece::Text(Cow::Owned(format!("[Resource: {}]", resource.uri))),
+                (None, None) => placeholder(block),
             }
         }
-        _ => Piece::Text(Cow::Borrowed("[Content of an unknown kind]")),
+        _ => placeholder(block),
     }
+}
+
+/// What stands for content that no wire has a place for.
+fn placeholder(block: &ContentBlock) -> Piece<'_> {
+    Piece::Text(Cow::Owned(flatten(std::slice::from_ref(block))))
 }
 
 /// The kinds of image that every provider with eyes knows.

@@ -1,4 +1,4 @@
-//! Carries bytes to a provider and back: over the net, onto a tape, or from one.
+//! Carries bytes to a provider and back: over the net, onto a cassette, or from one.
 
 use std::fmt;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub(crate) struct Reached {
 pub(crate) enum Body {
     Net(reqwest::Response),
     /// The exchange is written when the reply ends or is dropped.
-    Taped(reqwest::Response, Tape),
+    Recorded(reqwest::Response, Recording),
     Played(std::vec::IntoIter<Vec<u8>>),
 }
 
@@ -80,11 +80,11 @@ impl Carrier {
             None => Body::Net(response),
             Some(recorder) => {
                 let exchange = Exchange::new(request, status, &headers);
-                let tape = Tape {
+                let cassette = Recording {
                     recorder: recorder.clone(),
                     exchange: Some(exchange),
                 };
-                Body::Taped(response, tape)
+                Body::Recorded(response, cassette)
             }
         };
         Ok(Reached {
@@ -126,15 +126,15 @@ impl Body {
     /// Hands the next bytes to `take`; `false` at the end.
     pub(crate) async fn chunk(&mut self, take: impl FnOnce(&[u8])) -> Result<bool, BoxError> {
         let response = match self {
-            Self::Net(response) | Self::Taped(response, _) => response,
+            Self::Net(response) | Self::Recorded(response, _) => response,
             Self::Played(chunks) => return Ok(chunks.next().map(|chunk| take(&chunk)).is_some()),
         };
         let Some(bytes) = response.chunk().await.map_err(anonymous)? else {
             return Ok(false);
         };
-        if let Self::Taped(
+        if let Self::Recorded(
             _,
-            Tape {
+            Recording {
                 exchange: Some(exchange),
                 ..
             },
@@ -158,12 +158,12 @@ impl Body {
 }
 
 /// What is being recorded of one reply.
-pub(crate) struct Tape {
+pub(crate) struct Recording {
     recorder: Arc<Mutex<Recorder>>,
     exchange: Option<Exchange>,
 }
 
-impl Drop for Tape {
+impl Drop for Recording {
     fn drop(&mut self) {
         if let Some(exchange) = self.exchange.take() {
             self.recorder.lock().write(&exchange);

@@ -1,4 +1,4 @@
-//! Model traffic on a tape: one JSON object a line, a request's body and the reply's bytes.
+//! Model traffic on a cassette: one JSON object a line, a request's body and the reply's bytes.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -70,7 +70,7 @@ impl Exchange {
     }
 }
 
-/// Writes a tape.
+/// Writes a cassette.
 #[derive(Debug)]
 pub(crate) struct Recorder(File);
 
@@ -79,7 +79,7 @@ impl Recorder {
         Ok(Self(File::create(path)?))
     }
 
-    /// Appends one exchange. A tape that cannot be written is noticed when it is played.
+    /// Appends one exchange. A cassette that cannot be written is noticed when it is played.
     pub(crate) fn write(&mut self, exchange: &Exchange) {
         if let Ok(mut line) = serde_json::to_vec(exchange) {
             line.push(b'\n');
@@ -88,7 +88,7 @@ impl Recorder {
     }
 }
 
-/// Plays a tape.
+/// Plays a cassette.
 #[derive(Debug)]
 pub(crate) struct Player {
     exchanges: std::vec::IntoIter<Exchange>,
@@ -113,7 +113,10 @@ impl Player {
     pub(crate) fn play(&mut self, request: &WireRequest) -> Result<Reached, ModelError> {
         let number = self.played + 1;
         let Some(next) = self.exchanges.as_slice().first() else {
-            let only = format!("request {number} of a tape with {} of them", self.played);
+            let only = format!(
+                "request {number} of a cassette with {} of them",
+                self.played
+            );
             return Err(ModelError::NotRecorded(only));
         };
         if let Some(difference) = difference(next, request) {

@@ -131,7 +131,8 @@ async fn an_unreachable_provider_is_an_error_without_secrets() {
 
 #[tokio::test]
 async fn what_was_recorded_is_played_back_and_nothing_else() {
-    let tape = std::env::temp_dir().join(format!("provider-adapters-{}.tape", std::process::id()));
+    let cassette =
+        std::env::temp_dir().join(format!("provider-adapters-{}.cassette", std::process::id()));
     let odd = [b"data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"\xff\"}}\n\n".to_vec(), reply("anthropic/06-unicode.sse")].concat();
     let server = Server::start(vec![
         overloaded(),
@@ -139,7 +140,7 @@ async fn what_was_recorded_is_played_back_and_nothing_else() {
         Answer::new(200, odd).in_pieces(3),
     ])
     .await;
-    let recorder = model(&server).recording(&tape).unwrap();
+    let recorder = model(&server).recording(&cassette).unwrap();
     let first = request(recorder.adapter(), &["a"]).with_cache(Cache::Off);
     let mut second = first.clone();
     second.conversation.ask("And now?");
@@ -148,21 +149,21 @@ async fn what_was_recorded_is_played_back_and_nothing_else() {
         play(&recorder, &second).await.unwrap(),
     ];
 
-    let written = std::fs::read_to_string(&tape).unwrap();
+    let written = std::fs::read_to_string(&cassette).unwrap();
     assert!(
         !written.contains("sk-secret") && written.lines().count() == 3,
         "{written}"
     );
 
-    let player = HttpModel::replaying(Anthropic::default(), &tape).unwrap();
+    let player = HttpModel::replaying(Anthropic::default(), &cassette).unwrap();
     assert_eq!(play(&player, &first).await.unwrap(), live[0]);
     assert_eq!(play(&player, &second).await.unwrap(), live[1]);
     let Err(ModelError::NotRecorded(difference)) = play(&player, &first).await else {
-        panic!("the tape is over");
+        panic!("the cassette is over");
     };
-    assert_eq!(difference, "request 4 of a tape with 3 of them");
+    assert_eq!(difference, "request 4 of a cassette with 3 of them");
 
-    let player = HttpModel::replaying(Anthropic::default(), &tape).unwrap();
+    let player = HttpModel::replaying(Anthropic::default(), &cassette).unwrap();
     let Err(ModelError::NotRecorded(difference)) = play(&player, &second).await else {
         panic!("another request was recorded");
     };
@@ -171,7 +172,7 @@ async fn what_was_recorded_is_played_back_and_nothing_else() {
         "request 1, body.messages[0].content: 1 items were recorded, now there are 2"
     );
     assert_eq!(server.asked().len(), 3, "nothing goes live");
-    std::fs::remove_file(tape).unwrap();
+    std::fs::remove_file(cassette).unwrap();
 }
 
 /// Some gateways repeat the key they refuse.

@@ -1,6 +1,6 @@
-//! Whole runs on tape.
+//! Whole runs on a cassette.
 
-use agent_loop::testing::{ScriptedModel, ScriptedTools, Tape};
+use agent_loop::testing::{Cassette, ScriptedModel, ScriptedTools};
 use agent_loop::{Agent, Outcome, Reason};
 use provider_adapters::Cache;
 use serde_json::json;
@@ -11,7 +11,7 @@ use crate::kit::{auto, drive, results, tool};
 async fn a_run_is_recorded_and_played_back_without_model_and_tools() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("run.jsonl");
-    let record = Tape::record(&file).unwrap();
+    let record = Cassette::record(&file).unwrap();
     let model = ScriptedModel::new()
         .calls([("one", json!({"n": 1})), ("one", json!({"n": 2}))])
         .says("Done.");
@@ -26,11 +26,11 @@ async fn a_run_is_recorded_and_played_back_without_model_and_tools() {
     drop(agent);
 
     let play = || {
-        let tape = Tape::play(&file).unwrap();
-        let model = tape.model(ScriptedModel::new());
+        let cassette = Cassette::play(&file).unwrap();
+        let model = cassette.model(ScriptedModel::new());
         // A cache key would be the first difference.
         Agent::new(model)
-            .tools(tape.tools(ScriptedTools::new()))
+            .tools(cassette.tools(ScriptedTools::new()))
             .with_cache(Cache::Off)
     };
     let mut again = auto("Go");
@@ -54,6 +54,6 @@ fn a_file_that_is_no_tape_is_refused_with_its_line() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("run.jsonl");
     std::fs::write(&file, "{\"listed\":[]}\nnonsense\n").unwrap();
-    let error = Tape::play(&file).unwrap_err();
-    assert_eq!(error.to_string(), "line 2 of the tape makes no sense");
+    let error = Cassette::play(&file).unwrap_err();
+    assert_eq!(error.to_string(), "line 2 of the cassette is invalid");
 }

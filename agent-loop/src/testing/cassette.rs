@@ -1,4 +1,4 @@
-//! Whole runs on tape: what the model said and what the tools answered, in one file.
+//! Whole runs on a cassette: what the model said and what the tools answered, in one file.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -18,13 +18,13 @@ use super::model::Played;
 use crate::toolbox::context::CallContext;
 use crate::toolbox::{FailureKind, Invocation, Outcome, Toolbox};
 
-/// A tape of a whole run.
+/// A cassette of a whole run.
 ///
 /// Record by wrapping the model and the toolbox of an agent; play back by wrapping any model (for
 /// its wire alone) and nothing: neither is asked then. A request or a call that is not the
 /// recorded one fails with what was recorded; nothing ever goes out.
 #[derive(Clone, Debug)]
-pub struct Tape {
+pub struct Cassette {
     deck: Arc<Mutex<Deck>>,
 }
 
@@ -41,7 +41,7 @@ enum Deck {
     },
 }
 
-/// One line of a tape.
+/// One line of a cassette.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Line {
@@ -64,10 +64,10 @@ struct CalledLine {
     outcome: Outcome,
 }
 
-/// Why a tape cannot be used.
+/// Why a cassette cannot be used.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum TapeError {
+pub enum CassetteError {
     /// The file cannot be read or written.
     Io(std::io::Error),
     /// A line is not what it should be.
@@ -79,16 +79,16 @@ pub enum TapeError {
     },
 }
 
-impl fmt::Display for TapeError {
+impl fmt::Display for CassetteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Io(_) => f.write_str("the tape cannot be read or written"),
-            Self::Line { number, .. } => write!(f, "line {number} of the tape makes no sense"),
+            Self::Io(_) => f.write_str("the cassette cannot be read or written"),
+            Self::Line { number, .. } => write!(f, "line {number} of the cassette is invalid"),
         }
     }
 }
 
-impl std::error::Error for TapeError {
+impl std::error::Error for CassetteError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Io(error) => Some(error),
@@ -97,28 +97,28 @@ impl std::error::Error for TapeError {
     }
 }
 
-impl Tape {
-    /// Records on a new tape.
+impl Cassette {
+    /// Records on a new cassette.
     ///
     /// # Errors
-    /// [`TapeError::Io`] if the file cannot be made.
-    pub fn record(path: impl AsRef<Path>) -> Result<Self, TapeError> {
-        let file = File::create(path).map_err(TapeError::Io)?;
+    /// [`CassetteError::Io`] if the file cannot be made.
+    pub fn record(path: impl AsRef<Path>) -> Result<Self, CassetteError> {
+        let file = File::create(path).map_err(CassetteError::Io)?;
         Ok(Self::of(Deck::Record(file)))
     }
 
-    /// Plays a tape back.
+    /// Plays a cassette back.
     ///
     /// # Errors
-    /// [`TapeError`] if the file is no tape.
-    pub fn play(path: impl AsRef<Path>) -> Result<Self, TapeError> {
-        let text = fs::read_to_string(path).map_err(TapeError::Io)?;
+    /// [`CassetteError`] if the file is no cassette.
+    pub fn play(path: impl AsRef<Path>) -> Result<Self, CassetteError> {
+        let text = fs::read_to_string(path).map_err(CassetteError::Io)?;
         let (mut asked, mut called) = (VecDeque::new(), Vec::new());
         let mut listed = VecDeque::new();
         for (at, line) in text.lines().enumerate() {
             let number = at + 1;
             let line = serde_json::from_str(line);
-            match line.map_err(|source| TapeError::Line { number, source })? {
+            match line.map_err(|source| CassetteError::Line { number, source })? {
                 Line::Listed(tools) => listed.push_back((asked.len() + called.len(), tools)),
                 Line::Asked(line) => asked.push_back(*line),
                 Line::Called(line) => called.push(line),
@@ -140,24 +140,24 @@ impl Tape {
     }
 
     /// A model whose words are recorded, or played back.
-    pub fn model(&self, model: impl Model + 'static) -> TapedModel {
-        TapedModel {
+    pub fn model(&self, model: impl Model + 'static) -> CassetteModel {
+        CassetteModel {
             model: Arc::new(model),
-            tape: self.clone(),
+            cassette: self.clone(),
         }
     }
 
     /// Tools whose answers are recorded, or played back.
-    pub fn tools(&self, toolbox: impl Toolbox + 'static) -> TapedTools {
-        TapedTools {
+    pub fn tools(&self, toolbox: impl Toolbox + 'static) -> CassetteTools {
+        CassetteTools {
             toolbox: Arc::new(toolbox),
-            tape: self.clone(),
+            cassette: self.clone(),
             last: Mutex::new(None),
         }
     }
 
     fn write(&self, line: &Line) {
-        // A tape that cannot be written is noticed when it is played.
+        // A cassette that cannot be written is noticed when it is played.
         if let Deck::Record(file) = &mut *self.deck.lock()
             && let Ok(mut bytes) = serde_json::to_vec(line)
         {
@@ -185,7 +185,7 @@ impl Tape {
                 asked.push_front(line);
                 Err(ModelError::NotRecorded(message))
             }
-            None => Err(ModelError::NotRecorded("the tape is over".to_owned())),
+            None => Err(ModelError::NotRecorded("the cassette has ended".to_owned())),
         }
     }
 
@@ -235,15 +235,15 @@ fn difference(recorded: &str, now: &str) -> String {
     )
 }
 
-/// A model on tape: see [`Tape::model`].
+/// A model on a cassette: see [`Cassette::model`].
 #[derive(Debug)]
-pub struct TapedModel {
+pub struct CassetteModel {
     model: Arc<dyn Model>,
-    tape: Tape,
+    cassette: Cassette,
 }
 
 #[async_trait]
-impl Model for TapedModel {
+impl Model for CassetteModel {
     fn adapter(&self) -> &dyn Adapter {
         self.model.adapter()
     }
@@ -259,13 +259,13 @@ impl Model for TapedModel {
             .map_err(ModelError::Request)?;
         let body = String::from_utf8_lossy(&encoded.request.body).into_owned();
         let body = RawJson::from_text(body).unwrap_or_else(|_| RawJson::null());
-        if self.tape.plays() {
-            return Ok(Box::new(Played::new(self.tape.reply(&body)?)));
+        if self.cassette.plays() {
+            return Ok(Box::new(Played::new(self.cassette.reply(&body)?)));
         }
         Ok(Box::new(Recorded {
             stream: self.model.start(request).await?,
             request: body,
-            tape: self.tape.clone(),
+            cassette: self.cassette.clone(),
         }))
     }
 }
@@ -273,7 +273,7 @@ impl Model for TapedModel {
 struct Recorded {
     stream: Box<dyn ReplyStream>,
     request: RawJson,
-    tape: Tape,
+    cassette: Cassette,
 }
 
 #[async_trait]
@@ -284,7 +284,7 @@ impl ReplyStream for Recorded {
 
     fn finish(self: Box<Self>) -> Reply {
         let reply = self.stream.finish();
-        self.tape.write(&Line::Asked(Box::new(AskedLine {
+        self.cassette.write(&Line::Asked(Box::new(AskedLine {
             request: self.request,
             reply: reply.clone(),
         })));
@@ -292,22 +292,22 @@ impl ReplyStream for Recorded {
     }
 }
 
-/// Tools on tape: see [`Tape::tools`].
-pub struct TapedTools {
+/// Tools on a cassette: see [`Cassette::tools`].
+pub struct CassetteTools {
     toolbox: Arc<dyn Toolbox>,
-    tape: Tape,
+    cassette: Cassette,
     last: Mutex<Option<Arc<[ToolInfo]>>>,
 }
 
 #[async_trait]
-impl Toolbox for TapedTools {
+impl Toolbox for CassetteTools {
     async fn tools(&self) -> Arc<[ToolInfo]> {
         if let Deck::Play {
             listed,
             tools,
             played,
             ..
-        } = &mut *self.tape.deck.lock()
+        } = &mut *self.cassette.deck.lock()
         {
             while listed.front().is_some_and(|(after, _)| after <= played) {
                 if let Some((_, newer)) = listed.pop_front() {
@@ -320,26 +320,26 @@ impl Toolbox for TapedTools {
         let mut last = self.last.lock();
         let same = last.as_ref().is_some_and(|last| Arc::ptr_eq(last, &tools));
         if !same {
-            self.tape.write(&Line::Listed(tools.to_vec()));
+            self.cassette.write(&Line::Listed(tools.to_vec()));
             *last = Some(Arc::clone(&tools));
         }
         tools
     }
 
     async fn refresh(&self) {
-        if !self.tape.plays() {
+        if !self.cassette.plays() {
             self.toolbox.refresh().await;
         }
     }
 
     async fn call(&self, call: Invocation, context: CallContext) -> Outcome {
-        if self.tape.plays() {
-            return self.tape.outcome(&call);
+        if self.cassette.plays() {
+            return self.cassette.outcome(&call);
         }
         let (server, tool) = (call.server.clone(), call.tool.clone());
         let arguments = call.arguments.clone();
         let outcome = self.toolbox.call(call, context).await;
-        self.tape.write(&Line::Called(CalledLine {
+        self.cassette.write(&Line::Called(CalledLine {
             server,
             tool,
             arguments,
@@ -349,8 +349,8 @@ impl Toolbox for TapedTools {
     }
 }
 
-impl fmt::Debug for TapedTools {
+impl fmt::Debug for CassetteTools {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TapedTools").finish_non_exhaustive()
+        f.debug_struct("CassetteTools").finish_non_exhaustive()
     }
 }
