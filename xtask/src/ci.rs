@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::shell::{self, Outcome, cargo, exists};
 use crate::{
-    browser, chaos, conformance, interop, journeys, metadata, oracles, publish_check, tidy,
+    browser, chaos, conformance, features, interop, journeys, oracles, publish_check, tidy,
 };
 
 type Step = (&'static str, fn() -> Outcome);
@@ -92,35 +92,9 @@ fn clippy() -> Outcome {
 }
 
 /// Feature unification hides missing features: each published crate must also build by itself,
-/// with its default features, with none, and with each one alone.
+/// with its default features and with none. `cargo xtask features` tries each feature alone, too.
 fn each_crate_alone() -> Outcome {
-    let packages = metadata::packages()?;
-    for package in metadata::publish_order(&packages) {
-        let default = package.fields["features"]["default"].as_array();
-        let default: Vec<&str> = default
-            .into_iter()
-            .flatten()
-            .filter_map(|f| f.as_str())
-            .collect();
-        let mut variants: Vec<Vec<&str>> = vec![vec!["--no-default-features"]];
-        if !default.is_empty() {
-            variants.push(Vec::new());
-        }
-        for feature in &package.features {
-            // What is the default already is not built twice; what is for tests, the tests build.
-            let seen = matches!(feature.as_str(), "default" | "testing");
-            if !seen && default != [feature.as_str()] {
-                variants.push(vec!["--no-default-features", "--features", feature]);
-            }
-        }
-        for variant in variants {
-            let mut args = vec!["clippy", "--quiet", "--package", &package.name];
-            args.extend(variant);
-            args.extend(["--", "-D", "warnings"]);
-            shell::run(cargo(&args))?;
-        }
-    }
-    Ok(())
+    features::check(features::Depth::Ends)
 }
 
 fn tests() -> Outcome {

@@ -2,8 +2,8 @@
 //! `mcp-server`.
 //!
 //! The rule is stricter than the suites' own: a warning fails, the client's exit status counts,
-//! and a scenario in which nothing was checked with success fails. Scenarios run one at a time,
-//! because some are timed.
+//! and a scenario in which nothing was checked with success fails. Scenarios that
+//! measure time run alone, the others two at a time.
 
 mod fixture;
 mod scenario;
@@ -12,10 +12,12 @@ mod suite;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use crate::shell::{self, Outcome, cargo_as_tested};
 use fixture::Fixture;
-use scenario::{Run, Side};
+use scenario::{Run, Side, Verdict};
 use suite::Suite;
 
 /// The suites, oldest first. Lock files beside the list of expected failures pin all of npm.
@@ -23,6 +25,9 @@ const VERSIONS: [&str; 2] = ["0.1.16", "0.2.0-alpha.12"];
 const EXPECTED_FAILURES: &str = "xtask/conformance/expected-failures.txt";
 const CLIENT: &str = "target/debug/examples/conformance";
 const SERVER: &str = "target/debug/examples/conformance_server";
+
+/// How many scenarios run at a time. Each takes most of one core, to start Node.
+const WORKERS: usize = 2;
 
 /// The verb: runs every scenario whose label contains one of the patterns.
 pub(crate) fn run(patterns: &[String]) -> Outcome {
@@ -36,37 +41,42 @@ pub(crate) fn run(patterns: &[String]) -> Outcome {
     let expected = expected_failures()?;
     let results = Path::new("target/conformance/results");
     let _ = fs::remove_dir_all(results);
+    let suites = VERSIONS.into_iter().map(Suite::install);
+    let suites = suites.collect::<Result<Vec<Suite>, String>>()?;
+    let (mut timed, mut others) = (Vec::new(), Vec::new());
+    for suite in &suites {
+        for side in [Side::Client, Side::Server] {
+            for run in scenario::plan(suite, side)? {
+                let label = run.label();
+                if patterns.is_empty() || patterns.iter().any(|p| label.contains(p.as_str())) {
+                    let list = if run.is_timed() {
+                        &mut timed
+                    } else {
+                        &mut others
+                    };
+                    list.push((suite, run));
+                }
+            }
+        }
+    }
+    let mut verdicts = judge_all(&others, WORKERS, results)?;
+    verdicts.extend(judge_all(&timed, 1, results)?);
+    let runs = others.iter().chain(&timed).map(|(_, run)| run);
     let (mut passed, mut failed, mut surprises) = (0, 0, Vec::new());
-    let mut server = Fixture::new(SERVER);
-    for (version, side) in VERSIONS
-        .into_iter()
-        .flat_map(|version| [(version, Side::Client), (version, Side::Server)])
-    {
-        let suite = Suite::install(version)?;
-        for run in scenario::plan(&suite, side)? {
-            let label = run.label();
-            if !patterns.is_empty() && !patterns.iter().any(|p| label.contains(p.as_str())) {
-                continue;
-            }
-            let subject = match side {
-                Side::Client => CLIENT.to_owned(),
-                Side::Server => server.url()?,
+    for (run, verdict) in runs.zip(&verdicts) {
+        let label = run.label();
+        let listed = expected.contains(&label);
+        match verdict.complaints.is_empty() {
+            true => passed += 1,
+            false => failed += 1,
+        }
+        if verdict.complaints.is_empty() == listed {
+            let fault = if listed {
+                "passes but is listed as failing"
+            } else {
+                "fails"
             };
-            let verdict = scenario::run(&suite, &run, &subject, results)?;
-            report(&run, &verdict);
-            let listed = expected.contains(&label);
-            match verdict.complaints.is_empty() {
-                true => passed += 1,
-                false => failed += 1,
-            }
-            if verdict.complaints.is_empty() == listed {
-                let fault = if listed {
-                    "passes but is listed as failing"
-                } else {
-                    "fails"
-                };
-                surprises.push(format!("{label} {fault}"));
-            }
+            surprises.push(format!("{label} {fault}"));
         }
     }
     println!("{passed} passed, {failed} failed");
@@ -83,21 +93,61 @@ pub(crate) fn run(patterns: &[String]) -> Outcome {
     ))
 }
 
-fn report(run: &Run, verdict: &scenario::Verdict) {
+/// Runs all of them, `workers` at a time, each worker with a server of its own. The verdicts are
+/// in the order of the runs.
+fn judge_all(
+    runs: &[(&Suite, Run)],
+    workers: usize,
+    results: &Path,
+) -> Result<Vec<Verdict>, String> {
+    let next = AtomicUsize::new(0);
+    let work = || -> Result<Vec<(usize, Verdict)>, String> {
+        let mut server = Fixture::new(SERVER);
+        let mut done = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some((suite, run)) = runs.get(at) else {
+                return Ok(done);
+            };
+            let subject = match run.side() {
+                Side::Client => CLIENT.to_owned(),
+                Side::Server => server.url()?,
+            };
+            let verdict = scenario::run(suite, run, &subject, results)?;
+            report(run, &verdict);
+            done.push((at, verdict));
+        }
+    };
+    let mut done = thread::scope(|scope| -> Result<Vec<(usize, Verdict)>, String> {
+        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        let mut done = Vec::new();
+        for worker in workers {
+            done.extend(
+                worker
+                    .join()
+                    .map_err(|_| "a worker panicked".to_owned())??,
+            );
+        }
+        Ok(done)
+    })?;
+    done.sort_by_key(|(at, _)| *at);
+    Ok(done.into_iter().map(|(_, verdict)| verdict).collect())
+}
+
+fn report(run: &Run, verdict: &Verdict) {
     let word = if verdict.complaints.is_empty() {
         "pass"
     } else {
         "FAIL"
     };
+    let complaints = verdict.complaints.iter();
+    let complaints: String = complaints.map(|it| format!("\n    {it}")).collect();
     println!(
-        "{:<72} {word}  {}/{}",
+        "{:<72} {word}  {}/{}{complaints}",
         run.label(),
         verdict.succeeded,
         verdict.judged
     );
-    for complaint in &verdict.complaints {
-        println!("    {complaint}");
-    }
 }
 
 /// One label a line, exactly as printed; `#` starts a comment.

@@ -16,6 +16,7 @@ mod ci;
 mod conformance;
 mod coverage;
 mod deny;
+mod features;
 mod fuzz;
 mod install;
 mod interop;
@@ -39,7 +40,7 @@ what gates a change
   ci              format, lints, tests, docs and all of this block
   tidy            dependency arrows, file sizes, metadata, markers, links, requirements
   publish-check   package every published crate, count dependencies, build it (not in ci)
-  conformance [PATTERN]   the official suites, every client scenario at every revision
+  conformance [PATTERN]   the official suites, every scenario of clients and servers
   interop         real servers, installed by package name, over every transport
   oracles [--rounds N] [--seed S]   the model wires against the vendors' own SDKs
   chaos [PATTERN] misbehaving servers: outcome, time, memory, processes left
@@ -49,6 +50,7 @@ what gates a change
 before a release; each installs its tool once, which takes minutes
   public-api [--update]   what the libraries offer, against each public-api.txt
   deny [advisories]   licences, banned crates and sources of all dependencies; known vulnerabilities
+  features        each published crate by itself, with each of its features alone
   coverage [CRATE…]   lines that each crate's own tests reach
   fuzz [--minutes N] [TARGET…]   laws of all that reads foreign bytes (needs a nightly compiler)
   load [--profile P]   200 conversations at once; 1, 64 and 256 readers; 10,000 messages; a long reply
@@ -79,6 +81,7 @@ fn main() -> ExitCode {
         "journeys" => journeys::run(),
         "fuzz" => fuzz::run(rest),
         "coverage" => coverage::run(rest),
+        "features" => features::run(),
         "public-api" => public_api::run(rest),
         "deny" => deny::run(rest),
         "help" | "--help" | "-h" => {

@@ -13,10 +13,12 @@ use crate::shell::command;
 
 /// The newest revision, at which extension scenarios are run as well as at their own default.
 const NEWEST: &str = "2026-07-28";
+/// Where Node keeps the suite compiled, since every scenario starts it anew.
+const COMPILE_CACHE: &str = "target/conformance/compile-cache";
 /// The client limits itself to less; this is for the harness around it.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Scenarios in which the suite itself skips every check: nobody can pass them.
+/// Scenarios in which the suite itself skips every check: no one can pass them.
 const VOID: [(&str, &str); 1] = [("0.2.0-alpha.12", "tasks-status-notifications")];
 /// The check that the suite adds to server scenarios: it can fail one, but not pass it.
 const ADDED_CHECK: &str = "wire-schema-valid";
@@ -55,6 +57,15 @@ pub(super) struct Verdict {
 }
 
 impl Run {
+    pub(super) fn side(&self) -> Side {
+        self.side
+    }
+
+    /// Whether the suite measures how long something takes.
+    pub(super) fn is_timed(&self) -> bool {
+        self.scenario.contains("sse") || self.scenario.contains("retry")
+    }
+
     /// Names the run in tables and in the list of expected failures.
     pub(super) fn label(&self) -> String {
         let revision = self
@@ -110,7 +121,7 @@ pub(super) fn run(
 ) -> Result<Verdict, String> {
     let folder = results.join(run.label().replace(['/', ' '], "_"));
     fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    let mut harness = command(&suite.node()?.to_string_lossy(), &[]);
+    let mut harness = command(&suite.node.to_string_lossy(), &[]);
     harness
         .arg(suite.entry())
         .args([run.side.word(), "--scenario", &run.scenario]);
@@ -142,7 +153,8 @@ fn wait(mut harness: Command, folder: &Path) -> Result<Option<bool>, String> {
     harness
         .stdout(log("harness.out")?)
         .stderr(log("harness.err")?)
-        .env("NO_COLOR", "1");
+        .env("NO_COLOR", "1")
+        .env("NODE_COMPILE_CACHE", COMPILE_CACHE);
     let mut child = harness
         .spawn()
         .map_err(|e| format!("could not start node: {e}"))?;

