@@ -75,7 +75,7 @@ pub fn one_thread() {
     let (keys, entrants) = field();
     let mut contest = Contest::new(format!("resource cache: {HITS} hits, one thread"));
     for (name, cache) in &entrants {
-        let (mut order, keys) = (Order(1), &keys);
+        let (mut order, keys) = (Shuffle(1), &keys);
         contest = contest.entrant(name, move || {
             let hits = (0..HITS).filter(|_| cache.hit(&keys[order.next()]));
             assert_eq!(hits.count(), HITS);
@@ -111,7 +111,7 @@ fn race(cache: &dyn Cache, keys: &[Key]) -> (f64, f64) {
     const EACH: usize = 400_000;
     let barrier = Barrier::new(2);
     let run = |seed: u64| {
-        let mut order = Order(seed);
+        let mut order = Shuffle(seed);
         barrier.wait();
         let (start, begun) = (cpu_time(), Instant::now());
         for _ in 0..EACH {
@@ -169,9 +169,9 @@ fn field() -> (Vec<Key>, Vec<(&'static str, Box<dyn Cache>)>) {
 }
 
 /// Keys in an order that no branch predictor learns.
-struct Order(u64);
+struct Shuffle(u64);
 
-impl Order {
+impl Shuffle {
     fn next(&mut self) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;

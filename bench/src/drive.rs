@@ -15,7 +15,7 @@ use crate::usage::{peak_memory, peak_own_memory, process_cpu_time};
 /// What every call does.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Work {
-    /// A tool that says what it is told.
+    /// A tool that echoes its argument.
     Echo,
     /// A list of a thousand tools.
     List,

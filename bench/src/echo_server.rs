@@ -1,6 +1,6 @@
 //! The server every client is measured against: fast enough to be no part of the result.
 //!
-//! One tool that says what it is told, one that says a mebibyte, and a list of a thousand tools;
+//! One tool that echoes its argument, one that returns a mebibyte, and a list of a thousand tools;
 //! over stdio, or over Streamable HTTP with JSON or event-stream replies.
 
 use std::io::{IoSlice, Read, Write};

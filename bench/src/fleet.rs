@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use mcp_client::ClientBuilder;
 use mcp_manager::{
-    Connector, Manager, ManagerLimits, RemoteEndpoint, ServerConfig, StdioEndpoint, Wait,
+    Connector, Manager, ManagerLimits, RemoteEndpoint, ServerConfig, ServerCommand, Wait,
 };
 use mcp_transport::memory::{MemoryListener, listen};
 use mcp_transport::{BoxError, Incoming, Outgoing, Transport};
@@ -68,7 +68,7 @@ pub fn starts() {
 async fn start(at_once: usize) -> (Duration, Duration) {
     let program = std::env::current_exe().unwrap().to_string_lossy().into_owned();
     let configs = (0..PROGRAMS).map(|number| {
-        let endpoint = StdioEndpoint::new(&program).with_args(["serve"]);
+        let endpoint = ServerCommand::new(&program).with_args(["serve"]);
         ServerConfig::stdio(format!("server-{number:02}").parse().unwrap(), endpoint)
     });
     let manager = Manager::builder().limits(ManagerLimits::default().with_stdio_starts(at_once)).build();
@@ -90,7 +90,7 @@ async fn start(at_once: usize) -> (Duration, Duration) {
     (all, first)
 }
 
-/// Servers that are connected, and of which nobody wants anything.
+/// Servers that are connected, and of which no one wants anything.
 pub fn idle() {
     let title = format!("fleet: {IDLE} idle servers over memory transports, 5 tools each");
     if !is_wanted(&title) {

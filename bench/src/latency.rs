@@ -9,7 +9,7 @@ pub struct Latencies {
     count: u64,
 }
 
-/// A bucket is told by the highest bit and so many after it.
+/// A bucket is identified by the highest bit and this number of bits after it.
 const BITS: u32 = 5;
 
 impl Default for Latencies {
@@ -23,7 +23,7 @@ impl Latencies {
     pub fn add(&mut self, latency: Duration, calls: u32) {
         let nanos = (latency.as_nanos() as u64).max(1);
         let highest = nanos.ilog2();
-        // Without the highest bit, and cut or stretched to so many bits.
+        // Without the highest bit, and cut or padded to that width.
         let rest = (nanos << (63 - highest) << 1) >> (64 - BITS);
         self.buckets[(highest << BITS) as usize + rest as usize] += calls;
         self.count += u64::from(calls);

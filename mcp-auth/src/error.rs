@@ -225,7 +225,7 @@ impl fmt::Display for AuthError {
             }
             Self::Login { server, .. } => write!(f, "the login for {server} could not be made"),
             Self::LoginTimeout { server, limit } => {
-                write!(f, "nobody finished the login for {server} within {limit:?}")
+                write!(f, "no one finished the login for {server} within {limit:?}")
             }
             Self::NoClient {
                 issuer,
@@ -255,11 +255,11 @@ impl fmt::Display for AuthError {
                 error,
                 description,
             } => {
-                write!(f, "{action} failed, {url} said no: {error}")?;
+                write!(f, "{action} failed, {url} rejected the request: {error}")?;
                 describe(f, description.as_deref())
             }
             Self::Unavailable { url, .. } => write!(f, "{url} is not available; try again later"),
-            Self::Malformed { url, detail } => write!(f, "{url} answered nonsense: {detail}"),
+            Self::Malformed { url, detail } => write!(f, "invalid response from {url}: {detail}"),
             Self::TokenRefused { server } => {
                 write!(
                     f,

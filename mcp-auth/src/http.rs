@@ -226,8 +226,8 @@ fn tls() -> Result<ClientConfig, AuthError> {
         .with_safe_default_protocol_versions()
         .map_err(|error| AuthError::config(error.to_string()))?;
     let Ok(verifier) = Verifier::new(provider) else {
-        let nobody = config.with_root_certificates(RootCertStore::empty());
-        return Ok(nobody.with_no_client_auth());
+        let config = config.with_root_certificates(RootCertStore::empty());
+        return Ok(config.with_no_client_auth());
     };
     let config = config
         .dangerous()

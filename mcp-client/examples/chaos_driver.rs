@@ -1,4 +1,4 @@
-//! The client under test of the chaos suite: it is told where a server is and what to do with it,
+//! The client under test of the chaos suite: it gets the address of a server and what to do with it,
 //! and reports on one line of JSON how that went. All protocol work is the library's.
 //!
 //! ```text
@@ -132,7 +132,7 @@ async fn second(client: &Client) -> Result<Outcome, Failure> {
         Ok(_) => "ok".to_owned(),
         Err(error) => {
             tokio::time::sleep(Duration::from_millis(1200)).await;
-            told(error.as_ref())
+            describe(error.as_ref())
         }
     };
     Ok(Outcome {
@@ -197,12 +197,12 @@ fn report(outcome: Result<Outcome, Failure>) -> Value {
             let text: String = text.chars().take(kept).collect();
             json!({"ok": true, "text": text, "len": length, "first": first})
         }
-        Err(error) => json!({"ok": false, "error": told(error.as_ref())}),
+        Err(error) => json!({"ok": false, "error": describe(error.as_ref())}),
     }
 }
 
 /// An error with its causes.
-fn told(error: &(dyn Error + 'static)) -> String {
+fn describe(error: &(dyn Error + 'static)) -> String {
     let causes = std::iter::successors(Some(error), |&error| error.source());
     causes
         .map(ToString::to_string)

@@ -7,19 +7,20 @@ pub(crate) mod tools;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use mcp_transport::ServerCommand;
 use serde_json::{Map, Value};
 
-use crate::server::endpoint::{Endpoint, RemoteEndpoint, RemoteKind, StdioEndpoint};
+use crate::server::endpoint::{Endpoint, RemoteEndpoint, RemoteKind};
 use crate::server::name::{InvalidServerName, ServerName};
 use crate::server::tools::ToolSettings;
 
 /// One server, as configured.
 ///
 /// ```
-/// use mcp_config::{ServerConfig, ServerName, StdioEndpoint};
+/// use mcp_config::{ServerCommand, ServerConfig, ServerName};
 ///
 /// let name: ServerName = "files".parse()?;
-/// let files = ServerConfig::stdio(name, StdioEndpoint::new("npx").with_args(["-y", "files-server"]))
+/// let files = ServerConfig::stdio(name, ServerCommand::new("npx").with_args(["-y", "files-server"]))
 ///     .required()
 ///     .with_connect_timeout(std::time::Duration::from_secs(10));
 /// assert!(files.is_enabled() && files.is_required());
@@ -31,6 +32,8 @@ pub struct ServerConfig {
     /// What a program calls the server besides its name.
     pub(crate) id: Option<String>,
     pub(crate) endpoint: Endpoint,
+    /// A file of further environment variables (VS Code's `envFile`), not yet read.
+    pub(crate) env_file: Option<String>,
     /// That of the endpoint before its variables were replaced.
     pub(crate) identity: Option<String>,
     pub(crate) enabled: bool,
@@ -73,8 +76,8 @@ impl ServerConfig {
         program: impl Into<String>,
         args: impl IntoIterator<Item = A>,
     ) -> Result<Self, InvalidServerName> {
-        let endpoint = StdioEndpoint::new(program).with_args(args);
-        Ok(Self::stdio(ServerName::new(name)?, endpoint))
+        let command = ServerCommand::new(program).with_args(args);
+        Ok(Self::stdio(ServerName::new(name)?, command))
     }
 
     /// A server behind a URL: the short form of [`remote`](Self::remote).
@@ -90,8 +93,8 @@ impl ServerConfig {
     }
 
     /// A server that is a program we start.
-    pub fn stdio(name: ServerName, endpoint: StdioEndpoint) -> Self {
-        Self::new(name, Endpoint::Stdio(endpoint))
+    pub fn stdio(name: ServerName, command: ServerCommand) -> Self {
+        Self::new(name, Endpoint::Stdio(command))
     }
 
     /// A server at an address.
@@ -116,6 +119,7 @@ impl ServerConfig {
         Self {
             name,
             endpoint,
+            env_file: None,
             identity: None,
             enabled: true,
             required: false,
@@ -237,6 +241,12 @@ impl ServerConfig {
     /// How it is reached.
     pub fn endpoint(&self) -> &Endpoint {
         &self.endpoint
+    }
+
+    /// A file of further environment variables (VS Code's `envFile`), not yet read:
+    /// [`ConfigFile::resolve`](crate::ConfigFile::resolve) does that.
+    pub fn env_file(&self) -> Option<&str> {
+        self.env_file.as_deref()
     }
 
     /// Whether it is switched on.

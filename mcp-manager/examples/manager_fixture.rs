@@ -14,6 +14,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .enable_all()
         .build()?;
     let code = runtime.block_on(server.serve_stdio())?;
-    // Not a return: a read of standard input that nobody waits for must not hold us.
+    // Not a return: a read of standard input that no one waits for must not hold us.
     std::process::exit(code)
 }

@@ -103,7 +103,7 @@ impl Connector for DefaultConnector {
                     inner: Arc::clone(&self.spawner),
                     started: Arc::clone(&self.started),
                 };
-                let connect = StdioConnect::new(endpoint.to_command(), Arc::new(watcher))
+                let connect = StdioConnect::new(endpoint.clone(), Arc::new(watcher))
                     .with_limits(self.stdio_limits)
                     .with_tracker(self.tracker.clone());
                 ClientBuilder::new(Arc::new(connect))

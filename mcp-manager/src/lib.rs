@@ -27,8 +27,8 @@ pub use limits::ManagerLimits;
 pub use manager::lifecycle::{Applied, Startup, Wait};
 pub use manager::{Manager, ServerInfo, Shutdown};
 pub use mcp_config::{
-    Endpoint, InvalidServerName, RemoteEndpoint, RemoteKind, ServerConfig, ServerName, Start,
-    StdioEndpoint, ToolSettings,
+    Endpoint, EnvPolicy, InvalidServerName, RemoteEndpoint, RemoteKind, ServerCommand,
+    ServerConfig, ServerName, Start, ToolSettings,
 };
 pub use mcp_jsonrpc::model::flatten;
 

@@ -90,7 +90,12 @@ impl StdioConnect {
         }
         let request = SpawnRequest {
             program: self.command.program().to_owned(),
-            args: self.command.args().map(str::to_owned).collect(),
+            args: self
+                .command
+                .args()
+                .iter()
+                .map(|arg| arg.expose().to_owned())
+                .collect(),
             env,
             cwd: self.command.cwd().map(Into::into),
             stdin: child_stdin,

@@ -1,5 +1,5 @@
 // What a server asks and gives: its words are Markdown, its patterns never run in the page, its whole
-// result can be saved as what it is, and a list that was cut says so.
+// result can be saved as what it is, and a truncated list is marked as such.
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -41,7 +41,7 @@ scene(
     await asked.locator('strong', { hasText: 'code' }).waitFor();
     const link = asked.getByRole('link', { name: 'the list' });
     assert.equal(await link.getAttribute('href'), 'https://example.com/codes');
-    assert.equal(await link.getAttribute('title'), 'https://example.com/codes', 'where it leads is told');
+    assert.equal(await link.getAttribute('title'), 'https://example.com/codes', 'where it leads is shown');
     assert.equal(await asked.locator('b').count(), 0);
     await asked.getByText('<b>no HTML</b>').waitFor();
 
@@ -96,11 +96,11 @@ scene(program, 'a tool tried with an empty field that is needed does not run', {
   await tool.getByText('Try it').click();
   await tool.getByRole('button', { name: 'Run' }).click();
   await tool.getByText('Text is needed.').waitFor();
-  // What was asked is connected, and the badge says so.
+  // What was asked is connected, and the badge shows it.
   await page.locator('.group-of-tools', { hasText: 'asking' }).getByText('connected', { exact: true }).waitFor();
 });
 
-scene(program, 'more tools than a list may have are told of', {}, async (visitor) => {
+scene(program, 'more tools than a list may have are counted', {}, async (visitor) => {
   const { items } = await program.api('GET', 'mcp-servers');
   const { id } = items.find(({ name }) => name === 'endless');
   await program.api('PUT', `mcp-servers/${id}`, { isActive: true });

@@ -50,7 +50,7 @@ scene(program, 'first visit by the link: demo chat, approval, result, answer', {
   await picture(page, 'chat-result');
 });
 
-scene(program, 'deny with a reason: the call does not run and the model is told why', {}, async (visitor) => {
+scene(program, 'deny with a reason: the call does not run and the model learns why', {}, async (visitor) => {
   const page = await visitor.open();
   await say(page, 'Write a note: sell milk');
   const call = callOf(page, 'write_note');
@@ -69,7 +69,7 @@ scene(program, 'deny with a reason: the call does not run and the model is told 
 
 scene(
   program,
-  'edited arguments are what runs; what does not fit is told and asked again',
+  'edited arguments are what runs; what does not fit is shown and asked again',
   { expect: [/status of 4(?:00|22)/] },
   async (visitor) => {
     const page = await visitor.open();
@@ -235,11 +235,11 @@ scene(
   },
 );
 
-scene(program, 'the built-in server that the demo uses is told of where servers and tools are', {}, async (visitor) => {
+scene(program, 'the pages of servers and tools name the built-in server of the demo', {}, async (visitor) => {
   const page = await visitor.open('servers');
-  const told = page.getByText(/the demo model uses the built-in demo server/);
-  await told.waitFor();
+  const reported = page.getByText(/the demo model uses the built-in demo server/);
+  await reported.waitFor();
   await page.getByRole('link', { name: 'Tools' }).click();
   await page.getByText('No servers of yours yet.').waitFor();
-  await told.waitFor();
+  await reported.waitFor();
 });

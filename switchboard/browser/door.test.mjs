@@ -9,7 +9,7 @@ import { after } from 'node:test';
 import { picture, quit, said, say, scene, until } from './browser.mjs';
 import { Program } from './program.mjs';
 
-// A model that refuses until it is told not to.
+// A model that refuses until the test lets it answer.
 let refuses = true;
 const model = createServer((request, response) => {
   request.resume();
@@ -111,7 +111,7 @@ scene(
     await page.getByRole('button', { name: 'Retry' }).click();
     await said(page, 'At last.').waitFor();
 
-    // A chat with the demo model says so again.
+    // A chat with the demo model shows it again.
     const chat = await program.api('POST', 'conversations', { model: 'demo' });
     await page.evaluate((to) => {
       location.hash = `#/chat/${to}`;

@@ -22,7 +22,7 @@ async function refused(control, problem) {
   const facts = await control.evaluate((it) => ({
     focused: document.activeElement === it,
     invalid: it.getAttribute('aria-invalid'),
-    told: (it.getAttribute('aria-describedby') ?? '')
+    reported: (it.getAttribute('aria-describedby') ?? '')
       .split(' ')
       .map((id) => document.getElementById(id))
       .filter((place) => place && !place.hidden && place.classList.contains('problem'))
@@ -32,7 +32,7 @@ async function refused(control, problem) {
         return [place.textContent, place.contains(front)];
       }),
   }));
-  assert.deepEqual(facts, { focused: true, invalid: 'true', told: [[problem, true]] });
+  assert.deepEqual(facts, { focused: true, invalid: 'true', reported: [[problem, true]] });
 }
 
 for (const [screen, options] of [

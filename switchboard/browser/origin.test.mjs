@@ -151,7 +151,7 @@ test('a page that opens or frames ours has no hold of it', async () => {
   await context.close();
 });
 
-test('a name of somebody else’s that points here is refused', async () => {
+test('a name of someone else’s that points here is refused', async () => {
   const asked = request({
     host: '127.0.0.1',
     port: program.port,

@@ -209,9 +209,9 @@ scene(program, 'several calls at once are approved at once', {}, async (visitor)
   await picture(page, 'chat-approve-all');
   await page.getByRole('button', { name: 'Approve all 3' }).click();
   const second = await model.next();
-  const told = second.request.messages.filter(({ role }) => role === 'tool');
+  const reported = second.request.messages.filter(({ role }) => role === 'tool');
   assert.deepEqual(
-    told.map(({ content }) => content),
+    reported.map(({ content }) => content),
     ['one', 'two', 'three'],
   );
   second.say('Said.');
@@ -222,7 +222,7 @@ scene(program, 'several calls at once are approved at once', {}, async (visitor)
 
 scene(
   program,
-  'an answer that reaches its limit says so, and goes on when it is told to',
+  'an answer that reaches its limit shows it, and continues on request',
   {},
   async (visitor) => {
     const page = await visitor.open('settings');
@@ -237,9 +237,9 @@ scene(
     await picture(page, 'chat-limit');
     await page.getByRole('button', { name: 'Continue' }).click();
     const second = await model.next();
-    second.say('Told.');
+    second.say('Reported.');
     second.finish();
-    await said(page, 'Told.').waitFor();
+    await said(page, 'Reported.').waitFor();
     await page.getByRole('button', { name: 'Send' }).waitFor();
   },
 );

@@ -69,7 +69,7 @@ scene(
 
 scene(
   program,
-  'kill -9 mid-stream: the page says so, finds back, and the answer goes on',
+  'kill -9 mid-stream: the page shows it, reconnects, and the answer goes on',
   { expect: [/ERR_|network/i] },
   async (visitor) => {
     const page = await visitor.open();

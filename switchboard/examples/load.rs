@@ -93,8 +93,8 @@ impl Server {
         BufReader::new(child.stdout.take().unwrap())
             .read_line(&mut line)
             .unwrap();
-        let told: Value = serde_json::from_str(&line).unwrap();
-        let link = told["links"][0]["url"].as_str().unwrap();
+        let reported: Value = serde_json::from_str(&line).unwrap();
+        let link = reported["links"][0]["url"].as_str().unwrap();
         let (page, token) = link.split_once("/#token=").unwrap();
         Self {
             child,
@@ -145,7 +145,7 @@ impl Server {
                     let (kind, data) = events.next();
                     if kind == "run.finished" {
                         let id = data["conversationId"].as_str().unwrap().to_owned();
-                        assert!(ended.insert(id), "told twice: {data}");
+                        assert!(ended.insert(id), "reported twice: {data}");
                     }
                 }
             })

@@ -86,7 +86,7 @@ export async function callTools(step, { user, visitor }) {
     await ask(page, ASKS.diary);
     const asked = approval(page, 'files', 'write_file');
     await asked.getByRole('button', { name: 'Deny' }).click();
-    await asked.getByLabel('Why not? The model will be told.').fill('Not here.');
+    await asked.getByLabel('Why not? The model will see this.').fill('Not here.');
     await asked.getByRole('button', { name: 'Deny', exact: true }).click();
     await said(page, 'The user declined this call and says: Not here.').last().waitFor();
     assert.equal(await user.document('diary.txt'), null);

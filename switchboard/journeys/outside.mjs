@@ -63,7 +63,7 @@ export async function provider(folder, rules) {
   const script = join(folder, 'provider.json');
   await writeFile(script, JSON.stringify({ rules }));
   const child = start([process.env.SWITCHBOARD, '--json', 'demo-model', '--script', script]);
-  const told = await line(child, child.stdout, /^\{/);
-  if (told === null) throw new Error(`demo-model ended: ${child.log}`);
-  return { child, url: JSON.parse(told).urls['openai-chat'] };
+  const reported = await line(child, child.stdout, /^\{/);
+  if (reported === null) throw new Error(`demo-model ended: ${child.log}`);
+  return { child, url: JSON.parse(reported).urls['openai-chat'] };
 }

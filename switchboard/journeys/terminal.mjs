@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 const BRIDGE = fileURLToPath(new URL('pseudo_terminal.py', import.meta.url));
 const SIZE = ['120', '40'];
 /** Longer than anything takes on a busy machine. */
-const PATIENCE = 60_000;
+const TEST_TIMEOUT = 60_000;
 
 const ORDERS = /\u001b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[()][0-9A-B]|[=>78M])/g;
 
@@ -54,7 +54,7 @@ export class Terminal {
   /** Waits until this is shown, after what was waited for before. */
   async see(wanted) {
     const pattern = typeof wanted === 'string' ? new RegExp(escape(wanted)) : wanted;
-    const timer = AbortSignal.timeout(PATIENCE);
+    const timer = AbortSignal.timeout(TEST_TIMEOUT);
     for (;;) {
       const found = pattern.exec(this.fresh());
       if (found) {

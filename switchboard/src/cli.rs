@@ -47,7 +47,7 @@ use crate::home;
 use crate::setup::settings;
 use crate::store::{Store, StoreError};
 
-/// DurableConversation to MCP servers from the terminal.
+/// Talks to MCP servers from the terminal.
 #[derive(Debug, Parser)]
 #[command(name = "switchboard", version, about, max_term_width = 100, after_help = examples::PROGRAM)]
 struct Cli {
@@ -106,7 +106,7 @@ impl Global {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// DurableConversation with a model that uses your servers' tools (default)
+    /// Chat with a model that uses your servers' tools (default)
     #[command(after_help = examples::CHAT)]
     Chat(Box<chat::Chat>),
     /// Send one message to a model, let it use tools, and print the answer

@@ -103,7 +103,7 @@ impl Options {
 #[derive(Debug)]
 pub struct Serve {
     address: SocketAddr,
-    links: Vec<Link>,
+    links: Vec<LoginLink>,
     app: App,
     closing: watch::Sender<bool>,
     task: JoinHandle<()>,
@@ -112,17 +112,17 @@ pub struct Serve {
 /// A user's link to the page.
 #[derive(Clone, Eq, PartialEq)]
 #[non_exhaustive]
-pub struct Link {
+pub struct LoginLink {
     /// The user.
     pub user: String,
     /// The page's address, with the user's token.
     pub url: String,
 }
 
-impl std::fmt::Debug for Link {
+impl std::fmt::Debug for LoginLink {
     /// Without the token.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Link")
+        f.debug_struct("LoginLink")
             .field("user", &self.user)
             .finish_non_exhaustive()
     }
@@ -157,7 +157,7 @@ impl Serve {
                 let token = access.token(user)?;
                 let url = format!("http://{address}/#token={token}");
                 let user = user.to_string();
-                Some(Link { user, url })
+                Some(LoginLink { user, url })
             })
             .collect();
         let (closing, closed) = watch::channel(false);
@@ -188,7 +188,7 @@ impl Serve {
     }
 
     /// The links, one per user.
-    pub fn links(&self) -> &[Link] {
+    pub fn links(&self) -> &[LoginLink] {
         &self.links
     }
 

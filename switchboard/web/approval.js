@@ -104,7 +104,7 @@ export class ApprovalPanel {
       event.preventDefault();
       say('once')(no);
     });
-    this.stage(labelled('Why not? The model will be told.', input), [no, never], input);
+    this.stage(labelled('Why not? The model will see this.', input), [no, never], input);
   }
 
   /** Shows an intermediate step; Escape and Back return to the question. */

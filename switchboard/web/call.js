@@ -110,8 +110,8 @@ export class CallView {
     next?.focus({ preventScroll: true });
   }
 
-  progress(told) {
-    const shown = this.call.status === 'invoking' ? told : null;
+  progress(reported) {
+    const shown = this.call.status === 'invoking' ? reported : null;
     this.bar.hidden = !shown;
     this.step.hidden = !shown?.message;
     if (!shown) return;

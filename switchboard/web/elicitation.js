@@ -89,8 +89,8 @@ export class ElicitationCard {
           await this.talk.load();
         } else if (error.status === 422) {
           // At their fields, as far as there are some.
-          const told = error.details?.fields ?? [];
-          const rest = told.length && this.fields ? this.fields.refuse(told) : [error.message];
+          const reported = error.details?.fields ?? [];
+          const rest = reported.length && this.fields ? this.fields.refuse(reported) : [error.message];
           say(this.problem, rest.join(' '));
           this.problem.hidden = rest.length === 0;
         } else {

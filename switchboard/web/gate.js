@@ -39,7 +39,7 @@ export function gate(root, why, opened) {
     { class: 'quiet' },
     'Open the link that ',
     h('code', {}, 'switchboard serve'),
-    ' printed when it started. It holds the key to this page; nobody else on this machine or on the web can use it.',
+    ' printed when it started. It holds the key to this page; no one else on this machine or on the web can use it.',
   );
   fill(
     root,

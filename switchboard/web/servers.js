@@ -47,9 +47,9 @@ export function kindOf(server) {
 /** The demo server, which is used although it is not stored. */
 export function builtIn() {
   const place = h('p', { class: 'quiet' });
-  const told =
+  const reported =
     'As long as you have none, the demo model uses the built-in demo server: a clock, notes, a picture, and questions back. Its calls are asked for as any other’s are.';
-  get('health').then(({ demo }) => demo && say(place, told), failed);
+  get('health').then(({ demo }) => demo && say(place, reported), failed);
   return place;
 }
 

@@ -135,10 +135,10 @@ function noticed(state, { messageId, message }) {
 }
 
 function completed(state, data) {
-  const told = data.message ?? {};
-  return withMessage(state, told.id ?? data.messageId, (message) => {
-    const finish = data.finish ?? told.finish ?? message.finish;
-    return counted({ ...message, content: told.content ?? message.content, finish });
+  const reported = data.message ?? {};
+  return withMessage(state, reported.id ?? data.messageId, (message) => {
+    const finish = data.finish ?? reported.finish ?? message.finish;
+    return counted({ ...message, content: reported.content ?? message.content, finish });
   });
 }
 

@@ -152,7 +152,7 @@ fn restore(call: &Result<Value, String>, target: &Target) -> Value {
             Some(arguments) => arguments.clone(),
         };
         let arguments = compiled.restore.apply(arguments);
-        // A schema nobody can check against leaves the judgement to the server.
+        // A schema no one can check against leaves the judgement to the server.
         if schema.is_object()
             && let Ok(validator) = Validator::new(schema)
         {

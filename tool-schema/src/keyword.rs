@@ -5,7 +5,7 @@ use crate::types::Types;
 
 /// Where a keyword's value holds schemas.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Shape {
+pub(crate) enum Subschemas {
     /// Nowhere: the value is plain JSON.
     Plain,
     /// The value is a schema.
@@ -28,7 +28,7 @@ pub(crate) enum Role {
 #[derive(Debug)]
 pub(crate) struct Keyword {
     pub(crate) name: &'static str,
-    pub(crate) shape: Shape,
+    pub(crate) shape: Subschemas,
     pub(crate) role: Role,
     pub(crate) applies: Types,
 }
@@ -36,13 +36,13 @@ pub(crate) struct Keyword {
 const fn note(name: &'static str) -> Keyword {
     Keyword {
         name,
-        shape: Shape::Plain,
+        shape: Subschemas::Plain,
         role: Role::Note,
         applies: Types::ANY,
     }
 }
 
-const fn rule(name: &'static str, shape: Shape, applies: Types) -> Keyword {
+const fn rule(name: &'static str, shape: Subschemas, applies: Types) -> Keyword {
     Keyword {
         name,
         shape,
@@ -55,50 +55,50 @@ const fn rule(name: &'static str, shape: Shape, applies: Types) -> Keyword {
 const KEYWORDS: &[Keyword] = &[
     note("title"),
     note("description"),
-    rule("format", Shape::Plain, Types::STRING.or(Types::NUMBER)),
-    rule("const", Shape::Plain, Types::ANY),
-    rule("enum", Shape::Plain, Types::ANY),
+    rule("format", Subschemas::Plain, Types::STRING.or(Types::NUMBER)),
+    rule("const", Subschemas::Plain, Types::ANY),
+    rule("enum", Subschemas::Plain, Types::ANY),
     note("default"),
     note("examples"),
     note("deprecated"),
     note("readOnly"),
     note("writeOnly"),
-    rule("minLength", Shape::Plain, Types::STRING),
-    rule("maxLength", Shape::Plain, Types::STRING),
-    rule("pattern", Shape::Plain, Types::STRING),
+    rule("minLength", Subschemas::Plain, Types::STRING),
+    rule("maxLength", Subschemas::Plain, Types::STRING),
+    rule("pattern", Subschemas::Plain, Types::STRING),
     note("contentEncoding"),
     note("contentMediaType"),
-    rule("minimum", Shape::Plain, Types::NUMBER),
-    rule("maximum", Shape::Plain, Types::NUMBER),
-    rule("exclusiveMinimum", Shape::Plain, Types::NUMBER),
-    rule("exclusiveMaximum", Shape::Plain, Types::NUMBER),
-    rule("multipleOf", Shape::Plain, Types::NUMBER),
-    rule("properties", Shape::Named, Types::OBJECT),
-    rule("required", Shape::Plain, Types::OBJECT),
-    rule("patternProperties", Shape::Named, Types::OBJECT),
-    rule("propertyNames", Shape::One, Types::OBJECT),
-    rule("additionalProperties", Shape::One, Types::OBJECT),
-    rule("unevaluatedProperties", Shape::One, Types::OBJECT),
-    rule("minProperties", Shape::Plain, Types::OBJECT),
-    rule("maxProperties", Shape::Plain, Types::OBJECT),
-    rule("dependentRequired", Shape::Plain, Types::OBJECT),
-    rule("dependentSchemas", Shape::Named, Types::OBJECT),
-    rule("prefixItems", Shape::Many, Types::ARRAY),
-    rule("items", Shape::One, Types::ARRAY),
-    rule("unevaluatedItems", Shape::One, Types::ARRAY),
-    rule("minItems", Shape::Plain, Types::ARRAY),
-    rule("maxItems", Shape::Plain, Types::ARRAY),
-    rule("uniqueItems", Shape::Plain, Types::ARRAY),
-    rule("contains", Shape::One, Types::ARRAY),
-    rule("minContains", Shape::Plain, Types::ARRAY),
-    rule("maxContains", Shape::Plain, Types::ARRAY),
-    rule("anyOf", Shape::Many, Types::ANY),
-    rule("oneOf", Shape::Many, Types::ANY),
-    rule("allOf", Shape::Many, Types::ANY),
-    rule("not", Shape::One, Types::ANY),
-    rule("if", Shape::One, Types::ANY),
-    rule("then", Shape::One, Types::ANY),
-    rule("else", Shape::One, Types::ANY),
+    rule("minimum", Subschemas::Plain, Types::NUMBER),
+    rule("maximum", Subschemas::Plain, Types::NUMBER),
+    rule("exclusiveMinimum", Subschemas::Plain, Types::NUMBER),
+    rule("exclusiveMaximum", Subschemas::Plain, Types::NUMBER),
+    rule("multipleOf", Subschemas::Plain, Types::NUMBER),
+    rule("properties", Subschemas::Named, Types::OBJECT),
+    rule("required", Subschemas::Plain, Types::OBJECT),
+    rule("patternProperties", Subschemas::Named, Types::OBJECT),
+    rule("propertyNames", Subschemas::One, Types::OBJECT),
+    rule("additionalProperties", Subschemas::One, Types::OBJECT),
+    rule("unevaluatedProperties", Subschemas::One, Types::OBJECT),
+    rule("minProperties", Subschemas::Plain, Types::OBJECT),
+    rule("maxProperties", Subschemas::Plain, Types::OBJECT),
+    rule("dependentRequired", Subschemas::Plain, Types::OBJECT),
+    rule("dependentSchemas", Subschemas::Named, Types::OBJECT),
+    rule("prefixItems", Subschemas::Many, Types::ARRAY),
+    rule("items", Subschemas::One, Types::ARRAY),
+    rule("unevaluatedItems", Subschemas::One, Types::ARRAY),
+    rule("minItems", Subschemas::Plain, Types::ARRAY),
+    rule("maxItems", Subschemas::Plain, Types::ARRAY),
+    rule("uniqueItems", Subschemas::Plain, Types::ARRAY),
+    rule("contains", Subschemas::One, Types::ARRAY),
+    rule("minContains", Subschemas::Plain, Types::ARRAY),
+    rule("maxContains", Subschemas::Plain, Types::ARRAY),
+    rule("anyOf", Subschemas::Many, Types::ANY),
+    rule("oneOf", Subschemas::Many, Types::ANY),
+    rule("allOf", Subschemas::Many, Types::ANY),
+    rule("not", Subschemas::One, Types::ANY),
+    rule("if", Subschemas::One, Types::ANY),
+    rule("then", Subschemas::One, Types::ANY),
+    rule("else", Subschemas::One, Types::ANY),
 ];
 
 /// Marks the end of a row of [`BY_LENGTH`].

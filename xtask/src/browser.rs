@@ -17,7 +17,7 @@ const NAMES: [&str; 4] = [
 pub(crate) const MISSING: &str = "no Chromium. Install it, or name it: CHROMIUM=/path/to/chrome";
 
 /// Runs the unit tests of the page, then the tests in `switchboard/browser` whose names begin with
-/// one of `cases`; with none, all. Without a browser, it says so and goes on, unless `CI=true`.
+/// one of `cases`; with none, all. Without a browser, it prints that and goes on, unless `CI=true`.
 pub(crate) fn run(cases: &[String]) -> Outcome {
     let mut unit = command("node", &["--test", "--test-reporter=dot"]);
     unit.arg("switchboard/browser/unit/");

@@ -84,9 +84,12 @@ fn measure(names: &[String]) -> Result<Vec<Measured>, String> {
     tests.env("INSTA_UPDATE", "no");
     shell::run(tests)?;
     let text = fs::read_to_string(report).map_err(|e| format!("{report}: {e}"))?;
-    let told: Value = serde_json::from_str(&text).map_err(|e| format!("{report}: {e}"))?;
+    let reported: Value = serde_json::from_str(&text).map_err(|e| format!("{report}: {e}"))?;
     let root = std::env::current_dir().map_err(|e| format!("current folder: {e}"))?;
-    let files = told["data"][0]["files"].as_array().into_iter().flatten();
+    let files = reported["data"][0]["files"]
+        .as_array()
+        .into_iter()
+        .flatten();
     let mut measured: Vec<Measured> = files
         .filter_map(|file| {
             let path = Path::new(file["filename"].as_str()?);

@@ -103,18 +103,18 @@ fn fuzz(programs: &Path, target: &str, corpus: &Path, minutes: u64) -> Result<Ra
         .arg("-print_final_stats=1")
         .stderr(File::create(&log).map_err(fault)?);
     let status = run.status().map_err(fault)?;
-    let told = String::from_utf8_lossy(&fs::read(&log).map_err(fault)?).into_owned();
+    let reported = String::from_utf8_lossy(&fs::read(&log).map_err(fault)?).into_owned();
     let findings = fs::read_dir(&artifacts)
         .map_err(fault)?
         .filter_map(|entry| Some(entry.ok()?.path()));
     let ran = Ran {
-        executions: stat(&told, "number_of_executed_units"),
-        per_second: stat(&told, "average_exec_per_sec"),
+        executions: stat(&reported, "number_of_executed_units"),
+        per_second: stat(&reported, "average_exec_per_sec"),
         findings: findings.collect(),
         failed: !status.success(),
     };
     if ran.failed {
-        println!("{}", panic_in(&told));
+        println!("{}", panic_in(&reported));
         for input in &ran.findings {
             let program = programs.join(target);
             println!("repeat with: {} {}", program.display(), input.display());
@@ -124,8 +124,8 @@ fn fuzz(programs: &Path, target: &str, corpus: &Path, minutes: u64) -> Result<Ra
 }
 
 /// A figure that libFuzzer prints at the end.
-fn stat(told: &str, name: &str) -> String {
-    let figure = told.lines().find_map(|line| {
+fn stat(reported: &str, name: &str) -> String {
+    let figure = reported.lines().find_map(|line| {
         line.strip_prefix("stat::")?
             .strip_prefix(name)?
             .strip_prefix(':')
@@ -134,9 +134,11 @@ fn stat(told: &str, name: &str) -> String {
 }
 
 /// Where the log tells what went wrong.
-fn panic_in(told: &str) -> &str {
-    let start = told.find("panicked at").or_else(|| told.find("==ERROR"));
-    let tail = start.and_then(|at| told.get(at..)).unwrap_or(told);
+fn panic_in(reported: &str) -> &str {
+    let start = reported
+        .find("panicked at")
+        .or_else(|| reported.find("==ERROR"));
+    let tail = start.and_then(|at| reported.get(at..)).unwrap_or(reported);
     let end = tail
         .char_indices()
         .nth(4000)

@@ -7,7 +7,7 @@ use crate::install;
 use crate::shell::{self, Outcome, cargo, command};
 
 /// Builds the program with its default features, and plays `switchboard/journeys` with it: in a
-/// pseudo-terminal and in Chromium, with real servers. Without a browser, it says so and goes on,
+/// pseudo-terminal and in Chromium, with real servers. Without a browser, it prints that and goes on,
 /// unless `CI=true`.
 pub(crate) fn run() -> Outcome {
     if !cfg!(target_os = "linux") {

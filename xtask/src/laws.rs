@@ -225,8 +225,8 @@ mod tests {
 
     #[test]
     fn what_is_printed_for_a_failure_repeats_it() {
-        let told = how_to_repeat(&["law::a_claim".to_owned()], 7);
-        let (_, command) = told.split_once("cargo xtask laws ").unwrap();
+        let reported = how_to_repeat(&["law::a_claim".to_owned()], 7);
+        let (_, command) = reported.split_once("cargo xtask laws ").unwrap();
         let plan = planned(command).unwrap();
         assert_eq!(
             (plan.seed, plan.pattern.as_str()),

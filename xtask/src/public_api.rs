@@ -63,8 +63,8 @@ fn library(package: &Package) -> Option<&str> {
     library["name"].as_str()
 }
 
-/// Every public item, one a line, sorted. Rustdoc's JSON is not stable yet: the compiler is told
-/// to give it all the same.
+/// Every public item, one a line, sorted. Rustdoc's JSON is not stable yet: `RUSTC_BOOTSTRAP` makes
+/// the compiler emit it all the same.
 fn list(package: &Package, library: &str) -> Result<String, String> {
     let program = install::cargo_tool("cargo-public-api", VERSION)?;
     let mut doc = cargo(&["rustdoc", "--quiet", "--lib", "--all-features"]);

@@ -2,7 +2,7 @@
 
 use crate::shell::{self, Outcome, cargo, command};
 
-/// Builds the soak and runs it, for ten minutes unless told otherwise.
+/// Builds the soak and runs it, for ten minutes by default.
 pub(crate) fn run(args: &[String]) -> Outcome {
     let build = ["build", "--quiet", "--profile", "dist"];
     let mut build = cargo(&build);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_manager::{RemoteEndpoint, RemoteKind, ServerConfig, StdioEndpoint};
+use mcp_manager::{RemoteEndpoint, RemoteKind, ServerCommand, ServerConfig};
 
 /// One server.
 #[derive(Clone, Copy, Debug)]
@@ -130,7 +130,7 @@ impl Role {
         let config = match self.reach {
             Reach::Stdio => {
                 let args = ["serve", self.name, folder];
-                ServerConfig::stdio(name, StdioEndpoint::new(program).with_args(args))
+                ServerConfig::stdio(name, ServerCommand::new(program).with_args(args))
             }
             Reach::Http => ServerConfig::remote(name, remote(RemoteKind::StreamableHttp)?),
             Reach::Sse => ServerConfig::remote(name, remote(RemoteKind::Sse)?),

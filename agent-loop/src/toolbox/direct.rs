@@ -33,10 +33,10 @@ use crate::toolbox::{FailureKind, Invocation, Outcome, Start, Toolbox};
 ///
 /// ```no_run
 /// use agent_loop::DirectTools;
-/// use mcp_manager::{DefaultConnector, ServerConfig, StdioEndpoint};
+/// use mcp_manager::{DefaultConnector, ServerConfig, ServerCommand};
 ///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-/// let files = StdioEndpoint::new("npx").with_args(["-y", "some-server", "."]);
+/// let files = ServerCommand::new("npx").with_args(["-y", "some-server", "."]);
 /// let servers = [ServerConfig::stdio("files".parse()?, files)];
 /// let tools = DirectTools::connect(DefaultConnector::new(), servers).await;
 /// for (server, error) in tools.failures() {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use agent_loop::{
     Agent, Answer, Decision, ManagedTools, Mode, Policy, Reason, Run, RunEvent, Status, Toolbox,
 };
-use mcp_manager::{Manager, ServerConfig, StdioEndpoint, Wait};
+use mcp_manager::{Manager, ServerCommand, ServerConfig, Wait};
 use provider_adapters::Wire;
 use provider_adapters::server::ScriptedReply;
 use serde_json::json;
@@ -26,9 +26,9 @@ async fn manager(folder: &str) -> Manager {
     let script =
         installed("INTEROP_NODE").join("@modelcontextprotocol/server-filesystem/dist/index.js");
     let script = script.to_str().unwrap().to_owned();
-    let files = StdioEndpoint::new("node").with_args([script, folder.to_owned()]);
+    let files = ServerCommand::new("node").with_args([script, folder.to_owned()]);
     let time = installed("INTEROP_PYTHON").join("mcp-server-time");
-    let time = StdioEndpoint::new(time.to_str().unwrap());
+    let time = ServerCommand::new(time.to_str().unwrap());
     let manager = Manager::builder().build();
     let servers = [
         ServerConfig::stdio("files".parse().unwrap(), files).trusted(),

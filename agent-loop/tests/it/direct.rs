@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agent_loop::testing::ScriptedModel;
 use agent_loop::{Agent, DirectTools, Status, Toolbox as _};
 use mcp_client::Client;
-use mcp_manager::{DefaultConnector, ServerConfig, StdioEndpoint};
+use mcp_manager::{DefaultConnector, ServerCommand, ServerConfig};
 use mcp_testkit::{Script, Tool};
 use mcp_transport::ProcessTracker;
 use serde_json::json;
@@ -90,7 +90,7 @@ async fn a_sessions_own_process_is_tracked_and_ends_with_it() {
         done"#;
     let tracker = ProcessTracker::new();
     let connector = DefaultConnector::new().with_tracker(tracker.clone());
-    let endpoint = StdioEndpoint::new("sh").with_args(["-c", script]);
+    let endpoint = ServerCommand::new("sh").with_args(["-c", script]);
     let servers = [ServerConfig::stdio("sh".parse().unwrap(), endpoint)];
     let tools = DirectTools::connect(connector, servers).await;
     assert!(tools.failures().is_empty(), "{:?}", tools.failures());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mcp_client::ClientBuilder;
-use mcp_manager::{Connector, ServerConfig, StdioEndpoint};
+use mcp_manager::{Connector, ServerCommand, ServerConfig};
 use mcp_testkit::{Script, Server};
 use mcp_transport::memory::{self, MemoryConnect, MemoryTransport};
 use mcp_transport::{BoxError, Incoming, Outgoing, Transport as _};
@@ -74,5 +74,5 @@ impl Connector for InMemory {
 
 /// The configuration of a server in memory.
 pub(crate) fn config(name: &str) -> ServerConfig {
-    ServerConfig::stdio(name.parse().unwrap(), StdioEndpoint::new("in memory"))
+    ServerConfig::stdio(name.parse().unwrap(), ServerCommand::new("in memory"))
 }

@@ -3,7 +3,7 @@
 //!
 //! *In memory*: our decoder and rig, which reads through a transport of ours that has the bytes
 //! already. genai cannot be had without HTTP, so all three also read *over loopback*, through one
-//! and the same reqwest; `reqwest alone` reads and throws away, and is the part nobody can save. The
+//! and the same reqwest; `reqwest alone` reads and throws away, and is the part no one can save. The
 //! server runs on threads of its own, whose time does not count.
 
 use std::io::{Read as _, Write as _};

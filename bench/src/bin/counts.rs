@@ -21,9 +21,9 @@ use provider_adapters::Expected;
 use serde_json::{Value, json};
 use tool_schema::{Target, compile};
 
-/// So many runs are counted.
+/// The number of runs that are counted.
 const RUNS: usize = 4;
-/// From so many per cent on, a change is one.
+/// The smallest difference, in per cent, that counts as a change.
 const NOISE: f64 = 2.0;
 const AGREED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/counts.txt");
 
@@ -78,7 +78,7 @@ fn paths() -> Vec<Path> {
     paths
 }
 
-/// Counts every path, compares with what was agreed to, and agrees anew if told so.
+/// Counts every path, compares with what was agreed to, and accepts the new counts on request.
 fn report(agree: bool) {
     let agreed = agreed();
     let mut table = Table::new("instructions, by callgrind", &["thousands a run", "change"]);

@@ -78,7 +78,7 @@ fn theirs(corpus: &[Value], dialect: JsonSchemaDialect) -> usize {
         .count()
 }
 
-/// A contest over so many tools and bytes.
+/// A contest over a number of tools and bytes.
 fn contest<'a>(title: String, tools: usize, bytes: usize) -> Contest<'a> {
     Contest::new(title)
         .rate("tools/s", tools as f64)

@@ -55,7 +55,7 @@ impl TokenRequest<'_> {
             let url = shown(self.endpoint);
             return match token::read(reply.status, &reply.body) {
                 Ok(issued) if issued.kind == TokenKind::Dpop && self.key.is_none() => Err(
-                    AuthError::malformed(url, "the token is bound to a key nobody showed it"),
+                    AuthError::malformed(url, "the token is bound to a key no one showed it"),
                 ),
                 Ok(issued) => Ok(issued),
                 Err(NotIssued::Rejected { error, .. })

@@ -35,7 +35,7 @@ async fn a_refused_request_leads_to_a_login_and_is_repeated() {
     assert_eq!(login["code_challenge_method"], "S256");
     assert!(
         !login.contains_key("scope"),
-        "nobody named a scope, so none is asked for"
+        "no one named a scope, so none is asked for"
     );
     assert_eq!(books.asked[0]["resource"], realm.server());
 }
@@ -104,7 +104,7 @@ async fn a_cancelled_request_does_not_lose_the_login() {
 }
 
 #[tokio::test]
-async fn without_an_authorizer_the_error_says_so() {
+async fn without_an_authorizer_the_error_names_what_is_missing() {
     let realm = Realm::start().await;
     let oauth = OAuth::builder(realm.server()).build().unwrap();
     let error = auth_error(realm.call(&oauth, "read").await);

@@ -19,7 +19,7 @@ fn watched() -> (LoopbackAuthorizer, oneshot::Receiver<LoginPrompt>) {
             .take()
             .unwrap()
             .send(prompt.clone())
-            .map_err(|_| "nobody watches")?;
+            .map_err(|_| "no one watches")?;
         Ok(())
     });
     (authorizer, shown)

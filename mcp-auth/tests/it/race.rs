@@ -29,7 +29,7 @@ async fn two_processes_refresh_one_token_a_hundred_times_without_a_logout() {
             .unwrap();
         realm.challenge(&oauth).await.unwrap();
         for racer in &mut racers {
-            writeln!(racer.orders, "{}", store.display()).unwrap();
+            writeln!(racer.commands, "{}", store.display()).unwrap();
         }
         for racer in &mut racers {
             let report = tokio::task::block_in_place(|| racer.report());
@@ -46,10 +46,10 @@ async fn two_processes_refresh_one_token_a_hundred_times_without_a_logout() {
     );
 }
 
-/// A process that uses the store it is told to, without anybody who could log in.
+/// A process that uses the store named on its standard input, without a way to log in.
 struct Racer {
     child: Child,
-    orders: ChildStdin,
+    commands: ChildStdin,
     reports: BufReader<ChildStdout>,
 }
 
@@ -62,11 +62,11 @@ impl Racer {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let orders = child.stdin.take().unwrap();
+        let commands = child.stdin.take().unwrap();
         let reports = BufReader::new(child.stdout.take().unwrap());
         Self {
             child,
-            orders,
+            commands,
             reports,
         }
     }

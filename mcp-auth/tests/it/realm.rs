@@ -1,4 +1,4 @@
-//! A server and its authorization server, honest unless told otherwise.
+//! A server and its authorization server, honest by default.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -63,7 +63,7 @@ pub(crate) struct Books {
     pub(crate) salt: String,
     /// Whether refusals of the token endpoint quote what was sent.
     pub(crate) quotes: bool,
-    /// Told apart from other realms by this.
+    /// Distinguishes this realm from others.
     name: u32,
     count: u32,
 }
@@ -151,7 +151,7 @@ pub(crate) async fn call(server: &str, oauth: &OAuth, what: &str) -> Result<u16,
             _ => return Ok(got.status),
         }
     }
-    unreachable!("the provider gives up in the end")
+    unreachable!("the provider fails in the end")
 }
 
 async fn refused(

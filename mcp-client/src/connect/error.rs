@@ -134,14 +134,14 @@ impl fmt::Display for ConnectError {
                 write!(f, "server '{server}' wants authorization")
             }
             Self::Neither { first, second } | Self::NeitherEra { first, second } => {
-                write!(f, "{}; and then: {}", told(first), told(second))
+                write!(f, "{}; and then: {}", describe(first), describe(second))
             }
         }
     }
 }
 
 /// An error with its cause, since an error has only one source.
-fn told(error: &ConnectError) -> String {
+fn describe(error: &ConnectError) -> String {
     match error.source() {
         Some(source) => format!("{error}: {source}"),
         None => error.to_string(),

@@ -134,7 +134,7 @@ fn single(connection: &Arc<Connection>, message: MessageRef<'_>, stream: Option<
 fn settle(connection: &Connection, id: &RequestId, outcome: Outcome, stream: Option<&RequestId>) {
     let settled = own_id(id).is_some_and(|id| connection.settle(id, outcome).is_ok());
     if !settled {
-        tracing::debug!(server = %connection.settings.name, rpc.id = %id, "an answer nobody waits for");
+        tracing::debug!(server = %connection.settings.name, rpc.id = %id, "an answer no one waits for");
         trouble(connection, stream, || {
             format!("an answer to a request with the id {id}")
         });
@@ -231,8 +231,8 @@ fn notification(
         }
         SubscriptionsAcknowledged::NAME => {
             let params = parse_params::<SubscriptionsAcknowledgedParams>(params).ok();
-            let told = params.and_then(|params| params.meta?.subscription_id());
-            if let Some(id) = told.as_ref().or(stream).and_then(own_id) {
+            let reported = params.and_then(|params| params.meta?.subscription_id());
+            if let Some(id) = reported.as_ref().or(stream).and_then(own_id) {
                 let waker = connection.state.lock().pending.acknowledge(id);
                 waker.into_iter().for_each(std::task::Waker::wake);
             }
@@ -272,11 +272,11 @@ fn change(
     stream: Option<&RequestId>,
 ) {
     let params = parse_params::<EmptyParams>(params).ok();
-    let told = params.and_then(|params| params.meta?.subscription_id());
+    let reported = params.and_then(|params| params.meta?.subscription_id());
     let subscription = |id: &RequestId| {
         own_id(id).filter(|id| connection.state.lock().pending.is_subscription(*id))
     };
-    match (told, stream) {
+    match (reported, stream) {
         (Some(id), _) => match subscription(&id) {
             Some(id) => event_on(connection, change, Some(id)),
             None => {
@@ -324,7 +324,7 @@ fn too_large(
     head: &[u8],
     limit: usize,
 ) -> Result<(), TransportError> {
-    let told = format!("a response larger than the limit of {limit} bytes");
+    let reported = format!("a response larger than the limit of {limit} bytes");
     let head = truncated::peek(head);
     let id = match (head.id, head.side) {
         (Some(id), Side::Asks) => {
@@ -338,7 +338,7 @@ fn too_large(
     };
     match id {
         Some(id) => {
-            drop(connection.settle(id, Outcome::Invalid(told)));
+            drop(connection.settle(id, Outcome::Invalid(reported)));
             Ok(())
         }
         None => Err(TransportError::TooLarge {

@@ -28,7 +28,7 @@ pub(super) async fn run(connection: Arc<Connection>) {
             let connection = Arc::clone(&connection);
             under_way.spawn(async move {
                 if let Err(error) = connection.transport.send(message).await {
-                    tracing::debug!(server = %connection.settings.name, %error, "could not be told");
+                    tracing::debug!(server = %connection.settings.name, %error, "a cancellation could not be sent");
                 }
             });
         }

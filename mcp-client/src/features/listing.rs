@@ -27,7 +27,7 @@ pub struct Listed<T> {
     pub skipped: Vec<Skipped>,
     /// Why the list is not complete, if it is not.
     pub truncated: Option<Truncated>,
-    /// How long the list stays fresh, if the server says so on every page.
+    /// How long the list stays fresh, if every page has a TTL.
     pub ttl: Option<Duration>,
     /// Whether a cache may share the list between users.
     pub scope: CacheScope,

@@ -407,7 +407,7 @@ impl Drop for CancelOnDrop {
         {
             runtime.spawn(async move {
                 if let Err(error) = task.cancel().await {
-                    tracing::debug!(%error, "a task nobody waits for");
+                    tracing::debug!(%error, "a task no one waits for");
                 }
             });
         }

@@ -1,4 +1,4 @@
-//! A host that answers as the test told it to, and remembers what it was asked.
+//! A host that answers as the test prescribes, and remembers what it was asked.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

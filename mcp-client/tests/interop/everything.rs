@@ -2,7 +2,7 @@
 
 mod asked;
 mod asking;
-mod told;
+mod notified;
 
 use mcp_client::{EraMode, HostCapabilities};
 use mcp_jsonrpc::Revision;
@@ -29,7 +29,7 @@ async fn everything_works_over_streamable_http() {
     over_http("streamableHttp", "mcp", TransportKind::Http).await;
 }
 
-/// The client is told a URL and nothing else: which transport it is, it finds out.
+/// The client gets only a URL and finds the transport by itself.
 async fn over_http(transport: &str, path: &str, kind: TransportKind) {
     let server = HttpServer::everything(transport);
     let url = format!("http://127.0.0.1:{}/{path}", server.port);
@@ -62,11 +62,11 @@ async fn scenario(mut session: Session) {
     asking::large_results_arrive_whole(&session).await;
     asking::calls_in_flight_together_keep_apart(&session).await;
 
-    told::changed_lists_are_announced(&mut session).await;
-    told::logging_heeds_the_level(&mut session).await;
-    told::updates_of_subscribed_resources_are_announced(&mut session).await;
-    told::progress_rises_to_its_end(&session).await;
-    told::a_dropped_call_is_cancelled(&session).await;
+    notified::changed_lists_are_announced(&mut session).await;
+    notified::logging_heeds_the_level(&mut session).await;
+    notified::updates_of_subscribed_resources_are_announced(&mut session).await;
+    notified::progress_rises_to_its_end(&session).await;
+    notified::a_dropped_call_is_cancelled(&session).await;
 
     asked::the_model_is_asked(&session).await;
     asked::forms_are_filled_in_or_not(&session).await;

@@ -17,7 +17,7 @@ use crate::answers::Answers;
 use crate::tape::{Recorded, Sent};
 
 /// What takes longer than this never comes: machines under test may be slow and busy.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TEST_TIMEOUT: Duration = Duration::from_secs(120);
 
 pub(crate) struct Session {
     pub(crate) client: Client,
@@ -72,8 +72,8 @@ impl Session {
             .era(mode)
             .limits(
                 ClientLimits::default()
-                    .with_connect_timeout(PATIENCE)
-                    .with_probe_timeout(PATIENCE),
+                    .with_connect_timeout(TEST_TIMEOUT)
+                    .with_probe_timeout(TEST_TIMEOUT),
             )
             .host(host.clone(), can)
             .on_event(move |event| {
@@ -131,14 +131,17 @@ impl Session {
                 }
             }
         };
-        timeout(PATIENCE, next).await.expect("an event")
+        timeout(TEST_TIMEOUT, next).await.expect("an event")
     }
 
     /// Waits until a message was sent that `is` the one; at once if it was already.
     pub(crate) async fn sent(&self, is: impl Fn(&Value) -> bool) -> Value {
         let mut sent = self.sent.subscribe();
         let found = sent.wait_for(|sent| sent.iter().any(&is));
-        let sent = timeout(PATIENCE, found).await.expect("a message").unwrap();
+        let sent = timeout(TEST_TIMEOUT, found)
+            .await
+            .expect("a message")
+            .unwrap();
         sent.iter().rfind(|message| is(message)).unwrap().clone()
     }
 

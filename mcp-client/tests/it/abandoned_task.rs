@@ -1,4 +1,4 @@
-//! Calls that became tasks and are given up: the server is told, and the error says which task.
+//! Abandoned calls that had become tasks: the server is notified, and the error names the task.
 
 use std::time::Duration;
 
@@ -56,10 +56,13 @@ async fn a_task_that_takes_too_long_is_cancelled_and_named_in_the_error() {
     let began = Instant::now();
     let error = client.call_tool("chore", json!({})).await.unwrap_err();
     assert_eq!(began.elapsed(), limit);
-    let CallError::Timeout { limit: told, .. } = &error else {
+    let CallError::Timeout {
+        limit: reported, ..
+    } = &error
+    else {
         panic!("{error}");
     };
-    assert_eq!(*told, limit);
+    assert_eq!(*reported, limit);
     let ticket = error.task().unwrap();
     assert_eq!((&*ticket.server, &*ticket.task_id), ("fake", "t-1"));
     let text = error.to_string();

@@ -1,4 +1,4 @@
-//! A call that nobody waits for any more is given up on the wire, in the way of the era.
+//! A call that no caller waits for is cancelled on the wire, as its era prescribes.
 
 use std::time::Duration;
 
@@ -163,8 +163,8 @@ async fn progress_does_not_move_a_deadline() {
     let call = client.with(options);
     let error = call.call_tool("slow", json!({})).await.unwrap_err();
     assert_eq!(begun.elapsed(), Duration::from_secs(5));
-    let told = error.to_string();
-    assert!(told.contains("within its deadline of 5s"), "{told}");
+    let reported = error.to_string();
+    assert!(reported.contains("within its deadline of 5s"), "{reported}");
     busy.abort();
 }
 

@@ -80,8 +80,8 @@ async fn close_ends_every_clone() {
 #[tokio::test]
 async fn dropping_the_last_handle_closes() {
     let closed = Arc::new(Notify::new());
-    let told = closed.clone();
-    let client = Client::builder(legacy(silent)).on_close(move |_| told.notify_one());
+    let reported = closed.clone();
+    let client = Client::builder(legacy(silent)).on_close(move |_| reported.notify_one());
     let client = client.connect().await.unwrap();
     let other = client.clone();
     drop(client);
@@ -275,7 +275,7 @@ async fn extensions_can_be_called_raw_and_keep_their_meta() {
     assert!(matches!(error, CallError::InvalidRequest { .. }), "{error}");
 }
 
-/// Events come in order, on a task of their own, and a slow handler blocks nobody.
+/// Events come in order, on a task of their own, and a slow handler blocks no one.
 #[tokio::test]
 async fn a_stuck_event_handler_blocks_no_call() {
     let connect = legacy(|server, message| {
@@ -450,7 +450,7 @@ async fn giving_connecting_up_leaves_no_connection_behind() {
     let (connect, mut listener) = memory::listen();
     let connecting = tokio::spawn(Client::builder(connect).connect());
     let server = listener.accept().await.unwrap();
-    // The handshake is under way, and nobody answers.
+    // The handshake is under way, and no one answers.
     assert!(matches!(server.recv().await, Incoming::Message { .. }));
     connecting.abort();
     assert!(connecting.await.unwrap_err().is_cancelled());

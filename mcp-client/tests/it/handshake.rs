@@ -49,7 +49,7 @@ async fn answer_later(connect: &FakeConnect, wait: Duration, result: Value) {
     server.reply(&asked, result);
 }
 
-fn told(error: &ConnectError) -> String {
+fn describe(error: &ConnectError) -> String {
     let source = error.source().map(ToString::to_string);
     format!("{error}: {}", source.unwrap_or_default())
 }
@@ -171,7 +171,7 @@ async fn an_error_names_every_step_that_failed_and_how_long_it_was_waited_for() 
         ),
     ] {
         let server = FakeConnect::new(shape, script);
-        let error = told(&connect(&server, mode).await.unwrap_err());
+        let error = describe(&connect(&server, mode).await.unwrap_err());
         for want in want {
             assert!(error.contains(want), "{want}: {error}");
         }

@@ -30,7 +30,7 @@ fn last(connect: &FakeConnect) -> Outgoing {
 }
 
 #[tokio::test]
-async fn arguments_travel_as_headers_where_the_schema_says_so() {
+async fn arguments_travel_as_headers_where_the_schema_asks_for_it() {
     let connect = modern(TransportKind::Http, weather);
     let client = Client::builder(connect.clone()).connect().await.unwrap();
     client.list_tools().await.unwrap();

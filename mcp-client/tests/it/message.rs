@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::fake::{Fake, FakeConnect, discover_result, initialize_result, legacy, modern};
 use crate::server_request::{Kind, all};
 
-fn told(error: &(dyn Error + 'static)) -> String {
+fn describe(error: &(dyn Error + 'static)) -> String {
     let causes = std::iter::successors(Some(error), |&error| error.source());
     causes
         .map(ToString::to_string)
@@ -134,7 +134,7 @@ async fn calls_that_fail_say_why() {
     ];
     let mut page = String::new();
     for (when, error) in errors {
-        writeln!(page, "{when}:\n    {}", told(&error)).unwrap();
+        writeln!(page, "{when}:\n    {}", describe(&error)).unwrap();
     }
     insta::assert_snapshot!(page);
 }
@@ -217,7 +217,7 @@ async fn connections_that_fail_say_why() {
     ];
     let mut page = String::new();
     for (when, error) in errors {
-        writeln!(page, "{when}:\n    {}", told(&error)).unwrap();
+        writeln!(page, "{when}:\n    {}", describe(&error)).unwrap();
     }
     insta::assert_snapshot!(page);
 }

@@ -53,7 +53,7 @@ fn calls(conversation: &str) -> Origin {
     Origin::Calls(vec![caller(conversation)])
 }
 
-/// Calls as two conversations at once, and once as nobody in particular.
+/// Calls as two conversations at once, and once as no one in particular.
 async fn call(client: &Client) {
     let of = |conversation: &str| {
         let options = CallOptions::default().with_caller(caller(conversation));

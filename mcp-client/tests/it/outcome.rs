@@ -335,12 +335,12 @@ async fn calls_beyond_the_window_wait_their_turn() {
         .iter()
         .filter(|method| *method == "tools/call")
         .count();
-    let told = methods
+    let reported = methods
         .iter()
         .filter(|method| *method == "notifications/cancelled")
         .count();
     assert_eq!(
-        sent, told,
+        sent, reported,
         "each call that was sent was cancelled: {methods:?}"
     );
 }

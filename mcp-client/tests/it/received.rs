@@ -171,7 +171,10 @@ async fn another_kind_of_object_is_no_tool_result() {
         }))
         .await;
         let error = client.call_tool("x", json!({})).await.unwrap_err();
-        let told = error.to_string();
-        assert!(told.contains("`content` is missing"), "{result}: {told}");
+        let reported = error.to_string();
+        assert!(
+            reported.contains("`content` is missing"),
+            "{result}: {reported}"
+        );
     }
 }

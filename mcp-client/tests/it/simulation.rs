@@ -194,7 +194,7 @@ impl Simulated {
         let id = &message["id"];
         let earlier = self.asked.lock().insert(caller, id.as_i64().unwrap());
         assert_eq!(earlier, None, "a call was sent twice");
-        // Noise that concerns nobody.
+        // Noise that concerns no one.
         self.later(
             0,
             json!({"jsonrpc": "2.0", "id": 1_000_000 + caller, "result": {}}),
@@ -402,26 +402,26 @@ async fn one_schedule(seed: u64) {
     for (caller, (task, plan)) in callers.into_iter().zip(&plans).enumerate() {
         let (end, at) = task.await.unwrap();
         let (want, when) = plan.end(closes);
-        let told = format!("seed {seed}, caller {caller}: {plan:?}, closes {closes:?}");
+        let reported = format!("seed {seed}, caller {caller}: {plan:?}, closes {closes:?}");
         assert!(
             at.abs_diff(when) <= 1,
-            "{told}: {end:?} at {at}, not {want:?} at {when}"
+            "{reported}: {end:?} at {at}, not {want:?} at {when}"
         );
-        assert_eq!(end, want, "{told}");
+        assert_eq!(end, want, "{reported}");
         if matches!(end, End::Left | End::Timeout) && closes.is_none() {
             due.extend(simulated.asked.lock().get(&caller));
         }
     }
     client.close().await;
     let cancelled = simulated.cancelled.lock().clone();
-    let told: BTreeSet<_> = cancelled.iter().copied().collect();
+    let reported: BTreeSet<_> = cancelled.iter().copied().collect();
     assert_eq!(
-        told.len(),
+        reported.len(),
         cancelled.len(),
         "seed {seed}: a call was cancelled twice"
     );
     if closes.is_none() {
-        // What failed without being delivered for certain is given up, too.
+        // What failed without certain delivery is cancelled, too.
         let unclear = |caller: &usize| matches!(plans[*caller].fate, Fate::Unclear);
         let asked = simulated.asked.lock();
         let may: BTreeSet<_> = asked
@@ -430,7 +430,7 @@ async fn one_schedule(seed: u64) {
             .map(|(_, id)| *id)
             .collect();
         assert_eq!(
-            told.difference(&may).copied().collect::<BTreeSet<_>>(),
+            reported.difference(&may).copied().collect::<BTreeSet<_>>(),
             &due - &may,
             "seed {seed}"
         );

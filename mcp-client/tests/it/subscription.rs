@@ -1,4 +1,4 @@
-//! Being told of changes, whichever way the era does it.
+//! Notifications of changes, in either era.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -121,8 +121,8 @@ async fn a_subscription_that_is_refused_over_http_is_an_error_with_its_cause() {
         let interests = Interests::default().with_tools();
         let error = limited.subscribe(interests).await.unwrap_err();
         let causes = std::iter::successors(Some(&error as &dyn std::error::Error), |e| e.source());
-        let told: Vec<String> = causes.map(ToString::to_string).collect();
-        assert!(told.join(": ").contains(want), "{fault}: {told:?}");
+        let reported: Vec<String> = causes.map(ToString::to_string).collect();
+        assert!(reported.join(": ").contains(want), "{fault}: {reported:?}");
         let unauthorized = matches!(error, CallError::Unauthorized { .. });
         assert_eq!(unauthorized, fault == "listen-401", "{error}");
         assert_eq!(server.log().of_method("subscriptions/listen").len(), 1);
@@ -175,9 +175,9 @@ async fn a_subscription_that_cannot_be_re_established_ends_with_the_reason() {
         lose(&server);
         assert_eq!(changes.next().await, Some(ClientEvent::Gap));
         assert_eq!(changes.next().await, None);
-        let told = changes.error().unwrap();
-        let unauthorized = matches!(told, CallError::Unauthorized { .. });
-        assert_eq!(unauthorized, error == 401, "{told}");
+        let reported = changes.error().unwrap();
+        let unauthorized = matches!(reported, CallError::Unauthorized { .. });
+        assert_eq!(unauthorized, error == 401, "{reported}");
         let listens = server.methods().into_iter();
         let listens = listens.filter(|method| method == "subscriptions/listen");
         assert_eq!(listens.count(), 1 + attempts);
@@ -268,7 +268,7 @@ async fn a_change_goes_to_the_subscription_it_names_and_to_no_other() {
         assert_eq!(second.next().await, Some(ClientEvent::ToolsChanged));
         change(&server, "tools/list_changed", &ids[0], json!({}));
         assert_eq!(first.next().await, Some(ClientEvent::ToolsChanged));
-        // The foreign ones reached nobody.
+        // The foreign ones reached no one.
         client.close().await;
         assert_eq!(first.next().await, Some(ClientEvent::Gap));
         assert_eq!(second.next().await, Some(ClientEvent::Gap));

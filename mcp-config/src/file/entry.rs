@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mcp_transport::{EnvPolicy, Secret};
+use mcp_transport::{EnvPolicy, Secret, ServerCommand};
 
 use crate::dialect::{Dialect, Unit};
 use crate::file::document::{Kind, Node};
 use crate::file::field::{self, Fault, Fields};
-use crate::server::endpoint::{Endpoint, RemoteEndpoint, RemoteKind, StdioEndpoint};
+use crate::server::endpoint::{Endpoint, RemoteEndpoint, RemoteKind};
 use crate::server::name::ServerName;
 use crate::server::tools::ToolSettings;
 use crate::server::{ServerConfig, Start};
@@ -61,6 +61,10 @@ pub(crate) fn read(name: &str, node: &Node, dialect: Dialect) -> Result<ServerCo
         Said::Remote(kind) => Endpoint::Remote(remote(&mut fields, kind, dialect)?),
     };
     let mut config = ServerConfig::new(name, endpoint);
+    if matches!(config.endpoint, Endpoint::Stdio(_)) {
+        let file = fields.take(&["envFile"], field::text)?;
+        config.env_file = file.map(|path| lift(&path, dialect));
+    }
     config.enabled = enabled(&mut fields)?;
     config.required = flag(&mut fields, &["required"])?;
     config.parallel = flag(&mut fields, &["parallel", "supports_parallel_tool_calls"])?;
@@ -116,22 +120,29 @@ fn endpoint_kind(node: &Node, fields: &mut Fields<'_>) -> Result<Said, Fault> {
     }
 }
 
-fn stdio(fields: &mut Fields<'_>, dialect: Dialect) -> Result<StdioEndpoint, Fault> {
+fn stdio(fields: &mut Fields<'_>, dialect: Dialect) -> Result<ServerCommand, Fault> {
     let (program, mut args) = fields.take(&COMMAND, field::command)?.unwrap_or_default();
     args.extend(fields.take(&["args"], field::texts)?.unwrap_or_default());
     let lifted = |text: String| lift(&text, dialect);
     let args = args.into_iter().map(lifted);
-    let mut endpoint = StdioEndpoint::new(lifted(program)).with_args(args);
-    endpoint.env = secrets(fields, &["env", "environment"], dialect)?;
-    let names = |node: &Node| field::names(node).map(|names| names.into_iter().collect());
-    let inherited = fields.take(&["env_vars", "inheritEnv"], names)?;
-    endpoint.inherited = inherited.unwrap_or_default();
-    endpoint.env_file = fields.take(&["envFile"], field::text)?.map(lifted);
-    endpoint.cwd = fields.take(&["cwd"], field::text)?.map(lifted);
-    if let Some(policy) = fields.take(&["envPolicy"], env_policy)? {
-        endpoint.env_policy = policy;
+    // The entry itself says what more of our environment the server gets.
+    let policy = fields.take(&["envPolicy"], env_policy)?;
+    let mut command = ServerCommand::new(lifted(program))
+        .with_args(args)
+        .with_env_policy(policy.unwrap_or(EnvPolicy::Safe));
+    for (name, value) in secrets(fields, &["env", "environment"], dialect)? {
+        command = command.with_env(name, value.expose());
     }
-    Ok(endpoint)
+    for name in fields
+        .take(&["env_vars", "inheritEnv"], field::names)?
+        .unwrap_or_default()
+    {
+        command = command.with_inherited(name);
+    }
+    Ok(match fields.take(&["cwd"], field::text)? {
+        Some(cwd) => command.with_cwd(lifted(cwd)),
+        None => command,
+    })
 }
 
 fn env_policy(node: &Node) -> Result<EnvPolicy, Fault> {

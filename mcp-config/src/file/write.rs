@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use mcp_transport::{EnvPolicy, Secret};
+use mcp_transport::{EnvPolicy, Secret, ServerCommand};
 use serde_json::{Map, Value};
 
 use crate::dialect::keys::Keys;
@@ -11,7 +11,7 @@ use crate::dialect::{Dialect, Unit};
 use crate::file::ConfigFile;
 use crate::file::input::Input;
 use crate::file::loss::Loss;
-use crate::server::endpoint::{Endpoint, RemoteEndpoint, RemoteKind, StdioEndpoint};
+use crate::server::endpoint::{Endpoint, RemoteEndpoint, RemoteKind};
 use crate::server::{ServerConfig, Start};
 use crate::variable::reference::{lower, only_text, only_variable};
 
@@ -57,7 +57,7 @@ fn entry(server: &ServerConfig, dialect: Dialect) -> (Value, Vec<String>) {
         lost: Vec::new(),
     };
     match &server.endpoint {
-        Endpoint::Stdio(stdio) => entry.stdio(stdio),
+        Endpoint::Stdio(command) => entry.stdio(command, server.env_file()),
         Endpoint::Remote(remote) => entry.remote(remote),
     }
     // With keys of the other kind present, only `type` decides.
@@ -97,14 +97,14 @@ fn entry(server: &ServerConfig, dialect: Dialect) -> (Value, Vec<String>) {
 }
 
 impl Entry {
-    fn stdio(&mut self, stdio: &StdioEndpoint) {
+    fn stdio(&mut self, stdio: &ServerCommand, env_file: Option<&str>) {
         match self.dialect {
             Dialect::VsCode | Dialect::ClaudeCode => self.set("type", "stdio".into()),
             Dialect::OpenCode => self.set("type", "local".into()),
             _ => {}
         }
-        let command = self.spell("its command", &stdio.command);
-        let args = stdio.args.iter().enumerate();
+        let command = self.spell("its command", stdio.program());
+        let args = stdio.args().iter().enumerate();
         let args = args.map(|(at, arg)| self.spell(&format!("args[{at}]"), arg.expose()));
         let args: Vec<Value> = args.collect();
         if self.dialect == Dialect::OpenCode {
@@ -117,7 +117,7 @@ impl Entry {
             }
         }
         self.env(stdio);
-        let policy = match stdio.env_policy {
+        let policy = match stdio.env_policy() {
             EnvPolicy::Inherit => Some("inherit"),
             EnvPolicy::None => Some("none"),
             _ => None,
@@ -129,9 +129,10 @@ impl Entry {
             }
             _ => {}
         }
+        let cwd = stdio.cwd().map(|cwd| cwd.to_string_lossy());
         for (word, path, message) in [
-            (self.keys.env_file, &stdio.env_file, "its file of variables"),
-            (self.keys.cwd, &stdio.cwd, "its working directory"),
+            (self.keys.env_file, env_file, "its file of variables"),
+            (self.keys.cwd, cwd.as_deref(), "its working directory"),
         ] {
             match (word, path) {
                 (Some(word), Some(path)) => {
@@ -145,9 +146,9 @@ impl Entry {
     }
 
     /// The variables that are set, and those that are passed on by name.
-    fn env(&mut self, stdio: &StdioEndpoint) {
-        let mut set = stdio.env.clone();
-        let mut inherited = stdio.inherited.clone();
+    fn env(&mut self, stdio: &ServerCommand) {
+        let mut set = stdio.env().clone();
+        let mut inherited: BTreeSet<String> = stdio.inherited().map(str::to_owned).collect();
         if self.is_codex() {
             // Codex replaces no variables, but passes them on under their own name.
             set.retain(|name, value| {
@@ -322,7 +323,7 @@ impl Entry {
 
     fn lose(&mut self, what: &str) {
         let program = self.keys.program;
-        self.lost.push(format!("{program} is not told {what}"));
+        self.lost.push(format!("{program} does not learn {what}"));
     }
 
     fn set(&mut self, name: &str, value: Value) {

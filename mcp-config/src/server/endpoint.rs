@@ -1,11 +1,11 @@
 //! How a server is reached: a program to start, or an address.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 
-use mcp_transport::{EnvPolicy, Secret, ServerCommand};
 #[cfg(feature = "http")]
 use mcp_transport::{HttpConfig, HttpConfigError};
+use mcp_transport::{Secret, ServerCommand};
 use sha2::{Digest as _, Sha256};
 
 /// How a server is reached.
@@ -13,21 +13,9 @@ use sha2::{Digest as _, Sha256};
 #[non_exhaustive]
 pub enum Endpoint {
     /// By a program we start.
-    Stdio(StdioEndpoint),
+    Stdio(ServerCommand),
     /// At an address.
     Remote(RemoteEndpoint),
-}
-
-/// A program that is a server.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct StdioEndpoint {
-    pub(crate) command: String,
-    pub(crate) args: Vec<Secret>,
-    pub(crate) env: BTreeMap<String, Secret>,
-    pub(crate) inherited: BTreeSet<String>,
-    pub(crate) env_policy: EnvPolicy,
-    pub(crate) env_file: Option<String>,
-    pub(crate) cwd: Option<String>,
 }
 
 /// A server somewhere else.
@@ -59,105 +47,6 @@ pub enum RemoteKind {
     StreamableHttp,
     /// HTTP+SSE of 2024-11-05.
     Sse,
-}
-
-impl StdioEndpoint {
-    /// A program: a name to search for, or a path.
-    pub fn new(command: impl Into<String>) -> Self {
-        Self {
-            command: command.into(),
-            args: Vec::new(),
-            env: BTreeMap::new(),
-            inherited: BTreeSet::new(),
-            env_policy: EnvPolicy::Safe,
-            env_file: None,
-            cwd: None,
-        }
-    }
-
-    /// Adds arguments.
-    #[must_use]
-    pub fn with_args<A: Into<String>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
-        self.args.extend(args.into_iter().map(Secret::new));
-        self
-    }
-
-    /// Sets an environment variable.
-    #[must_use]
-    pub fn with_env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.env.insert(name.into(), Secret::new(value));
-        self
-    }
-
-    /// Passes on one of the host's variables, whatever the policy says.
-    #[must_use]
-    pub fn with_inherited(mut self, name: impl Into<String>) -> Self {
-        self.inherited.insert(name.into());
-        self
-    }
-
-    /// Says which other variables of the host's are passed on; otherwise those that programs need
-    /// to find themselves ([`EnvPolicy::Safe`]).
-    #[must_use]
-    pub fn with_env_policy(mut self, policy: EnvPolicy) -> Self {
-        self.env_policy = policy;
-        self
-    }
-
-    /// Sets the working directory.
-    #[must_use]
-    pub fn with_cwd(mut self, cwd: impl Into<String>) -> Self {
-        self.cwd = Some(cwd.into());
-        self
-    }
-
-    /// The program.
-    pub fn command(&self) -> &str {
-        &self.command
-    }
-
-    /// Its arguments.
-    pub fn args(&self) -> &[Secret] {
-        &self.args
-    }
-
-    /// Its environment variables.
-    pub fn env(&self) -> &BTreeMap<String, Secret> {
-        &self.env
-    }
-
-    /// The host's variables that are passed on whatever the policy says.
-    pub fn inherited(&self) -> impl Iterator<Item = &String> {
-        self.inherited.iter()
-    }
-
-    /// A file of further variables (VS Code's `envFile`), not yet read:
-    /// [`ConfigFile::resolve`](crate::ConfigFile::resolve) does that.
-    pub fn env_file(&self) -> Option<&str> {
-        self.env_file.as_deref()
-    }
-
-    /// Its working directory.
-    pub fn cwd(&self) -> Option<&str> {
-        self.cwd.as_deref()
-    }
-
-    /// What to start.
-    pub fn to_command(&self) -> ServerCommand {
-        let mut command = ServerCommand::new(&self.command)
-            .with_args(self.args.iter().map(Secret::expose))
-            .with_env_policy(self.env_policy);
-        for (name, value) in &self.env {
-            command = command.with_env(name, value.expose());
-        }
-        for name in &self.inherited {
-            command = command.with_inherited(name);
-        }
-        match &self.cwd {
-            Some(cwd) => command.with_cwd(cwd),
-            None => command,
-        }
-    }
 }
 
 impl RemoteEndpoint {
@@ -242,9 +131,9 @@ impl Endpoint {
         match self {
             Self::Stdio(stdio) => {
                 add("stdio");
-                add(&stdio.command);
-                add(stdio.cwd.as_deref().unwrap_or_default());
-                stdio.args.iter().for_each(|arg| add(arg.expose()));
+                add(stdio.program());
+                add(&stdio.cwd().unwrap_or("".as_ref()).to_string_lossy());
+                stdio.args().iter().for_each(|arg| add(arg.expose()));
             }
             Self::Remote(remote) => {
                 add("remote");
@@ -261,7 +150,7 @@ impl fmt::Display for Endpoint {
     /// Fit for people's eyes: secrets are left out.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Stdio(stdio) => stdio.to_command().fmt(f),
+            Self::Stdio(command) => command.fmt(f),
             Self::Remote(remote) => remote.fmt(f),
         }
     }

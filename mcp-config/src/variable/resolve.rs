@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use mcp_transport::Secret;
+use mcp_transport::{Secret, ServerCommand};
 
 use crate::file::ConfigFile;
 use crate::server::ServerConfig;
-use crate::server::endpoint::{Endpoint, RemoteEndpoint, StdioEndpoint};
+use crate::server::endpoint::{Endpoint, RemoteEndpoint};
 use crate::server::name::ServerName;
 use crate::variable::{Variable, Variables, env_lines, expand};
 
@@ -64,7 +64,7 @@ pub(crate) fn resolve(file: &ConfigFile, variables: &dyn Variables) -> Resolved 
             missing: Vec::new(),
         };
         let endpoint = match &server.endpoint {
-            Endpoint::Stdio(stdio) => Endpoint::Stdio(work.stdio(stdio)),
+            Endpoint::Stdio(command) => Endpoint::Stdio(work.command(command, server.env_file())),
             Endpoint::Remote(remote) => Endpoint::Remote(work.remote(remote)),
         };
         if work.missing.is_empty() {
@@ -72,6 +72,7 @@ pub(crate) fn resolve(file: &ConfigFile, variables: &dyn Variables) -> Resolved 
             let identity = Some(server.identity());
             resolved.servers.push(ServerConfig {
                 endpoint,
+                env_file: None,
                 identity,
                 ..server
             });
@@ -91,24 +92,30 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn stdio(&mut self, stdio: &StdioEndpoint) -> StdioEndpoint {
-        let mut done = stdio.clone();
-        done.command = self.text(&stdio.command);
-        done.args = stdio.args.iter().map(|arg| self.secret(arg)).collect();
-        done.cwd = stdio.cwd.as_deref().map(|cwd| self.text(cwd));
-        done.env
-            .values_mut()
-            .for_each(|value| *value = self.secret(value));
-        if let Some(path) = done.env_file.take() {
-            let path = self.text(&path);
+    fn command(&mut self, command: &ServerCommand, env_file: Option<&str>) -> ServerCommand {
+        let mut done = ServerCommand::new(self.text(command.program()))
+            .with_args(command.args().iter().map(|arg| self.text(arg.expose())))
+            .with_env_policy(command.env_policy());
+        for name in command.inherited() {
+            done = done.with_inherited(name);
+        }
+        if let Some(cwd) = command.cwd() {
+            done = done.with_cwd(self.text(&cwd.to_string_lossy()));
+        }
+        if let Some(path) = env_file {
+            let path = self.text(path);
             match self.variables.env_file(&path) {
-                // What the entry itself says wins.
-                Some(text) => env_lines(&text).for_each(|(name, value)| {
-                    let entry = done.env.entry(name.to_owned());
-                    entry.or_insert_with(|| Secret::new(value));
-                }),
+                Some(text) => {
+                    for (name, value) in env_lines(&text) {
+                        done = done.with_env(name, value);
+                    }
+                }
                 None => self.want(Missing::EnvFile { path }),
             }
+        }
+        // Set last: the entry itself wins over its file.
+        for (name, value) in command.env() {
+            done = done.with_env(name, self.text(value.expose()));
         }
         done
     }

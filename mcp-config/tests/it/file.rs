@@ -3,6 +3,7 @@
 mod dialect;
 mod law;
 
+use std::path::Path;
 use std::time::Duration;
 
 use mcp_config::{
@@ -75,17 +76,17 @@ fn every_dialect_is_read() {
 fn a_file_can_be_written_in_another_dialect() {
     let text = include_str!("inputs/cursor.json");
     let file = ConfigFile::read(text, Dialect::Cursor).unwrap();
-    let told = |dialect| {
+    let describe = |dialect| {
         let losses = file.losses(dialect);
         let losses: Vec<String> = losses.iter().map(ToString::to_string).collect();
         format!("{}\nlosses:\n{}", file.write(dialect), losses.join("\n"))
     };
-    insta::assert_snapshot!("as_vscode", told(Dialect::VsCode));
-    insta::assert_snapshot!("as_cline", told(Dialect::Cline));
-    insta::assert_snapshot!("as_gemini", told(Dialect::Gemini));
-    insta::assert_snapshot!("as_opencode", told(Dialect::OpenCode));
+    insta::assert_snapshot!("as_vscode", describe(Dialect::VsCode));
+    insta::assert_snapshot!("as_cline", describe(Dialect::Cline));
+    insta::assert_snapshot!("as_gemini", describe(Dialect::Gemini));
+    insta::assert_snapshot!("as_opencode", describe(Dialect::OpenCode));
     #[cfg(feature = "toml")]
-    insta::assert_snapshot!("as_codex", told(Dialect::Codex));
+    insta::assert_snapshot!("as_codex", describe(Dialect::Codex));
 }
 
 #[test]
@@ -164,7 +165,7 @@ fn a_file_without_servers_says_what_was_expected() {
 
 /// A project's file may come from anybody.
 #[test]
-fn a_file_full_of_faults_is_read_quickly_and_told_briefly() {
+fn a_file_full_of_faults_is_read_quickly_and_reported_briefly() {
     let entries: Vec<String> = (0..30_000).map(|n| format!(r#""{n}":0"#)).collect();
     let file = read(&format!(r#"{{"mcpServers":{{{}}}}}"#, entries.join(",")));
     assert_eq!(file.problems().len(), 101);
@@ -274,7 +275,7 @@ fn variables_are_replaced_once() {
     let Endpoint::Stdio(stdio) = resolved.servers[0].endpoint() else {
         panic!("a program");
     };
-    assert_eq!(stdio.command(), "/work space/run");
+    assert_eq!(stdio.program(), "/work space/run");
     let args: Vec<_> = stdio.args().iter().map(|arg| arg.expose()).collect();
     let token = "${HOME} t-1";
     assert_eq!(
@@ -294,7 +295,8 @@ fn variables_are_replaced_once() {
         .map(|(name, value)| format!("{name}={}", value.expose()))
         .collect();
     assert_eq!(env, ["A=1", "B=two words", "E=", "SET=entry"]);
-    assert_eq!((stdio.cwd(), stdio.env_file()), (Some("/work space"), None));
+    assert_eq!(stdio.cwd(), Some(Path::new("/work space")));
+    assert_eq!(resolved.servers[0].env_file(), None);
 }
 
 #[test]

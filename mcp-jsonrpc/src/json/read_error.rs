@@ -30,7 +30,7 @@ enum Problem {
     /// Deeper than allowed.
     Depth,
     /// JSON, but not of the right shape.
-    Shape(String),
+    Structure(String),
 }
 
 impl ReadError {
@@ -48,7 +48,7 @@ impl ReadError {
     }
 
     pub(crate) fn shape(what: impl Into<String>) -> Self {
-        Self::new(Problem::Shape(what.into()))
+        Self::new(Problem::Structure(what.into()))
     }
 
     pub(crate) fn missing(member: &str) -> Self {
@@ -60,7 +60,7 @@ impl ReadError {
     }
 
     pub(crate) fn is_shape(&self) -> bool {
-        matches!(self.0.problem, Problem::Shape(_))
+        matches!(self.0.problem, Problem::Structure(_))
     }
 
     pub(crate) fn in_member(mut self, name: &str) -> Self {
@@ -95,7 +95,7 @@ impl fmt::Display for ReadError {
         match &self.0.problem {
             Problem::Syntax { expected, at } => write!(f, "expected {expected} at byte {at}"),
             Problem::Depth => f.write_str("nested too deep"),
-            Problem::Shape(what) => f.write_str(what),
+            Problem::Structure(what) => f.write_str(what),
         }
     }
 }

@@ -80,7 +80,7 @@ impl ErrorCode {
     pub const UNSUPPORTED_PROTOCOL_VERSION: Self = Self(-32022);
     /// The user must visit a URL first (2025-11-25).
     pub const URL_ELICITATION_REQUIRED: Self = Self(-32042);
-    /// The user said no to a sampling request.
+    /// The user declined a sampling request.
     pub const USER_REJECTED: Self = Self(-1);
 
     /// A code by its number.

@@ -6,7 +6,7 @@ use crate::message::method::notifications;
 use crate::wire::object::object;
 
 object! {
-    /// Says that nobody waits for a request any more.
+    /// Says that no one waits for a request any more.
     pub struct CancelledParams {
         optional {
             /// Which request. Only 2025-11-25 lets it be absent.
@@ -30,6 +30,6 @@ impl CancelledParams {
 }
 
 notifications! {
-    /// Either side gives up on a request of its own; a server also ends a subscription so.
+    /// Either side cancels a request of its own; a server also ends a subscription so.
     Cancelled = "notifications/cancelled": CancelledParams;
 }

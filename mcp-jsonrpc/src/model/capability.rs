@@ -1,4 +1,4 @@
-//! What client and server can do. Open sets: entries nobody declared here are kept.
+//! What client and server can do. Open sets: entries no one declared here are kept.
 
 use crate::json::ordered_map::{OrderedMap, RawMap};
 use crate::json::raw::RawObject;

@@ -32,7 +32,7 @@ object! {
             requested_schema: FormSchema = "requestedSchema",
         }
         optional {
-            /// `form`, where the server says so.
+            /// `form`, if the server names it.
             mode: ElicitMode = "mode",
             /// Requests a task (2025-11-25 only).
             task: TaskMetadata = "task",
@@ -100,7 +100,7 @@ impl ElicitResult {
         }
     }
 
-    /// The user said no.
+    /// The user declined.
     pub fn decline() -> Self {
         Self::new(ElicitAction::Decline)
     }
@@ -116,7 +116,7 @@ string_enum! {
     pub closed ElicitAction {
         /// Filled the form in, or agreed to visit the URL.
         Accept = "accept",
-        /// Said no.
+        /// Declined.
         Decline = "decline",
         /// Went away without an answer.
         Cancel = "cancel",

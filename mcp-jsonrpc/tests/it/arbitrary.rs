@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 pub(crate) struct Gen {
     state: u64,
     pub(crate) revision: Revision,
-    /// Whether objects may have members nobody knows.
+    /// Whether objects may have members no one knows.
     pub(crate) strange: bool,
 }
 
@@ -214,7 +214,7 @@ impl Gen {
         }
     }
 
-    /// Members nobody knows; their names begin with `x-`.
+    /// Members no one knows; their names begin with `x-`.
     pub(crate) fn extra(&mut self) -> RawMap {
         let some = if self.strange { self.below(3) } else { 0 };
         let member = |n| {

@@ -1,4 +1,4 @@
-//! Messages are told apart by their members, whatever their order and surroundings.
+//! Messages are distinguished by their members, whatever their order and surroundings.
 
 use mcp_jsonrpc::{
     DecodeLimits, ErrorCode, Incoming, Message, MessageRef, Notification, Request, RequestId,

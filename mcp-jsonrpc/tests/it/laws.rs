@@ -125,7 +125,7 @@ proptest! {
             }
         }
         if let Ok(Incoming::Single(read)) = decode(&bytes, &DecodeLimits::default()) {
-            // A plain reading may refuse what nobody has read yet: half a pair, a huge number.
+            // A plain reading may refuse what no one has read yet: half a pair, a huge number.
             if let Some(plain) = plainly(&bytes) {
                 agrees(&read.to_message(), &plain)?;
             }

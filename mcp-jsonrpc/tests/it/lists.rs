@@ -106,7 +106,7 @@ fn rejected_items_are_not_written() {
     assert_eq!(serde_json::to_string(&page).unwrap(), r#"{"tools":[]}"#);
 }
 
-/// A tool whose schema nests so many levels deep.
+/// A tool whose schema nests that many levels deep.
 fn deep_tool(levels: usize) -> String {
     let (open, close) = (r#"{"a":"#.repeat(levels - 1), "}".repeat(levels - 1));
     format!(r#"{{"inputSchema":{open}{{}}{close},"name":"deep"}}"#)

@@ -1,4 +1,4 @@
-//! Answers of 2026-07-28 are told apart by their `resultType`.
+//! Answers of 2026-07-28 are distinguished by their `resultType`.
 
 use mcp_jsonrpc::model::*;
 use mcp_jsonrpc::{Body, RawJson, RawRef, Reply, ResultBody, ResultType};

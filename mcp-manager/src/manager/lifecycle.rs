@@ -334,7 +334,7 @@ impl Manager {
         if known.is_some() {
             shared.outdate();
         }
-        let (commands, orders) = mpsc::channel(QUEUED_COMMANDS);
+        let (commands, receiver) = mpsc::channel(QUEUED_COMMANDS);
         let (live, _) = watch::channel(Live {
             listed: 0,
             state: machine.state(),
@@ -360,7 +360,8 @@ impl Manager {
             listing: Mutex::new(known),
             supervisor: Mutex::new(None),
         });
-        let supervisor = Supervisor::new(Arc::clone(shared), Arc::clone(&handle), orders, machine);
+        let supervisor =
+            Supervisor::new(Arc::clone(shared), Arc::clone(&handle), receiver, machine);
         *handle.supervisor.lock() = Some(tokio::spawn(supervisor.run()));
         handle
     }

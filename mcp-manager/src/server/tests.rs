@@ -110,7 +110,7 @@ proptest! {
             prop_assert!(closes || !open || after.is_connected());
             open = after.is_connected();
 
-            // Whoever is given up is told so, and nobody else is.
+            // Abandoned waiters get an error, and no other waiter does.
             prop_assert_eq!(actions.contains(&Action::Removed), before != Failed && after == Failed);
         }
     }

@@ -2,27 +2,27 @@
 
 use std::path::PathBuf;
 
-use mcp_manager::StdioEndpoint;
+use mcp_manager::ServerCommand;
 
 /// A server that was installed from npm.
-pub(crate) fn node(package: &str) -> StdioEndpoint {
+pub(crate) fn node(package: &str) -> ServerCommand {
     let script = folder("INTEROP_NODE")
         .join("@modelcontextprotocol")
         .join(package);
-    StdioEndpoint::new("node").with_args([text(script.join("dist/index.js"))])
+    ServerCommand::new("node").with_args([text(script.join("dist/index.js"))])
 }
 
 /// The same, by `npx`, which finds it where it is installed and downloads nothing.
-pub(crate) fn npx(program: &str) -> StdioEndpoint {
+pub(crate) fn npx(program: &str) -> ServerCommand {
     let place = folder("INTEROP_NODE").join("..");
-    StdioEndpoint::new("npx")
+    ServerCommand::new("npx")
         .with_args(["--no", program])
         .with_cwd(text(place))
 }
 
 /// A server that was installed from PyPI.
-pub(crate) fn python(program: &str) -> StdioEndpoint {
-    StdioEndpoint::new(text(folder("INTEROP_PYTHON").join(program)))
+pub(crate) fn python(program: &str) -> ServerCommand {
+    ServerCommand::new(text(folder("INTEROP_PYTHON").join(program)))
 }
 
 fn text(path: PathBuf) -> String {

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use mcp_client::CallError;
 use mcp_manager::{
-    DefaultConnector, Manager, ManagerEvent, ServerConfig, ServerState, StdioEndpoint, Wait,
+    DefaultConnector, Manager, ManagerEvent, ServerCommand, ServerConfig, ServerState, Wait,
     flatten,
 };
 use mcp_transport::ProcessTracker;
@@ -41,7 +41,7 @@ fn configs(folder: &std::path::Path) -> Vec<ServerConfig> {
         }
         _ => python("mcp-server-time"),
     };
-    let config = |server: &str, endpoint: StdioEndpoint| {
+    let config = |server: &str, endpoint: ServerCommand| {
         let config = ServerConfig::stdio(server.parse().unwrap(), endpoint);
         // Interpreters are slow to start on a busy machine.
         config.with_connect_timeout(Duration::from_secs(120))
@@ -137,19 +137,19 @@ async fn five_servers_work_at_once_one_is_killed_and_returns_and_none_is_left() 
     );
     let echo = say(&manager, "everything", "echo", json!({"message": "again"})).await;
     assert_eq!(echo, "Echo: again", "it returned, and the next call works");
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     while let Some(event) = events.try_next() {
         match event {
             ManagerEvent::StateChanged { ref server, .. } => {
                 assert_eq!(server.as_str(), "everything")
             }
             ManagerEvent::Reconnecting { .. } | ManagerEvent::Reconnected { .. } => {
-                told.push(event.name())
+                reported.push(event.name())
             }
             _ => {}
         }
     }
-    assert_eq!(told, ["mcp_reconnecting", "mcp_reconnected"]);
+    assert_eq!(reported, ["mcp_reconnecting", "mcp_reconnected"]);
     assert!(
         manager
             .servers()

@@ -39,7 +39,7 @@ async fn a_real_server_asks_each_conversation_its_own_question() {
         .with_connect_timeout(Duration::from_secs(120));
     let startup = manager.connect_all([config], Wait::All).await;
     assert!(startup.errors.is_empty(), "{:?}", startup.errors);
-    let (note, mut told) = mpsc::unbounded_channel::<Option<Queued>>();
+    let (note, mut reported) = mpsc::unbounded_channel::<Option<Queued>>();
     let call = |conversation: &str| {
         let (manager, note) = (manager.clone(), note.clone());
         let options = CallOptions::default()
@@ -55,7 +55,7 @@ async fn a_real_server_asks_each_conversation_its_own_question() {
     let (conversation, answer) = asked.recv().await.unwrap();
     assert_eq!(conversation, "x");
     let second = call("y");
-    let queued = told.recv().await.unwrap();
+    let queued = reported.recv().await.unwrap();
     let reason = Queued::new("everything", QueueReason::Answer, Some("x".to_owned()));
     assert_eq!(queued, Some(reason));
     answer.send(ElicitResult::decline()).unwrap();

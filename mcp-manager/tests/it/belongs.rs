@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 
 use crate::fake::{Fake, Fakes, Manner, remote};
 
-/// A user who answers when told to.
+/// A user who answers on the test's signal.
 #[derive(Clone, Default)]
 struct User(Arc<Mutex<Vec<Asked>>>);
 
@@ -68,8 +68,8 @@ struct House {
     user: User,
 }
 
-/// What is told of a call in the queue.
-type Told = Arc<Mutex<Vec<Option<Queued>>>>;
+/// What was reported about a call in the queue.
+type Reported = Arc<Mutex<Vec<Option<Queued>>>>;
 
 type Call = JoinHandle<Result<CallToolResult, ManagerError>>;
 
@@ -95,9 +95,9 @@ impl House {
     }
 
     /// Makes a call of a conversation, and lets it get as far as it gets.
-    async fn call(&self, conversation: &str, number: u32) -> (Call, Told) {
-        let told = Told::default();
-        let (manager, note) = (self.manager.clone(), Arc::clone(&told));
+    async fn call(&self, conversation: &str, number: u32) -> (Call, Reported) {
+        let reported = Reported::default();
+        let (manager, note) = (self.manager.clone(), Arc::clone(&reported));
         let options = CallOptions::default()
             .with_caller(Caller::new(conversation, number.to_string()))
             .with_queued(move |queued| note.lock().push(queued.cloned()));
@@ -106,7 +106,7 @@ impl House {
             call.await
         });
         settle().await;
-        (call, told)
+        (call, reported)
     }
 
     async fn ask(&self, id: &str) {
@@ -144,18 +144,18 @@ async fn a_question_is_asked_in_the_conversation_whose_call_is_open() {
     assert_eq!(house.answers(), [(json!("q"), json!("decline"))]);
 }
 
-/// Whoever has to wait is told for whom, and why.
+/// A call that has to wait learns for which one, and why.
 #[tokio::test(start_paused = true)]
-async fn once_a_server_asks_other_conversations_are_queued_and_told_why() {
+async fn once_a_server_asks_other_conversations_are_queued_with_the_reason() {
     let house = House::new().await;
     let (first, _) = house.call("x", 1).await;
     house.ask("q").await;
-    let (second, told) = house.call("y", 1).await;
-    assert_eq!(*told.lock(), [queued(QueueReason::Answer, "x")]);
+    let (second, reported) = house.call("y", 1).await;
+    assert_eq!(*reported.lock(), [queued(QueueReason::Answer, "x")]);
     assert_eq!(house.fake.seen("tools/call"), 1);
     house.user.answer(0);
     settle().await;
-    let last = told.lock().last().cloned().unwrap();
+    let last = reported.lock().last().cloned().unwrap();
     assert_eq!(last, queued(QueueReason::Conversation, "x"));
     assert_eq!(
         last.unwrap().to_string(),
@@ -164,7 +164,7 @@ async fn once_a_server_asks_other_conversations_are_queued_and_told_why() {
     );
     first.await.unwrap().unwrap();
     settle().await;
-    assert_eq!(*told.lock().last().unwrap(), None, "it is its turn");
+    assert_eq!(*reported.lock().last().unwrap(), None, "it is its turn");
     second.await.unwrap().unwrap();
 }
 
@@ -172,12 +172,12 @@ async fn once_a_server_asks_other_conversations_are_queued_and_told_why() {
 async fn until_a_server_asks_conversations_do_not_wait_for_each_other() {
     let house = House::new().await;
     let (first, _) = house.call("x", 1).await;
-    let (second, told) = house.call("y", 1).await;
+    let (second, reported) = house.call("y", 1).await;
     assert_eq!(house.fake.seen("tools/call"), 2);
-    assert!(told.lock().is_empty());
-    let (third, told) = house.call("x", 2).await;
+    assert!(reported.lock().is_empty());
+    let (third, reported) = house.call("x", 2).await;
     assert_eq!(house.fake.seen("tools/call"), 2);
-    let reason = told.lock()[0].clone().unwrap();
+    let reason = reported.lock()[0].clone().unwrap();
     assert_eq!(
         (reason.reason, reason.conversation),
         (QueueReason::Turn, None)
@@ -204,9 +204,9 @@ async fn a_question_that_may_be_of_two_conversations_is_asked_in_none_and_declin
     };
     let data = json!({"server": "a", "conversations": ["x", "y"]});
     assert_eq!(declined.data(), data);
-    let (third, told) = house.call("z", 1).await;
+    let (third, reported) = house.call("z", 1).await;
     assert!(
-        told.lock()[0].is_some(),
+        reported.lock()[0].is_some(),
         "from now on it serves one at a time"
     );
     for call in [first, second, third] {

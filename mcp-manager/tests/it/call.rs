@@ -30,7 +30,7 @@ fn text(result: &mcp_jsonrpc::model::CallToolResult) -> Value {
     serde_json::from_str(&mcp_manager::flatten(&result.content)).unwrap()
 }
 
-/// Makes so many calls at once and tells how many ran at the same time.
+/// Makes `calls` calls at once and returns how many ran at the same time.
 async fn crowd(manager: &Manager, fake: &Fake, tool: &str, calls: usize) -> usize {
     fake.set_manner(Manner::Slowly(Duration::from_secs(1)));
     let mut all = tokio::task::JoinSet::new();
@@ -143,10 +143,13 @@ async fn a_call_has_its_own_time_else_its_tools_else_its_servers_else_two_minute
             .call_tool_with("a", tool, json!({}), options)
             .await
             .unwrap_err();
-        let Some(CallError::Timeout { limit: told, .. }) = error.call() else {
+        let Some(CallError::Timeout {
+            limit: reported, ..
+        }) = error.call()
+        else {
             panic!("{error}")
         };
-        assert_eq!(*told, seconds(limit));
+        assert_eq!(*reported, seconds(limit));
     }
     manager.apply([remote("a")]).await.unwrap();
     let error = manager.call_tool("a", "even", json!({})).await.unwrap_err();

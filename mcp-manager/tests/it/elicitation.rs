@@ -54,7 +54,7 @@ async fn manager(fakes: &Fakes, builder: ManagerBuilder, servers: &[&str]) -> Ma
     manager
 }
 
-/// Waits for so many answers, by their ids.
+/// Waits for that number of answers, by their ids.
 async fn answers(fakes: &Fakes, count: usize) -> Vec<Value> {
     while fakes.answers.lock().len() < count {
         tokio::time::sleep(Duration::from_millis(100)).await;
@@ -185,7 +185,7 @@ async fn roots_and_samples_are_the_hosts_and_only_what_it_can_is_offered() {
     assert_eq!(answers[1]["result"], json!({"action": "cancel"}));
     assert!(
         answers[2]["error"].is_object(),
-        "nobody samples here: {}",
+        "no one samples here: {}",
         answers[2]
     );
 }

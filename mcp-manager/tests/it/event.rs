@@ -8,7 +8,7 @@ use crate::fake::{Door, Fakes, remote};
 use crate::watch::{manager, state};
 
 #[tokio::test(start_paused = true)]
-async fn a_slow_listener_is_told_what_it_missed_and_holds_nobody_up() {
+async fn a_slow_listener_learns_what_it_missed_and_blocks_no_other() {
     let fakes = Fakes::default();
     fakes.add("a", &["echo"]);
     let limits = ManagerLimits::default().with_queued_events(4);
@@ -47,7 +47,7 @@ async fn the_stream_ends_with_the_manager() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_change_of_state_is_told_with_its_coarse_view() {
+async fn every_change_of_state_is_an_event_with_its_status() {
     let fakes = Fakes::default();
     let fake = fakes.add("a", &["echo"]);
     fake.set_door(Door::Shut);
@@ -59,9 +59,9 @@ async fn every_change_of_state_is_told_with_its_coarse_view() {
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     manager.shutdown().await;
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     while let Some(event) = events.try_next() {
-        told.push(format!("{} {}", event.name(), event.data()));
+        reported.push(format!("{} {}", event.name(), event.data()));
     }
-    insta::assert_snapshot!(told.join("\n"));
+    insta::assert_snapshot!(reported.join("\n"));
 }

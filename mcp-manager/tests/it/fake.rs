@@ -1,4 +1,4 @@
-//! Servers in memory that do as they are told, and the connector that reaches them.
+//! Scripted servers in memory, and the connector that reaches them.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use mcp_client::ClientBuilder;
 use mcp_jsonrpc::RequestId;
-use mcp_manager::{Connector, RemoteEndpoint, ServerConfig, ServerName, StdioEndpoint};
+use mcp_manager::{Connector, RemoteEndpoint, ServerCommand, ServerConfig, ServerName};
 use mcp_transport::{
     BoxError, Closed, Connect, Delivery, Incoming, Outgoing, SendError, Transport, TransportError,
     TransportKind,
@@ -24,7 +24,7 @@ pub(crate) enum Door {
     Open,
     /// Opens after so long.
     Slow(Duration),
-    /// Nobody is there, for now.
+    /// No one is there, for now.
     Shut,
     /// As long as this, says the server.
     Busy(Duration),
@@ -66,7 +66,7 @@ pub(crate) struct Fake {
     pub(crate) connects: AtomicUsize,
     /// How many are being connected, or called, at the same time, and how many were at most.
     pub(crate) calling: Crowd,
-    links: Mutex<Vec<Arc<Link>>>,
+    links: Mutex<Vec<Arc<Connection>>>,
 }
 
 /// Counts who is there.
@@ -164,7 +164,7 @@ pub(crate) fn read_only(name: &str) -> Value {
 }
 
 /// One connection.
-pub(crate) struct Link {
+pub(crate) struct Connection {
     fake: Arc<Fake>,
     inbox: Mutex<VecDeque<Incoming>>,
     bell: Notify,
@@ -173,7 +173,7 @@ pub(crate) struct Link {
     answers: Arc<Mutex<Vec<Value>>>,
 }
 
-impl Link {
+impl Connection {
     fn say(&self, message: &Value) {
         let body = message.to_string().into_bytes();
         self.inbox
@@ -200,12 +200,12 @@ impl Link {
         *fake.seen.lock().entry(method.to_owned()).or_default() += 1;
         match method {
             "initialize" => {
-                let told = json!({"listChanged": fake.announces.load(Ordering::SeqCst)});
+                let reported = json!({"listChanged": fake.announces.load(Ordering::SeqCst)});
                 self.reply(
                     message,
                     json!({
                         "protocolVersion": message["params"]["protocolVersion"],
-                        "capabilities": {"tools": told, "prompts": told, "resources": told},
+                        "capabilities": {"tools": reported, "prompts": reported, "resources": reported},
                         "serverInfo": {"name": "fake", "version": "1"},
                     }),
                 );
@@ -265,15 +265,15 @@ impl Link {
     }
 }
 
-impl fmt::Debug for Link {
+impl fmt::Debug for Connection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Link")
+        f.write_str("Connection")
     }
 }
 
 /// The client's end of a connection.
 #[derive(Debug)]
-struct End(Arc<Link>);
+struct End(Arc<Connection>);
 
 #[async_trait]
 impl Transport for End {
@@ -336,7 +336,7 @@ impl Connect for Way {
             tokio::time::sleep(time).await;
         }
         if door == Door::Dead {
-            // Whoever gives up leaves.
+            // A cancelled attempt leaves.
             let _leave = Leave(Arc::clone(&self.connecting));
             std::future::pending::<()>().await;
         }
@@ -345,7 +345,7 @@ impl Connect for Way {
         match door {
             Door::Shut => Err(TransportError::Io {
                 action: "connecting to the fake server".to_owned(),
-                source: "nobody is there".into(),
+                source: "no one is there".into(),
             }),
             Door::Busy(wait) => {
                 let mut failure = http(503);
@@ -360,7 +360,7 @@ impl Connect for Way {
                 detail: "a web page".to_owned(),
             }),
             Door::Open | Door::Slow(_) | Door::Dead => {
-                let link = Arc::new(Link {
+                let link = Arc::new(Connection {
                     fake: Arc::clone(&self.fake),
                     inbox: Mutex::default(),
                     bell: Notify::new(),
@@ -437,5 +437,5 @@ pub(crate) fn remote(server: &str) -> ServerConfig {
 }
 
 pub(crate) fn stdio(server: &str) -> ServerConfig {
-    ServerConfig::stdio(name(server), StdioEndpoint::new("fake"))
+    ServerConfig::stdio(name(server), ServerCommand::new("fake"))
 }

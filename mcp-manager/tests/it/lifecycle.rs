@@ -80,8 +80,8 @@ async fn a_lost_server_comes_back_and_each_try_is_an_event() {
     let mut events = manager.events();
     fake.set_door(Door::Shut);
     fake.crash();
-    let mut told = Vec::new();
-    while !told
+    let mut reported = Vec::new();
+    while !reported
         .last()
         .is_some_and(|last: &String| last.starts_with("mcp_reconnected"))
     {
@@ -91,9 +91,9 @@ async fn a_lost_server_comes_back_and_each_try_is_an_event() {
             ManagerEvent::StateChanged { .. } | ManagerEvent::CatalogChanged { .. } => continue,
             _ => {}
         }
-        told.push(format!("{} {}", event.name(), event.data()));
+        reported.push(format!("{} {}", event.name(), event.data()));
     }
-    insta::assert_snapshot!(told.join("\n"));
+    insta::assert_snapshot!(reported.join("\n"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -112,7 +112,7 @@ async fn after_five_tries_a_server_is_removed_and_a_manual_retry_brings_it_back(
     let removed =
         std::iter::from_fn(|| events.try_next()).find(|event| event.name() == "mcp_server_removed");
     let reason =
-        "could not connect to server 'a': connecting to the fake server failed: nobody is there";
+        "could not connect to server 'a': connecting to the fake server failed: no one is there";
     assert_eq!(
         removed.unwrap().data(),
         json!({"server": "a", "reason": reason})
@@ -212,7 +212,7 @@ async fn a_server_that_wants_authorization_waits_for_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nobody_waits_longer_for_servers_than_they_want_to() {
+async fn no_one_waits_longer_for_servers_than_they_want_to() {
     let seconds = Duration::from_secs;
     for (wait, waited, connected) in [
         (Wait::None, 0, 0),
@@ -272,7 +272,7 @@ async fn servers_that_hang_keep_the_others_waiting_for_no_longer_than_connecting
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_nobody_uses_rests_after_half_an_hour_and_the_next_call_wakes_it() {
+async fn a_server_no_one_uses_rests_after_half_an_hour_and_the_next_call_wakes_it() {
     let fakes = Fakes::default();
     let fake = fakes.add("a", &["echo"]);
     let manager = manager(&fakes);

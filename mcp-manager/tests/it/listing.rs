@@ -82,7 +82,7 @@ async fn a_changed_list_that_does_not_come_is_not_waited_for_for_ever() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn lists_nobody_announces_are_asked_for_every_five_minutes() {
+async fn lists_no_one_announces_are_asked_for_every_five_minutes() {
     let fakes = Fakes::default();
     let fake = fakes.add("a", &["one"]);
     fake.announces.store(false, Ordering::SeqCst);

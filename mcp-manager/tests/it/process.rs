@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use mcp_client::CallError;
 use mcp_manager::{
-    DefaultConnector, Manager, ManagerLimits, RetryPolicy, ServerConfig, ServerState,
-    StdioEndpoint, Wait,
+    DefaultConnector, Manager, ManagerLimits, RetryPolicy, ServerCommand, ServerConfig,
+    ServerState, Wait,
 };
 use mcp_transport::ProcessTracker;
 use serde_json::json;
@@ -24,7 +24,7 @@ fn fixture() -> String {
 }
 
 fn config(server: &str, fault: Option<&str>) -> ServerConfig {
-    ServerConfig::stdio(name(server), StdioEndpoint::new(fixture()).with_args(fault))
+    ServerConfig::stdio(name(server), ServerCommand::new(fixture()).with_args(fault))
 }
 
 fn manager() -> (Manager, ProcessTracker) {
@@ -151,7 +151,7 @@ async fn what_a_dying_server_wrote_reaches_the_user() {
 #[tokio::test]
 async fn a_program_that_is_not_there_is_named_with_the_places_searched() {
     let (manager, _) = manager();
-    let config = ServerConfig::stdio(name("a"), StdioEndpoint::new("no-such-program-anywhere"));
+    let config = ServerConfig::stdio(name("a"), ServerCommand::new("no-such-program-anywhere"));
     let startup = manager.connect_all([config], Wait::All).await;
     assert_eq!(manager.server("a").unwrap().state, ServerState::Failed);
     let text = manager.server("a").unwrap().error.unwrap();

@@ -66,7 +66,7 @@ fn the_least_recently_used_entry_goes_first() {
     cache.set(&server, "c", Arc::new(result("")), now);
     assert!(has("a") && has("c") && !has("b"));
     cache.set(&server, "a", Arc::new(result("again")), now);
-    assert_eq!(cache.len(), 2, "replacing pushes nobody out");
+    assert_eq!(cache.len(), 2, "replacing pushes no one out");
     cache.set(&server, "d", Arc::new(result("")), now);
     assert!(has("a") && has("d") && !has("c"));
 }
@@ -139,6 +139,6 @@ fn what_is_larger_than_the_cache_is_not_kept() {
     assert!(cache.get(&server, "large", now).is_none());
     assert!(
         cache.get(&server, "small", now).is_some(),
-        "and pushes nobody out"
+        "and pushes no one out"
     );
 }

@@ -103,7 +103,7 @@ struct Tally {
     not_made: usize,
 }
 
-/// Somebody who uses a server, and keeps the books.
+/// Someone who uses a server, and keeps the books.
 async fn calls(
     manager: Manager,
     server: String,
@@ -162,7 +162,7 @@ async fn calls(
     tally
 }
 
-/// Somebody who presses the button now and then.
+/// Someone who presses the button now and then.
 async fn user(manager: Manager, end: Instant) {
     while Instant::now() < end {
         sleep(Duration::from_secs(10 * MINUTE)).await;
@@ -288,7 +288,7 @@ async fn fifty_servers_survive_a_day_of_misfortune() {
         "{sum:?}"
     );
 
-    // Peace: whoever was given up is retried by hand, the rest comes back by itself.
+    // Peace: failed servers are retried by hand, the others come back by themselves.
     sleep(Duration::from_secs(10 * MINUTE)).await;
     for server in manager.servers() {
         if server.state == ServerState::Failed {

@@ -55,7 +55,7 @@ impl Pace {
         Self { idle: None, total }
     }
 
-    /// When the next bytes are due, and which limit says so.
+    /// When the next bytes are due, and by which limit.
     fn deadline(&self) -> Option<(Instant, &'static str, Duration)> {
         let idle = self.idle.and_then(|limit| {
             Some((

@@ -180,7 +180,7 @@ impl HttpConfig {
 
     /// A connector with one HTTP client for all its connections. If the configuration names no kind,
     /// Streamable HTTP is tried first and HTTP+SSE is its [`fallback`](Connect::fallback); the other
-    /// way round if `sse_first` says so or, if that was not called, for a URL that ends in `/sse`.
+    /// way round if `sse_first` is set or, if that was not called, for a URL that ends in `/sse`.
     ///
     /// # Errors
     ///

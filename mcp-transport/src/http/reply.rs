@@ -98,7 +98,7 @@ pub(crate) fn answered(body: &[u8], limits: &DecodeLimits) -> Vec<RequestId> {
 
 /// Whether a response with status 400 means that the server has lost our session. The protocol
 /// prescribes 404 for that, but servers modelled on a popular example respond with 400 and an error
-/// without an id that says so.
+/// without an id of its own.
 pub(crate) fn blames_session(body: &[u8]) -> bool {
     let Ok(Incoming::Single(MessageRef::Response {
         id: None,

@@ -124,7 +124,23 @@ impl ServerCommand {
         environment::compose(self, host)
     }
 
-    pub(super) fn args(&self) -> impl Iterator<Item = &str> {
-        self.args.iter().map(Secret::expose)
+    /// The arguments.
+    pub fn args(&self) -> &[Secret] {
+        &self.args
+    }
+
+    /// The variables set with [`with_env`](Self::with_env).
+    pub fn env(&self) -> &BTreeMap<String, Secret> {
+        &self.env
+    }
+
+    /// The host's variables that are passed on whatever the policy.
+    pub fn inherited(&self) -> impl Iterator<Item = &str> {
+        self.inherited.iter().map(String::as_str)
+    }
+
+    /// Which other variables of the host are passed on.
+    pub fn env_policy(&self) -> EnvPolicy {
+        self.policy
     }
 }

@@ -248,11 +248,11 @@ impl Connection {
     /// Why a message cannot be sent any more.
     fn failure(&self) -> TransportError {
         let state = self.state.lock();
-        let told = state
+        let reported = state
             .closed
             .as_ref()
             .and_then(|closed| closed.error.as_deref());
-        match told {
+        match reported {
             _ if state.is_closing => TransportError::Closed,
             None | Some(TransportError::Exited(_)) => self.loss(&state),
             Some(error) => TransportError::Io {

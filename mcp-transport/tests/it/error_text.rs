@@ -84,25 +84,25 @@ fn every_error() -> Vec<TransportError> {
 
 #[test]
 fn every_error_reports_what_failed_and_whether_to_retry() {
-    let mut told = String::new();
+    let mut reported = String::new();
     for error in every_error() {
-        told += &format!("{error}\n");
+        reported += &format!("{error}\n");
         if let Some(source) = error.source() {
-            told += &format!("  because: {source}\n");
+            reported += &format!("  because: {source}\n");
         }
         let retry = if error.is_retryable() {
             "may help"
         } else {
             "will not help"
         };
-        told += &format!("  a new connection {retry}\n");
+        reported += &format!("  a new connection {retry}\n");
     }
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(reported);
 }
 
 #[test]
 fn a_failed_message_reports_whether_it_was_sent() {
     let all = [Delivery::NotSent, Delivery::Sent, Delivery::Unknown];
-    let told = all.map(|delivery| SendError::new(TransportError::Closed, delivery).to_string());
-    insta::assert_snapshot!(told.join("\n"));
+    let reported = all.map(|delivery| SendError::new(TransportError::Closed, delivery).to_string());
+    insta::assert_snapshot!(reported.join("\n"));
 }

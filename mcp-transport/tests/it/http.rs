@@ -92,7 +92,7 @@ pub(crate) async fn next(transport: &Arc<dyn Transport>) -> String {
 }
 
 /// What a failed message tells, with the server's address left out.
-pub(crate) fn told(server: &Server, failed: &SendError) -> String {
+pub(crate) fn describe(server: &Server, failed: &SendError) -> String {
     format!("{}\n  delivery: {:?}\n", failed.error, failed.delivery)
         .replace(&server.address, "HOST")
 }

@@ -9,7 +9,7 @@ use mcp_transport::{
     TransportError, TransportKind,
 };
 
-use crate::http::{BOUND, call, event, next, notification, request, result, send, told};
+use crate::http::{BOUND, call, describe, event, next, notification, request, result, send};
 use crate::server::{Answer, Gate, Server};
 
 const ENDPOINT: &str = "event: endpoint\ndata: /messages?sessionId=x\n\n";
@@ -176,7 +176,7 @@ async fn a_post_that_fails_fails_its_call_and_no_other() {
     let transport = connect(config(&server)).await.unwrap();
     let mut report = String::new();
     for id in 0..3 {
-        report += &told(&server, &send(&transport, call(id)).await.unwrap_err());
+        report += &describe(&server, &send(&transport, call(id)).await.unwrap_err());
     }
     insta::assert_snapshot!(report);
     send(&transport, call(4)).await.unwrap();
@@ -245,7 +245,7 @@ async fn a_lost_stream_ends_the_connection_after_what_it_said() {
         assert!(!transport.is_alive());
         let failed = send(&transport, call(1)).await.unwrap_err();
         assert_eq!(failed.delivery, Delivery::NotSent);
-        report += &told(&server, &failed);
+        report += &describe(&server, &failed);
     }
     insta::assert_snapshot!(report);
 }

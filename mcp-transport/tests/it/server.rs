@@ -1,4 +1,4 @@
-//! A scripted HTTP server on raw TCP: it says exactly the bytes it is told to, and remembers what
+//! A scripted HTTP server on raw TCP: it sends exactly the scripted bytes, and remembers what
 //! it heard.
 
 use std::fmt::Write as _;
@@ -53,7 +53,7 @@ enum Step {
     Reset,
 }
 
-/// Holds an answer back until the test says so.
+/// Holds an answer back until the test releases it.
 #[derive(Clone, Debug)]
 pub(crate) struct Gate(Arc<watch::Sender<bool>>);
 

@@ -23,7 +23,7 @@ use mcp_transport::{
 use tokio::time::timeout;
 
 /// Longer than anything takes on the slowest machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TEST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A server that is this shell script. It is not tracked with the whole program.
 fn sh(script: &str) -> StdioConnect {
@@ -40,7 +40,7 @@ fn request(id: i64, text: &str) -> Outgoing {
 }
 
 async fn recv(transport: &StdioTransport) -> Incoming {
-    timeout(PATIENCE, transport.recv())
+    timeout(TEST_TIMEOUT, transport.recv())
         .await
         .expect("nothing came")
 }
@@ -89,7 +89,7 @@ impl Lifeline {
         format!("exec 3>'{}'", self.path.display())
     }
 
-    /// A hand on the other end. Opening waits until somebody holds the line.
+    /// A hand on the other end. Opening waits until someone holds the line.
     fn watch(&self) -> impl Future<Output = ()> + use<> {
         let (path, (cut, is_cut)) = (self.path.clone(), tokio::sync::oneshot::channel());
         std::thread::spawn(move || {
@@ -98,9 +98,9 @@ impl Lifeline {
             let _ = cut.send(());
         });
         async {
-            timeout(PATIENCE, is_cut)
+            timeout(TEST_TIMEOUT, is_cut)
                 .await
-                .expect("somebody is left")
+                .expect("someone is left")
                 .unwrap()
         }
     }

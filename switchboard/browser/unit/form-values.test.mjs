@@ -23,12 +23,12 @@ test('every primitive is read as what its schema says', () => {
   check({ type: 'string', format: 'date-time' }, '2026-11-16T10:00Z', { value: '2026-11-16T10:00:00.000Z' });
 });
 
-test('what does not fit is told', () => {
+test('what does not fit is reported', () => {
   check({ type: 'integer' }, '1.5', { problem: 'It must be a whole number.' });
   check({ type: 'number', minimum: 2 }, '1', { problem: 'It must be 2 or more.' });
   check({ type: 'number' }, 'abc', { problem: 'It must be a number.' });
   check({ type: 'string', minLength: 3 }, '😀😀', { problem: 'It needs at least 3 characters.' });
-  check({ type: 'string', format: 'email' }, 'nobody', { problem: 'It is no e-mail address.' });
+  check({ type: 'string', format: 'email' }, 'no one', { problem: 'It is no e-mail address.' });
   assert.match(read(field({ type: 'object' }), '{').problem, /^It is not JSON: /);
 });
 

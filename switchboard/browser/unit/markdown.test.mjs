@@ -81,7 +81,7 @@ test('only addresses of the web and of mail are links', () => {
   check('[x](mailto:a@b.c)', '[x](mailto:a@b.c)');
 });
 
-test('a picture of somebody else’s is a link, not a request', () => {
+test('a picture of someone else’s is a link, not a request', () => {
   check('![p](https://evil.example/t.png?secret)', '[p](https://evil.example/t.png?secret)');
 });
 
@@ -128,7 +128,7 @@ test('what comes later leaves all but the last block alone', () => {
     for (let piece = 0; piece < 12; piece += 1) {
       text += pieces[Math.floor(next() * pieces.length)];
       const now = blocks(text);
-      // A table is told by its second line, so the block before the last may join it.
+      // A table is recognized by its second line, so the block before the last may join it.
       for (let at = 0; at < before.length - 1; at += 1)
         assert.equal(now[at].source, before[at].source, JSON.stringify(text));
       before = now;

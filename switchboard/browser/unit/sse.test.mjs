@@ -33,6 +33,6 @@ test('chunking does not matter', () => {
   }
 });
 
-test('an event that has not ended is not told', () => {
+test('an event that has not ended is not emitted', () => {
   assert.deepEqual(read(['id: 9\ndata: half\n']), []);
 });

@@ -105,9 +105,9 @@ test('calls are records inside one message, replaced whole and kept in order', (
   assert.equal(asksForApproval(call(3, 'pending')), false);
 });
 
-test('a message is shown once, however often it is told of', () => {
-  const told = { id: 0, kind: 'message.created', data: { message: { ...answer, id: 'm3', seq: 3 } } };
-  const state = play(loaded(), [told, { ...told, id: 11 }, { ...told, id: 12 }]);
+test('a message is shown once, however often it is announced', () => {
+  const reported = { id: 0, kind: 'message.created', data: { message: { ...answer, id: 'm3', seq: 3 } } };
+  const state = play(loaded(), [reported, { ...reported, id: 11 }, { ...reported, id: 12 }]);
   assert.deepEqual(
     state.messages.map(({ id }) => id),
     ['m1', 'm2', 'm3'],
@@ -145,7 +145,7 @@ test('a completed message keeps its calls and has the last word on its text', ()
   assert.equal(state.messages[1].finish, 'done');
 });
 
-test('an unfinished answer that nobody works on was interrupted', () => {
+test('an unfinished answer that no one works on was interrupted', () => {
   const state = load(
     { ...conversation, running: false },
     { items: [question, answer], next: 5, lastEventId: 1 },

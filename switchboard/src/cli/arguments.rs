@@ -373,38 +373,38 @@ mod tests {
             "properties": {"a": {"type": "number"}, "b": {"type": "number"}},
             "required": ["a", "b"],
         });
-        let told = |words: &[&str], schema: &Value| {
+        let parse = |words: &[&str], schema: &Value| {
             let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
             let read = read(&words, schema, Validation::Schema, &mut Map::new());
             read.map_err(|error| error.to_string())
         };
         assert_eq!(
-            told(&["a=1"], &schema).unwrap_err(),
+            parse(&["a=1"], &schema).unwrap_err(),
             "the arguments do not fit: the key \"b\" is missing"
         );
         assert_eq!(
-            told(&["a=1", "b=2", "c=3"], &schema).unwrap_err(),
+            parse(&["a=1", "b=2", "c=3"], &schema).unwrap_err(),
             "the tool takes no argument \"c\"; it takes: a, b"
         );
         assert!(
-            told(&["a:=\"x\"", "b=2"], &schema)
+            parse(&["a:=\"x\"", "b=2"], &schema)
                 .unwrap_err()
                 .contains("`/a`: must be")
         );
         let none = json!({"type": "object", "properties": {}});
-        assert!(told(&["x=1"], &none).unwrap_err().ends_with("none at all"));
+        assert!(parse(&["x=1"], &none).unwrap_err().ends_with("none at all"));
         // If the schema lists no names, any name may be right.
         for open in [
             json!({"type": "object"}),
             json!({"properties": {}, "additionalProperties": true}),
             json!({"properties": {}, "anyOf": [{"required": ["x"]}]}),
         ] {
-            assert_eq!(told(&["x=1"], &open), Ok(()));
+            assert_eq!(parse(&["x=1"], &open), Ok(()));
         }
     }
 
     #[test]
-    fn what_does_not_fit_is_told() {
+    fn what_does_not_fit_is_reported() {
         check(
             &["count=many"],
             json!("argument \"count\" takes integer, not \"many\""),

@@ -100,7 +100,7 @@ impl Assistants {
                 let mut row = Assistant::new(user.clone(), said.name.clone());
                 let changes = said.draft(&store.servers(&user).await?)?.apply(&mut row)?;
                 store.commit(changes).await?;
-                told(&*store, &row, out).await?;
+                describe(&*store, &row, out).await?;
             }
             Verb::Edit { said, rename } => {
                 let mut row = find(&rows, &said.name)?.clone();
@@ -110,7 +110,7 @@ impl Assistants {
                     draft.name = Some(name);
                 }
                 store.commit(draft.apply(&mut row)?).await?;
-                told(&*store, &row, out).await?;
+                describe(&*store, &row, out).await?;
             }
             Verb::Remove { name } => {
                 let row = find(&rows, &name)?;
@@ -224,7 +224,7 @@ async fn list(store: &dyn Store, rows: &[Assistant], out: &Out) -> Result<(), Fa
     Ok(())
 }
 
-async fn told(store: &dyn Store, row: &Assistant, out: &Out) -> Result<(), Failure> {
+async fn describe(store: &dyn Store, row: &Assistant, out: &Out) -> Result<(), Failure> {
     let value = described(store, row).await?;
     let text = table(&[line(&value)]);
     out.result(&value, text);

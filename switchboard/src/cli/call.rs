@@ -74,7 +74,7 @@ impl Call {
             })?;
             let progress = *out;
             let mut options = CallOptions::default().with_progress(move |report| {
-                progress.progress(&told(&report));
+                progress.progress(&describe(&report));
             });
             if let Some(seconds) = self.timeout {
                 options = options.with_deadline(Duration::from_secs(seconds));
@@ -113,7 +113,7 @@ fn text(result: &mcp_jsonrpc::model::CallToolResult) -> String {
     }
 }
 
-fn told(report: &mcp_jsonrpc::model::ProgressParams) -> String {
+fn describe(report: &mcp_jsonrpc::model::ProgressParams) -> String {
     let message = report.message.as_deref().unwrap_or_default();
     match report.total {
         Some(total) => format!("{}/{total} {message}", report.progress),

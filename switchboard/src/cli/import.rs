@@ -71,9 +71,9 @@ impl Import {
         }
         store.close().await?;
         for (name, failure) in &refused {
-            let told = Failure::new(Exit::Other, format!("{name} was not imported"));
-            let told = told.caused_by(failure.chain());
-            out.failure(&told.with_hint(REFUSED));
+            let reported = Failure::new(Exit::Other, format!("{name} was not imported"));
+            let reported = reported.caused_by(failure.chain());
+            out.failure(&reported.with_hint(REFUSED));
         }
         let text = match (number, imported.len()) {
             (0, _) => "Nothing to import.".to_owned(),

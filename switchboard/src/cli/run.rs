@@ -113,7 +113,7 @@ impl Run {
             answer(&mut durable, &setup, &mut console).await
         };
         let answered = answered.await;
-        let told = match answered {
+        let reported = match answered {
             Ok(Answered { exit, value, text }) => {
                 if show == Show::Nothing {
                     out.result(&value, untrusted::text(&text));
@@ -123,7 +123,7 @@ impl Run {
             Err(failure) => Err(failure),
         };
         setup.close().await;
-        told
+        reported
     }
 }
 
@@ -225,7 +225,7 @@ fn allowing(denied: &[&ToolCall], servers: &[Server]) -> String {
         false => format!(" {commands} lets a tool run from now on."),
     };
     format!(
-        "Denied: nobody could be asked, or a rule forbids it. With --approve auto every tool runs, \
+        "Denied: no one could be asked, or a rule forbids it. With --approve auto every tool runs, \
          this once; in a terminal you are asked.{for_good}"
     )
 }

@@ -28,7 +28,7 @@ pub(crate) struct RunFlags {
     /// Wire format: openai-chat, openai-responses, anthropic, gemini or prompt
     #[arg(long, value_name = "WIRE")]
     wire: Option<Wire>,
-    /// DurableConversation as this assistant
+    /// Use this assistant
     #[arg(long, short, value_name = "NAME")]
     assistant: Option<String>,
     /// Use this server only: a name, a URL, or demo; may be given several times, and a command

@@ -48,19 +48,19 @@ impl Serve {
         let server = Server::start(store, options).await?;
         let links = server.links();
         let url = format!("http://{}/", server.address());
-        let told: Vec<_> = links
+        let reported: Vec<_> = links
             .iter()
             .map(|link| json!({ "user": link.user, "url": link.url }))
             .collect();
         let text = match links {
             [link] => format!("Open {}", link.url),
             links => {
-                let line = |link: &crate::serve::Link| format!("{}: {}", link.user, link.url);
+                let line = |link: &crate::serve::LoginLink| format!("{}: {}", link.user, link.url);
                 let lines: Vec<String> = links.iter().map(line).collect();
                 lines.join("\n")
             }
         };
-        out.result(&json!({ "url": url, "links": told }), text);
+        out.result(&json!({ "url": url, "links": reported }), text);
         out.note("The link contains your access token: do not share it. Ctrl-C stops the server.");
         if self.open
             && let Err(error) = server.one_time_url().and_then(|url| browser::open(&url))

@@ -323,7 +323,7 @@ impl DurableConversation {
         recorder.run.finish = None;
         recorder.answer.finish = None;
         recorder.answer.provider_raw = None;
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         if recorder.answer.role != Role::Assistant {
             // The copy of a conversation that ends with a question: now it is answered.
             let id = recorder.conversation.id.clone();
@@ -331,16 +331,16 @@ impl DurableConversation {
             recorder.run.message_id = Some(recorder.answer.id.clone());
             recorder.calls.clear();
             self.next_seq += 1;
-            told = recorder.created(&[&recorder.answer]);
+            reported = recorder.created(&[&recorder.answer]);
         } else if recorder.event_log.is_some() {
-            told.push(recorder.conversation_updated());
+            reported.push(recorder.conversation_updated());
         }
         let mut changes = vec![
             Change::PutConversation(recorder.conversation.clone()),
             recorder.answer_row(),
             recorder.step(&self.run)?,
         ];
-        changes.extend(told);
+        changes.extend(reported);
         recorder.commit(changes).await
     }
 

@@ -60,8 +60,8 @@ impl Recorder {
                 self.call_updated(record.number, None).into_iter().collect()
             }
             RunEvent::Approval(approval) => {
-                let told = self.call_updated(approval.record.number, Some(approval));
-                told.into_iter().collect()
+                let reported = self.call_updated(approval.record.number, Some(approval));
+                reported.into_iter().collect()
             }
             RunEvent::Progress { number, progress } => {
                 if !self.is_due(*number) {
@@ -189,15 +189,15 @@ impl Recorder {
 
     /// That a server asks something.
     pub(super) fn asked(&self, question: &Pending) -> Vec<Change> {
-        let told = || self.event("elicitation.requested", views::elicitation(question));
-        self.event_log.iter().map(|_| told()).collect()
+        let reported = || self.event("elicitation.requested", views::elicitation(question));
+        self.event_log.iter().map(|_| reported()).collect()
     }
 
     /// That a server's question was answered, or needs no answer any more.
     pub(super) fn resolved(&self, id: &crate::store::PendingId) -> Vec<Change> {
         let data = json!({ "id": id, "conversationId": self.conversation.id });
-        let told = || self.event("elicitation.resolved", data.clone());
-        self.event_log.iter().map(|_| told()).collect()
+        let reported = || self.event("elicitation.resolved", data.clone());
+        self.event_log.iter().map(|_| reported()).collect()
     }
 
     /// What the conversation has used, with a round that is about to be stored.

@@ -146,8 +146,8 @@ impl Recorder {
             }
             _ => {}
         }
-        let told = self.announcements(event, run, !changes.is_empty());
-        changes.extend(told);
+        let reported = self.announcements(event, run, !changes.is_empty());
+        changes.extend(reported);
         changes
     }
 

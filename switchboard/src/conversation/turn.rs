@@ -171,7 +171,7 @@ impl<'t> Turn<'t> {
         shown: &Consent,
         decision: Decision,
     ) -> Result<(), ConversationError> {
-        let told = serde_json::to_value(&decision).unwrap_or(Value::Null);
+        let reported = serde_json::to_value(&decision).unwrap_or(Value::Null);
         if let Some(event) = self.next.take() {
             self.recorder.keep(&event, self.session.run()).await?;
             self.stored.push_back(event);
@@ -183,7 +183,7 @@ impl<'t> Turn<'t> {
         let events = self.queued();
         let run = self.session.run();
         self.recorder
-            .answered(shown.call, told, &events, run)
+            .answered(shown.call, reported, &events, run)
             .await?;
         self.stored.extend(events);
         Ok(())
@@ -215,9 +215,9 @@ impl<'t> Turn<'t> {
         self.session
             .supply(number, answers)
             .map_err(ConversationError::Answer)?;
-        let told = json!("supplied");
+        let reported = json!("supplied");
         let run = self.session.run();
-        self.recorder.answered(number, told, &[], run).await
+        self.recorder.answered(number, reported, &[], run).await
     }
 
     /// Cancels the answer; the next events report how it ends.

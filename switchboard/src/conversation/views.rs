@@ -53,7 +53,7 @@ fn is_about(question: &Pending, call: &ToolCall) -> bool {
 /// A tool call, with the question about it if there is one.
 pub(crate) fn call(row: &ToolCall, asked: Option<&Value>) -> Value {
     let moment = |moment: Option<Timestamp>| moment.map(|moment| moment.rfc3339());
-    let mut told = json!({
+    let mut reported = json!({
         "id": row.call_id,
         "messageId": row.message_id,
         "position": row.position,
@@ -73,10 +73,10 @@ pub(crate) fn call(row: &ToolCall, asked: Option<&Value>) -> Value {
         "startedAt": moment(row.started_at),
         "endedAt": moment(row.ended_at),
     });
-    if let (Some(asked), Some(members)) = (asked, told.as_object_mut()) {
+    if let (Some(asked), Some(members)) = (asked, reported.as_object_mut()) {
         members.insert("approval".to_owned(), approval(asked));
     }
-    told
+    reported
 }
 
 /// What is asked about a call, and how it can be answered.
@@ -134,7 +134,7 @@ pub(crate) fn is_live(row: &Pending) -> bool {
 pub(crate) fn elicitation(row: &Pending) -> Value {
     let live = live(row);
     let parked: Option<mcp_client::Parked> = serde_json::from_value(row.payload.clone()).ok();
-    let mut told = json!({
+    let mut reported = json!({
         "id": row.id,
         "conversationId": row.conversation_id,
         "messageId": row.message_id,
@@ -144,10 +144,10 @@ pub(crate) fn elicitation(row: &Pending) -> Value {
     });
     let asked = parked.as_ref().and_then(first_question);
     let asked = live.or_else(|| asked.map(|(_, asked)| asked));
-    if let (Some(asked), Some(members)) = (asked, told.as_object_mut()) {
+    if let (Some(asked), Some(members)) = (asked, reported.as_object_mut()) {
         members.extend(asked);
     }
-    told
+    reported
 }
 
 /// The key of the first open question of a parked call, and its members in an elicitation.

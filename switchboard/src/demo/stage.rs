@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use agent_loop::{Agent, ManagedTools};
-use mcp_manager::{Manager, ServerConfig, ServerName, StdioEndpoint, Wait};
+use mcp_manager::{EnvPolicy, Manager, ServerCommand, ServerConfig, ServerName, Wait};
 use provider_adapters::Wire;
 
 use super::model::DemoModel;
@@ -93,6 +93,8 @@ pub fn demo_server_config(program: &Path, clock: Option<i64>) -> Result<ServerCo
         .ok_or_else(|| unusable(&program.display().to_string()))?;
     let clock = clock.map(|time| format!("--clock={time}"));
     let arguments = [Some("demo-server".to_owned()), clock];
-    let endpoint = StdioEndpoint::new(command).with_args(arguments.into_iter().flatten());
-    Ok(ServerConfig::stdio(name, endpoint).trusted())
+    let command = ServerCommand::new(command)
+        .with_args(arguments.into_iter().flatten())
+        .with_env_policy(EnvPolicy::Safe);
+    Ok(ServerConfig::stdio(name, command).trusted())
 }

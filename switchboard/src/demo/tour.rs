@@ -39,7 +39,7 @@ pub(crate) async fn tour(
     out: &Out,
 ) -> Result<Exit, Failure> {
     let began = Instant::now();
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     out.say(format!(
         "{}\nNo key, no network: the model is a {LABEL}, and the server is this same program,\n\
          started as a child. All between them is the real thing: {wire} over HTTP, MCP over stdio.\n",
@@ -55,7 +55,7 @@ pub(crate) async fn tour(
             out.paint(Style::Bold, &heading)
         ));
         run.ask(question);
-        told.push(turn(&agent, &mut run, question, out).await?);
+        reported.push(turn(&agent, &mut run, question, out).await?);
     }
     let seconds = began.elapsed().as_secs_f64();
     out.say(format!(
@@ -68,8 +68,8 @@ pub(crate) async fn tour(
         out.paint(Style::Dim, &format!("Done in {seconds:.1} s."))
     ));
     if out.is_json() {
-        let told = json!({"model": LABEL, "wire": wire.as_str(), "server": SERVER, "tools": tools, "turns": told, "next": next});
-        out.result(&told, "");
+        let reported = json!({"model": LABEL, "wire": wire.as_str(), "server": SERVER, "tools": tools, "turns": reported, "next": next});
+        out.result(&reported, "");
     }
     Ok(Exit::Done)
 }
@@ -141,7 +141,7 @@ async fn turn(agent: &Agent, run: &mut Run, question: &str, out: &Out) -> Result
         }
     }
     out.say("");
-    let calls: Vec<Value> = calls.into_iter().map(|(_, told)| told).collect();
+    let calls: Vec<Value> = calls.into_iter().map(|(_, reported)| reported).collect();
     Ok(json!({"question": question, "calls": calls, "answer": answer}))
 }
 
@@ -179,8 +179,8 @@ fn note(calls: &mut Vec<(u64, Value)>, record: &ToolCallRecord, key: &str, value
     if !calls.iter().any(|(known, _)| *known == number) {
         calls.push((number, json!({})));
     }
-    for (_, told) in calls.iter_mut().filter(|(known, _)| *known == number) {
-        if let Some(members) = told.as_object_mut() {
+    for (_, reported) in calls.iter_mut().filter(|(known, _)| *known == number) {
+        if let Some(members) = reported.as_object_mut() {
             members.insert(key.to_owned(), value.clone());
         }
     }

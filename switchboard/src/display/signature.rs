@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn types_are_told_in_short() {
+    fn types_are_abbreviated() {
         check(
             json!({
                 "a": {"type": ["string", "null"]},

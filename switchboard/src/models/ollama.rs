@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn where_nobody_listens_there_are_no_models() {
+    async fn where_no_one_listens_there_are_no_models() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let host = listener.local_addr().unwrap().to_string();
         drop(listener);

@@ -140,7 +140,9 @@ impl IntoResponse for ApiError {
             let hint = self
                 .hint
                 .map(|hint| ("hint".to_owned(), Value::from(&*hint)));
-            let details = self.details.map(|told| ("details".to_owned(), *told));
+            let details = self
+                .details
+                .map(|reported| ("details".to_owned(), *reported));
             members.extend(hint.into_iter().chain(details));
         }
         let mut response = (self.status, Json(json!({ "error": error }))).into_response();

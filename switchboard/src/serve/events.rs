@@ -121,7 +121,7 @@ impl Reader {
                 }
             }
             tokio::select! {
-                told = self.latest.changed() => told.ok()?,
+                reported = self.latest.changed() => reported.ok()?,
                 () = closed(&mut self.closing) => return None,
                 () = tokio::time::sleep(BEAT) => {
                     self.queue.push_back(Sent::default().comment("still here"));

@@ -47,8 +47,8 @@ pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Ne
     };
     let status = response.status();
     let is_json = |kind: &HeaderValue| kind.as_bytes().starts_with(b"application/json");
-    let told = response.headers().get(header::CONTENT_TYPE);
-    if is_api && status.as_u16() >= 400 && !told.is_some_and(is_json) {
+    let reported = response.headers().get(header::CONTENT_TYPE);
+    if is_api && status.as_u16() >= 400 && !reported.is_some_and(is_json) {
         response = ApiError::of_status(status).into_response();
     }
     let headers = response.headers_mut();

@@ -59,13 +59,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_part_can_be_read_and_nothing_is_told_twice() {
-        let mut told = BTreeSet::new();
+    fn every_part_can_be_read_and_nothing_is_described_twice() {
+        let mut reported = BTreeSet::new();
         for part in PARTS {
             let part: Value = serde_json::from_str(part).unwrap();
             for kind in ["paths", "schemas"] {
                 for name in part[kind].as_object().unwrap().keys() {
-                    assert!(told.insert((kind, name.clone())), "{kind} {name}");
+                    assert!(reported.insert((kind, name.clone())), "{kind} {name}");
                 }
             }
         }
@@ -79,14 +79,14 @@ mod tests {
             .iter()
             .map(|(method, path)| ((*path).to_owned(), (*method).to_owned()))
             .collect();
-        let mut told = BTreeSet::new();
+        let mut reported = BTreeSet::new();
         for (path, methods) in DOCUMENT["paths"].as_object().unwrap() {
             for method in methods.as_object().unwrap().keys() {
-                told.insert((path.clone(), method.clone()));
+                reported.insert((path.clone(), method.clone()));
             }
         }
-        let missing: Vec<_> = served.difference(&told).collect();
-        let gone: Vec<_> = told.difference(&served).collect();
+        let missing: Vec<_> = served.difference(&reported).collect();
+        let gone: Vec<_> = reported.difference(&served).collect();
         assert!(
             missing.is_empty() && gone.is_empty(),
             "not in the document: {missing:?}; not served: {gone:?}"

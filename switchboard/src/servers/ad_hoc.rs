@@ -1,7 +1,7 @@
 //! Ad hoc servers: a command or a URL in place of a stored server.
 
 use clap::{Args, ValueEnum};
-use mcp_manager::{RemoteEndpoint, RemoteKind, ServerConfig, ServerName, StdioEndpoint};
+use mcp_manager::{EnvPolicy, RemoteEndpoint, RemoteKind, ServerCommand, ServerConfig, ServerName};
 
 use crate::exit::{Exit, Failure};
 
@@ -104,7 +104,9 @@ impl AdHoc {
             .command
             .split_first()
             .ok_or_else(|| Failure::new(Exit::Other, "no command is given after `--`"))?;
-        let mut endpoint = StdioEndpoint::new(program).with_args(args);
+        let mut endpoint = ServerCommand::new(program)
+            .with_args(args)
+            .with_env_policy(EnvPolicy::Safe);
         for pair in &self.env {
             let (name, value) = pair
                 .split_once('=')

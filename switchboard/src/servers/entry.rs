@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_without_program_and_address_is_told() {
+    fn a_server_without_program_and_address_is_rejected() {
         let nothing = Server::new(UserId::local(), "odd", ServerKind::Stdio);
         assert!(to_config(&nothing).is_err());
         let nowhere = Server::new(UserId::local(), "odd", ServerKind::Auto);

@@ -67,7 +67,7 @@ impl ServerRef {
             let command = run_args.ad_hoc.command.clone();
             let arguments = command.get(1..).unwrap_or_default();
             let is_open = match config.endpoint() {
-                mcp_manager::Endpoint::Stdio(it) => it.to_command().shown_args() == arguments,
+                mcp_manager::Endpoint::Stdio(it) => it.shown_args() == arguments,
                 _ => false,
             };
             match is_open && run_args.ad_hoc.env.is_empty() {

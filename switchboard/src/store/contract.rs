@@ -48,19 +48,19 @@ pub async fn check(fresh: impl AsyncFn() -> Arc<dyn Store>) -> Result<(), StoreE
     lease::a_lease_is_acquired_for_the_run_as_it_is_known(&*fresh().await).await?;
     lease::a_lease_goes_with_its_conversation(&*fresh().await).await?;
     run::a_question_is_settled_once(&*fresh().await).await?;
-    run::a_run_that_was_overtaken_is_told(&*fresh().await).await?;
+    run::a_run_that_was_overtaken_is_rejected(&*fresh().await).await?;
     run::usage_is_summed_by_model(&*fresh().await).await?;
     run::events_are_numbered_and_replayed(&*fresh().await).await?;
     run::new_events_are_heard_of(&*fresh().await).await?;
     run::a_conversation_tells_how_it_stands(&*fresh().await).await?;
     run::commits_at_once_are_all_made(fresh().await).await?;
-    run::a_closed_store_says_so(&*fresh().await).await
+    run::a_closed_store_returns_closed(&*fresh().await).await
 }
 
 /// A second user beside the local one.
 async fn other_user(store: &dyn Store) -> Result<UserId, StoreError> {
     let other = UserId::new("other");
-    let user = User::new(other.clone(), "somebody else");
+    let user = User::new(other.clone(), "someone else");
     store.commit(vec![Change::PutUser(user)]).await?;
     Ok(other)
 }

@@ -59,8 +59,8 @@ impl Default for Limits {
 impl Limits {
     /// Maximum number of queued jobs; further callers wait.
     #[must_use]
-    pub fn with_queue(mut self, orders: usize) -> Self {
-        self.queue = orders.max(1);
+    pub fn with_queue(mut self, commands: usize) -> Self {
+        self.queue = commands.max(1);
         self
     }
 

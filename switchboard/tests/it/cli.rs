@@ -8,9 +8,9 @@ mod pipe;
 #[cfg(target_os = "linux")]
 mod processes;
 mod remember;
+mod reported;
 #[cfg(unix)]
 mod terminal;
-mod told;
 mod verbs;
 
 pub(crate) use desk::{Desk, steady};

@@ -84,7 +84,7 @@ enum Command {
 
 /// What came of a command.
 #[derive(Debug)]
-enum Told {
+enum Reported {
     /// It did something.
     Done,
     /// Everything waits for people.
@@ -95,12 +95,12 @@ enum Told {
     Counts,
     /// It could not be done: what is in memory is not what is stored, or another process drives it.
     Failed,
-    /// The process died. What it was told may have been done.
+    /// The process died. Its last command may have been executed.
     Died,
 }
 
 type Shown = Arc<Mutex<Vec<Approval>>>;
-type Commands = mpsc::Receiver<(Command, oneshot::Sender<Told>)>;
+type Commands = mpsc::Receiver<(Command, oneshot::Sender<Reported>)>;
 
 struct Stage {
     path: PathBuf,
@@ -112,7 +112,7 @@ struct Stage {
 }
 
 impl Stage {
-    /// A process: it loads the conversation and does as it is told; when something fails, it loads
+    /// A process: it loads the conversation and executes commands; when something fails, it loads
     /// the conversation again.
     async fn process(
         self: Arc<Self>,
@@ -129,7 +129,7 @@ impl Stage {
                 let Some((_, reply)) = commands.recv().await else {
                     return;
                 };
-                let _ = reply.send(Told::Failed);
+                let _ = reply.send(Reported::Failed);
                 continue;
             };
             talk.govern(
@@ -142,7 +142,7 @@ impl Stage {
         }
     }
 
-    /// Does as it is told until the conversation must be loaded again; nothing once nobody tells.
+    /// Executes commands until the conversation must be loaded again or the channel closes.
     async fn obey(&self, talk: &mut DurableConversation, commands: &mut Commands) -> Option<()> {
         let model = Model {
             name: "scripted",
@@ -156,20 +156,20 @@ impl Stage {
         };
         let reply = loop {
             let (command, reply) = commands.recv().await?;
-            let told = match command {
+            let reported = match command {
                 Command::Drive => driver.drive().await,
                 Command::Answer(answer) => driver.answer(*answer).await,
                 Command::Say => break reply,
             };
-            let failed = told.is_err();
-            let _ = reply.send(told.unwrap_or(Told::Failed));
+            let failed = reported.is_err();
+            let _ = reply.send(reported.unwrap_or(Reported::Failed));
             if failed {
                 return Some(());
             }
         };
         drop(driver);
         let said = talk.ask("Go on.").await;
-        let _ = reply.send(said.map_or(Told::Failed, |_| Told::Done));
+        let _ = reply.send(said.map_or(Reported::Failed, |_| Reported::Done));
         Some(())
     }
 }
@@ -183,14 +183,14 @@ struct Driver<'t> {
 
 impl Driver<'_> {
     /// Does the next thing, unless there is nothing to do.
-    async fn drive(&mut self) -> Result<Told, ConversationError> {
+    async fn drive(&mut self) -> Result<Reported, ConversationError> {
         if self.over {
-            return Ok(Told::Over);
+            return Ok(Reported::Over);
         }
         if self.idle {
             // What was loaded waits as well.
             self.shown.lock().extend(self.turn.run().approvals());
-            return Ok(Told::Idle);
+            return Ok(Reported::Idle);
         }
         match self.turn.next().await? {
             None | Some(RunEvent::Done { .. }) => self.over = true,
@@ -198,19 +198,22 @@ impl Driver<'_> {
             Some(RunEvent::Approval(approval)) => self.shown.lock().push(*approval),
             Some(_) => {}
         }
-        Ok(Told::Done)
+        Ok(Reported::Done)
     }
 
-    async fn answer(&mut self, answer: (Approval, Decision)) -> Result<Told, ConversationError> {
+    async fn answer(
+        &mut self,
+        answer: (Approval, Decision),
+    ) -> Result<Reported, ConversationError> {
         let (approval, decision) = answer;
         self.idle = false;
         match self.turn.answer(&approval.consent(), decision).await {
-            Ok(()) => Ok(Told::Counts),
+            Ok(()) => Ok(Reported::Counts),
             Err(ConversationError::Answer(error)) => {
                 if let AnswerError::Superseded(now) = error {
                     self.shown.lock().push(*now);
                 }
-                Ok(Told::Done)
+                Ok(Reported::Done)
             }
             Err(error) => Err(error),
         }
@@ -218,7 +221,7 @@ impl Driver<'_> {
 }
 
 struct Process {
-    commands: mpsc::Sender<(Command, oneshot::Sender<Told>)>,
+    commands: mpsc::Sender<(Command, oneshot::Sender<Reported>)>,
     task: tokio::task::JoinHandle<()>,
     store: Arc<Mortal>,
 }
@@ -239,18 +242,18 @@ impl Process {
         }
     }
 
-    async fn order(&self, command: Command) -> Told {
-        let (reply, told) = oneshot::channel();
+    async fn order(&self, command: Command) -> Reported {
+        let (reply, reported) = oneshot::channel();
         let ordered = async {
             if self.commands.send((command, reply)).await.is_err() {
-                return Told::Died;
+                return Reported::Died;
             }
-            told.await.unwrap_or(Told::Died)
+            reported.await.unwrap_or(Reported::Died)
         };
         tokio::select! {
             biased;
-            told = ordered => told,
-            () = self.store.died() => Told::Died,
+            reported = ordered => reported,
+            () = self.store.died() => Reported::Died,
         }
     }
 
@@ -311,14 +314,14 @@ struct Judge {
 }
 
 impl Judge {
-    fn hear(&mut self, told: &Told, command: &Command) {
+    fn hear(&mut self, reported: &Reported, command: &Command) {
         let Command::Answer(answer) = command else {
             return;
         };
         let (approval, decision) = &**answer;
         let denies = matches!(decision.answer, Answer::Deny | Answer::AlwaysDeny);
-        // A yes that nobody confirmed may count; a no that nobody confirmed may not.
-        if matches!(told, Told::Counts) || matches!(told, Told::Died) && !denies {
+        // A yes that no one confirmed may count; a no that no one confirmed may not.
+        if matches!(reported, Reported::Counts) || matches!(reported, Reported::Died) && !denies {
             self.said.hear(approval, decision);
         }
     }
@@ -373,9 +376,9 @@ async fn play(seed: usize, steps: Vec<Step>) -> usize {
                 None => continue,
             },
         };
-        let told = processes[process].order(command.clone()).await;
-        judge.hear(&told, &command);
-        if matches!(told, Told::Died) {
+        let reported = processes[process].order(command.clone()).await;
+        judge.hear(&reported, &command);
+        if matches!(reported, Reported::Died) {
             processes[process].replace(&stage).await;
         }
         judge.look(&stage.world);
@@ -396,15 +399,15 @@ async fn finish(stage: &Arc<Stage>, judge: &mut Judge) {
         left -= 1;
         assert!(left > 0, "it never ends");
         match process.order(Command::Drive).await {
-            Told::Over => break,
-            Told::Idle => {
+            Reported::Over => break,
+            Reported::Idle => {
                 let answer = answer_to(stage, Answer::Once, Which::Now);
                 let command = Command::Answer(Box::new(answer.expect("it waits for something")));
-                let told = process.order(command.clone()).await;
-                judge.hear(&told, &command);
+                let reported = process.order(command.clone()).await;
+                judge.hear(&reported, &command);
             }
-            Told::Done => {}
-            told => panic!("nobody else is there: {told:?}"),
+            Reported::Done => {}
+            reported => panic!("no one else is there: {reported:?}"),
         }
         judge.look(&stage.world);
     }

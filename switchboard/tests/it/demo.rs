@@ -68,21 +68,21 @@ fn the_tour_in_a_pipe_is_the_same_over_every_wire() {
 fn the_tour_as_json_is_one_object() {
     let output = tour(&["demo", "--json", "--wire", "anthropic"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(output.stderr));
-    let mut told: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let turn = &mut told["turns"][0];
+    let mut reported: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let turn = &mut reported["turns"][0];
     turn["answer"] = settled(turn["answer"].as_str().unwrap()).into();
     let result = &mut turn["calls"][0]["result"];
     *result = settled(result.as_str().unwrap()).into();
-    told.as_object_mut().unwrap().shift_remove("next");
-    insta::assert_json_snapshot!("tour_json", told);
+    reported.as_object_mut().unwrap().shift_remove("next");
+    insta::assert_json_snapshot!("tour_json", reported);
 }
 
 /// Every line begins with a command that there is.
 #[test]
 fn what_to_try_next_can_be_tried() {
     let output = tour(&["demo", "--json"]);
-    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let next = told["next"].as_array().unwrap();
+    let reported: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let next = reported["next"].as_array().unwrap();
     assert!(!next.is_empty());
     for line in next {
         let words: Vec<&str> = line.as_str().unwrap().split(' ').collect();
@@ -164,8 +164,8 @@ mod terminal {
     }
 
     #[test]
-    fn somebody_at_a_terminal_is_asked() {
-        for (answer, told) in [
+    fn someone_at_a_terminal_is_asked() {
+        for (answer, reported) in [
             ("y\n", "Noted: buy milk"),
             ("n\n", "write_note was not allowed"),
         ] {
@@ -179,7 +179,7 @@ mod terminal {
             terminal.type_in(answer);
             let (seen, code) = terminal.end();
             assert!(
-                seen.contains(told) && seen.contains("What to try next"),
+                seen.contains(reported) && seen.contains("What to try next"),
                 "{seen}"
             );
             assert_eq!(code, Some(0));

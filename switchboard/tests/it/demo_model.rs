@@ -43,12 +43,12 @@ fn tools() -> Vec<ToolSpec> {
     ]
 }
 
-struct Talk {
+struct Chat {
     model: Arc<dyn Model>,
     request: Request,
 }
 
-impl Talk {
+impl Chat {
     fn new(demo: &DemoModel, wire: Wire, tools: &[ToolSpec], streamed: bool) -> Self {
         let model = demo.client(wire).unwrap();
         let set = Arc::new(model.adapter().tools(tools));
@@ -92,7 +92,7 @@ async fn the_get_time_dialogue_is_replayed_on_every_wire() {
     )];
     for wire in Wire::ALL {
         for streamed in [true, false] {
-            let mut chat = Talk::new(&demo, wire, &get_time, streamed);
+            let mut chat = Chat::new(&demo, wire, &get_time, streamed);
             let reply = chat.ask("请告诉我昨天的日期是什么时候?").await;
             let want = ("getTime".to_owned(), json!({"offset_ms": -86_400_000}));
             assert_eq!(call(&reply), want, "{wire}");
@@ -139,7 +139,7 @@ async fn the_tool_that_is_meant_is_called_and_its_answer_quoted() {
                 json!({"path": "/tmp"}),
             ),
         ] {
-            let mut chat = Talk::new(&demo, wire, &tools(), true);
+            let mut chat = Chat::new(&demo, wire, &tools(), true);
             let reply = chat.ask(words).await;
             assert_eq!(
                 call(&reply),
@@ -206,7 +206,7 @@ async fn deferred_tools_are_searched_for_and_the_best_hit_is_called() {
                 "mcp__files__stat",
             ),
         ] {
-            let mut chat = Talk::new(&demo, wire, &stand_ins(), true);
+            let mut chat = Chat::new(&demo, wire, &stand_ins(), true);
             let reply = chat.ask(words).await;
             let want = ("tool_search".to_owned(), json!({"query": query}));
             assert_eq!(call(&reply), want, "{wire}");
@@ -244,7 +244,7 @@ async fn a_search_without_a_hit_that_fits_calls_nothing() {
             ),
             (none, "found none."),
         ] {
-            let mut chat = Talk::new(&demo, wire, &stand_ins(), true);
+            let mut chat = Chat::new(&demo, wire, &stand_ins(), true);
             let reply = chat.ask("Hello, how are you?").await;
             assert_eq!(call(&reply).0, "tool_search", "{wire}");
             let last = chat
@@ -253,7 +253,7 @@ async fn a_search_without_a_hit_that_fits_calls_nothing() {
             assert_eq!(last.calls().count(), 0, "{wire}");
             assert!(last.text().contains(says), "{wire}: {}", last.text());
         }
-        let mut chat = Talk::new(&demo, wire, &stand_ins(), true);
+        let mut chat = Chat::new(&demo, wire, &stand_ins(), true);
         let reply = chat.ask("Read it").await;
         let last = chat
             .answer(reply, |id| ToolResult::error(id, "the index is gone"))
@@ -267,10 +267,10 @@ async fn a_search_without_a_hit_that_fits_calls_nothing() {
 }
 
 #[tokio::test]
-async fn denials_failures_and_unknown_words_are_told() {
+async fn denials_failures_and_unknown_words_are_reported() {
     let demo = DemoModel::start(DemoScript::default(), 0).await.unwrap();
     for wire in Wire::ALL {
-        let mut chat = Talk::new(&demo, wire, &tools(), true);
+        let mut chat = Chat::new(&demo, wire, &tools(), true);
         let reply = chat.ask("Write a note: x").await;
         let declined = "The user declined this call. Do not repeat it; ask what to do instead.";
         let last = chat
@@ -306,7 +306,7 @@ async fn denials_failures_and_unknown_words_are_told() {
             "{wire}: {help}"
         );
     }
-    let mut chat = Talk::new(&demo, Wire::OpenAiChat, &[], true);
+    let mut chat = Chat::new(&demo, Wire::OpenAiChat, &[], true);
     assert!(
         chat.ask("What time is it?")
             .await
@@ -330,7 +330,7 @@ async fn a_script_comes_first() {
     .unwrap();
     let demo = DemoModel::start(script, 0).await.unwrap();
     for wire in Wire::ALL {
-        let mut chat = Talk::new(&demo, wire, &tools(), true);
+        let mut chat = Chat::new(&demo, wire, &tools(), true);
         let reply = chat.ask("time 7").await;
         let want = if wire == Wire::Anthropic {
             "Claude looks."
@@ -366,7 +366,7 @@ async fn a_script_comes_first() {
             Some(StopReason::MaxTokens),
             "{wire}"
         );
-        let mut chat = Talk::new(&demo, wire, &tools(), true);
+        let mut chat = Chat::new(&demo, wire, &tools(), true);
         chat.request.conversation.ask("busy");
         match chat.model.ask(&chat.request).await {
             Err(ModelError::Provider(error)) => assert_eq!(error.message, "Too busy.", "{wire}"),
@@ -409,15 +409,15 @@ fn the_program_serves_the_model_and_tells_its_urls() {
     lines.read_line(&mut line).unwrap();
     child.kill().unwrap();
     child.wait().unwrap();
-    let told: Value = serde_json::from_str(&line).unwrap();
-    assert_eq!(told["model"], "demo-model-not-an-ai");
+    let reported: Value = serde_json::from_str(&line).unwrap();
+    assert_eq!(reported["model"], "demo-model-not-an-ai");
     for wire in ["openai-chat", "openai-responses", "anthropic", "gemini"] {
         assert!(
-            told["urls"][wire]
+            reported["urls"][wire]
                 .as_str()
                 .unwrap()
                 .starts_with("http://127.0.0.1:"),
-            "{told}"
+            "{reported}"
         );
     }
 }

@@ -22,7 +22,7 @@ use crate::program::{path, program};
 /// 2023-05-23, a day after the one the model is asked for in the getTime dialogue.
 const CLOCK: &str = "1684800000000";
 
-/// Somebody called Ada.
+/// Someone called Ada.
 struct Ada;
 
 #[async_trait]
@@ -208,24 +208,24 @@ async fn what_the_demo_server_lists() {
 async fn slow_tells_its_progress_and_can_be_cancelled() {
     for (way, mode) in WAYS {
         let session = Session::open(way, mode).await;
-        let (tell, mut told) = mpsc::channel(16);
+        let (tell, mut reported) = mpsc::channel(16);
         let options = CallOptions::default().with_progress(move |report| {
             let _ = tell.try_send(report.progress);
         });
         let watched = session.client.with(options);
         let result = watched.call_tool("slow", json!({"ms": 0})).await.unwrap();
         assert_eq!(result.content[0].as_text(), Some("Done, slowly."));
-        assert!(told.recv().await.is_some(), "{way:?} {mode:?}");
+        assert!(reported.recv().await.is_some(), "{way:?} {mode:?}");
 
         // Dropped at its first progress; the next call finds the server well.
-        let (tell, mut told) = mpsc::channel(16);
+        let (tell, mut reported) = mpsc::channel(16);
         let options = CallOptions::default().with_progress(move |report| {
             let _ = tell.try_send(report.progress);
         });
         let watched = session.client.with(options);
         tokio::select! {
             _ = watched.call_tool("slow", json!({"ms": 50})) => panic!("not cancelled"),
-            first = told.recv() => assert_eq!(first, Some(1.0)),
+            first = reported.recv() => assert_eq!(first, Some(1.0)),
         }
         let echo = session
             .client

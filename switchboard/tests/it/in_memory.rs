@@ -6,7 +6,7 @@ use agent_loop::testing::ScriptedModel;
 use agent_loop::{Agent, ManagedTools, Mode, Policy, RunEvent, RunLimits};
 use async_trait::async_trait;
 use mcp_client::ClientBuilder;
-use mcp_manager::{Connector, Manager, ServerConfig, StdioEndpoint, Wait};
+use mcp_manager::{Connector, Manager, ServerCommand, ServerConfig, Wait};
 use mcp_transport::memory::{self, MemoryConnect, MemoryTransport};
 use mcp_transport::{BoxError, Incoming, Outgoing, Transport as _};
 use serde_json::{Value, json};
@@ -59,7 +59,7 @@ async fn a_conversation_calls_a_server_in_memory_and_is_stored() {
         }
     });
     let manager = Manager::builder().connector(InMemory(connect)).build();
-    let config = ServerConfig::stdio("clock".parse().unwrap(), StdioEndpoint::new("in memory"));
+    let config = ServerConfig::stdio("clock".parse().unwrap(), ServerCommand::new("in memory"));
     let startup = manager.connect_all([config], Wait::All).await;
     assert!(startup.errors.is_empty(), "{:?}", startup.errors);
 

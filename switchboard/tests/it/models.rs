@@ -124,7 +124,7 @@ fn ollama_is_asked_where_its_host_variable_points() {
 }
 
 #[test]
-fn a_model_without_tools_is_told_of_them_in_words() {
+fn a_model_without_tools_gets_them_in_its_prompt() {
     let ours = machine(json!({}), &[], &["gemma2:9b"]);
     let choice = ours.choose(&Wanted::default()).unwrap();
     check(&choice, "ollama/gemma2:9b", Wire::Prompt, Origin::Ollama);

@@ -24,7 +24,7 @@ const MODEL: Model<'static> = Model {
     servers: &[],
 };
 
-/// A model that makes so many calls in each round, and then says something. It looks at what was
+/// A model that makes a number of calls in each round, and then says something. It looks at what was
 /// said only, so that it says the same if it is asked again.
 fn model(rounds: Vec<usize>) -> ScriptedModel {
     ScriptedModel::improvising(move |request: &Request| {
@@ -73,7 +73,7 @@ async fn begin(store: &Arc<dyn Store>) -> DurableConversation {
     talk
 }
 
-/// Drives an answer; stops where `crash` says so, with everything dropped.
+/// Drives an answer; stops where `crash` asks for it, with everything dropped.
 async fn drive(
     talk: &mut DurableConversation,
     agent: &Agent,
@@ -186,7 +186,7 @@ proptest! {
 }
 
 #[tokio::test]
-async fn of_two_who_answer_the_same_question_one_is_told_to_load_again() {
+async fn of_two_answers_to_the_same_question_one_must_load_again() {
     let (store, tools) = (store().await, tools());
     let agent = Agent::new(model(vec![1]))
         .with_model_name("scripted")
@@ -307,7 +307,7 @@ async fn a_fork_goes_on_by_itself_with_all_that_was_said() {
     );
 }
 
-/// How many bytes are handed to the store while a reply of so many pieces comes, each too long to be
+/// How many bytes are handed to the store while a reply of that many pieces comes, each too long to be
 /// joined with the next.
 async fn written_for(pieces: usize) -> usize {
     let folder = tempfile::tempdir().unwrap();
@@ -327,11 +327,11 @@ async fn written_for(pieces: usize) -> usize {
         .tools(tools());
     let mut turn = talk.turn(&agent, MODEL);
     let before = store.written();
-    let mut told = 0;
+    let mut reported = 0;
     while let Some(event) = turn.next().await.unwrap() {
-        told += usize::from(matches!(event, RunEvent::Text { .. }));
+        reported += usize::from(matches!(event, RunEvent::Text { .. }));
     }
-    assert_eq!(told, pieces);
+    assert_eq!(reported, pieces);
     drop(turn);
     let stored = store.messages(&id, Span::Last(1)).await.unwrap();
     assert_eq!(stored[0].content.len(), 5000 * pieces);
@@ -376,7 +376,7 @@ async fn whoever_takes_up_a_run_asks_whatever_it_waits_for() {
 }
 
 #[tokio::test]
-async fn waiting_for_an_event_may_be_given_up_and_goes_on_where_it_was() {
+async fn waiting_for_an_event_may_be_cancelled_and_resumes_where_it_was() {
     let folder = tempfile::tempdir().unwrap();
     let store = Mortal::open(&folder.path().join("switchboard.db")).await;
     let shared: Arc<dyn Store> = Arc::clone(&store) as Arc<dyn Store>;

@@ -91,7 +91,7 @@ async fn arguments_the_model_makes_up_fit_every_demo_tool() {
         );
         let records = run.records();
         assert_eq!(records[0].tool_name, tool);
-        // This one fails by trade, and nobody is here whom that one could ask.
+        // This one fails by trade, and no one is here whom that one could ask.
         let fails = ["fail", "ask_name"].contains(&tool);
         assert_eq!(
             records[0].is_error,

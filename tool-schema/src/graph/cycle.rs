@@ -34,15 +34,15 @@ pub(crate) type Cycle = Vec<(Id, Option<String>)>;
 /// Some cycle of forced, or of all, edges.
 pub(crate) fn find_cycle(graph: &Graph, kind: Edges) -> Option<Cycle> {
     #[derive(Clone, Copy, PartialEq)]
-    enum Mark {
+    enum Visit {
         New,
         Open,
         Done,
     }
-    let mut marks = vec![Mark::New; graph.len()];
+    let mut marks = vec![Visit::New; graph.len()];
     // Every node in use is a start: an edge left out must not hide a cycle behind it.
     for start in graph.in_use() {
-        if marks.get(start) != Some(&Mark::New) {
+        if marks.get(start) != Some(&Visit::New) {
             continue;
         }
         // Nodes on the way, each with the edges still to take.
@@ -51,21 +51,21 @@ pub(crate) fn find_cycle(graph: &Graph, kind: Edges) -> Option<Cycle> {
             let id = *id;
             let Some((next, property)) = open.pop() else {
                 if let Some(mark) = marks.get_mut(id) {
-                    *mark = Mark::Done;
+                    *mark = Visit::Done;
                 }
                 way.pop();
                 continue;
             };
             *taken = property;
             if let Some(mark) = marks.get_mut(id) {
-                *mark = Mark::Open;
+                *mark = Visit::Open;
             }
             match marks.get(next) {
-                Some(Mark::Open) => {
+                Some(Visit::Open) => {
                     let since = way.iter().skip_while(|(id, ..)| *id != next);
                     return Some(since.map(|(id, _, taken)| (*id, taken.clone())).collect());
                 }
-                Some(Mark::New) => way.push((next, edges(graph, next, kind), None)),
+                Some(Visit::New) => way.push((next, edges(graph, next, kind), None)),
                 _ => {}
             }
         }

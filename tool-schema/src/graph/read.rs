@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     Action, CompileLimits, Quarantine,
-    keyword::{self, Shape},
+    keyword::{self, Subschemas},
     report::Report,
     types::Types,
 };
@@ -194,7 +194,7 @@ impl<'s> Reader<'s, '_> {
             "minimum" if object.get("exclusiveMinimum") == Some(&Value::Bool(true)) => {}
             "maximum" if object.get("exclusiveMaximum") == Some(&Value::Bool(true)) => {}
             _ => match keyword::find(name) {
-                Some(known) if known.shape == Shape::Plain => {
+                Some(known) if known.shape == Subschemas::Plain => {
                     self.plain(task.id, at, known.name, value)?;
                 }
                 Some(known) => self.schemas(task, at, known.name, known.name, value)?,
@@ -303,12 +303,12 @@ impl<'s> Reader<'s, '_> {
         value: &'s Value,
     ) -> Result<(), Quarantine> {
         let here = self.graph.add_place(at, Step::Key(name.to_owned()));
-        let shape = keyword::find(key).map_or(Shape::Plain, |k| k.shape);
+        let shape = keyword::find(key).map_or(Subschemas::Plain, |k| k.shape);
         let part = match (shape, value) {
-            (Shape::One, Value::Object(_) | Value::Bool(_)) => {
+            (Subschemas::One, Value::Object(_) | Value::Bool(_)) => {
                 Part::One(self.enter(value, here, task.depth + 1, task.base)?)
             }
-            (Shape::Many, Value::Array(list)) if !list.is_empty() => {
+            (Subschemas::Many, Value::Array(list)) if !list.is_empty() => {
                 let mut ids = Vec::with_capacity(list.len());
                 for (index, item) in list.iter().enumerate() {
                     let place = self.graph.add_place(here, Step::Index(index));
@@ -316,7 +316,7 @@ impl<'s> Reader<'s, '_> {
                 }
                 Part::Many(ids)
             }
-            (Shape::Named, Value::Object(map)) => {
+            (Subschemas::Named, Value::Object(map)) => {
                 let mut pairs = Vec::with_capacity(map.len());
                 for (property, item) in map {
                     let place = self.graph.add_place(here, Step::Key(property.clone()));

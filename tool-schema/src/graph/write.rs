@@ -52,13 +52,13 @@ pub(crate) fn plain(graph: &Graph, ids: &[Id]) -> Value {
 /// Nodes that are referred to, or that contain themselves.
 fn hoisted(graph: &Graph) -> HashSet<Id> {
     #[derive(Clone, Copy, PartialEq)]
-    enum Mark {
+    enum Visit {
         New,
         Open,
         Done,
     }
     let mut found = HashSet::new();
-    let mut marks = vec![Mark::New; graph.len()];
+    let mut marks = vec![Visit::New; graph.len()];
     for start in graph.in_use() {
         let mut stack = vec![(start, false)];
         while let Some((id, leaving)) = stack.pop() {
@@ -66,13 +66,13 @@ fn hoisted(graph: &Graph) -> HashSet<Id> {
                 continue;
             };
             match (*mark, leaving) {
-                (_, true) => *mark = Mark::Done,
-                (Mark::Open, false) => {
+                (_, true) => *mark = Visit::Done,
+                (Visit::Open, false) => {
                     found.insert(id);
                 }
-                (Mark::Done, false) => {}
-                (Mark::New, false) => {
-                    *mark = Mark::Open;
+                (Visit::Done, false) => {}
+                (Visit::New, false) => {
+                    *mark = Visit::Open;
                     stack.push((id, true));
                     let node = graph.node(id);
                     found.extend(node.reference);
@@ -118,7 +118,7 @@ struct Task<'a> {
 }
 
 /// A subschema with holes where its own will be.
-struct Slot<'a> {
+struct Entry<'a> {
     value: Value,
     home: Option<Home<'a>>,
 }
@@ -140,7 +140,7 @@ impl<'a> Writer<'a> {
     /// A subschema itself, even if others refer to it. Its parts are written
     /// parents first and put together children first, so depth costs no stack.
     fn body(&mut self, id: Id, depth: usize) -> Result<Value, Quarantine> {
-        let mut slots: Vec<Slot<'a>> = Vec::new();
+        let mut slots: Vec<Entry<'a>> = Vec::new();
         let mut stack = vec![Task {
             id,
             depth,
@@ -161,7 +161,7 @@ impl<'a> Writer<'a> {
                 }
                 Value::Object(map)
             };
-            slots.push(Slot {
+            slots.push(Entry {
                 value,
                 home: task.home,
             });
@@ -312,7 +312,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-impl Slot<'_> {
+impl Entry<'_> {
     /// The place of a subschema in this one.
     fn hole(&mut self, home: Home<'_>) -> Option<&mut Value> {
         let value = self.value.get_mut(home.key)?;

@@ -1,4 +1,4 @@
-//! Unions whose branches can no longer be told apart by what the model writes,
+//! Unions whose branches can no longer be distinguished by what the model writes,
 //! so that the arguments may not find their way back.
 
 use super::{Work, combine::apart};

@@ -64,9 +64,9 @@ pub(super) fn put_into_words(work: &mut Work<'_>, id: Id, key: &'static str) {
     let Some(part) = node.part(key).cloned() else {
         return;
     };
-    let told = work.target.accepts("description");
+    let reported = work.target.accepts("description");
     let sentence = match &part {
-        _ if !told => None,
+        _ if !reported => None,
         _ if matches!(key, "then" | "else" | "minContains" | "maxContains") => None,
         Part::Json(value) => words::rule(key, value),
         Part::One(_) if key == "if" => words::schema_rule(key, &condition(work, node)),

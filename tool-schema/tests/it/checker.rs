@@ -201,7 +201,7 @@ impl Complaints {
         }
     }
 
-    /// What nobody takes.
+    /// What no one takes.
     fn common(&mut self, path: &str, map: &Map<String, Value>, root: &Value) {
         for key in ["$schema", "$id", "$comment", "$anchor"] {
             if map.contains_key(key) {

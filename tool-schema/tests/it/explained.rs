@@ -1,4 +1,4 @@
-//! Where a compiled schema lets something through, the report says so of that very place.
+//! Where a compiled schema lets something through, the report names that very place.
 
 use jsonschema::{Validator, error::ValidationErrorKind};
 use serde_json::Value;

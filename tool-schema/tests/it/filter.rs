@@ -99,7 +99,7 @@ fn restore_prints_arguments_or_an_error() {
 
 #[test]
 fn wrong_words_fail() {
-    assert_eq!(run(&["compile", "nobody"], "[]").0, Some(1));
+    assert_eq!(run(&["compile", "no one"], "[]").0, Some(1));
     for input in ["{", "{}", "null", "", "7"] {
         assert_eq!(run(&["compile", "openai"], input).0, Some(1), "{input:?}");
     }

@@ -154,7 +154,7 @@ fn a_map_with_a_rule_between_its_keys_is_a_loss_where_maps_become_lists() {
 }
 
 #[test]
-fn a_loss_inside_the_names_of_a_map_is_told_there_where_maps_become_lists() {
+fn a_loss_inside_the_names_of_a_map_is_reported_there_where_maps_become_lists() {
     let schema = json!({"type": "object", "properties": {"a": {
         "type": "object",
         "additionalProperties": {"type": "string"},

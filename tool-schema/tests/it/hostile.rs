@@ -455,7 +455,7 @@ fn impossible_schemas_are_quarantined_by_name() {
 }
 
 #[test]
-fn values_that_ever_more_schemas_judge_together_are_given_up_on() {
+fn values_that_ever_more_schemas_judge_together_lose_their_rules() {
     // What judges a value depends on the last 40 keys on the way to it.
     let to = |index: usize| json!({"$ref": format!("#/$defs/d{index}")});
     let mut defs = serde_json::Map::new();
@@ -472,6 +472,10 @@ fn values_that_ever_more_schemas_judge_together_are_given_up_on() {
     let schema = json!({"type": "object", "properties": {"t": to(0)}, "$defs": defs});
     let compiled = compile(&schema, &Target::GEMINI).unwrap();
     assert!(compiled.restore.is_identity());
-    let told = |loss: &tool_schema::Loss| loss.lossy && loss.pointer == "/$defs/d40";
-    assert!(compiled.losses.iter().any(told), "{:?}", compiled.losses);
+    let reported = |loss: &tool_schema::Loss| loss.lossy && loss.pointer == "/$defs/d40";
+    assert!(
+        compiled.losses.iter().any(reported),
+        "{:?}",
+        compiled.losses
+    );
 }

@@ -64,7 +64,7 @@ fn strict_tools_stop_where_a_request_may_hold_no_more() {
 }
 
 #[test]
-fn tokens_are_told_by_tool_and_by_server() {
+fn tokens_are_counted_by_tool_and_by_server() {
     let schema = json!({"type": "object", "properties": {"path": {"type": "string", "description": "Where to look."}}});
     let of = |server| Tool {
         server,

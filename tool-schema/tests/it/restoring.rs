@@ -255,8 +255,12 @@ fn a_value_that_two_schemas_judge_keeps_its_form() {
         let schema = json!({"type": "object", "properties": {"v": case}});
         let compiled = compile(&schema, &Target::GEMINI).unwrap();
         assert!(compiled.restore.is_identity(), "{:?}", compiled.schema);
-        let told = |loss: &tool_schema::Loss| loss.lossy && loss.keyword == "enum";
-        assert!(compiled.losses.iter().any(told), "{:?}", compiled.losses);
+        let reported = |loss: &tool_schema::Loss| loss.lossy && loss.keyword == "enum";
+        assert!(
+            compiled.losses.iter().any(reported),
+            "{:?}",
+            compiled.losses
+        );
     }
 }
 

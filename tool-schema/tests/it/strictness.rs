@@ -85,12 +85,15 @@ fn a_limit_is_named_with_its_numbers() {
         .collect();
     let schema = json!({"type": "object", "properties": properties});
     let compiled = compile(&schema, &Target::ANTHROPIC_STRICT).unwrap();
-    let told: Vec<String> = compiled
+    let reported: Vec<String> = compiled
         .why_not_strict()
         .iter()
         .map(ToString::to_string)
         .collect();
-    assert_eq!(told, ["#: 25 optional properties, at most 24 are enforced"]);
+    assert_eq!(
+        reported,
+        ["#: 25 optional properties, at most 24 are enforced"]
+    );
 }
 
 #[test]

@@ -1,10 +1,10 @@
-//! Arguments against the original schema, and what a model is told.
+//! Arguments against the original schema, and what a model learns.
 
 use serde_json::{Value, json};
 use tool_schema::{Target, Validator, compile};
 
 #[track_caller]
-fn told(schema: &Value, arguments: &Value) -> String {
+fn describe(schema: &Value, arguments: &Value) -> String {
     Validator::new(schema)
         .unwrap()
         .check(arguments)
@@ -13,7 +13,7 @@ fn told(schema: &Value, arguments: &Value) -> String {
 }
 
 #[test]
-fn a_model_is_told_what_to_correct() {
+fn a_model_learns_what_to_correct() {
     let schema = json!({
         "type": "object",
         "properties": {
@@ -28,7 +28,7 @@ fn a_model_is_told_what_to_correct() {
         "additionalProperties": false,
     });
     let arguments = json!({"limit": 500, "mode": "slow", "when": "now", "tags": ["a", 1, "c"], "to": 3, "pth": "/"});
-    insta::assert_snapshot!(told(&schema, &arguments), @r#"
+    insta::assert_snapshot!(describe(&schema, &arguments), @r#"
     The arguments do not fit the tool's schema. Correct this and call again:
     - the arguments: the key "path" is missing
     - `/limit`: must be at most 100, but is 500
@@ -42,13 +42,13 @@ fn a_model_is_told_what_to_correct() {
 }
 
 #[test]
-fn a_model_is_told_the_same_through_references_and_inside_alternatives() {
+fn a_model_learns_the_same_through_references_and_inside_alternatives() {
     let schema = json!({
         "type": "object",
         "properties": {"a": {"$ref": "#/$defs/point"}, "b": {"anyOf": [{"$ref": "#/$defs/point"}, {"type": ["string", "null"]}]}},
         "$defs": {"point": {"type": "object", "properties": {"x": {"type": "integer"}}, "additionalProperties": false}},
     });
-    insta::assert_snapshot!(told(&schema, &json!({"a": {"x": "1"}, "b": {"x": 1, "y": 2}})), @r#"
+    insta::assert_snapshot!(describe(&schema, &json!({"a": {"x": "1"}, "b": {"x": 1, "y": 2}})), @r#"
     The arguments do not fit the tool's schema. Correct this and call again:
     - `/a/x`: must be integer, but is "1"
     - `/b`: fits none of the alternatives: there is no key `y`; known keys are `x`; or must be null or string, but is {"x":1,"y":2}
@@ -70,7 +70,7 @@ fn an_answer_is_never_endless() {
         .map(|n| (format!("key{n}"), json!("x".repeat(1_000))))
         .collect::<serde_json::Map<_, _>>()
         .into();
-    assert!(told(&schema, &arguments).len() < 4_000);
+    assert!(describe(&schema, &arguments).len() < 4_000);
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn what_is_no_schema_cannot_be_checked_and_says_why() {
 }
 
 #[test]
-fn a_model_is_told_how_it_writes_a_key_that_the_server_spells_otherwise() {
+fn a_model_learns_how_to_write_a_key_that_the_server_spells_otherwise() {
     let schema = json!({"type": "object", "properties": {"$top": {"type": "integer"}}, "required": ["$top"]});
     let target = Target::named("anthropic").unwrap();
     let compiled = compile(&schema, &target).unwrap();

@@ -30,22 +30,22 @@ impl Replies {
     /// Decodes a stream: it ends in one outcome, tells the same as events and as a reply, and is
     /// the same however it was cut.
     pub fn check(&self, bytes: &[u8]) {
-        let (told, reply) = however_cut(bytes, |pieces| {
+        let (reported, reply) = however_cut(bytes, |pieces| {
             let mut decoder = self.adapter.decoder(self.expected.clone());
             let mut events = Vec::new();
             for piece in pieces {
                 decoder.push(piece, &mut events);
             }
             let reply = decoder.finish(&mut events);
-            (Told::by(&events), reply)
+            (Reported::by(&events), reply)
         });
-        told.check(&reply);
+        reported.check(&reply);
     }
 }
 
-/// What events amount to. Where text is cut into events is nobody's business.
+/// What events amount to. Where text is cut into events is no one's business.
 #[derive(Debug, Default, PartialEq)]
-struct Told {
+struct Reported {
     text: usize,
     reasoning: usize,
     refusal: usize,
@@ -56,17 +56,17 @@ struct Told {
     errors: usize,
 }
 
-impl Told {
+impl Reported {
     fn by(events: &[ReplyEvent]) -> Self {
-        let mut told = Self::default();
+        let mut reported = Self::default();
         for event in events {
             match event {
-                ReplyEvent::Text { text } => told.text += text.len(),
-                ReplyEvent::Reasoning { text } => told.reasoning += text.len(),
-                ReplyEvent::Refusal { text } => told.refusal += text.len(),
-                ReplyEvent::Media(_) => told.media += 1,
+                ReplyEvent::Text { text } => reported.text += text.len(),
+                ReplyEvent::Reasoning { text } => reported.reasoning += text.len(),
+                ReplyEvent::Refusal { text } => reported.refusal += text.len(),
+                ReplyEvent::Media(_) => reported.media += 1,
                 ReplyEvent::ToolCallStart { tool_call_id, .. } => {
-                    let begun = told
+                    let begun = reported
                         .calls
                         .insert(tool_call_id.as_str().to_owned(), Default::default());
                     assert!(begun.is_none(), "{tool_call_id:?} begins twice");
@@ -75,7 +75,7 @@ impl Told {
                     tool_call_id,
                     tool_call_arguments_chunk,
                 } => {
-                    let call = told.calls.get_mut(tool_call_id.as_str()).expect("begun");
+                    let call = reported.calls.get_mut(tool_call_id.as_str()).expect("begun");
                     assert!(call.1.is_none(), "{tool_call_id:?} goes on after its end");
                     call.0.push_str(tool_call_arguments_chunk);
                 }
@@ -85,16 +85,16 @@ impl Told {
                     complete,
                     ..
                 } => {
-                    let call = told.calls.get_mut(tool_call_id.as_str()).expect("begun");
+                    let call = reported.calls.get_mut(tool_call_id.as_str()).expect("begun");
                     assert!(call.1.is_none(), "{tool_call_id:?} ends twice");
                     call.1 = Some((tool_call_arguments_complete.clone(), *complete));
                 }
-                ReplyEvent::Stop(_) => told.stops += 1,
-                ReplyEvent::Error(_) => told.errors += 1,
+                ReplyEvent::Stop(_) => reported.stops += 1,
+                ReplyEvent::Error(_) => reported.errors += 1,
                 _ => {}
             }
         }
-        told
+        reported
     }
 
     fn check(&self, reply: &Reply) {
@@ -114,7 +114,7 @@ impl Told {
         assert_eq!(
             (self.text, self.reasoning, self.refusal, self.media),
             (text, reasoning, refusal, media),
-            "told and said"
+            "events and text"
         );
         let mut ids = HashSet::new();
         for call in reply.calls() {
@@ -122,13 +122,13 @@ impl Told {
             let ended = self
                 .calls
                 .get(call.id.as_str())
-                .and_then(|told| told.1.as_ref());
-            let (_, complete) = ended.expect("a call that was told");
+                .and_then(|reported| reported.1.as_ref());
+            let (_, complete) = ended.expect("a call that was announced");
             if call.executable().is_some() {
-                assert!(complete, "{:?} was told as incomplete", call.id);
+                assert!(complete, "{:?} was announced as incomplete", call.id);
                 assert!(reply.error.is_none(), "a failed reply has calls to execute");
             }
         }
-        assert_eq!(ids.len(), self.calls.len(), "calls told and kept");
+        assert_eq!(ids.len(), self.calls.len(), "calls announced and kept");
     }
 }

@@ -119,10 +119,11 @@ fn in_text(rules: &[Rule], file: &str, text: &str, is_rust: bool) -> Vec<String>
     for (number, line) in text.lines().enumerate() {
         // Identifiers as they are; for phrases, in lower case and with words apart.
         let spaced = line.to_lowercase().replace('_', " ");
+        let is_code = is_rust && !line.trim_start().starts_with("//");
         for rule in rules {
             let found = match rule.kind {
                 Kind::File => false,
-                Kind::Name => is_rust && contains_word(line, &rule.word, is_identifier),
+                Kind::Name => is_code && contains_word(line, &rule.word, is_identifier),
                 Kind::Phrase => contains_word(&spaced, &rule.word, char::is_alphanumeric),
             };
             if found {
@@ -178,6 +179,7 @@ mod tests {
         assert_eq!(found("let x = Zed::new();", true), 1);
         assert_eq!(found("XZed, Zed_up, Zeds", true), 0);
         assert_eq!(found("Zed my words", false), 0);
+        assert_eq!(found("    /// Zed my words", true), 0);
     }
 
     #[test]

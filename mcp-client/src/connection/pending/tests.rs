@@ -96,7 +96,7 @@ fn steps() -> impl Strategy<Value = Step> {
 
 proptest! {
     /// Each request rings once, not before it is due and no later than the next look after;
-    /// between two looks told of, none becomes due.
+    /// between two looks reported, none becomes due.
     #[test]
     fn every_request_rings_when_it_is_due(dues in prop::collection::vec(0u64..50, 0..LIMIT)) {
         let mut table: Pending<u32> = Pending::new(LIMIT);

@@ -3,7 +3,7 @@
 use mcp_jsonrpc::model::{ElicitResult, Root};
 use serde_json::{Value, json};
 
-use super::told::logged;
+use super::notified::logged;
 use crate::session::Session;
 
 pub(super) async fn the_model_is_asked(session: &Session) {
@@ -123,8 +123,8 @@ pub(super) async fn roots_are_listed_and_listed_again(session: &mut Session) {
     };
     session.host.set_roots([root("one"), root("two")]);
     session.client.roots_changed().await.unwrap();
-    let told = "Roots updated: 2 root(s) received from client";
-    session.event(|event| logged(event, told)).await;
+    let reported = "Roots updated: 2 root(s) received from client";
+    session.event(|event| logged(event, reported)).await;
     let said = session.say("get-roots-list", json!({})).await;
     let both = "Current MCP Roots (2 total):\n\n\
         1. one\n   URI: file:///interop/one\n\n\

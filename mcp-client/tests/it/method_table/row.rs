@@ -169,7 +169,7 @@ pub(crate) fn rows() -> Vec<Row> {
             done(client.notify::<RootsListChanged>(&Default::default()).await, &[])
         };
         "Client::notify_raw" => |bench| {
-            done(bench.ready().await.notify_raw("vendor/told", &()).await, &[])
+            done(bench.ready().await.notify_raw("vendor/notified", &()).await, &[])
         };
         "Client::roots_changed" => |bench| done(bench.ready().await.roots_changed().await, &[]);
         "Client::ping" => |bench| {

@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use mcp_config::{
-    ConfigFile, Dialect, RemoteEndpoint, RemoteKind, ServerConfig, Start, StdioEndpoint,
-    ToolSettings, Variable,
+    ConfigFile, Dialect, RemoteEndpoint, RemoteKind, ServerConfig, Start, ToolSettings, Variable,
 };
-use mcp_transport::EnvPolicy;
+use mcp_transport::{EnvPolicy, ServerCommand};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
@@ -80,7 +79,7 @@ fn time() -> impl Strategy<Value = Option<Duration>> {
     prop::option::of((1..10_000_000_u64).prop_map(Duration::from_millis))
 }
 
-fn stdio() -> impl Strategy<Value = StdioEndpoint> {
+fn stdio() -> impl Strategy<Value = ServerCommand> {
     let env = prop::collection::btree_map(text(), text(), 0..3);
     let policy = select(vec![EnvPolicy::Inherit, EnvPolicy::Safe, EnvPolicy::None]);
     let words = prop::collection::vec(text(), 0..3);
@@ -93,7 +92,7 @@ fn stdio() -> impl Strategy<Value = StdioEndpoint> {
         prop::option::of(text()),
     )
         .prop_map(|(command, args, env, policy, cwd, inherited)| {
-            let mut stdio = StdioEndpoint::new(command)
+            let mut stdio = ServerCommand::new(command)
                 .with_args(args)
                 .with_env_policy(policy);
             for (name, value) in env {

@@ -37,7 +37,7 @@ fn conversations_run_side_by_side_until_the_server_first_asks() {
 }
 
 #[test]
-fn a_question_that_names_its_call_queues_nobody() {
+fn a_question_that_names_its_call_queues_no_one() {
     let mut admission = Admission::new(8);
     let a = caller("a", 1);
     admission.enter(Some(Arc::clone(&a)), Concurrency::Exclusive);
@@ -152,7 +152,7 @@ impl Model {
         for (ticket, (_, _, runs)) in &self.calls {
             assert_eq!(admission.queued(*ticket).is_none(), *runs, "shown as it is");
         }
-        // Nobody waits while nothing runs: there is always somebody whose end lets others go on.
+        // No one waits while nothing runs: there is always someone whose end lets others go on.
         let waits = self.calls.values().any(|(_, _, runs)| !runs);
         assert!(!waits || !running.is_empty());
         // A call that must be alone is, within its conversation.

@@ -14,7 +14,7 @@ use super::{name, result, text};
 
 const LONG: Duration = Duration::from_secs(3);
 
-/// A hit asks nobody; a miss asks once and keeps the answer.
+/// A hit asks no one; a miss asks once and keeps the answer.
 #[tokio::test(start_paused = true)]
 async fn a_hit_costs_no_request() {
     let cache = ResourceCache::default();
@@ -101,7 +101,7 @@ async fn a_failure_is_shared_and_not_kept() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn when_the_fetcher_gives_up_the_next_one_fetches() {
+async fn when_the_fetcher_is_cancelled_the_next_one_fetches() {
     let cache = ResourceCache::default();
     let server = name("s");
     let short = Duration::from_millis(10);
@@ -116,7 +116,7 @@ async fn when_the_fetcher_gives_up_the_next_one_fetches() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nobody_joins_a_fetch_that_began_before_an_invalidation() {
+async fn no_one_joins_a_fetch_that_began_before_an_invalidation() {
     let cache = ResourceCache::default();
     let server = name("s");
     let gate = Notify::new();

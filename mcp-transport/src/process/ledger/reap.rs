@@ -100,7 +100,7 @@ pub(super) fn end(groups: &[Leftover]) -> Vec<u32> {
         (Stop::Kill, KILL_TIMEOUT),
     ] {
         let deadline = Instant::now() + timeout;
-        let mut told: Vec<u32> = Vec::new();
+        let mut reported: Vec<u32> = Vec::new();
         loop {
             // Searched again each time: a process may have started another in between.
             let left: Vec<(&Leftover, u32)> = groups
@@ -108,8 +108,8 @@ pub(super) fn end(groups: &[Leftover]) -> Vec<u32> {
                 .flat_map(|it| it.processes().into_iter().map(move |p| (it, p)))
                 .collect();
             for (group, pid) in &left {
-                if !told.contains(pid) && group.signal(*pid, how) {
-                    told.push(*pid);
+                if !reported.contains(pid) && group.signal(*pid, how) {
+                    reported.push(*pid);
                 }
             }
             if left.is_empty() || Instant::now() > deadline {
@@ -117,7 +117,7 @@ pub(super) fn end(groups: &[Leftover]) -> Vec<u32> {
             }
             thread::sleep(POLL);
         }
-        ended.extend(told);
+        ended.extend(reported);
     }
     ended.sort_unstable();
     ended.dedup();

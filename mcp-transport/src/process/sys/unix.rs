@@ -141,8 +141,8 @@ pub(crate) fn stranded_bytes(pipe: &impl AsFd) -> Option<usize> {
         revents: 0,
     };
     // SAFETY: one live `pollfd`, as the count says, and no waiting.
-    let told = unsafe { libc::poll(&raw mut ask, 1, 0) };
-    let has_no_reader = told == 1 && ask.revents & libc::POLLERR != 0;
+    let reported = unsafe { libc::poll(&raw mut ask, 1, 0) };
+    let has_no_reader = reported == 1 && ask.revents & libc::POLLERR != 0;
     let mut bytes: libc::c_int = 0;
     // SAFETY: the descriptor is open, and this request writes one `int` to where it points.
     let known = cfg!(target_os = "linux")

@@ -71,7 +71,7 @@ impl Group {
     pub(in crate::process) fn is_empty(&self) -> bool {
         let mut counts = JOBOBJECT_BASIC_ACCOUNTING_INFORMATION::default();
         // SAFETY: the pointer is to a live value of the class's type, whose size is given.
-        let told = unsafe {
+        let reported = unsafe {
             QueryInformationJobObject(
                 self.0.as_raw_handle(),
                 JobObjectBasicAccountingInformation,
@@ -80,7 +80,7 @@ impl Group {
                 ptr::null_mut(),
             )
         };
-        told == 0 || counts.ActiveProcesses == 0
+        reported == 0 || counts.ActiveProcesses == 0
     }
 
     pub(in crate::process) fn signal(&self, how: Stop) {

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::ServerCommand;
+use crate::Secret;
 
 /// Longer lines are cut.
 const MAX_CHARS: usize = 200;
@@ -25,7 +26,7 @@ impl ServerCommand {
     pub fn shown_args(&self) -> Vec<String> {
         let mut value_is_secret = false;
         let mut shown = Vec::new();
-        for arg in self.args() {
+        for arg in self.args().iter().map(Secret::expose) {
             if value_is_secret && !arg.starts_with("--") {
                 shown.push("…".to_owned());
                 value_is_secret = false;

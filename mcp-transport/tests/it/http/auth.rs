@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 
 use super::*;
 
-/// Counts what it is asked, and says what it is told to.
+/// Counts its requests, and returns scripted credentials.
 #[derive(Debug, Default)]
 struct Scripted {
     asked: Mutex<Vec<String>>,
@@ -48,11 +48,11 @@ impl AuthProvider for Scripted {
             .iter()
             .map(|(_, value)| value.expose())
             .collect();
-        let told = format!(
+        let reported = format!(
             "#{} {} {:?} sent {sent:?}",
             challenge.attempt, challenge.status, challenge.www_authenticate
         );
-        self.challenged.lock().push(told);
+        self.challenged.lock().push(reported);
         self.verdict
             .ok_or_else(|| "the user closed the browser".into())
     }
@@ -66,10 +66,10 @@ impl AuthProvider for Scripted {
 }
 
 /// What a failed message tells, with its first cause.
-fn told(server: &Server, failed: &SendError) -> String {
+fn describe(server: &Server, failed: &SendError) -> String {
     let cause = std::error::Error::source(failed);
     let cause = cause.map_or(String::new(), |cause| format!("  because: {cause}\n"));
-    super::told(server, failed) + &cause
+    super::describe(server, failed) + &cause
 }
 
 fn refuse(status: u16) -> Answer {
@@ -135,8 +135,8 @@ async fn a_refused_request_is_repeated_with_new_credentials() {
         let transport = open(config(&server).with_auth(auth.clone())).await;
         send(&transport, call(1)).await.unwrap();
         assert_eq!(next(&transport).await, format!("1 {}", result(1)));
-        let told = format!(r##"#1 {status} ["Bearer scope=\"a\"", "DPoP"] sent ["token-1"]"##);
-        assert_eq!(*auth.challenged.lock(), [told]);
+        let reported = format!(r##"#1 {status} ["Bearer scope=\"a\"", "DPoP"] sent ["token-1"]"##);
+        assert_eq!(*auth.challenged.lock(), [reported]);
         assert_eq!(
             *auth.observed.lock(),
             ["POST None", r#"POST Some(("dpop-nonce", "n"))"#]
@@ -171,7 +171,7 @@ async fn a_refusal_that_the_provider_cannot_handle_reports_why() {
     let cases: [(&str, Option<Arc<Scripted>>, Answer); 5] = [
         ("no provider", None, refuse(401)),
         (
-            "provider gives up",
+            "provider fails",
             Some(Scripted::saying(Some(AuthVerdict::Fail))),
             refuse(401),
         ),
@@ -200,7 +200,7 @@ async fn a_refusal_that_the_provider_cannot_handle_reports_why() {
         report += &format!(
             "{case} ({} requests): {}",
             server.seen().len(),
-            told(&server, &failed)
+            describe(&server, &failed)
         );
     }
     insta::assert_snapshot!(report);
@@ -244,7 +244,7 @@ async fn a_provider_cannot_set_the_headers_of_the_protocol() {
     let server = Server::start(|_| Answer::json(&result(1))).await;
     let transport = open(config(&server).with_auth(Arc::new(Forger))).await;
     let failed = send(&transport, call(1)).await.unwrap_err();
-    insta::assert_snapshot!(told(&server, &failed));
+    insta::assert_snapshot!(describe(&server, &failed));
     assert!(server.seen().is_empty());
 }
 

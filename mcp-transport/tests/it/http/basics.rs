@@ -122,7 +122,7 @@ async fn connections_are_used_again() {
 async fn an_answer_comes_with_its_request_and_all_else_by_recv() {
     let server = Server::start(|seen| match seen.nth {
         0 => Answer::json(&result(1)),
-        // Somebody else's answer, and one that takes a second look.
+        // Someone else's answer, and one that takes a second look.
         1 => Answer::json(&result(7)),
         _ => Answer::json(r#"{"result":{},"jsonrpc":"2.0","id":"3"}"#),
     })
@@ -133,11 +133,11 @@ async fn an_answer_comes_with_its_request_and_all_else_by_recv() {
     for id in 2..=3 {
         assert_eq!(transport.send_request(call(id)).await.unwrap(), None);
     }
-    let mut told = String::new();
+    let mut reported = String::new();
     for _ in 0..4 {
-        told += &format!("{}\n", next(&transport).await);
+        reported += &format!("{}\n", next(&transport).await);
     }
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(reported);
 }
 
 #[tokio::test]

@@ -66,12 +66,12 @@ async fn a_request_that_waits_for_the_window_fails_on_close() {
     });
     server.saw(|seen| seen.len() == 1).await;
     transport.close().await;
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for call in calls {
-        told.push(call.await.unwrap());
+        reported.push(call.await.unwrap());
     }
-    told.sort_by_key(|delivery| format!("{delivery:?}"));
-    assert_eq!(told, [Delivery::NotSent, Delivery::Unknown]);
+    reported.sort_by_key(|delivery| format!("{delivery:?}"));
+    assert_eq!(reported, [Delivery::NotSent, Delivery::Unknown]);
 }
 
 #[tokio::test]

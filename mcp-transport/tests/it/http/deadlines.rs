@@ -6,7 +6,7 @@ async fn timed_out(answer: Answer, limits: HttpLimits) -> String {
     let server = Server::start(move |_| answer.clone()).await;
     let transport = open_with(&server, limits).await;
     match send(&transport, call(1)).await {
-        Err(failed) => told(&server, &failed),
+        Err(failed) => describe(&server, &failed),
         Ok(()) => next(&transport).await + "\n",
     }
 }
@@ -62,12 +62,12 @@ async fn a_notification_is_acknowledged_in_time_or_not_at_all() {
     let failed = send(&transport, notification("notifications/cancelled"))
         .await
         .unwrap_err();
-    insta::assert_snapshot!(told(&server, &failed));
+    insta::assert_snapshot!(describe(&server, &failed));
 }
 
 #[tokio::test]
 async fn a_tls_handshake_that_never_ends_is_no_connection() {
-    // Nobody accepts, but the operating system does.
+    // No one accepts, but the operating system does.
     let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("https://{}/mcp", silent.local_addr().unwrap());
     let limits = HttpLimits::default().with_connect_timeout(Duration::from_millis(10));

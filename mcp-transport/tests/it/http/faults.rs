@@ -10,7 +10,7 @@ async fn failure(answer: Answer) -> String {
     let server = Server::start(move |_| answer.clone()).await;
     let transport = open_with(&server, limits).await;
     match send(&transport, call(1)).await {
-        Err(failed) => told(&server, &failed),
+        Err(failed) => describe(&server, &failed),
         Ok(()) => loop {
             let text = next(&transport).await;
             if text.contains("ended") || text.contains("too large") {
@@ -144,10 +144,10 @@ async fn a_refused_connection_means_that_nothing_was_sent() {
     let transport = open(config(&server)).await;
     server.stop().await;
     let failed = send(&transport, call(1)).await.unwrap_err();
-    insta::assert_snapshot!(told(&server, &failed));
+    insta::assert_snapshot!(describe(&server, &failed));
     assert!(
         std::error::Error::source(&failed).is_some(),
-        "the cause is told, too"
+        "the cause is reported, too"
     );
 }
 
@@ -157,7 +157,7 @@ async fn a_server_without_tls_gets_nothing_that_was_meant_for_one_with_it() {
     let url = server.url("/mcp").replace("http:", "https:");
     let transport = open(HttpConfig::new(&url).unwrap()).await;
     let failed = send(&transport, call(1)).await.unwrap_err();
-    insta::assert_snapshot!(told(&server, &failed));
+    insta::assert_snapshot!(describe(&server, &failed));
 }
 
 #[tokio::test]

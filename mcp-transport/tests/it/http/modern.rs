@@ -49,7 +49,7 @@ async fn a_header_http_does_not_allow_is_never_sent() {
     let mut message = modern_call(1);
     message.params = vec![("a b".to_owned(), "1".to_owned())];
     let failed = send(&transport, message).await.unwrap_err();
-    insta::assert_snapshot!(told(&server, &failed));
+    insta::assert_snapshot!(describe(&server, &failed));
     assert!(server.seen().is_empty());
 }
 

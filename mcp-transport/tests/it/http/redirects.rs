@@ -66,7 +66,7 @@ async fn a_redirect_that_leads_nowhere_is_an_error() {
         report += &format!(
             "{case} ({} requests): {}",
             server.seen().len(),
-            told(&server, &failed)
+            describe(&server, &failed)
         );
     }
     insta::assert_snapshot!(report);

@@ -59,8 +59,8 @@ async fn an_unanswered_reply_ends_when_it_cannot_be_resumed() {
         let transport = open_with(&server, quick()).await;
         shake_hands(&transport).await;
         send(&transport, call(1)).await.unwrap();
-        let told = next(&transport).await.replace(&server.address, "HOST");
-        report += &format!("{case}: {told}\n");
+        let reported = next(&transport).await.replace(&server.address, "HOST");
+        report += &format!("{case}: {reported}\n");
     }
     insta::assert_snapshot!(report);
 }
@@ -94,7 +94,7 @@ async fn a_released_reply_is_not_resumed() {
     assert_eq!(
         next(&transport).await,
         "closed: clean",
-        "nobody waits, so nobody is told"
+        "no caller waits, so none is notified"
     );
     assert_eq!(server.count("GET"), 1);
 }

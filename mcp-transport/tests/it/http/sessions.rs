@@ -151,7 +151,7 @@ async fn a_session_id_outside_visible_ascii_is_refused() {
     let failed = send(&transport, request(0, "initialize"))
         .await
         .unwrap_err();
-    insta::assert_snapshot!(told(&server, &failed));
+    insta::assert_snapshot!(describe(&server, &failed));
 }
 
 #[tokio::test]

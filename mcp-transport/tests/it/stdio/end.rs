@@ -46,7 +46,7 @@ async fn an_exit_is_noticed_though_a_grandchild_holds_the_pipes_open() {
     let transport = sh(&script).start().await.unwrap();
     assert_eq!(message(&transport).await, "{}");
     assert!(loss(&transport).await.contains("exited with code 7"));
-    // Nobody closes or drops the connection: what the server leaves is ended all the same.
+    // No one closes or drops the connection: what the server leaves is ended all the same.
     gone.await;
     drop(transport);
 }
@@ -67,7 +67,7 @@ async fn a_closed_stdin_is_an_end_though_the_process_lives() {
         .unwrap();
     assert_eq!(message(&transport).await, "{}");
     transport
-        .send(request(1, "nobody reads this"))
+        .send(request(1, "no one reads this"))
         .await
         .unwrap();
     let closed = closed(&transport).await;
@@ -164,7 +164,7 @@ async fn a_message_that_comes_too_late_is_refused_with_the_servers_last_words() 
             tokio::task::yield_now().await;
         }
         let refused = transport.send(request(1, "late")).await.unwrap_err();
-        let told = refused.error.to_string();
-        assert!(told.contains("cannot find config"), "{told}");
+        let reported = refused.error.to_string();
+        assert!(reported.contains("cannot find config"), "{reported}");
     }
 }

@@ -66,7 +66,7 @@ async fn what_a_killed_host_leaves_is_ended_by_the_next() {
     assert_eq!(fs::read_dir(dir.path().join("ledger")).unwrap().count(), 0);
 }
 
-/// No destructor runs when a program exits, and nobody opens the ledger again.
+/// No destructor runs when a program exits, and no one opens the ledger again.
 #[tokio::test]
 async fn an_exiting_host_kills_whole_groups() {
     let dir = tempfile::tempdir().unwrap();
@@ -110,7 +110,7 @@ async fn a_process_id_that_passed_to_another_is_left_alone() {
     );
     transport.send(request(1, "alive")).await.unwrap();
     assert_eq!(message(&transport).await, "{\"id\":1,\"text\":\"alive\"}");
-    // The same record, told right: so it is the start time that made the difference.
+    // The same record with the right start time: so it is the start time that made the difference.
     fs::write(dir.path().join("4000000-1-0.ledger"), text).unwrap();
     let next = ProcessLedger::open(dir.path()).unwrap();
     assert_eq!(next.reaped(), [transport.process_id().unwrap()]);

@@ -31,7 +31,7 @@ async fn too_many_stray_lines_in_a_row_are_an_error_with_a_sample() {
     assert_eq!(
         refused.source().unwrap().to_string(),
         loss,
-        "the cause is told again"
+        "the cause is reported again"
     );
     transport.close().await;
 }

@@ -79,14 +79,14 @@ async fn a_message_with_raw_line_breaks_still_is_one_line() {
 async fn a_missing_program_error_names_the_places_searched() {
     let command = ServerCommand::new("no-such-program")
         .with_env("PATH", "/first/place:/second/place")
-        .with_env("HOME", "/home/nobody");
+        .with_env("HOME", "/home/user");
     let Err(TransportError::NotFound { program, searched }) = connect(command).start().await else {
         panic!();
     };
     assert_eq!(program, "no-such-program");
     assert_eq!(
         searched[..3],
-        ["/first/place", "/second/place", "/home/nobody/.local/bin"]
+        ["/first/place", "/second/place", "/home/user/.local/bin"]
     );
     let command = ServerCommand::new("./missing").with_cwd("/usr");
     let error = connect(command).connect().await.unwrap_err();
@@ -121,20 +121,20 @@ async fn a_start_that_fails_says_why() {
     program(&script, "#!/no/such/interpreter\n");
     let missing_cwd = ServerCommand::new("cat").with_cwd("/no/such/dir");
     let no_interpreter = ServerCommand::new(script.to_str().unwrap());
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for command in [missing_cwd, no_interpreter] {
         let Err(error @ TransportError::Spawn { .. }) = connect(command).start().await else {
             panic!();
         };
         let source = std::error::Error::source(&error).unwrap();
-        told.push(
+        reported.push(
             source
                 .to_string()
                 .replace(dir.path().to_str().unwrap(), "<dir>"),
         );
     }
     assert_eq!(
-        told,
+        reported,
         [
             "its working directory '/no/such/dir' is not a directory",
             "'<dir>/script' is there, but the interpreter it names is not",

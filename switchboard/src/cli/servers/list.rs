@@ -124,7 +124,7 @@ pub(super) async fn show(global: &Global, out: &Out, name: &str) -> Result<Exit,
     if let (Some(args), Ok(config)) = (entry.get_mut("args"), to_config(&row))
         && let Endpoint::Stdio(stdio) = config.endpoint()
     {
-        *args = json!(stdio.to_command().shown_args());
+        *args = json!(stdio.shown_args());
     }
     let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
     let value = json!({

@@ -34,10 +34,10 @@ impl Login {
             .await
             .map_err(|finding| finding.failure(name))?
             .enabled();
-        let (told, has_browser) = (*out, !self.no_browser && out.is_interactive());
+        let (reported, has_browser) = (*out, !self.no_browser && out.is_interactive());
         let show = move |login: &mcp_auth::LoginPrompt| {
             let who = clean(&login.issuer).into_owned();
-            told.remark(format!("Log in at {who}:\n  {}", login.url));
+            reported.remark(format!("Log in at {who}:\n  {}", login.url));
             if has_browser {
                 // The URL can be opened on another machine.
                 let _ = browser::open(&login.url);

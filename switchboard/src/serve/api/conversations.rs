@@ -44,7 +44,7 @@ pub(super) fn routes() -> Routes {
 }
 
 /// A conversation as it stands.
-async fn told(app: &App, row: &Conversation) -> Result<Value, ApiError> {
+async fn describe(app: &App, row: &Conversation) -> Result<Value, ApiError> {
     let standings = app.store.standings(std::slice::from_ref(&row.id)).await?;
     let standing = standings.into_iter().next();
     let standing = standing.unwrap_or_else(|| Standing::new(row.id.clone()));
@@ -174,26 +174,26 @@ async fn begin(
     let edit = wish.edit(&app, &user, None).await?;
     let mut row = Conversation::new(user, "");
     edit.make(&mut row);
-    let told = put(&app, row).await?;
-    Ok((StatusCode::CREATED, Json(told)))
+    let reported = put(&app, row).await?;
+    Ok((StatusCode::CREATED, Json(reported)))
 }
 
 /// Stores a new conversation, with an event.
 async fn put(app: &App, row: Conversation) -> Result<Value, ApiError> {
-    let told = views::conversation(&row, &Standing::new(row.id.clone()));
+    let reported = views::conversation(&row, &Standing::new(row.id.clone()));
     let (user, id) = (row.user_id.clone(), row.id.clone());
-    let data = json!({ "conversation": told });
+    let data = json!({ "conversation": reported });
     let event = NewEvent::new(user, Some(id), "conversation.updated", data);
     let changes = vec![Change::PutConversation(row), Change::AppendEvent(event)];
     app.store.commit(changes).await?;
-    Ok(told)
+    Ok(reported)
 }
 
 async fn show(
     State(app): State<App>,
     Owned(row): Owned<Conversation>,
 ) -> Result<Json<Value>, ApiError> {
-    Ok(Json(told(&app, &row).await?))
+    Ok(Json(describe(&app, &row).await?))
 }
 
 async fn change(
@@ -204,7 +204,7 @@ async fn change(
     let edit = wish.edit(&app, &row.user_id, Some(&row)).await?;
     let command = |reply| Command::Edit { edit, reply };
     let row = app.runs.send(&row.user_id, &row.id, command).await?;
-    Ok(Json(told(&app, &row).await?))
+    Ok(Json(describe(&app, &row).await?))
 }
 
 async fn remove(
@@ -229,7 +229,7 @@ async fn cancel(
     let command = |reply| Command::Cancel { reply };
     app.runs.send(&row.user_id, &row.id, command).await?;
     let Owned(row) = Owned::find(&app, &row.user_id, row.id.to_string()).await?;
-    Ok(Json(told(&app, &row).await?))
+    Ok(Json(describe(&app, &row).await?))
 }
 
 async fn proceed(
@@ -238,7 +238,7 @@ async fn proceed(
 ) -> Result<(StatusCode, Json<Value>), ApiError> {
     let command = |reply| Command::Continue { reply };
     app.runs.send(&row.user_id, &row.id, command).await?;
-    Ok((StatusCode::ACCEPTED, Json(told(&app, &row).await?)))
+    Ok((StatusCode::ACCEPTED, Json(describe(&app, &row).await?)))
 }
 
 #[derive(Deserialize)]
@@ -254,11 +254,11 @@ async fn copy(
     Body(Fork { upto }): Body<Fork>,
 ) -> Result<(StatusCode, Json<Value>), ApiError> {
     let copy = fork(&app.store, &row.user_id, &row.id, upto).await?;
-    let told = told(&app, &copy).await?;
-    let data = json!({ "conversation": told });
+    let reported = describe(&app, &copy).await?;
+    let data = json!({ "conversation": reported });
     let event = NewEvent::new(row.user_id, Some(copy.id), "conversation.updated", data);
     app.store.commit(vec![Change::AppendEvent(event)]).await?;
-    Ok((StatusCode::CREATED, Json(told)))
+    Ok((StatusCode::CREATED, Json(reported)))
 }
 
 #[derive(Deserialize)]

@@ -55,8 +55,8 @@ async fn list(
         .iter()
         .map(|row| views::message(row, &questions))
         .collect();
-    let told = json!({ "items": items, "next": next, "lastEventId": latest });
-    Ok(Json(told))
+    let reported = json!({ "items": items, "next": next, "lastEventId": latest });
+    Ok(Json(reported))
 }
 
 #[derive(Deserialize)]
@@ -75,12 +75,12 @@ async fn say(
     }
     let command = |reply| Command::Say { content, reply };
     let said = app.runs.send(&row.user_id, &row.id, command).await?;
-    let told = json!({
+    let reported = json!({
         "userMessage": views::message(&said.said, &[]),
         "assistantMessage": views::message(&said.answer, &[]),
         "runId": said.run,
     });
-    Ok((StatusCode::ACCEPTED, Json(told)))
+    Ok((StatusCode::ACCEPTED, Json(reported)))
 }
 
 /// An answer to whether a call may run.

@@ -71,7 +71,7 @@ async fn list(
 fn shown(row: &Server, tool: &Entry, policy: &ToolPolicy, out: &LeftOut) -> Value {
     let approval = policy.approval(tool);
     let enabled = !row.disabled_tools.iter().any(|name| name == tool.name());
-    let mut told = json!({
+    let mut reported = json!({
         "serverId": row.id,
         "serverName": row.name,
         "name": tool.name(),
@@ -89,10 +89,10 @@ fn shown(row: &Server, tool: &Entry, policy: &ToolPolicy, out: &LeftOut) -> Valu
         "hash": tool.fingerprint(),
     });
     let reasons = out.get(tool.exposed_name().as_str());
-    if let (Some(reasons), Some(members)) = (reasons, told.as_object_mut()) {
+    if let (Some(reasons), Some(members)) = (reasons, reported.as_object_mut()) {
         members.insert("quarantined".to_owned(), json!(reasons));
     }
-    told
+    reported
 }
 
 /// Why some providers cannot be offered a tool, by tool and provider.

@@ -41,13 +41,13 @@ async fn usage(
     };
     let totals = app.store.usage(&user, conversation.as_ref(), since).await?;
     let settings = app.server_pool.settings(&user).await?;
-    let mut told = views::usage(&totals);
-    if let Some(members) = told.as_object_mut() {
+    let mut reported = views::usage(&totals);
+    if let Some(members) = reported.as_object_mut() {
         let as_of = PriceTable::new(&settings)
             .map_err(Failure::from)?
             .as_of()
             .to_owned();
         members.insert("pricesAsOf".to_owned(), json!(as_of));
     }
-    Ok(Json(told))
+    Ok(Json(reported))
 }

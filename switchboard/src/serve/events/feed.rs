@@ -69,10 +69,10 @@ fn live(feed: &Weak<Feed>) -> Option<Arc<Feed>> {
 
 impl Feed {
     fn begin(store: &Arc<dyn Store>, user: &UserId, cursor: EventCursor, latest: u64) -> Arc<Self> {
-        let (told, heard) = watch::channel(latest);
+        let (reported, heard) = watch::channel(latest);
         let window = Arc::new(Mutex::new(Window::new(latest, LINES, BYTES)));
         let kept = Arc::downgrade(&window);
-        let reading = follow(kept, Arc::clone(store), user.clone(), cursor, told);
+        let reading = follow(kept, Arc::clone(store), user.clone(), cursor, reported);
         Arc::new(Self {
             window,
             latest: heard,
@@ -117,9 +117,9 @@ async fn follow(
     store: Arc<dyn Store>,
     user: UserId,
     mut cursor: EventCursor,
-    told: watch::Sender<u64>,
+    reported: watch::Sender<u64>,
 ) {
-    let mut latest = *told.borrow();
+    let mut latest = *reported.borrow();
     loop {
         let Ok(events) = store.events(&user, None, latest, PAGE).await else {
             return;
@@ -135,7 +135,7 @@ async fn follow(
                 .for_each(|event| window.push(event.into()));
             latest = window.latest();
             drop(window);
-            told.send_replace(latest);
+            reported.send_replace(latest);
         }
         drop(window);
         if full {

@@ -349,8 +349,8 @@ impl Driving<'_> {
                 tell(reply, counts(settled)).map(|_| false)
             }
             Command::Notice { message, reply } => {
-                let told = self.turn.notice(&message).await;
-                tell(reply, told.map_err(ApiError::from)).map(|_| false)
+                let reported = self.turn.notice(&message).await;
+                tell(reply, reported.map_err(ApiError::from)).map(|_| false)
             }
             Command::Cancel { reply } => {
                 self.turn.cancel();
@@ -400,12 +400,12 @@ async fn next(first: &mut VecDeque<Command>, commands: &mut mpsc::Receiver<Comma
 /// Passes on what came of an answer: whether it counts. An error means that what is in memory is
 /// no longer what is stored.
 fn tell<T>(reply: Reply<T>, given: Result<T, ApiError>) -> Result<bool, ApiError> {
-    let told = match &given {
+    let reported = match &given {
         Err(error) if error.is_overtaken() || error.status.is_server_error() => Err(error.clone()),
         given => Ok(given.is_ok()),
     };
     let _ = reply.send(given);
-    told
+    reported
 }
 
 fn answer<T>(reply: Reply<T>, done: Result<T, ConversationError>) -> Result<(), ApiError> {

@@ -58,7 +58,7 @@ impl ServerStatus {
         coarse.as_str()
     }
 
-    /// Whether the user should be told of a problem.
+    /// Whether there is a problem to show to the user.
     pub(crate) fn is_trouble(self) -> bool {
         matches!(
             self,
@@ -75,20 +75,20 @@ mod tests {
     #[test]
     fn every_state_has_its_word_and_a_switch_or_a_missing_yes_comes_first() {
         let row = Server::new(UserId::local(), "files", ServerKind::Stdio);
-        let told = |row: &Server, state| {
+        let describe = |row: &Server, state| {
             let status = ServerStatus::of(row, state);
             let word = serde_json::to_value(status).unwrap();
             format!("{} ({})", word.as_str().unwrap(), status.coarse())
         };
-        let mut lines = vec![format!("unused: {}", told(&row, None))];
+        let mut lines = vec![format!("unused: {}", describe(&row, None))];
         let states = ServerState::ALL.iter();
-        lines.extend(states.map(|state| format!("{state}: {}", told(&row, Some(*state)))));
+        lines.extend(states.map(|state| format!("{state}: {}", describe(&row, Some(*state)))));
         let mut off = row.clone();
         off.is_active = false;
         let working = Some(ServerState::Connected);
-        lines.push(format!("switched off: {}", told(&off, working)));
+        lines.push(format!("switched off: {}", describe(&off, working)));
         off.trust = Trust::Pending;
-        lines.push(format!("not approved yet: {}", told(&off, working)));
+        lines.push(format!("not approved yet: {}", describe(&off, working)));
         insta::assert_snapshot!(lines.join("\n"), @r"
         unused: idle (disconnected)
         disabled: idle (disconnected)

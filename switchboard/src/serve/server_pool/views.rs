@@ -33,7 +33,7 @@ pub(crate) fn server(row: &Server, sight: &Sight) -> Value {
         (_, Some(finding)) => Some(&finding.message),
         (_, None) => row.last_error.as_ref(),
     };
-    let mut told = json!({
+    let mut reported = json!({
         "id": row.id,
         "name": row.name,
         "type": row.kind,
@@ -65,11 +65,11 @@ pub(crate) fn server(row: &Server, sight: &Sight) -> Value {
         "createdAt": row.created_at.rfc3339(),
         "updatedAt": row.updated_at.rfc3339(),
     });
-    if let (Some(finding), Some(members)) = (finding, told.as_object_mut()) {
+    if let (Some(finding), Some(members)) = (finding, reported.as_object_mut()) {
         members.insert("hint".to_owned(), finding.advice.clone().into());
         members.insert("problem".to_owned(), finding.problem.as_str().into());
     }
-    told
+    reported
 }
 
 /// The event for a server's new state.

@@ -110,7 +110,7 @@ fn connect(config: &ServerConfig, error: &ConnectError) -> Option<Finding> {
              report it to its makers.",
         )),
         ConnectError::Neither { first, second } => {
-            let told = |error: &ConnectError| chain(error);
+            let describe = |error: &ConnectError| chain(error);
             match first.as_ref() {
                 // What says more than that the door was the wrong one.
                 ConnectError::Unauthorized { .. } => connect(config, first),
@@ -123,8 +123,8 @@ fn connect(config: &ServerConfig, error: &ConnectError) -> Option<Finding> {
                     Problem::WrongTransport,
                     format!(
                         "it speaks neither Streamable HTTP ({}) nor HTTP+SSE ({})",
-                        told(first),
-                        told(second)
+                        describe(first),
+                        describe(second)
                     ),
                     "Check the path of the URL: MCP endpoints often end in /mcp or /sse.",
                 )),

@@ -103,7 +103,7 @@ pub(crate) fn examine(
 /// What to do about a slow start: it depends on what is started.
 fn slow_advice(endpoint: Option<&Endpoint>) -> &'static str {
     match endpoint {
-        Some(Endpoint::Stdio(stdio)) if is_launcher(stdio.command()) => {
+        Some(Endpoint::Stdio(stdio)) if is_launcher(stdio.program()) => {
             "Launchers like npx and uvx fetch packages at every start: install the server, and \
              give its own program as the command."
         }
@@ -240,7 +240,7 @@ mod tests {
     #[test]
     fn only_a_launcher_is_blamed_for_fetching_packages() {
         let advice = |program: &str| {
-            let stdio = mcp_manager::StdioEndpoint::new(program);
+            let stdio = mcp_manager::ServerCommand::new(program);
             slow_advice(Some(&Endpoint::Stdio(stdio)))
         };
         for launcher in ["npx", "/usr/bin/uvx", "npx.cmd"] {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use mcp_config::{ConfigFile, ConfigProblem, Dialect, Missing, Variable};
-use mcp_manager::{Endpoint, RemoteEndpoint, RemoteKind, ServerConfig, StdioEndpoint};
+use mcp_manager::{Endpoint, RemoteEndpoint, RemoteKind, ServerCommand, ServerConfig};
 use serde_json::{Value, json};
 
 use super::place::{Place, Scope};
@@ -115,8 +115,8 @@ impl Plan {
             Err(problem) => return self.problems.push((source, problem.to_string())),
         };
         // A file of settings without servers is no fault.
-        let told = |problem: &&ConfigProblem| problem.server.is_some() || !is_settings(place);
-        let problems = file.problems().iter().filter(told);
+        let reported = |problem: &&ConfigProblem| problem.server.is_some() || !is_settings(place);
+        let problems = file.problems().iter().filter(reported);
         self.problems
             .extend(problems.map(|problem| (source.clone(), problem.to_string())));
         if file.servers().is_empty() && file.problems().is_empty() && place.dialect.is_none() {
@@ -134,16 +134,16 @@ impl Plan {
             Some('"') => ConfigFile::read(&format!("{{{text}}}"), Dialect::Plain),
             _ => ConfigFile::read(text, Dialect::of_text(text)),
         };
-        let told = |problem: &ConfigProblem| {
+        let describe = |problem: &ConfigProblem| {
             let server = problem.server.clone().unwrap_or_default();
             (server, problem.to_string())
         };
         match read {
             Ok(file) => {
-                self.problems.extend(file.problems().iter().map(told));
+                self.problems.extend(file.problems().iter().map(describe));
                 self.add_all(&file, None, &Scope::User, stored);
             }
-            Err(problem) => self.problems.push(told(&problem)),
+            Err(problem) => self.problems.push(describe(&problem)),
         }
     }
 
@@ -247,10 +247,9 @@ fn join(one: &str, other: &str) -> String {
 
 /// The complete command line, quoted so that the boundaries of its words are visible.
 fn whole(config: &ServerConfig) -> String {
-    let Endpoint::Stdio(stdio) = config.endpoint() else {
+    let Endpoint::Stdio(command) = config.endpoint() else {
         return config.endpoint().to_string();
     };
-    let command = stdio.to_command();
     let words = std::iter::once(command.program().to_owned()).chain(command.shown_args());
     let words: Vec<String> = words.map(|word| quoted(&word)).collect();
     words.join(" ")
@@ -281,8 +280,8 @@ fn same(stored: &Server, new: &Server) -> bool {
                     .iter()
                     .zip(b.args())
                     .all(|(a, b)| alike(a.expose(), b.expose()));
-            args && a.command() == b.command()
-                && (a.cwd(), a.env_file()) == (b.cwd(), b.env_file())
+            args && a.program() == b.program()
+                && (a.cwd(), stored.env_file()) == (b.cwd(), new.env_file())
                 && all_alike(&environment(a), &environment(b))
         }
         (Endpoint::Remote(a), Endpoint::Remote(b)) => {
@@ -302,8 +301,8 @@ fn same(stored: &Server, new: &Server) -> bool {
 }
 
 /// The variables of a program, those that are passed on as themselves.
-fn environment(stdio: &StdioEndpoint) -> BTreeMap<String, String> {
-    let own = |name: &String| (name.clone(), format!("${{env:{name}}}"));
+fn environment(stdio: &ServerCommand) -> BTreeMap<String, String> {
+    let own = |name: &str| (name.to_owned(), format!("${{env:{name}}}"));
     let passed = stdio.inherited().map(own);
     let set = stdio.env().iter();
     let set = set.map(|(name, value)| (name.clone(), value.expose().to_owned()));

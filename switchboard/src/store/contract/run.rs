@@ -60,7 +60,7 @@ pub(super) async fn a_question_is_settled_once(store: &dyn Store) -> Outcome {
 }
 
 /// Two who load the same run cannot both take it a step further.
-pub(super) async fn a_run_that_was_overtaken_is_told(store: &dyn Store) -> Outcome {
+pub(super) async fn a_run_that_was_overtaken_is_rejected(store: &dyn Store) -> Outcome {
     let (user, conversation) = (UserId::local(), conversation(store).await?);
     let mut run = Run::new(conversation.id.clone(), r#"{"step": 1}"#);
     run.created_at = Timestamp::from_millis(1);
@@ -263,7 +263,7 @@ pub(super) async fn new_events_are_heard_of(store: &dyn Store) -> Outcome {
     }
     assert!(
         idle.appended(&other, None).await,
-        "who was too slow is told to look"
+        "the slower one must load again"
     );
     Ok(())
 }
@@ -308,12 +308,12 @@ pub(super) async fn a_conversation_tells_how_it_stands(store: &dyn Store) -> Out
     store.commit(vec![settle]).await?;
     let nowhere = crate::store::ConversationId::new("nowhere");
     let asked = [done.id.clone(), nowhere, open.id.clone(), fresh.id.clone()];
-    let told = store.standings(&asked).await?;
+    let reported = store.standings(&asked).await?;
     let mut of_done = Standing::new(done.id);
     of_done.finish = Some("cancelled".to_owned());
     let mut of_open = Standing::new(open.id);
     (of_open.open, of_open.waiting, of_open.invoking) = (true, 1, 1);
-    assert_eq!(told, [of_done, of_open, Standing::new(fresh.id)]);
+    assert_eq!(reported, [of_done, of_open, Standing::new(fresh.id)]);
     Ok(())
 }
 
@@ -340,7 +340,7 @@ pub(super) async fn commits_at_once_are_all_made(store: Arc<dyn Store>) -> Outco
     Ok(())
 }
 
-pub(super) async fn a_closed_store_says_so(store: &dyn Store) -> Outcome {
+pub(super) async fn a_closed_store_returns_closed(store: &dyn Store) -> Outcome {
     store.close().await?;
     assert!(matches!(store.users().await, Err(StoreError::Closed)));
     assert!(matches!(store.close().await, Err(StoreError::Closed)));

@@ -66,7 +66,7 @@ pub(super) fn conversations(
     limit: u32,
 ) -> Found<Vec<Conversation>> {
     // Where the last page ended. If that conversation was removed meanwhile, its clock is the best
-    // hint at where it stood.
+    // hint at its position.
     let (moment, id) = match &after {
         None => (None, None),
         Some((moment, id)) => (Some(moment.as_millis() as i64), Some(id.as_str())),

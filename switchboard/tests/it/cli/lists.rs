@@ -1,4 +1,4 @@
-//! What verbs do without a verb of their own, and by which other names they are known.
+//! What a group of verbs does by default, and its aliases.
 
 use super::Desk;
 
@@ -84,7 +84,7 @@ fn setting_a_model_in_a_terminal_lets_one_be_chosen() {
 }
 
 #[test]
-fn a_keyring_that_cannot_be_used_is_told_before_a_key_is_asked_for() {
+fn a_keyring_that_cannot_be_used_is_reported_before_a_key_is_asked_for() {
     let desk = Desk::new();
     let mut command = desk.command(&["model", "set", "openai", "--ask-key"]);
     let output = command.env("SWITCHBOARD_KEYRING", "off").output().unwrap();

@@ -48,7 +48,7 @@ fn run_reads_its_prompt_from_standard_input() {
 }
 
 #[test]
-fn what_nobody_can_approve_is_denied_with_exit_6() {
+fn what_no_one_can_approve_is_denied_with_exit_6() {
     let desk = Desk::new();
     let output = desk.run(&["run", "write a note", "--json"]);
     assert_eq!(output.status.code(), Some(6));
@@ -236,7 +236,7 @@ fn a_result_shown_in_part_is_saved_whole() {
 }
 
 #[test]
-fn a_question_that_nobody_answers_stays_open() {
+fn a_question_that_no_one_answers_stays_open() {
     let desk = Desk::new();
     let output = desk.say(&["chat"], "write a note\n");
     assert_eq!(output.status.code(), Some(6));

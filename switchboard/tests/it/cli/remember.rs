@@ -50,8 +50,11 @@ fn going_on_uses_the_model_the_address_the_servers_and_the_limits_of_the_start()
             Some(2),
             "the same broken model is asked"
         );
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(!told.contains("no-such-program"), "no other server: {told}");
+        let reported = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            !reported.contains("no-such-program"),
+            "no other server: {reported}"
+        );
         let asked = server.asked();
         assert_eq!(asked.len(), before + 1);
         assert!(asked[before].contains("get_time") && asked[before].contains("\"foo\""));
@@ -64,7 +67,7 @@ fn going_on_uses_the_model_the_address_the_servers_and_the_limits_of_the_start()
     );
     let copy = desk.json(&["session", "fork", id]);
     assert_eq!(options(&desk, copy["id"].as_str().unwrap()), kept);
-    // Told otherwise, it goes on with that, and remembers it.
+    // With other options it goes on with those, and remembers them.
     let other = desk.json(&[
         "run",
         "--resume",

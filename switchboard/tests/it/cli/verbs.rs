@@ -75,7 +75,7 @@ fn decisions_are_listed_and_forgotten() {
 }
 
 #[test]
-fn usage_is_told_by_model() {
+fn usage_is_listed_by_model() {
     let desk = Desk::new();
     assert_eq!(desk.json(&["usage"])["models"], json!([]));
     desk.json(&["run", "2 plus 3", "--approve", "auto"]);

@@ -52,6 +52,6 @@ async fn assistants_choose_among_their_users_servers() {
     desk.ask(&format!("GET assistants/{id}")).await.is(404);
     desk.ask(&format!("DELETE assistants/{id}")).await.is(404);
     desk.ask("GET assistants/none/mcp-servers").await.is(404);
-    insta::assert_json_snapshot!("assistants", desk.told());
+    insta::assert_json_snapshot!("assistants", desk.reported());
     desk.close();
 }

@@ -5,8 +5,7 @@ use serde_json::{Value, json};
 use super::desk::Desk;
 use crate::program::path;
 
-/// One connection a user and server; nobody waits for it twice, and it goes when it is told
-/// to.
+/// One connection a user and server; no one waits for it twice, and it closes on request.
 #[tokio::test]
 async fn a_server_is_connected_once_tested_beside_and_closed() {
     let desk = Desk::open();
@@ -44,14 +43,14 @@ async fn a_server_is_connected_once_tested_beside_and_closed() {
     desk.ask(&format!("GET mcp-servers/{id}/logs?lines=1"))
         .await
         .is(200);
-    let mut told = desk.told();
-    for told in &mut told {
+    let mut reported = desk.reported();
+    for reported in &mut reported {
         // They are long, and the demo server's own tests have them.
-        if told["request"].as_str().unwrap().ends_with("resources") {
-            told["answer"] = json!("…");
+        if reported["request"].as_str().unwrap().ends_with("resources") {
+            reported["answer"] = json!("…");
         }
     }
-    insta::assert_json_snapshot!("connection", told);
+    insta::assert_json_snapshot!("connection", reported);
     // The next use brings it back.
     let called = desk
         .say(
@@ -89,7 +88,7 @@ async fn a_server_that_does_not_come_up_says_why_and_what_to_do() {
     desk.ask("POST mcp-servers/none/connect").await.is(404);
     desk.ask("POST mcp-servers/none/test").await.is(404);
     desk.ask("GET mcp-servers/none/logs").await.is(404);
-    insta::assert_json_snapshot!("trouble", desk.told());
+    insta::assert_json_snapshot!("trouble", desk.reported());
     let logs = desk.ask(&format!("GET mcp-servers/{gone}/logs")).await.body;
     let logs = logs["lines"].to_string();
     assert!(logs.contains("no-such-program-7"), "{logs}");
@@ -108,7 +107,7 @@ async fn a_server_that_does_not_come_up_says_why_and_what_to_do() {
 }
 
 #[tokio::test]
-async fn a_server_that_dies_is_brought_back_and_everything_is_told() {
+async fn a_server_that_dies_is_reconnected_and_every_change_is_an_event() {
     let desk = Desk::open();
     let id = desk.demo("demo").await;
     desk.ask(&format!("POST mcp-servers/{id}/connect"))
@@ -133,12 +132,14 @@ async fn a_server_that_dies_is_brought_back_and_everything_is_told() {
     let named = events.iter().map(|(kind, _)| kind.as_str());
     let named: Vec<&str> = named.filter(|kind| kind.starts_with("mcp_")).collect();
     assert_eq!(named, ["mcp_reconnecting", "mcp_reconnected"]);
-    // A server is told as it is by then: of what passes fast, only where it leads is sure.
-    let told = events.iter().filter(|(kind, _)| kind == "server.status");
-    let told: Vec<&Value> = told.map(|(_, data)| &data["server"]["status"]).collect();
-    assert_eq!(told.first().unwrap(), &"idle");
-    assert_eq!(told.last().unwrap(), &"connected");
-    assert!(told.contains(&&json!("connecting")), "{told:?}");
+    // An event shows the state at the time it is built: of fast changes, only the last is certain.
+    let reported = events.iter().filter(|(kind, _)| kind == "server.status");
+    let reported: Vec<&Value> = reported
+        .map(|(_, data)| &data["server"]["status"])
+        .collect();
+    assert_eq!(reported.first().unwrap(), &"idle");
+    assert_eq!(reported.last().unwrap(), &"connected");
+    assert!(reported.contains(&&json!("connecting")), "{reported:?}");
     desk.close();
 }
 

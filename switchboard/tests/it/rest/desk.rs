@@ -16,7 +16,7 @@ pub(super) struct Desk {
     /// Each user's token.
     tokens: Vec<String>,
     /// What was asked and answered, for a snapshot.
-    told: parking_lot::Mutex<Vec<Value>>,
+    reported: parking_lot::Mutex<Vec<Value>>,
     /// The document of the API.
     document: tokio::sync::OnceCell<Value>,
 }
@@ -92,7 +92,7 @@ impl Desk {
             child,
             base: ready["url"].as_str().unwrap().to_owned(),
             tokens: links.map(token).collect(),
-            told: parking_lot::Mutex::default(),
+            reported: parking_lot::Mutex::default(),
             document: tokio::sync::OnceCell::new(),
         }
     }
@@ -133,17 +133,17 @@ impl Desk {
         let answer: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
         let document = self.document.get_or_init(|| self.read_document());
         judge(document.await, method, path, status, &answer);
-        let mut told = json!({ "request": request });
+        let mut reported = json!({ "request": request });
         if user > 0 {
-            told["user"] = json!(user);
+            reported["user"] = json!(user);
         }
         if let Some(body) = body {
-            told["body"] = body;
+            reported["body"] = body;
         }
-        told["status"] = json!(status);
-        told["answer"] = answer.clone();
-        self.redact(&mut told);
-        self.told.lock().push(told);
+        reported["status"] = json!(status);
+        reported["answer"] = answer.clone();
+        self.redact(&mut reported);
+        self.reported.lock().push(reported);
         Reply {
             status,
             body: answer,
@@ -171,13 +171,13 @@ impl Desk {
     }
 
     /// Everything that was asked and answered since the last time, fit for a snapshot.
-    pub(super) fn told(&self) -> Vec<Value> {
-        std::mem::take(&mut *self.told.lock())
+    pub(super) fn reported(&self) -> Vec<Value> {
+        std::mem::take(&mut *self.reported.lock())
     }
 
-    /// What is not told.
+    /// Drops what was recorded so far.
     pub(super) fn forget(&self) {
-        self.told.lock().clear();
+        self.reported.lock().clear();
     }
 
     /// The first user's events, from the first one on, until one of this kind has these members.
@@ -200,10 +200,10 @@ impl Desk {
                         .find_map(|line| line.strip_prefix(name))
                         .map(str::trim)
                 };
-                if let (Some(told), Some(data)) = (field("event:"), field("data:")) {
+                if let (Some(reported), Some(data)) = (field("event:"), field("data:")) {
                     let data: Value = serde_json::from_str(data).unwrap();
-                    let found = told == kind && has(&data, &members);
-                    events.push((told.to_owned(), data));
+                    let found = reported == kind && has(&data, &members);
+                    events.push((reported.to_owned(), data));
                     if found {
                         return events;
                     }
@@ -282,7 +282,9 @@ fn judge(document: &Value, method: &str, path: &str, status: u16, answer: &Value
     let validator = jsonschema::validator_for(&schema).unwrap();
     if let Err(error) = validator.validate(answer) {
         let place = error.instance_path();
-        panic!("{method} {template}: {status} is not as told: {error} at {place}: {answer:#}");
+        panic!(
+            "{method} {template}: {status} is not as documented: {error} at {place}: {answer:#}"
+        );
     }
 }
 

@@ -1,4 +1,4 @@
-//! Users other than the owner use nothing of the machine, unless the owner says so.
+//! Users other than the owner use nothing of the machine, unless the owner allows it.
 
 use serde_json::{Value, json};
 use switchboard::home;

@@ -6,7 +6,7 @@ use super::desk::Desk;
 use crate::program::path;
 use crate::servers::bench::Bench;
 
-/// What must not be told to anybody.
+/// What must never be shown.
 const SECRET: &str = "hush-4711-hush";
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! What is one user's is nobody else's.
+//! What is one user's is no one else's.
 
 use serde_json::{Value, json};
 

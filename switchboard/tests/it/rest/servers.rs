@@ -45,7 +45,7 @@ async fn servers_are_added_listed_shown_changed_and_removed() {
         .is(200);
     desk.ask(&format!("DELETE mcp-servers/{web}")).await.is(204);
     desk.ask(&format!("GET mcp-servers/{web}")).await.is(404);
-    insta::assert_json_snapshot!("servers", desk.told());
+    insta::assert_json_snapshot!("servers", desk.reported());
     desk.close();
 }
 
@@ -122,7 +122,7 @@ async fn what_makes_no_sense_is_refused_and_says_why() {
         .await
         .is(404);
     desk.ask("DELETE mcp-servers/none").await.is(404);
-    insta::assert_json_snapshot!("refused", desk.told());
+    insta::assert_json_snapshot!("refused", desk.reported());
     let listed = desk.ask("GET mcp-servers").await.body;
     assert_eq!(listed["items"].as_array().unwrap().len(), 1);
     desk.close();
@@ -154,11 +154,11 @@ async fn a_broken_entry_of_a_pasted_text_hides_no_other() {
     desk.say("POST mcp-servers", json!({"paste": "no JSON"}))
         .await
         .is(200);
-    let told = Value::from(desk.told());
-    for told in told.as_array().unwrap() {
-        assert!(!told["answer"].to_string().contains("hush"));
+    let reported = Value::from(desk.reported());
+    for reported in reported.as_array().unwrap() {
+        assert!(!reported["answer"].to_string().contains("hush"));
     }
-    insta::assert_json_snapshot!("pasted", told);
+    insta::assert_json_snapshot!("pasted", reported);
     desk.close();
 }
 
@@ -207,10 +207,10 @@ async fn servers_of_other_programs_are_shown_and_taken_over() {
     desk.ask("GET mcp-servers/export?to=claude-desktop")
         .await
         .is(200);
-    desk.ask("GET mcp-servers/export?to=nobody").await.is(400);
-    let told = Value::from(desk.told());
-    assert!(!told.to_string().contains("hush"), "{told:#}");
-    insta::assert_json_snapshot!("import", told);
+    desk.ask("GET mcp-servers/export?to=no one").await.is(400);
+    let reported = Value::from(desk.reported());
+    assert!(!reported.to_string().contains("hush"), "{reported:#}");
+    insta::assert_json_snapshot!("import", reported);
     let toml = desk.ask("GET mcp-servers/export?to=codex").await.is(200);
     let text = toml.body["text"].as_str().unwrap();
     assert!(text.contains("[mcp_servers.files]"), "{text}");

@@ -39,7 +39,7 @@ async fn settings_are_checked_stored_hidden_and_forgotten() {
     .await
     .is(200);
     desk.ask("GET settings").await.is(200);
-    insta::assert_json_snapshot!("settings", desk.told());
+    insta::assert_json_snapshot!("settings", desk.reported());
     desk.close();
 }
 
@@ -80,8 +80,8 @@ async fn a_key_and_the_address_it_was_given_for_change_together() {
         ),
         (json!({"model": "mine/llama"}), 200),
     ] {
-        let told = desk.say("PUT settings", settings.clone()).await;
-        assert_eq!(told.status, status, "{settings}: {}", told.text);
+        let reported = desk.say("PUT settings", settings.clone()).await;
+        assert_eq!(reported.status, status, "{settings}: {}", reported.text);
     }
     let models = desk.ask("GET models").await.is(200).body;
     assert_eq!(models["current"]["baseUrl"], "https://other.example/v1");
@@ -144,8 +144,8 @@ async fn usage_and_approvals_are_empty_at_first_and_strangers_are_not_found() {
     desk.ask(&format!("DELETE approvals/{rule}")).await.is(404);
     let tools = desk.ask(&format!("GET mcp-servers/{id}/tools")).await.body;
     assert_eq!(tools["items"][0]["approval"], "ask");
-    let mut told = desk.told();
-    told.truncate(7);
-    insta::assert_json_snapshot!("usage", told);
+    let mut reported = desk.reported();
+    reported.truncate(7);
+    insta::assert_json_snapshot!("usage", reported);
     desk.close();
 }

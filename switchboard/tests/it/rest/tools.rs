@@ -50,7 +50,7 @@ async fn a_tool_is_switched_off_asked_about_allowed_and_denied() {
     let desk = Desk::open();
     let id = desk.demo("demo").await;
     let tool = |name: &str| format!("PATCH mcp-servers/{id}/tools/{name}");
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     let tools = desk.ask(&format!("GET mcp-servers/{id}/tools")).await.body;
     let hash = named(&tools, "add")["hash"].clone();
     for said in [
@@ -71,14 +71,14 @@ async fn a_tool_is_switched_off_asked_about_allowed_and_denied() {
                 rule["scope"]
             ])
         });
-        told.push(json!({
+        reported.push(json!({
             "said": said,
             "enabled": answer["enabled"], "isEnabled": answer["isEnabled"],
             "approval": answer["approval"], "isAutoApprove": answer["isAutoApprove"],
             "rules": rules.collect::<Vec<_>>(),
         }));
     }
-    insta::assert_json_snapshot!("governed", told);
+    insta::assert_json_snapshot!("governed", reported);
     // The server's own list says the same thing to the same judge.
     let listed = json!({"autoApproveTools": ["echo"]});
     desk.say(&format!("PUT mcp-servers/{id}"), listed)
@@ -101,7 +101,7 @@ async fn a_tool_is_switched_off_asked_about_allowed_and_denied() {
 }
 
 #[tokio::test]
-async fn a_tool_is_tried_and_its_failures_are_told_apart() {
+async fn a_tool_is_tried_and_its_failures_are_distinguished() {
     let desk = Desk::open();
     let id = desk.demo("demo").await;
     let call = |name: &str| format!("POST mcp-servers/{id}/tools/{name}/call");
@@ -119,14 +119,14 @@ async fn a_tool_is_tried_and_its_failures_are_told_apart() {
     let deny = json!({"enabled": true, "approval": "deny"});
     desk.say(&patch, deny).await.is(200);
     desk.say(&call("add"), sum).await.is(403);
-    let mut told = desk.told();
-    told.retain(|told| !told["request"].as_str().unwrap().starts_with("PATCH"));
-    insta::assert_json_snapshot!("calls", told);
+    let mut reported = desk.reported();
+    reported.retain(|reported| !reported["request"].as_str().unwrap().starts_with("PATCH"));
+    insta::assert_json_snapshot!("calls", reported);
     desk.close();
 }
 
 #[tokio::test]
-async fn every_provider_sees_a_tool_its_own_way_and_what_is_lost_is_told() {
+async fn every_provider_sees_a_tool_its_own_way_and_what_is_lost_is_reported() {
     let desk = Desk::open();
     let id = desk.demo("demo").await;
     desk.ask(&format!("POST mcp-servers/{id}/connect"))
@@ -139,13 +139,13 @@ async fn every_provider_sees_a_tool_its_own_way_and_what_is_lost_is_told() {
     }
     for odd in [
         "add/schema",
-        "add/schema?for=nobody",
+        "add/schema?for=no one",
         "none/schema?for=openai",
     ] {
         let answer = desk.ask(&format!("GET mcp-servers/{id}/tools/{odd}")).await;
         assert!(matches!(answer.status, 400 | 404), "{}", answer.text);
     }
-    insta::assert_json_snapshot!("schema", desk.told());
+    insta::assert_json_snapshot!("schema", desk.reported());
     desk.close();
 }
 
@@ -177,12 +177,12 @@ async fn resources_are_read_and_prompts_filled_in() {
         .is(200);
     desk.say(&format!("POST mcp-servers/{id}/prompts/none"), json!({}))
         .await;
-    insta::assert_json_snapshot!("resources", desk.told());
+    insta::assert_json_snapshot!("resources", desk.reported());
     desk.close();
 }
 
 #[tokio::test]
-async fn the_list_is_asked_for_anew_when_it_changed_or_somebody_says_so() {
+async fn the_list_is_fetched_again_when_it_changed_or_on_request() {
     let desk = Desk::open();
     let id = desk.demo("demo").await;
     let tools = format!("GET mcp-servers/{id}/tools");

@@ -1,4 +1,4 @@
-//! What a request says and nobody understands is refused, in every route.
+//! What a request says and no one understands is refused, in every route.
 
 use serde_json::{Value, json};
 

@@ -16,7 +16,7 @@ fn statuses(events: &[Live]) -> Vec<String> {
     let calls = events
         .iter()
         .filter(|event| event.kind == "assistant.toolCall.updated");
-    let told = calls.map(|event| {
+    let reported = calls.map(|event| {
         let text = |key: &str| event.data[key].as_str().unwrap_or("-").to_owned();
         let asked = if event.data["approval"].is_object() {
             "?"
@@ -25,10 +25,10 @@ fn statuses(events: &[Live]) -> Vec<String> {
         };
         format!("{}{asked} {}", text("status"), text("approvedBy"))
     });
-    told.collect()
+    reported.collect()
 }
 
-/// A call is told whole whenever it changes, inside the one message.
+/// A call is sent whole whenever it changes, inside the one message.
 #[test]
 fn a_call_is_asked_for_approved_made_and_answered_in_one_message() {
     let house = House::open();
@@ -78,7 +78,7 @@ fn a_call_is_asked_for_approved_made_and_answered_in_one_message() {
     assert_eq!(messages.len(), 2, "one question, one answer: {page}");
     assert_eq!(messages[1]["content"], text.as_str());
     let call = &messages[1]["toolCalls"][0];
-    let told = [
+    let reported = [
         "id",
         "serverId",
         "serverName",
@@ -89,7 +89,7 @@ fn a_call_is_asked_for_approved_made_and_answered_in_one_message() {
         "response",
         "isError",
     ];
-    let record: Value = told
+    let record: Value = reported
         .iter()
         .map(|key| ((*key).to_owned(), call[*key].clone()))
         .collect();
@@ -184,7 +184,7 @@ fn a_call_is_confirmed_once_and_only_as_it_was_shown() {
 }
 
 #[test]
-fn a_denied_call_is_not_made_and_the_model_is_told_why() {
+fn a_denied_call_is_not_made_and_the_model_learns_why() {
     let house = House::open();
     let mut events = house.events("");
     let chat = house.say(&json!({}), "write a note");
@@ -194,9 +194,9 @@ fn a_denied_call_is_not_made_and_the_model_is_told_why() {
     assert_eq!((status, &call["status"]), (200, &json!("denied")), "{call}");
     events.until("run.finished");
     let message = house.latest(&chat);
-    let told = message["toolCalls"][0]["response"].to_string();
-    assert!(told.contains("not on a Monday"), "{message}");
-    // For good: nobody is asked again.
+    let reported = message["toolCalls"][0]["response"].to_string();
+    assert!(reported.contains("not on a Monday"), "{message}");
+    // For good: no one is asked again.
     let chat = house.say(&json!({}), "write a note");
     events.until("run.finished");
     assert_eq!(house.latest(&chat)["toolCalls"][0]["status"], "denied");
@@ -392,8 +392,8 @@ fn conversations_are_listed_named_copied_exported_and_removed() {
     assert_eq!(status, 204);
     let (status, _) = house.ask("GET", &path, None);
     assert_eq!(status, 404);
-    let told = events.until("conversation.deleted");
-    assert_eq!(told.last().unwrap().data["id"], ids[0].as_str());
+    let reported = events.until("conversation.deleted");
+    assert_eq!(reported.last().unwrap().data["id"], ids[0].as_str());
 }
 
 #[test]

@@ -46,13 +46,13 @@ fn a_call_that_ran_at_kill_9_is_interrupted_and_never_made_again() {
     );
     // Whoever comes back with the number of the last event hears of it.
     let mut events = house.events(&format!("after={last}"));
-    let told = events.until("run.finished");
-    assert_eq!(told.last().unwrap().data["reason"], "interrupted");
-    assert!(told.iter().any(|event| event.data["status"] == "error"));
+    let reported = events.until("run.finished");
+    assert_eq!(reported.last().unwrap().data["reason"], "interrupted");
+    assert!(reported.iter().any(|event| event.data["status"] == "error"));
     let path = format!("/api/conversations/{}/continue", chat.id);
     assert_eq!(house.ask("POST", &path, None).0, 202);
-    let told = events.until("run.finished");
-    assert_eq!(told.last().unwrap().data["reason"], "done");
+    let reported = events.until("run.finished");
+    assert_eq!(reported.last().unwrap().data["reason"], "done");
     let message = house.latest(&chat);
     assert_eq!(
         message["toolCalls"].as_array().unwrap().len(),

@@ -40,7 +40,7 @@ fn a_reader_that_comes_back_gets_what_it_missed_and_nothing_twice() {
 }
 
 #[test]
-fn a_reader_that_was_away_too_long_is_told_to_load_anew() {
+fn a_reader_that_was_away_too_long_must_load_again() {
     let house = House::open();
     let mut live = house.events("");
     house.say(&json!({}), "hello");
@@ -64,7 +64,7 @@ fn a_reader_that_was_away_too_long_is_told_to_load_anew() {
 }
 
 #[test]
-fn a_reader_that_does_not_read_holds_nobody_up() {
+fn a_reader_that_does_not_read_holds_no_one_up() {
     let house = House::open();
     let mut slow = house.events("");
     let mut live = house.events("");

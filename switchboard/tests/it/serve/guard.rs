@@ -1,4 +1,4 @@
-//! Nobody else comes in.
+//! No one else comes in.
 
 use serde_json::json;
 

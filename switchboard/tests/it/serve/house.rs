@@ -1,4 +1,4 @@
-//! A server that runs, and a client that sends exactly what it is told.
+//! A server that runs, and a client that sends exactly the given bytes.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::cli::Desk;
 
 /// Nothing takes longer, even on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TEST_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// `switchboard serve` at a desk of its own.
 pub(crate) struct House {
@@ -95,10 +95,10 @@ impl House {
         let mut line = String::new();
         let mut lines = BufReader::new(child.stdout.take().unwrap());
         lines.read_line(&mut line).unwrap();
-        let told: Value = serde_json::from_str(&line).unwrap();
-        let url = told["url"].as_str().unwrap().trim_end_matches('/');
+        let reported: Value = serde_json::from_str(&line).unwrap();
+        let url = reported["url"].as_str().unwrap().trim_end_matches('/');
         self.port = url.rsplit(':').next().unwrap().parse().unwrap();
-        for link in told["links"].as_array().unwrap() {
+        for link in reported["links"].as_array().unwrap() {
             let (page, token) = link["url"].as_str().unwrap().split_once("#token=").unwrap();
             assert_eq!(page, format!("{url}/"));
             let user = link["user"].as_str().unwrap().to_owned();
@@ -141,7 +141,7 @@ impl House {
     /// Sends these bytes, and reads what comes until the other side closes.
     pub(crate) fn raw(&self, request: &[u8]) -> Reply {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(TEST_TIMEOUT)).unwrap();
         // Whoever refuses a request may do so before it has read it.
         let _ = stream.write_all(request);
         let mut all = Vec::new();
@@ -265,7 +265,7 @@ impl House {
 
     pub(crate) fn events_as(&self, user: &str, query: &str, headers: &[(&str, &str)]) -> Events {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(TEST_TIMEOUT)).unwrap();
         // With HTTP/1.0 the body comes as it is.
         let mut text = format!(
             "GET /api/events?{query} HTTP/1.0\r\nHost: 127.0.0.1:{}\r\nAuthorization: Bearer {}\r\n",

@@ -148,10 +148,10 @@ async fn assert_whole(file: &std::path::Path) {
                     over == call.response.is_some(),
                     "a call without a result: {call:?}"
                 );
-                assert!(over || waiting > 0, "nobody is asked about {call:?}");
+                assert!(over || waiting > 0, "no one is asked about {call:?}");
             }
             let over = message.role != Role::Assistant || message.finish.is_some();
-            assert!(over || waiting > 0, "nobody goes on with {message:?}");
+            assert!(over || waiting > 0, "no one goes on with {message:?}");
         }
         // The next message is taken by every provider.
         chat.ask("And now?").await.unwrap();

@@ -49,8 +49,8 @@ fn answer_well(house: &House, chat: &Chat, asked: &Value) {
     assert!(!fields.unwrap().is_empty());
     let (status, error) = answer(json!({"action": "accept", "content": {"name": "Ada"}}));
     assert_eq!(status, 204, "{error}");
-    let told = events.until("run.finished");
-    let resolved = told.iter().find(|it| it.kind == "elicitation.resolved");
+    let reported = events.until("run.finished");
+    let resolved = reported.iter().find(|it| it.kind == "elicitation.resolved");
     assert_eq!(resolved.unwrap().data["id"], asked["id"]);
     let message = house.latest(chat);
     assert!(
@@ -86,7 +86,7 @@ fn a_form_of_a_parked_call_survives_kill_9_and_is_answered_once() {
     answer_well(&house, &chat, &asked);
 }
 
-/// A question is told with its conversation and its call, which waits.
+/// A question is announced with its conversation and its call, which waits.
 #[track_caller]
 fn belongs_to(house: &House, asked: &Value, chat: &Chat) {
     assert_eq!(asked["conversationId"], chat.id.as_str());
@@ -128,7 +128,7 @@ fn queued(house: &House) -> (Chat, Value) {
 }
 
 #[test]
-fn a_question_is_asked_in_its_own_conversation_and_the_other_one_is_queued_and_told_why() {
+fn a_question_is_asked_in_its_own_conversation_and_the_other_one_is_queued_with_the_reason() {
     let house = house("legacy");
     let (first, asked) = asked(&house);
     let (second, call) = queued(&house);
@@ -208,7 +208,7 @@ fn a_question_of_a_call_that_kill_9_cut_off_is_over() {
     );
 }
 
-/// Over HTTP a question comes on the stream of its call: nobody has to wait for anybody.
+/// Over HTTP a question comes on the stream of its call: no one has to wait for anybody.
 #[test]
 fn over_legacy_http_two_conversations_are_asked_at_the_same_time_each_its_own() {
     let (desk, elsewhere) = (Desk::new(), Desk::new());
@@ -250,8 +250,8 @@ impl Http {
         let mut line = String::new();
         let mut lines = std::io::BufReader::new(child.stdout.take().unwrap());
         lines.read_line(&mut line).unwrap();
-        let told: Value = serde_json::from_str(&line).unwrap();
-        let url = told["url"].as_str().unwrap().to_owned();
+        let reported: Value = serde_json::from_str(&line).unwrap();
+        let url = reported["url"].as_str().unwrap().to_owned();
         Self { child, url }
     }
 }

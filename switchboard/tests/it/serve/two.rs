@@ -24,9 +24,12 @@ fn an_answer_under_way_is_left_alone_by_other_processes() {
     let before = house.latest(&chat);
     let resume = ["run", "--resume", &chat.id, "hello", "--json"];
     let output = house.desk.say_beside(&resume, "");
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{told}");
-    assert!(told.contains("under way in another process"), "{told}");
+    let reported = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{reported}");
+    assert!(
+        reported.contains("under way in another process"),
+        "{reported}"
+    );
     let output = house
         .desk
         .say_beside(&["session", "resume", &chat.id], "hi\n");

@@ -215,10 +215,10 @@ fn without_a_keyring_a_secret_is_refused_wherever_it_comes_from() {
         ran["stdout"]["imported"],
         serde_json::json!(["debug", "reference"])
     );
-    let told = ran["stderr"].as_array().unwrap();
-    assert_eq!(told.len(), 3, "{ran}");
-    for told in told {
-        let hint = told["error"]["hint"].as_str().unwrap();
+    let reported = ran["stderr"].as_array().unwrap();
+    assert_eq!(reported.len(), 3, "{ran}");
+    for reported in reported {
+        let hint = reported["error"]["hint"].as_str().unwrap();
         assert!(hint.contains("--plain"), "{ran}");
     }
     assert!(!ran.to_string().contains("geheim"), "{ran}");

@@ -83,7 +83,7 @@ fn a_command_a_url_and_a_file_give_the_same() {
 }
 
 #[test]
-fn a_file_is_used_and_its_broken_entry_told() {
+fn a_file_is_used_and_its_broken_entry_reported() {
     let bench = Bench::new();
     let text = format!(
         "{{\"mcpServers\": {{\n  \"good\": {{\"command\": {:?}, \"args\": [\"demo-server\"]}},\n  \"bad\": {{\"command\": 7}},\n  \"poor\": {{\"command\": \"run\", \"args\": [\"${{SWITCHBOARD_TEST_KEY}}\"]}}\n}}}}",

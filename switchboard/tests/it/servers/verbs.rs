@@ -224,14 +224,18 @@ fn what_is_exported_is_imported_as_the_same() {
             .iter()
             .map(|it| &it["state"])
             .collect();
-        // Claude Desktop's file has no references: what is one is left out, and told.
+        // Claude Desktop's file has no references: what is one is left out, and reported.
         let web = match *program {
             "claude-desktop" => "conflict",
             _ => "same",
         };
         assert_eq!(states, ["same", web], "{program}: {back}");
-        let told = value["stderr"].as_array().unwrap();
-        assert_eq!(told.is_empty(), web == "same", "{program}: {told:?}");
+        let reported = value["stderr"].as_array().unwrap();
+        assert_eq!(
+            reported.is_empty(),
+            web == "same",
+            "{program}: {reported:?}"
+        );
         exported.push(value);
     }
     assert_json_snapshot!(exported);

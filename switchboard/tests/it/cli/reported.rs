@@ -1,4 +1,4 @@
-//! How answers, failures and limits are told.
+//! How answers, failures and limits are reported.
 
 use mcp_testkit::{Script, Server, Tool};
 use provider_adapters::Wire;
@@ -138,7 +138,7 @@ fn arguments_that_a_tool_does_not_take_are_refused_before_it_is_called() {
 }
 
 #[test]
-fn a_denied_call_is_told_with_what_would_allow_it() {
+fn a_denied_call_is_reported_with_what_would_allow_it() {
     let desk = Desk::new();
     let error = text(&desk.run(&["run", "write a note"]).stderr);
     assert!(
@@ -158,7 +158,7 @@ fn a_denied_call_is_told_with_what_would_allow_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_result_of_each_call_is_told_by_name_where_several_run() {
+async fn the_result_of_each_call_is_shown_by_name_where_several_run() {
     let model = model(json!([
         {"when": ["both"], "call": [
             {"tool": "add", "arguments": {"a": 1, "b": 2}}, {"tool": "echo", "arguments": {"text": "hi"}},
@@ -191,7 +191,7 @@ async fn the_result_of_each_call_is_told_by_name_where_several_run() {
 }
 
 #[test]
-fn a_model_that_says_nothing_is_told_of() {
+fn a_model_that_says_nothing_is_reported() {
     let (desk, server) = (Desk::new(), Recorder::silent());
     let at = ["-m", "m", "--base-url", &server.url];
     let output = desk.run(&[&["run", "hello"][..], &at].concat());
@@ -213,7 +213,7 @@ async fn one_tool_is_one_tool_and_no_demo_server_is_promised() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_failure_of_the_provider_is_told_once() {
+async fn a_failure_of_the_provider_is_reported_once() {
     let model = model(json!([{"fail": {"status": 400, "message": "no such thing"}}])).await;
     let url = model.base_url(Wire::OpenAiChat);
     let output = Desk::new().run(&["run", "hello", "-m", "m", "--base-url", &url]);

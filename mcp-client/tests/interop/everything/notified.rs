@@ -75,7 +75,7 @@ pub(super) async fn updates_of_subscribed_resources_are_announced(session: &mut 
         .unwrap();
     session.call("toggle-subscriber-updates", json!({})).await;
     subscribe(session, URIS[2]).await;
-    // Whatever was told before the third subscription was logged belongs to the time before.
+    // Whatever was reported before the third subscription was logged belongs to the time before.
     session.event(|event| logged(event, URIS[2])).await;
     session.call("toggle-subscriber-updates", json!({})).await;
     assert_eq!(session.event(updated).await, URIS[1]);
@@ -118,7 +118,7 @@ pub(super) async fn a_dropped_call_is_cancelled(session: &Session) {
         .sent(|message| message["method"] == "notifications/cancelled")
         .await;
     assert_eq!(cancelled["params"]["requestId"], call["id"]);
-    // The server goes on reporting progress, which nobody wants any more.
+    // The server goes on reporting progress, which no one wants any more.
     let said = session.say("echo", json!({"message": "still here"})).await;
     assert_eq!(said, "Echo: still here");
 }
