@@ -17,6 +17,7 @@ mod doctor;
 mod examples;
 mod export;
 mod failure;
+mod gateway;
 mod import;
 mod model;
 mod processes;
@@ -169,6 +170,9 @@ enum Verb {
     /// Print shell completions
     #[command(after_help = examples::COMPLETIONS)]
     Completions(completions::Completions),
+    /// Serve all servers as one, to any MCP client
+    #[command(after_help = examples::GATEWAY)]
+    Gateway(gateway::Gateway),
     /// Serve the web page and the API to this machine
     #[command(after_help = examples::SERVE)]
     Serve(serve::Serve),
@@ -246,6 +250,7 @@ async fn run(cli: Cli, out: Out) -> Result<Exit, Failure> {
         Some(Verb::Export(verb)) => verb.run(global, &out).await,
         Some(Verb::Doctor(verb)) => verb.run(global, &out).await,
         Some(Verb::Completions(verb)) => verb.run(Cli::command(), &out),
+        Some(Verb::Gateway(verb)) => verb.run(global, &out).await,
         Some(Verb::Serve(verb)) => verb.run(global, &out).await,
         Some(Verb::Demo(verb)) => verb.run(has_verb, &out).await,
         Some(Verb::DemoServer(verb)) => verb.run(&out).await,

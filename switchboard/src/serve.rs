@@ -3,7 +3,7 @@
 //! Everything goes through the [`Store`]: requests and runs commit to it, and readers of events are
 //! woken and read it. Nothing is shown before it is durable.
 
-mod access;
+pub(crate) mod access;
 mod api;
 mod app;
 mod error;

@@ -22,7 +22,7 @@ mod tokens;
 mod tool_policy;
 
 pub(crate) use ad_hoc::{AdHoc, Kind, is_url, shown_url, split_header};
-pub(crate) use connection::{ConnectedServer, Connection, one_off};
+pub(crate) use connection::{ConnectedServer, Connection, interruptible, one_off};
 pub(crate) use connector::connector;
 pub(crate) use entry::{CLAIMED, answer, answers, from_config, to_config, to_entry};
 pub(crate) use export::{Exported, Program, export};
@@ -35,5 +35,5 @@ pub(crate) use secret::{
     PlainSecrets, Unstorable, forget_unused, has_open_secret, keep_all, keep_answer, stored_value,
 };
 pub(crate) use seen::{auto_approved, seen, transport};
-pub(crate) use select::{demo, find, of_file, pending};
+pub(crate) use select::{Chosen, demo, find, of_file, pending, select};
 pub(crate) use tool_policy::{Approval, Switch, ToolPolicy, decide, switch};

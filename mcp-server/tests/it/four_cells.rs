@@ -10,7 +10,7 @@ use mcp_jsonrpc::model::{
     CompleteParams, CompletionArgument, LoggingLevel, Prompt, PromptArgument, PromptReference,
     Resource, ResourceTemplate,
 };
-use mcp_server::{Context, Eras, Error, Roots, Service};
+use mcp_server::{Context, Eras, Error, Limits, Roots, Service};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -145,6 +145,8 @@ fn service(eras: Eras, alive: &Alive) -> Service {
         )
         .completion(|params, _| async move { Ok(vec![params.argument.value]) })
         .eras(eras)
+        // Each request of a plan may ask two questions at once.
+        .limits(Limits::default().with_questions(2 * MAX_REQUESTS))
         .build()
 }
 
@@ -158,6 +160,9 @@ const CELLS: [(EraMode, Eras); 6] = [
     (MODERN, Eras::Both),
 ];
 
+/// The longest plan.
+const MAX_REQUESTS: usize = 23;
+
 /// One request: its method, what its handler does, and after how many polls its caller drops it, if
 /// ever.
 type Plan = Vec<(usize, usize, Option<u32>)>;
@@ -166,7 +171,7 @@ fn plan() -> impl Strategy<Value = Plan> {
     let polls = prop_oneof![2 => Just(None), 1 => (0u32..12).prop_map(Some)];
     // Half of the requests run an act.
     let method = prop_oneof![0..3usize, 3..METHODS.len()];
-    prop::collection::vec((method, 0..ACTS.len(), polls), 1..24)
+    prop::collection::vec((method, 0..ACTS.len(), polls), 1..=MAX_REQUESTS)
 }
 
 /// Makes a request, and tells its result in a word.

@@ -119,6 +119,12 @@ Examples:
   switchboard serve --open
   switchboard serve --user ann --user bob";
 
+pub(super) const GATEWAY: &str = "\
+Examples:
+  switchboard gateway
+  switchboard gateway --http 127.0.0.1:8930
+  switchboard gateway --config .mcp.json --no-prefix";
+
 pub(super) const DEMO: &str = "\
 Examples:
   switchboard demo --wire anthropic";

@@ -57,7 +57,7 @@ impl Access {
         let known = tokens.len();
         for user in users {
             if !tokens.contains_key(user.as_str()) {
-                let token = fresh().map_err(|error| failed(error.into()))?;
+                let token = fresh_token().map_err(|error| failed(error.into()))?;
                 tokens.insert(user.to_string(), token);
             }
         }
@@ -78,7 +78,7 @@ impl Access {
 
     /// A code for a user's token.
     pub(crate) fn code(&self, user: &UserId) -> std::io::Result<String> {
-        let code = fresh()?;
+        let code = fresh_token()?;
         let mut codes = self.codes.lock();
         codes.push_back(Code {
             hash: hash(&code),
@@ -125,7 +125,8 @@ fn hash(token: &str) -> [u8; BYTES] {
     Sha256::digest(token).into()
 }
 
-fn fresh() -> Result<String, std::io::Error> {
+/// A new token.
+pub(crate) fn fresh_token() -> Result<String, std::io::Error> {
     let mut bytes = [0; BYTES];
     SystemRandom::new()
         .fill(&mut bytes)

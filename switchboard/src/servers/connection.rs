@@ -182,7 +182,9 @@ async fn keep_log(mut events: Events) {
 }
 
 /// Ends at Ctrl-C.
-async fn interruptible<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+pub(crate) async fn interruptible<T>(
+    work: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
     let mut interrupts = Interrupts::new();
     tokio::select! {
         // Registered first, so that Ctrl-C works as soon as output appears.

@@ -15,6 +15,7 @@ mod consent;
 mod demo;
 mod demo_model;
 mod demo_server;
+mod gateway;
 mod hostile;
 mod in_memory;
 mod models;
