@@ -79,18 +79,17 @@ async fn over_stdio_every_pair_of_eras_lists_calls_and_asks() {
 async fn over_http_it_wants_its_token() {
     let folder = tempfile::tempdir().unwrap();
     let file = config(folder.path(), "legacy");
-    let mut child = program()
-        .args([
-            "gateway",
-            "--http",
-            "--json",
-            "--no-prefix",
-            "--config",
-            &file,
-        ])
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = program(&[
+        "gateway",
+        "--http",
+        "--json",
+        "--no-prefix",
+        "--config",
+        &file,
+    ])
+    .stdout(Stdio::piped())
+    .spawn()
+    .unwrap();
     let mut line = String::new();
     let output = child.stdout.take().unwrap();
     std::io::BufReader::new(output)
