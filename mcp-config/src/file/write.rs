@@ -323,7 +323,7 @@ impl Entry {
 
     fn lose(&mut self, what: &str) {
         let program = self.keys.program;
-        self.lost.push(format!("{program} does not learn {what}"));
+        self.lost.push(format!("{program} cannot express {what}"));
     }
 
     fn set(&mut self, name: &str, value: Value) {

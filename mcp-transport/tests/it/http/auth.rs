@@ -171,7 +171,7 @@ async fn a_refusal_that_the_provider_cannot_handle_reports_why() {
     let cases: [(&str, Option<Arc<Scripted>>, Answer); 5] = [
         ("no provider", None, refuse(401)),
         (
-            "provider fails",
+            "provider declines",
             Some(Scripted::saying(Some(AuthVerdict::Fail))),
             refuse(401),
         ),
