@@ -7,7 +7,7 @@ pub mod contest;
 pub mod cpu_time;
 pub mod drive;
 pub mod echo_server;
-pub mod fleet;
+pub mod server_pool;
 pub mod latency;
 #[cfg(any(feature = "codecs", feature = "counts"))]
 pub mod model_stream;

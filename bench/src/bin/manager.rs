@@ -7,18 +7,18 @@
 //! ```
 
 use bench::allocations::Counted;
-use bench::{cache_race, catalog_times, fleet};
+use bench::{cache_race, catalog_times, server_pool};
 
 #[global_allocator]
 static HEAP: Counted = Counted;
 
 fn main() {
     if std::env::args().nth(1).as_deref() == Some("serve") {
-        return fleet::serve();
+        return server_pool::serve();
     }
     cache_race::one_thread();
     cache_race::two_threads();
     catalog_times::run();
-    fleet::starts();
-    fleet::idle();
+    server_pool::starts();
+    server_pool::idle();
 }

@@ -39,7 +39,7 @@ pub fn serve() {
 
 /// Starts programs with the limit on starts, without, and one after the other.
 pub fn starts() {
-    let title = format!("fleet: connect {PROGRAMS} programs, each {WARM_UP:?} slow");
+    let title = format!("server_pool: connect {PROGRAMS} programs, each {WARM_UP:?} slow");
     if !is_wanted(&title) {
         return;
     }
@@ -92,7 +92,7 @@ async fn start(at_once: usize) -> (Duration, Duration) {
 
 /// Servers that are connected, and of which no one wants anything.
 pub fn idle() {
-    let title = format!("fleet: {IDLE} idle servers over memory transports, 5 tools each");
+    let title = format!("server_pool: {IDLE} idle servers over memory transports, 5 tools each");
     if !is_wanted(&title) {
         return;
     }
@@ -157,7 +157,7 @@ fn answer(message: &[u8]) -> Option<String> {
         "initialize" => json!({
             "protocolVersion": message["params"]["protocolVersion"],
             "capabilities": {"tools": {"listChanged": true}},
-            "serverInfo": {"name": "fleet", "version": "1"},
+            "serverInfo": {"name": "server_pool", "version": "1"},
         }),
         "tools/list" => json!({"tools": (0..5).map(tool).collect::<Vec<_>>()}),
         _ => json!({}),
