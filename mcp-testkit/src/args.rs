@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use mcp_testkit::{Era, Fault, Polling, Replies, Script, Shape};
+use mcp_testkit::{Era, Fault, Polling, Replies, Script, TransportKind};
 
 pub(crate) const USAGE: &str = "\
 usage: mcp-testkit (--stdio | --http | --sse) [options]
@@ -49,7 +49,7 @@ pub(crate) enum Command {
 /// Which server to run.
 #[derive(Debug)]
 pub(crate) struct Serve {
-    pub(crate) shape: Shape,
+    pub(crate) shape: TransportKind,
     pub(crate) script: Script,
     pub(crate) fault: Option<Fault>,
     pub(crate) log: Option<PathBuf>,
@@ -71,9 +71,9 @@ pub(crate) fn parse(mut args: impl Iterator<Item = String>) -> Result<Command, S
             "faults" => return Ok(Command::Faults),
             "chaos" => return chaos(args),
             "chaos-case" => return chaos_case(args),
-            "--stdio" => shape = Some(Shape::Stdio),
-            "--http" => shape = Some(Shape::Http),
-            "--sse" => shape = Some(Shape::Sse),
+            "--stdio" => shape = Some(TransportKind::Stdio),
+            "--http" => shape = Some(TransportKind::Http),
+            "--sse" => shape = Some(TransportKind::Sse),
             "--script" => {
                 script = match value()?.as_str() {
                     "standard" => Script::standard(),

@@ -24,7 +24,7 @@ impl fmt::Display for Era {
 /// How a client reaches a server.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
-pub enum Shape {
+pub enum TransportKind {
     /// One line of JSON a message, over a pair of byte streams.
     Stdio,
     /// Streamable HTTP.
@@ -33,7 +33,7 @@ pub enum Shape {
     Sse,
 }
 
-impl fmt::Display for Shape {
+impl fmt::Display for TransportKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Stdio => "stdio",

@@ -14,7 +14,7 @@ pub(crate) use question::Question;
 pub(crate) use twist::{Asked, Twist};
 
 use crate::wire::Style;
-use crate::{Script, Shape};
+use crate::{Script, TransportKind};
 
 /// One named way to misbehave.
 ///
@@ -22,11 +22,11 @@ use crate::{Script, Shape};
 /// HTTP fit the shape they are about. `mcp-testkit faults` lists them all.
 ///
 /// ```
-/// use mcp_testkit::{Fault, Shape};
+/// use mcp_testkit::{Fault, TransportKind};
 ///
 /// let fault = Fault::named("exit-mid-call").unwrap();
 /// assert_eq!(fault.about(), "exits with status 1 when the first call arrives");
-/// assert!(fault.fits(Shape::Stdio) && !fault.fits(Shape::Http));
+/// assert!(fault.fits(TransportKind::Stdio) && !fault.fits(TransportKind::Http));
 /// ```
 #[derive(Clone, Copy)]
 pub struct Fault {
@@ -88,12 +88,12 @@ impl Fault {
 
     /// Whether a server of this shape can have it.
     #[must_use]
-    pub fn fits(&self, shape: Shape) -> bool {
+    pub fn fits(&self, shape: TransportKind) -> bool {
         match self.kind {
             Kind::Script(_) | Kind::Twist(_) | Kind::Question(_) => true,
-            Kind::Lines(..) => shape == Shape::Stdio,
-            Kind::Http(..) => shape == Shape::Http,
-            Kind::Sse(..) => shape == Shape::Sse,
+            Kind::Lines(..) => shape == TransportKind::Stdio,
+            Kind::Http(..) => shape == TransportKind::Http,
+            Kind::Sse(..) => shape == TransportKind::Sse,
         }
     }
 }

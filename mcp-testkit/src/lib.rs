@@ -10,7 +10,7 @@ mod script;
 mod server;
 mod wire;
 
-pub use era::{Era, Shape};
+pub use era::{Era, TransportKind};
 pub use fault::Fault;
 pub use log::{Event, Log, Origin, Seen};
 pub use running::Running;

@@ -129,7 +129,7 @@ pub enum Seen {
     /// The client closed its end.
     Eof,
     /// A point that a fault reached.
-    Mark {
+    Milestone {
         /// The point's name.
         name: String,
         /// A number that belongs to it.
@@ -290,7 +290,7 @@ impl Log {
     }
 
     pub(crate) fn mark(&self, name: &str, number: u64) {
-        self.record(Seen::Mark {
+        self.record(Seen::Milestone {
             name: name.to_owned(),
             number,
         });

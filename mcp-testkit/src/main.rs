@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use args::{Command, Serve};
-use mcp_testkit::{Fault, Log, Server, Shape};
+use mcp_testkit::{Fault, Log, Server, TransportKind};
 
 fn main() -> ExitCode {
     match run() {
@@ -82,8 +82,8 @@ async fn start(serve: Serve) -> Result<i32, String> {
         server = server.with_log(log);
     }
     let running = match serve.shape {
-        Shape::Http => server.start_http().await.map_err(|error| explain(&error))?,
-        Shape::Sse => server.start_sse().await.map_err(|error| explain(&error))?,
+        TransportKind::Http => server.start_http().await.map_err(|error| explain(&error))?,
+        TransportKind::Sse => server.start_sse().await.map_err(|error| explain(&error))?,
         _ => return server.serve_stdio().await.map_err(|error| explain(&error)),
     };
     println!("{}", running.url());

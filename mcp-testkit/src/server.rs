@@ -12,7 +12,7 @@ use crate::fault::{End, Kind};
 use crate::log::{Log, Origin, Seen};
 use crate::protocol::World;
 use crate::wire::{Lines, Place, Site, Style, stdio};
-use crate::{Fault, Running, Script, Shape};
+use crate::{Fault, Running, Script, TransportKind};
 
 /// Bytes in each direction of a pipe.
 const PIPE: usize = 64 << 10;
@@ -46,7 +46,7 @@ pub enum StartError {
         /// The fault.
         fault: Fault,
         /// The shape that was to be served.
-        shape: Shape,
+        shape: TransportKind,
     },
 }
 
@@ -105,15 +105,15 @@ impl Server {
 
     /// Serves Streamable HTTP on a free port of 127.0.0.1.
     pub async fn start_http(self) -> Result<Running, StartError> {
-        self.start(Shape::Http).await
+        self.start(TransportKind::Http).await
     }
 
     /// Serves HTTP+SSE of 2024-11-05 on a free port of 127.0.0.1.
     pub async fn start_sse(self) -> Result<Running, StartError> {
-        self.start(Shape::Sse).await
+        self.start(TransportKind::Sse).await
     }
 
-    async fn start(self, shape: Shape) -> Result<Running, StartError> {
+    async fn start(self, shape: TransportKind) -> Result<Running, StartError> {
         let port = self.port;
         let world = self.world(shape)?;
         let listener = listen(port).await?;
@@ -130,7 +130,7 @@ impl Server {
         })
     }
 
-    fn world(self, shape: Shape) -> Result<Arc<World>, StartError> {
+    fn world(self, shape: TransportKind) -> Result<Arc<World>, StartError> {
         match self.fault {
             Some(fault) if !fault.fits(shape) => Err(StartError::Fault { fault, shape }),
             fault => Ok(Arc::new(World::new(self.script, self.log, fault))),
@@ -141,7 +141,7 @@ impl Server {
     ///
     /// Must be called inside a tokio runtime.
     pub fn pipe(self) -> Result<(DuplexStream, Running), StartError> {
-        let world = self.world(Shape::Stdio)?;
+        let world = self.world(TransportKind::Stdio)?;
         let (client, server) = tokio::io::duplex(PIPE);
         let (reader, writer) = tokio::io::split(server);
         let serve = serve_lines(Arc::clone(&world), reader, writer, Place::Memory);
@@ -160,7 +160,7 @@ impl Server {
     ///
     /// Gives the status that the process should exit with.
     pub async fn serve_stdio(self) -> Result<i32, StartError> {
-        let world = self.world(Shape::Stdio)?;
+        let world = self.world(TransportKind::Stdio)?;
         world.log.record(Seen::Started {
             pid: std::process::id(),
             environment: environment(),

@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::Check;
-use crate::{Era, Fault, Shape};
+use crate::{Era, Fault, TransportKind};
 
 /// The time-out where the client must notice the fault without it.
 const PROMPT: Duration = Duration::from_secs(60);
@@ -16,7 +16,7 @@ pub struct Case {
     /// `stdio/exit-mid-call`; modern ones begin with `stdio-modern/` or `http-modern/`.
     pub name: String,
     /// How the client reaches the server.
-    pub shape: Shape,
+    pub shape: TransportKind,
     /// The only era the server speaks.
     pub era: Era,
     /// What is at the other end.
@@ -121,7 +121,7 @@ pub enum Expect {
 pub enum Text {
     /// Exactly this.
     Exactly(String),
-    /// So many letters `x`.
+    /// This many letters `x`.
     Letters(usize),
 }
 
@@ -149,9 +149,9 @@ impl Case {
     fn new(name: &str, expect: Expect, reason: &'static str) -> Self {
         let (place, fault) = name.split_once('/').unwrap_or(("stdio", name));
         let shape = match place {
-            "stdio" | "stdio-modern" => Shape::Stdio,
-            "sse" => Shape::Sse,
-            _ => Shape::Http,
+            "stdio" | "stdio-modern" => TransportKind::Stdio,
+            "sse" => TransportKind::Sse,
+            _ => TransportKind::Http,
         };
         Self {
             name: name.to_owned(),
@@ -218,7 +218,7 @@ impl Case {
         self
     }
 
-    /// So many letters `x` must come out, in this time and memory.
+    /// This many letters `x` must come out, in this time and memory.
     pub(super) fn letters(mut self, count: usize, seconds: u64, memory_mb: u64) -> Self {
         if let Expect::Ok(text) | Expect::Either(text) = &mut self.expect {
             *text = Text::Letters(count);

@@ -45,7 +45,7 @@ pub enum Check {
     ExitedByItself,
     /// The server never got to write all of its flood.
     FloodStopped,
-    /// So many calls were under way at once.
+    /// This many calls were under way at once.
     Together(u64),
     /// This environment variable did not reach the server.
     EnvironmentWithout(&'static str),
@@ -64,13 +64,13 @@ pub enum Count {
     /// Connections.
     Connections,
     /// Marks of this name.
-    Mark(&'static str),
+    Milestone(&'static str),
 }
 
 impl fmt::Display for Count {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Rpc(name) | Self::Http(name) | Self::Mark(name) => f.write_str(name),
+            Self::Rpc(name) | Self::Http(name) | Self::Milestone(name) => f.write_str(name),
             Self::Requests => f.write_str("HTTP requests"),
             Self::Connections => f.write_str("connections"),
         }
@@ -86,7 +86,7 @@ impl Count {
             (Seen::Http { method, .. }, Self::Http(name)) => method == name,
             (Seen::Http { .. }, Self::Requests) => true,
             (Seen::Connected { origin, .. }, Self::Connections) => *origin == Origin::First,
-            (Seen::Mark { name, .. }, Self::Mark(wanted)) => name == wanted,
+            (Seen::Milestone { name, .. }, Self::Milestone(wanted)) => name == wanted,
             _ => false,
         };
         events.iter().filter(counts).count()
@@ -154,7 +154,7 @@ impl Check {
                 let wait = wait.as_secs_f64() * 1000.0;
                 // The two ends of the wait are seen by two processes.
                 (waited < wait - 60.0)
-                    .then(|| format!("came back after {waited:.0} ms, told to wait {wait:.0}"))
+                    .then(|| format!("came back after {waited:.0} ms, asked to wait {wait:.0}"))
             }
             Self::RetryAfterKept => {
                 let refused = mark(events, "429")?;
@@ -182,7 +182,7 @@ impl Check {
             ),
             Self::Together(wanted) => {
                 let most = events.iter().filter_map(|event| match &event.seen {
-                    Seen::Mark { name, number } if name == "together" => Some(*number),
+                    Seen::Milestone { name, number } if name == "together" => Some(*number),
                     _ => None,
                 });
                 let most = most.max().unwrap_or(0);
@@ -228,7 +228,7 @@ fn any(events: &[Event], fits: impl Fn(&Seen) -> bool) -> bool {
 fn mark(events: &[Event], wanted: &str) -> Option<f64> {
     let found = events
         .iter()
-        .find(|event| matches!(&event.seen, Seen::Mark { name, .. } if name == wanted));
+        .find(|event| matches!(&event.seen, Seen::Milestone { name, .. } if name == wanted));
     found.map(|event| event.at_ms)
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::check::{is_call, leak};
 use super::{Case, Expect, Text};
-use crate::{Event, Shape};
+use crate::{Event, TransportKind};
 
 /// What was observed of a client.
 #[derive(Clone, Debug)]
@@ -218,7 +218,7 @@ impl Case {
                 .iter()
                 .filter_map(|check| check.failure(&observed.events)),
         );
-        if self.shape != Shape::Stdio {
+        if self.shape != TransportKind::Stdio {
             failures.extend(leak(&observed.events));
         }
         failures

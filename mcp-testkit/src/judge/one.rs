@@ -8,13 +8,13 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use mcp_testkit::chaos::{Case, Observed, SECRET, Target};
-use mcp_testkit::{Event, Shape};
+use mcp_testkit::{Event, TransportKind};
 
 use super::row::Row;
 use super::{client, proc};
 
 /// How long a client's descendants may outlive it.
-const PATIENCE: Duration = Duration::from_millis(1_500);
+const EXIT_TIMEOUT: Duration = Duration::from_millis(1_500);
 
 /// Runs one case. This process must have no other children.
 pub(super) fn run(case: &Case, driver: &str) -> io::Result<Row> {
@@ -49,7 +49,7 @@ pub(super) fn run(case: &Case, driver: &str) -> io::Result<Row> {
     }
     let seen = client::run(case, &mut command)?;
     let except: Vec<u32> = server.process.iter().map(Child::id).collect();
-    let left = proc::leftovers(&except, PATIENCE);
+    let left = proc::leftovers(&except, EXIT_TIMEOUT);
     drop(server);
     let observed = Observed {
         lines: seen
@@ -104,7 +104,7 @@ impl Server {
                 .flat_map(|fault| ["--fault".to_owned(), fault.name().to_owned()]),
         );
         args.extend(options.iter().map(|&option| option.to_owned()));
-        if case.shape == Shape::Stdio {
+        if case.shape == TransportKind::Stdio {
             args.insert(0, own);
             return Ok(Self::at(args));
         }

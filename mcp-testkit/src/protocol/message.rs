@@ -43,7 +43,7 @@ pub(crate) struct Reply {
 pub(crate) enum Piece {
     /// One message, framed as the stream frames messages.
     Message(Vec<u8>),
-    /// So many messages, each made when it is due.
+    /// This many messages, each made when it is due.
     Many(u64, Arc<dyn Fn(u64) -> Vec<u8> + Send + Sync>),
     /// These bytes, repeated, unframed.
     Raw(Arc<[u8]>, u64),

@@ -287,13 +287,13 @@ impl Session {
             .unwrap_or_else(|| out.clone());
         out.send(&request(id, method, params)).await;
         let answer = answer.await.unwrap_or_default();
-        let told = answer
+        let reported = answer
             .get("result")
             .or_else(|| answer.get("error"))
             .cloned();
         self.world.log.record(Seen::Answered {
             method: method.to_owned(),
-            answer: told,
+            answer: reported,
         });
         answer
     }

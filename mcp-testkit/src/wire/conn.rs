@@ -300,7 +300,7 @@ impl Conn {
             }
             Piece::Flush(written) => {
                 if let Some(written) = written.lock().take() {
-                    // Nobody may wait any more.
+                    // No one may wait any more.
                     let _ = written.send(());
                 }
                 Ok(())

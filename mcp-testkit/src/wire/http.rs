@@ -199,7 +199,7 @@ async fn answer(
                 return match reply {
                     Ok(reply) if !begun => write_reply(site, conn, reply, headers).await,
                     Ok(reply) => finish(conn, reply).await,
-                    // Cancelled: no answer will come.
+                    // Cancelled: the stream ends without a response.
                     Err(_) if begun => conn.end().await,
                     Err(_) => {
                         conn.begin_events(headers).await?;

@@ -234,7 +234,7 @@ where
                 Piece::Flush(written) => {
                     style.write(&mut writer, &mut bytes).await?;
                     if let Some(written) = written.lock().take() {
-                        // Nobody may wait any more.
+                        // No one may wait any more.
                         let _ = written.send(());
                     }
                 }

@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 
 use super::replay::Replay;
 use super::{Conn, HttpRequest, http, legacy};
-use crate::Shape;
+use crate::TransportKind;
 use crate::fault::{Hit, Kind, On};
 use crate::log::{Origin, Seen};
 use crate::protocol::{Session, World};
@@ -25,7 +25,7 @@ const GRACE: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(crate) struct Site {
     pub(crate) world: Arc<World>,
-    pub(crate) shape: Shape,
+    pub(crate) shape: TransportKind,
     pub(crate) origin: Origin,
     /// `http://127.0.0.1:PORT`.
     pub(crate) base: String,
@@ -43,12 +43,12 @@ impl Site {
     /// Serves on this port until the future is dropped or the world stops.
     pub(crate) fn open(
         world: &Arc<World>,
-        shape: Shape,
+        shape: TransportKind,
         origin: Origin,
         listener: TcpListener,
         other: Option<String>,
     ) -> io::Result<(Arc<Self>, impl Future<Output = ()> + Send + 'static)> {
-        let (away, orders) = mpsc::channel(1);
+        let (away, commands) = mpsc::channel(1);
         let site = Arc::new(Self {
             world: Arc::clone(world),
             shape,
@@ -61,14 +61,14 @@ impl Site {
             away,
             epoch: watch::Sender::new(0),
         });
-        Ok((Arc::clone(&site), site.accept(listener, orders)))
+        Ok((Arc::clone(&site), site.accept(listener, commands)))
     }
 
     /// The URL clients connect to.
     pub(crate) fn url(&self) -> String {
         let path = match self.shape {
-            Shape::Sse => "/sse",
-            Shape::Stdio | Shape::Http => "/mcp",
+            TransportKind::Sse => "/sse",
+            TransportKind::Stdio | TransportKind::Http => "/mcp",
         };
         format!("{}{path}", self.base)
     }
@@ -84,7 +84,11 @@ impl Site {
         self.epoch.send_modify(|epoch| *epoch += 1);
     }
 
-    async fn accept(self: Arc<Self>, listener: TcpListener, mut orders: mpsc::Receiver<Duration>) {
+    async fn accept(
+        self: Arc<Self>,
+        listener: TcpListener,
+        mut commands: mpsc::Receiver<Duration>,
+    ) {
         let address = listener.local_addr();
         let mut listener = Some(listener);
         let mut connections = JoinSet::new();
@@ -102,7 +106,7 @@ impl Site {
                     let conn = Conn::new(stream, number, self.world.log.clone());
                     connections.spawn(Arc::clone(&self).serve(conn));
                 }
-                Some(time) = orders.recv() => {
+                Some(time) = commands.recv() => {
                     listener = None;
                     self.world.log.mark("away", 0);
                     self.drop_connections();
@@ -139,8 +143,8 @@ impl Site {
 
     async fn requests(&self, conn: &mut Conn) -> io::Result<()> {
         let fault = match self.world.fault_kind() {
-            Some(Kind::Http(on, fault)) if self.shape == Shape::Http => Some((on, fault)),
-            Some(Kind::Sse(on, fault)) if self.shape == Shape::Sse => Some((on, fault)),
+            Some(Kind::Http(on, fault)) if self.shape == TransportKind::Http => Some((on, fault)),
+            Some(Kind::Sse(on, fault)) if self.shape == TransportKind::Sse => Some((on, fault)),
             _ => None,
         };
         if let (Origin::First, Some((On::Connect, fault))) = (self.origin, fault) {
@@ -184,8 +188,8 @@ impl Site {
     /// Does what a well-behaved server does with a request.
     pub(crate) async fn behave(&self, conn: &mut Conn, request: &HttpRequest) -> io::Result<()> {
         match self.shape {
-            Shape::Sse => legacy::serve(self, conn, request).await,
-            Shape::Stdio | Shape::Http => http::serve(self, conn, request).await,
+            TransportKind::Sse => legacy::serve(self, conn, request).await,
+            TransportKind::Stdio | TransportKind::Http => http::serve(self, conn, request).await,
         }
     }
 }

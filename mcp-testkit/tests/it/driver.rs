@@ -22,7 +22,7 @@ fn check(case: &str, script: &str, want: &str) {
 const OK: &str = r#"echo "{\"ok\":true,\"text\":\"hello\"}""#;
 
 #[test]
-fn a_driver_is_told_all_it_needs() {
+fn a_driver_is_given_all_it_needs() {
     let script = r#"echo "{\"unsupported\":\"$1 $2 $3 $HOSTILE_PLAN $HOSTILE_TIMEOUT_MS $HOSTILE_BEARER\"}""#;
     check(
         "stdio/never-call",

@@ -1,4 +1,4 @@
-//! An HTTP client that writes what it is told and reads what comes.
+//! An HTTP client that writes what it is given and reads what comes.
 
 use std::time::Duration;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_testkit::{Fault, Script, Server, Shape};
+use mcp_testkit::{Fault, Script, Server, TransportKind};
 use serde_json::{Value, json};
 
 use crate::line_client::initialize_params;
@@ -103,7 +103,10 @@ async fn every_fault_of_http_does_what_it_says() {
     let plain = Arc::new(transcript(None).await);
     let mut running = Vec::new();
     for fault in Fault::all() {
-        if fault.fits(Shape::Http) && !fault.fits(Shape::Stdio) && !APART.contains(&fault.name()) {
+        if fault.fits(TransportKind::Http)
+            && !fault.fits(TransportKind::Stdio)
+            && !APART.contains(&fault.name())
+        {
             let plain = Arc::clone(&plain);
             running.push(tokio::spawn(async move { difference(fault, &plain).await }));
         }

@@ -60,7 +60,7 @@ impl LineClient {
         line
     }
 
-    /// The next so many bytes.
+    /// The next `count` bytes.
     pub(crate) async fn beginning(&mut self, count: usize) -> Vec<u8> {
         let mut bytes = vec![0; count];
         self.reader.read_exact(&mut bytes).await.unwrap();

@@ -1,6 +1,6 @@
 //! What each fault of messages puts on the wire, in both eras.
 
-use mcp_testkit::{Era, Fault, Script, Server, Shape};
+use mcp_testkit::{Era, Fault, Script, Server, TransportKind};
 use serde_json::{Value, json};
 
 use crate::line_client::{LineClient, initialize_params, modern, pipe};
@@ -9,9 +9,13 @@ use crate::wire_text::show;
 /// Faults that fit every shape are faults of messages.
 fn message_faults() -> impl Iterator<Item = Fault> {
     Fault::all().filter(|fault| {
-        [Shape::Stdio, Shape::Http, Shape::Sse]
-            .iter()
-            .all(|s| fault.fits(*s))
+        [
+            TransportKind::Stdio,
+            TransportKind::Http,
+            TransportKind::Sse,
+        ]
+        .iter()
+        .all(|s| fault.fits(*s))
     })
 }
 

@@ -80,12 +80,12 @@ async fn a_tool_tells_progress_and_logs_before_it_answers() {
     client.initialize().await;
     let params = json!({"name": "progress", "arguments": {}, "_meta": {"progressToken": "p"}});
     assert_eq!(text(&client.request("tools/call", params).await), "done");
-    let told: Vec<Value> = client
+    let reported: Vec<Value> = client
         .before
         .drain(..)
         .map(|m| m["params"]["progress"].clone())
         .collect();
-    assert_eq!(told, [1.0, 2.0, 3.0]);
+    assert_eq!(reported, [1.0, 2.0, 3.0]);
     client
         .request("logging/setLevel", json!({"level": "error"}))
         .await;
@@ -232,18 +232,18 @@ async fn changes_reach_legacy_subscribers_and_modern_listeners() {
     server.list_changed("tools");
     server.resource_updated("test://notes/first");
     server.resource_updated("test://pixel");
-    let mut told: Vec<String> = Vec::new();
+    let mut reported: Vec<String> = Vec::new();
     for _ in 0..4 {
         let message = client.receive().await;
         let meta = &message["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"];
-        told.push(format!(
+        reported.push(format!(
             "{} {} {meta}",
             message["method"], message["params"]["uri"]
         ));
     }
-    told.sort();
+    reported.sort();
     assert_eq!(
-        told,
+        reported,
         [
             "\"notifications/resources/updated\" \"test://notes/first\" null".to_owned(),
             format!("\"notifications/resources/updated\" \"test://pixel\" {id}"),

@@ -93,7 +93,7 @@ impl Program {
     }
 
     async fn marked(&self, wanted: &str) {
-        self.logged(|seen| matches!(seen, Seen::Mark { name, .. } if name == wanted))
+        self.logged(|seen| matches!(seen, Seen::Milestone { name, .. } if name == wanted))
             .await;
     }
 }

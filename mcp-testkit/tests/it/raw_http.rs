@@ -61,7 +61,7 @@ impl Raw {
 
 /// How often the server said that it will say no more.
 fn silences(server: &Running) -> usize {
-    let silent = |event: &mcp_testkit::Event| matches!(&event.seen, Seen::Mark { name, .. } if name == "silent");
+    let silent = |event: &mcp_testkit::Event| matches!(&event.seen, Seen::Milestone { name, .. } if name == "silent");
     server
         .log()
         .events()

@@ -1,6 +1,6 @@
 //! What each fault of HTTP+SSE puts on the wire.
 
-use mcp_testkit::{Fault, Script, Server, Shape};
+use mcp_testkit::{Fault, Script, Server, TransportKind};
 use serde_json::{Value, json};
 
 use crate::line_client::initialize_params;
@@ -69,7 +69,9 @@ async fn transcript(fault: Option<Fault>) -> String {
 async fn every_fault_of_the_old_transport_does_what_it_says() {
     let plain = transcript(None).await;
     let mut all = format!("## no fault\n{plain}");
-    for fault in Fault::all().filter(|fault| fault.fits(Shape::Sse) && !fault.fits(Shape::Stdio)) {
+    for fault in Fault::all()
+        .filter(|fault| fault.fits(TransportKind::Sse) && !fault.fits(TransportKind::Stdio))
+    {
         all.push_str(&format!("## {fault}: {}\n", fault.about()));
         let transcript = transcript(Some(fault)).await;
         for line in transcript

@@ -364,7 +364,7 @@ fn http_get() -> Event {
 fn waiting_is_measured_between_marks() {
     let mark = |name: &str, at_ms: f64| Event {
         at_ms,
-        seen: Seen::Mark {
+        seen: Seen::Milestone {
             name: name.to_owned(),
             number: 1,
         },

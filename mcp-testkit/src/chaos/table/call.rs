@@ -60,8 +60,14 @@ fn statuses(named: Named<'_>) -> Vec<Case> {
         .check(Check::AtMost(Count::Requests, 20)),
         error(&named("403-call"), "forbidden: a clean error").mentions(&["403"]),
         error(&named("404-init"), "there is no MCP here").mentions(&["404"]),
-        error(&named("202-for-request"), "no answer will come: at once"),
-        error(&named("204-for-request"), "no answer will come: at once"),
+        error(
+            &named("202-for-request"),
+            "the reply ended without a response: at once",
+        ),
+        error(
+            &named("204-for-request"),
+            "the reply ended without a response: at once",
+        ),
     ]
 }
 

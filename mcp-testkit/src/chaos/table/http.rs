@@ -108,9 +108,9 @@ fn resumption() -> Vec<Case> {
         )
         .silent(10_000)
         .heavy(20, 100)
-        .check(Check::AtMost(Count::Mark("resume"), 12)),
+        .check(Check::AtMost(Count::Milestone("resume"), 12)),
         error("http/sse-resume-endless", "retry: 1 does not make a storm")
             .silent(3_000)
-            .check(Check::AtMost(Count::Mark("resume"), 60)),
+            .check(Check::AtMost(Count::Milestone("resume"), 60)),
     ]
 }

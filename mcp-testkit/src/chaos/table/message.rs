@@ -2,7 +2,7 @@
 
 use super::super::case::{either, error, ok};
 use super::super::{Case, Check, Count, Plan};
-use crate::{Era, Shape};
+use crate::{Era, TransportKind};
 
 /// The cases of one place: `stdio`, `http`, `sse`, `stdio-modern` or `http-modern`.
 pub(super) fn cases(place: &str) -> Vec<Case> {
@@ -28,12 +28,12 @@ fn suited(case: Case) -> Case {
         // An error without an id says nothing on a shared channel; over HTTP its place tells.
         (
             "id-null-error" | "id-swapped-type" | "id-float" | "dup-keys",
-            Shape::Stdio | Shape::Sse,
+            TransportKind::Stdio | TransportKind::Sse,
             _,
         ) => case.silent(2_500),
         // Over HTTP an error without an id may well be taken for the answer to its call.
-        ("id-null-then-ok", Shape::Http, _) => case.or_error(),
-        ("never-call", _, Era::Legacy) | ("never-call", Shape::Stdio, Era::Modern) => {
+        ("id-null-then-ok", TransportKind::Http, _) => case.or_error(),
+        ("never-call", _, Era::Legacy) | ("never-call", TransportKind::Stdio, Era::Modern) => {
             case.check(Check::AtLeast(Count::Rpc("notifications/cancelled"), 1))
         }
         _ => case,

@@ -200,7 +200,7 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
 ];
 
-/// So many times 1 MB of log messages.
+/// This many times 1 MB of log messages.
 pub(super) fn log_lines(megabytes: u64) -> Piece {
     let params = json!({"level": "info", "logger": "mcp-testkit", "data": "z".repeat(930)});
     let line = format!("{}\n", notification("notifications/message", params));
