@@ -49,7 +49,7 @@ impl Notifier {
 
     fn announce(&self, change: &Change) {
         if let Some(shared) = self.0.upgrade() {
-            shared.hub.announce(change);
+            shared.subscribers.announce(change);
         }
     }
 }
@@ -71,7 +71,7 @@ pub(crate) enum Change {
 
 /// Everyone who listens.
 #[derive(Default)]
-pub(crate) struct Hub {
+pub(crate) struct Subscribers {
     next: AtomicU64,
     listeners: Mutex<HashMap<u64, Listener>>,
 }
@@ -98,17 +98,17 @@ pub(crate) struct Listening {
     pub(crate) lagged: Arc<Notify>,
 }
 
-impl Hub {
+impl Subscribers {
     /// Registers a listener; `None` beyond the limit.
     pub(crate) fn listen(
         shared: &Arc<Shared>,
         interests: Interests,
         outlet: Arc<dyn Outlet>,
     ) -> Option<Listening> {
-        let hub = &shared.hub;
-        let key = hub.next.fetch_add(1, Ordering::Relaxed);
+        let subscribers = &shared.subscribers;
+        let key = subscribers.next.fetch_add(1, Ordering::Relaxed);
         let lagged = Arc::new(Notify::new());
-        let mut listeners = hub.listeners.lock();
+        let mut listeners = subscribers.listeners.lock();
         // Sessions are bounded by themselves.
         if listeners.len() >= shared.limits.subscriptions() + shared.limits.sessions() {
             return None;
@@ -152,7 +152,7 @@ impl Hub {
 impl Drop for Listening {
     fn drop(&mut self) {
         if let Some(shared) = self.shared.upgrade() {
-            shared.hub.listeners.lock().remove(&self.key);
+            shared.subscribers.listeners.lock().remove(&self.key);
         }
     }
 }

@@ -22,7 +22,7 @@ use crate::dispatch::{Exchange, Reply, malformed, owned};
 use crate::handler::caller::Caller;
 use crate::handler::context::ClientFacts;
 use crate::notifier::queue::{Batch, Queue};
-use crate::notifier::{Hub, Interests, Listening};
+use crate::notifier::{Interests, Listening, Subscribers};
 use crate::pipe::outlet::Outlet;
 use crate::server::shared::Shared;
 use crate::session::Session;
@@ -244,7 +244,7 @@ impl Connection {
             let (session, answer) = Session::open(&self.shared, &id, owned(params).as_ref())?;
             let outlet: Arc<dyn Outlet> = self.queue.clone();
             let interests = Interests::Session(session.watched());
-            self.listening = Hub::listen(&self.shared, interests, outlet);
+            self.listening = Subscribers::listen(&self.shared, interests, outlet);
             self.session = Some(session);
             return Err(answer);
         }

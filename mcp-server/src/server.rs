@@ -22,7 +22,7 @@ use crate::dispatch::request_state::Sealer;
 use crate::handler::Handler;
 use crate::handler::context::Context;
 use crate::handler::error::Error;
-use crate::notifier::{Hub, Notifier};
+use crate::notifier::{Notifier, Subscribers};
 use crate::pipe;
 use crate::registry::Registry;
 use crate::registry::prompt::{IntoPromptResult, PromptArguments, PromptEntry};
@@ -223,7 +223,7 @@ impl<H: Handler> Server<H> {
             eras: self.eras,
             cache: self.cache,
             sealer: Sealer::new(self.state_key),
-            hub: Hub::default(),
+            subscribers: Subscribers::default(),
             tasks: TaskTable::default(),
             held: HeldTable::default(),
         }))

@@ -230,7 +230,9 @@ impl TaskCell {
         self.state.lock().updated = SystemTime::now();
         self.changed.notify_waiters();
         if let Some(shared) = self.shared.upgrade() {
-            shared.hub.announce(&Change::Task(Box::new(self.view())));
+            shared
+                .subscribers
+                .announce(&Change::Task(Box::new(self.view())));
         }
     }
 

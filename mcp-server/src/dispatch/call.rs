@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use crate::dispatch::era;
-use crate::dispatch::finish::finished;
+use crate::dispatch::finish::{Finish, finished};
 use crate::dispatch::held::{Held, HeldTable};
 use crate::dispatch::request_state::{Binding, RequestState};
 use crate::dispatch::signals::Signal;
@@ -57,9 +57,7 @@ pub(crate) async fn tool(exchange: &Exchange) -> Outcome {
         may_detach: tasks == Tasks::Extension,
     };
     let requested = params.task.take();
-    let (asking, binding, held) = call.asking(exchange)?;
-    let cx = exchange.context_with(call.meta, asking, call.may_detach);
-    *cx.0.held.lock() = held;
+    let (cx, binding) = call.context(exchange)?;
     let (handler, context) = (Arc::clone(&exchange.shared.handler), cx.clone());
     let work: Work = Box::pin(async move {
         let cx = context.clone();
@@ -90,20 +88,9 @@ pub(crate) async fn prompt(exchange: &Exchange) -> Outcome {
         meta: params.meta.clone(),
         may_detach: false,
     };
-    let (asking, binding, held) = call.asking(exchange)?;
-    let cx = exchange.context_with(call.meta, asking, false);
-    *cx.0.held.lock() = held;
-    let (handler, context) = (Arc::clone(&exchange.shared.handler), cx.clone());
-    let work: Work = Box::pin(async move {
-        let cx = context.clone();
-        let result = handler.get_prompt(params, context).await?;
-        let json = finished(result, cx.0.client.revision, &cx.0.shared)?;
-        Ok(Finished {
-            json,
-            is_error: false,
-        })
-    });
-    drive_rounds(exchange, cx, work, binding).await
+    let handler = Arc::clone(&exchange.shared.handler);
+    let get = |cx| async move { handler.get_prompt(params, cx).await };
+    in_rounds(exchange, call, get).await
 }
 
 pub(crate) async fn resource(exchange: &Exchange) -> Outcome {
@@ -115,14 +102,21 @@ pub(crate) async fn resource(exchange: &Exchange) -> Outcome {
         meta: params.meta.clone(),
         may_detach: false,
     };
-    let (asking, binding, held) = call.asking(exchange)?;
-    let cx = exchange.context_with(call.meta, asking, false);
-    *cx.0.held.lock() = held;
-    let (handler, context) = (Arc::clone(&exchange.shared.handler), cx.clone());
+    let handler = Arc::clone(&exchange.shared.handler);
+    let read = |cx| async move { handler.read_resource(params, cx).await };
+    in_rounds(exchange, call, read).await
+}
+
+/// Runs a handler that can ask, but cannot become a task.
+async fn in_rounds<R, F>(exchange: &Exchange, call: Call, run: impl FnOnce(Context) -> F) -> Outcome
+where
+    R: Finish,
+    F: Future<Output = Result<R, Error>> + Send + 'static,
+{
+    let (cx, binding) = call.context(exchange)?;
+    let (running, client) = (run(cx.clone()), cx.clone());
     let work: Work = Box::pin(async move {
-        let cx = context.clone();
-        let result = handler.read_resource(params, context).await?;
-        let json = finished(result, cx.0.client.revision, &cx.0.shared)?;
+        let json = finished(running.await?, client.0.client.revision, &client.0.shared)?;
         Ok(Finished {
             json,
             is_error: false,
@@ -142,6 +136,14 @@ struct Call {
 }
 
 impl Call {
+    /// What its handler sees, and what its `requestState` is bound to.
+    fn context(self, exchange: &Exchange) -> Result<(Context, Option<Binding>), Error> {
+        let (asking, binding, held) = self.asking(exchange)?;
+        let cx = exchange.context_with(self.meta, asking, self.may_detach);
+        *cx.0.held.lock() = held;
+        Ok((cx, binding))
+    }
+
     /// How its handler can ask, what its `requestState` is bound to, and what the call holds.
     fn asking(&self, exchange: &Exchange) -> Result<(Asking, Option<Binding>, Held), Error> {
         if let Some(session) = &exchange.session {

@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn its_two_paths_are_told_from_all_others_under_any_prefix() {
+    fn its_two_paths_are_distinguished_from_all_others_under_any_prefix() {
         check(Method::GET, "/sse", Some("open /messages"));
         check(Method::GET, "/a/b/sse?x=1", Some("open /a/b/messages"));
         check(Method::GET, "/mcp", None);

@@ -8,7 +8,7 @@ use mcp_jsonrpc::model::{
 
 use crate::dispatch::{Exchange, Outcome};
 use crate::handler::error::Error;
-use crate::notifier::{Hub, Interests};
+use crate::notifier::{Interests, Subscribers};
 
 /// Whether resources can be watched.
 pub(crate) fn can_subscribe(all: &ServerCapabilities) -> bool {
@@ -34,7 +34,7 @@ pub(crate) async fn listen(exchange: &Exchange) -> Outcome {
     )?;
     // Acknowledged before anything else can be announced.
     exchange.outlet.push(acknowledged);
-    let listening = Hub::listen(&exchange.shared, interests, exchange.outlet.clone())
+    let listening = Subscribers::listen(&exchange.shared, interests, exchange.outlet.clone())
         .ok_or_else(|| Error::internal("too many subscriptions"))?;
     listening.lagged.notified().await;
     drop(listening);

@@ -9,7 +9,7 @@ use crate::dispatch::era::Eras;
 use crate::dispatch::held::HeldTable;
 use crate::dispatch::request_state::Sealer;
 use crate::handler::Handler;
-use crate::notifier::Hub;
+use crate::notifier::Subscribers;
 use crate::server::limits::Limits;
 use crate::task::TaskTable;
 
@@ -29,7 +29,7 @@ pub(crate) struct Shared {
     pub(crate) eras: Eras,
     pub(crate) cache: CacheHint,
     pub(crate) sealer: Sealer,
-    pub(crate) hub: Hub,
+    pub(crate) subscribers: Subscribers,
     pub(crate) tasks: TaskTable,
     pub(crate) held: HeldTable,
 }

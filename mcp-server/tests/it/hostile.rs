@@ -1,4 +1,4 @@
-//! Misbehaving clients: each is answered with a refusal, holds nothing, and disturbs nobody.
+//! Misbehaving clients: each is answered with a refusal, holds nothing, and disturbs no one.
 
 use http::{Method, StatusCode};
 use mcp_server::http::HttpService;
@@ -64,8 +64,9 @@ fn without(mut request: Value, key: &str) -> Value {
 }
 
 fn malformed() -> Vec<Case> {
-    let deep = format!("{}{}", "[".repeat(500), "]".repeat(500));
-    let deep = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"a":{deep}}}}}"#);
+    // Deeper than the limit of 64, though not than what can be decoded at all.
+    let deep = format!("{}{}", "[".repeat(70), "]".repeat(70));
+    let deep: Value = serde_json::from_str(&deep).unwrap();
     vec![
         case("empty body", (400, Some(-32700))),
         case("half a request", (400, Some(-32700))).bytes(r#"{"jsonrpc":"2.0","id":1,"meth"#),
@@ -86,7 +87,9 @@ fn malformed() -> Vec<Case> {
             .json(&json!({"jsonrpc": "2.0", "id": 1, "method": 7})),
         case("an array as params", (400, Some(-32600)))
             .json(&json!({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": [1]})),
-        case("nested too deep", (400, None)).bytes(deep),
+        case("nested too deep", (400, Some(-32600)))
+            .modern("tools/list")
+            .json(&modern("tools/list", json!({"a": deep}))),
         case("too large", (413, None)).bytes(vec![b' '; 100 << 10]),
         case("an empty batch", (400, None)).bytes("[]"),
         case("a giant batch", (400, None)).bytes(format!("[{}1]", "1,".repeat(5000))),
@@ -272,7 +275,7 @@ async fn every_misbehaving_request_is_refused_and_disturbs_no_other() {
             let body: Value = serde_json::from_str(&text).unwrap();
             assert_eq!(body["error"]["code"], code, "{}: {text}", case.name);
         }
-        // Nobody else notices.
+        // No one else notices.
         let reply = post(&service, &[("mcp-session-id", &session)], &call(1, "echo")).await;
         assert_eq!(reply.status, StatusCode::OK, "after {}", case.name);
         assert_eq!(service.sessions(), 1, "after {}", case.name);
@@ -331,7 +334,24 @@ async fn a_flood_of_requests_in_one_session_is_refused_there_and_nowhere_else() 
 }
 
 #[tokio::test]
-async fn answers_nobody_asked_for_and_replayed_ones_change_nothing() {
+async fn a_batch_beyond_the_limit_is_refused_where_batches_are_allowed() {
+    let service = HttpService::new(&app(&Alive::default()));
+    let session = post(&service, &[], &initialize("2025-03-26"))
+        .await
+        .session();
+    let headers = [("mcp-session-id", session.as_str())];
+    let pings = |count: u64| -> Value {
+        let ping = |id| json!({"jsonrpc": "2.0", "id": id, "method": "ping"});
+        (0..count).map(ping).collect()
+    };
+    let largest = post(&service, &headers, &pings(2)).await;
+    assert_eq!(largest.status, StatusCode::OK);
+    let refused = post(&service, &headers, &pings(65)).await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
+async fn unsolicited_answers_and_replayed_ones_change_nothing() {
     let service = HttpService::new(&app(&Alive::default()));
     let (session, other) = (open(&service).await, open(&service).await);
     let headers = [("mcp-session-id", session.as_str())];
@@ -343,12 +363,16 @@ async fn answers_nobody_asked_for_and_replayed_ones_change_nothing() {
         json!({"jsonrpc": "2.0", "id": question["id"], "result": {
             "action": "accept", "content": {"name": name}}})
     };
-    // From another session it is nobody's.
+    // From another session it belongs to no one.
     let foreign = [("mcp-session-id", other.as_str())];
     assert_eq!(
         post(&service, &foreign, &answer("Eve")).await.status,
         StatusCode::ACCEPTED
     );
+    // In its session, but to a question that was not asked.
+    let mut unasked = answer("Eve");
+    unasked["id"] = json!(4711);
+    post(&service, &headers, &unasked).await;
     post(&service, &headers, &answer("Ann")).await;
     post(&service, &headers, &answer("Eve")).await;
     let text = reply.text().await;

@@ -190,9 +190,9 @@ async fn a_disconnect_cancels_a_modern_call_and_not_a_legacy_one() {
 #[tokio::test]
 async fn sessions_and_states_belong_to_their_caller() {
     let service = endpoint().authenticator(ByHeader);
-    let nobody = post(&service, &[], &initialize("2025-11-25")).await;
-    assert_eq!(nobody.status, StatusCode::UNAUTHORIZED);
-    assert_eq!(nobody.headers["www-authenticate"], "Bearer");
+    let anonymous = post(&service, &[], &initialize("2025-11-25")).await;
+    assert_eq!(anonymous.status, StatusCode::UNAUTHORIZED);
+    assert_eq!(anonymous.headers["www-authenticate"], "Bearer");
     let opened = post(&service, &[("x-user", "ann")], &initialize("2025-11-25")).await;
     let session = opened.session();
     for (user, want) in [("ann", StatusCode::OK), ("bob", StatusCode::NOT_FOUND)] {

@@ -29,7 +29,7 @@ async fn name(cx: &Context) -> Result<String, Error> {
     Ok(content
         .get("name")
         .and_then(Value::as_str)
-        .unwrap_or("nobody")
+        .unwrap_or("anonymous")
         .to_owned())
 }
 

@@ -2,11 +2,15 @@
 #![no_main]
 
 #[allow(dead_code, reason = "the crate uses all of it")]
-#[path = "../../../mcp-auth/src/challenge.rs"]
+#[path = "../../../mcp-auth/src/discovery/challenge.rs"]
 mod challenge;
 #[allow(dead_code, reason = "the crate uses all of it")]
-#[path = "../../../mcp-auth/src/scope.rs"]
+#[path = "../../../mcp-auth/src/token/scope.rs"]
 mod scope;
+/// Where the crate has it.
+mod token {
+    pub(crate) use crate::scope;
+}
 
 use challenge::Demand;
 use libfuzzer_sys::fuzz_target;

@@ -3,8 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use mcp_config::ServerConfig;
 use mcp_config::{ConfigFile, Dialect, Variable};
-use mcp_manager::ServerConfig;
 use serde_json::{Map, Value, json};
 
 const DIALECTS: [Dialect; 9] = [

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use mcp_jsonrpc::model::{CallToolResult, ElicitParams, InputRequiredResult, ListToolsResult};
-use mcp_jsonrpc::{Body, Incoming, DecodeLimits, Message, RawJson, RawRef, decode};
+use mcp_jsonrpc::{Body, DecodeLimits, Incoming, Message, RawJson, RawRef, decode};
 use serde_json::Value;
 use serde_json::value::RawValue;
 

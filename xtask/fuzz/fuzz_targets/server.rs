@@ -25,7 +25,10 @@ fuzz_target!(|bytes: &[u8]| {
         .unwrap();
     let written = runtime.block_on(serve(bytes));
     let mut replies: BTreeMap<String, usize> = BTreeMap::new();
-    for line in written.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+    for line in written
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty())
+    {
         match decode(line, &DecodeLimits::default()) {
             Ok(Incoming::Single(message)) => count(&message, &mut replies),
             Ok(Incoming::Batch(batch)) => {
@@ -55,7 +58,12 @@ fn count(message: &MessageRef<'_>, replies: &mut BTreeMap<String, usize>) {
 fn requests(bytes: &[u8]) -> Option<Vec<String>> {
     let mut ids = Vec::new();
     for line in bytes.split(|byte| *byte == b'\n') {
-        match decode(line, &DecodeLimits::default().with_message_bytes(LIMIT).with_depth(64)) {
+        match decode(
+            line,
+            &DecodeLimits::default()
+                .with_message_bytes(LIMIT)
+                .with_depth(64),
+        ) {
             Ok(Incoming::Single(MessageRef::Request { id, method, .. })) => {
                 let id = id.to_string();
                 if method == "subscriptions/listen" || ids.contains(&id) {
@@ -78,14 +86,24 @@ fn requests(bytes: &[u8]) -> Option<Vec<String>> {
 
 async fn serve(bytes: &[u8]) -> Vec<u8> {
     let service = Server::new(Implementation::new("fuzz", "1"))
-        .tool_with_schema(Tool::new("echo", RawObject::empty()), |arguments: Value, _: Context| async move {
-            arguments.to_string()
-        })
-        .tool_with_schema(Tool::new("ask", RawObject::empty()), |_: Value, cx: Context| async move {
-            cx.ask("roots", Roots::new()).await.map(|roots| roots.len().to_string())
-        })
+        .tool_with_schema(
+            Tool::new("echo", RawObject::empty()),
+            |arguments: Value, _: Context| async move { arguments.to_string() },
+        )
+        .tool_with_schema(
+            Tool::new("ask", RawObject::empty()),
+            |_: Value, cx: Context| async move {
+                cx.ask("roots", Roots::new())
+                    .await
+                    .map(|roots| roots.len().to_string())
+            },
+        )
         .resource(Resource::new("test://a", "a"), |_| async { "a" })
-        .limits(Limits::default().with_message_bytes(LIMIT).with_in_flight(usize::MAX))
+        .limits(
+            Limits::default()
+                .with_message_bytes(LIMIT)
+                .with_in_flight(usize::MAX),
+        )
         .build();
     let (ours, theirs) = tokio::io::duplex(LIMIT);
     let (reader, writer) = tokio::io::split(theirs);

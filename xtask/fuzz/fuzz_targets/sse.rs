@@ -4,7 +4,7 @@
 
 use fuzz::however_cut;
 use libfuzzer_sys::fuzz_target;
-use mcp_transport::{SseFrame, SseParser};
+use mcp_jsonrpc::sse::{SseFrame, SseParser};
 
 /// Small, so that short streams break it.
 const LIMIT: usize = 32;

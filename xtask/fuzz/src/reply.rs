@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use provider_adapters::{Adapter, AssistantPart, ReplyEvent, Expected, Reply, ToolSpec};
+use provider_adapters::{Adapter, AssistantPart, Expected, Reply, ReplyEvent, ToolSpec};
 
 use crate::however_cut;
 
@@ -75,7 +75,10 @@ impl Reported {
                     tool_call_id,
                     tool_call_arguments_chunk,
                 } => {
-                    let call = reported.calls.get_mut(tool_call_id.as_str()).expect("begun");
+                    let call = reported
+                        .calls
+                        .get_mut(tool_call_id.as_str())
+                        .expect("begun");
                     assert!(call.1.is_none(), "{tool_call_id:?} goes on after its end");
                     call.0.push_str(tool_call_arguments_chunk);
                 }
@@ -85,7 +88,10 @@ impl Reported {
                     complete,
                     ..
                 } => {
-                    let call = reported.calls.get_mut(tool_call_id.as_str()).expect("begun");
+                    let call = reported
+                        .calls
+                        .get_mut(tool_call_id.as_str())
+                        .expect("begun");
                     assert!(call.1.is_none(), "{tool_call_id:?} ends twice");
                     call.1 = Some((tool_call_arguments_complete.clone(), *complete));
                 }
