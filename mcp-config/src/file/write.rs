@@ -160,8 +160,12 @@ impl Entry {
             });
         } else if self.keys.inherited.is_none() {
             for name in std::mem::take(&mut inherited) {
-                let value = Secret::new(format!("${{env:{name}}}"));
-                set.entry(name).or_insert(value);
+                let reference = format!("${{env:{name}}}");
+                match only_variable(&reference) == Some(&name) {
+                    true => drop(set.entry(name).or_insert(Secret::new(reference))),
+                    // As with `}` in its name.
+                    false => self.lose(&format!("that the variable {name:?} is passed on")),
+                }
             }
         }
         self.secrets(self.keys.env, &set);

@@ -58,7 +58,8 @@ pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
 fn is_plain_object(work: &Work<'_>, root: Id) -> bool {
     let node = work.node(root);
     let rest = node.one("additionalProperties");
-    let closed = rest.is_none_or(|rest| work.node(work.graph.follow(rest)).types == Types::NONE);
+    let closed = rest.is_none_or(|rest| work.node(work.graph.follow(rest)).types == Types::NONE)
+        && !node.has("patternProperties");
     let refused = |key: &str| node.has(key) && !work.target.accepts_at_root(key);
     node.types == Types::OBJECT
         && (!node.properties().is_empty() || (closed && node.has("properties")))

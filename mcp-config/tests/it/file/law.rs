@@ -286,3 +286,26 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_variable_that_cannot_be_referred_to_is_reported_as_lost() {
+    let command = ServerCommand::new("run")
+        .with_inherited("TOKEN")
+        .with_inherited("odd}name");
+    let server = ServerConfig::stdio("a".parse().unwrap(), command);
+    let file = ConfigFile::new().with_server(server);
+    let losses: Vec<String> = file
+        .losses(Dialect::ClaudeCode)
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    assert!(
+        losses.iter().any(|loss| loss.contains("odd}name")),
+        "{losses:?}"
+    );
+    let text = file.write(Dialect::ClaudeCode);
+    assert!(
+        text.contains("TOKEN") && !text.contains("odd}name"),
+        "{text}"
+    );
+}
