@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use mcp_jsonrpc::RawObject;
 use provider_adapters::{
-    Adapter, Anthropic, AnthropicVersion, Decoder, Dialect, Expected, Gemini, OpenAiChat,
+    Adapter, Anthropic, AnthropicVersion, Bedrock, Decoder, Dialect, Expected, Gemini, OpenAiChat,
     OpenAiResponses, PromptMode, ToolSpec, Wire, text_decoder,
 };
 use tool_schema::Target;
@@ -122,6 +122,7 @@ fn adapter(wire: Wire, options: &Options) -> Box<dyn Adapter> {
         Wire::Gemini if options.strict => Box::new(Gemini::developer().with_validated_calls()),
         Wire::Gemini => Box::new(Gemini::developer()),
         Wire::Vertex => Box::new(Gemini::vertex("project", "us-central1")),
+        Wire::Bedrock => Box::new(Bedrock::new("us-east-1")),
         Wire::Prompt => Box::new(PromptMode::new(chat)),
         _ => Box::new(chat),
     }
@@ -193,7 +194,11 @@ fn is_bare(input: &[u8]) -> bool {
 
 fn encode(wire: Wire, input: &[u8], options: &Options) -> Result<Vec<u8>, Box<dyn Error>> {
     let adapter = adapter(wire, options);
-    let request = neutral::read(input, adapter.as_ref())?;
+    let mut request = neutral::read(input, adapter.as_ref())?;
+    if wire == Wire::Bedrock {
+        // With all that Bedrock has for a model.
+        request.model = format!("anthropic.{}", request.model);
+    }
     let mut body = adapter.encode(&request)?.request.body;
     body.push(b'\n');
     Ok(body)

@@ -6,7 +6,7 @@ exit code: 0 = all agree, 1 = a difference, which is printed with the bytes that
 """
 import argparse, functools, json, pathlib, random, re, subprocess, sys
 
-import allow, oracle_request, oracle_stream, script
+import allow, bedrock, oracle_request, oracle_stream, script
 
 HERE = pathlib.Path(__file__).resolve().parent.parent
 FIXTURES = HERE / "tests/it/fixtures"
@@ -119,6 +119,26 @@ def three_ways(binary, rounds, seed, only):
     return problems, f"{count} scripts read alike three ways (seed {seed})"
 
 
+def event_streams(binary, rounds, seed):
+    """Bedrock, by botocore: requests, and bytes that are whole or damaged."""
+    problems, count, damaged = [], 0, 0
+    for file in sorted(HERE.glob("tests/it/conversations/*.json")) + [HERE / "examples/conversation.json"]:
+        # Members of a user's own, which no wire knows.
+        if file.stem == "extra": continue
+        body = codec(binary, "encode", "bedrock", given=file.read_bytes())
+        why = bedrock.judge(body)
+        count += 1
+        if why: problems.append(f"codec encode bedrock < {file.relative_to(HERE)}\n{why}\nbody: {json.dumps(body, ensure_ascii=False)}")
+    for number in range(rounds):
+        data = bedrock.reply(random.Random(f"{seed}/bedrock/{number}"))
+        ours = codec(binary, "decode", "bedrock", "--oracle", "--chunk-seed", str(number), given=data)
+        theirs = bedrock.read(data)
+        damaged += theirs["error"]
+        found = bedrock.differences(ours, theirs)
+        if found: problems.append(f"bedrock/{number}, seed {seed}: {found}\nbytes: {data!r}")
+    return problems, f"{count} Bedrock requests accepted, {rounds} event streams read alike ({damaged} of them broken)"
+
+
 def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("codec")
@@ -127,7 +147,7 @@ def main():
     ap.add_argument("--only", help="one random script alone, and nothing else")
     a = ap.parse_args()
     parts = [lambda: three_ways(a.codec, a.rounds, a.seed, a.only)]
-    if a.only is None: parts = [judges, lambda: requests(a.codec), lambda: replies(a.codec), *parts]
+    if a.only is None: parts = [judges, lambda: requests(a.codec), lambda: replies(a.codec), lambda: event_streams(a.codec, a.rounds, a.seed), *parts]
     failed = 0
     for part in parts:
         problems, summary = part()

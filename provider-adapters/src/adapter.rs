@@ -4,6 +4,7 @@ pub(crate) mod call_draft;
 pub(crate) mod content;
 pub(crate) mod decoder;
 pub(crate) mod error_body;
+pub(crate) mod event_stream;
 pub(crate) mod limits;
 pub(crate) mod replay;
 pub(crate) mod reply_builder;

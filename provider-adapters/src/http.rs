@@ -1,9 +1,13 @@
 //! A model behind HTTP.
 
+#[cfg(feature = "bedrock")]
+pub(crate) mod aws;
 mod carrier;
 mod cassette;
 mod client;
 mod env;
+#[cfg(feature = "vertex")]
+pub(crate) mod google;
 mod live;
 mod models;
 mod rejected_tool;
@@ -29,6 +33,8 @@ use self::live::LiveReply;
 use self::rejected_tool::rejected_tool;
 use crate::adapter::error_body;
 use crate::adapter::{Adapter, KeyHeader};
+#[cfg(feature = "vertex")]
+use crate::model::provider_error::ErrorKind;
 use crate::model::{BoxError, Model, ModelError, Phase, ReplyStream};
 use crate::reply::event::ReplyEvent;
 use crate::request::tool_set::ToolSet;
@@ -112,12 +118,22 @@ pub struct HttpModel<A> {
     carrier: Carrier,
     base_url: String,
     name: String,
-    key: Option<Arc<dyn Fn() -> Secret + Send + Sync>>,
+    key: Option<Key>,
     headers: Vec<(String, Secret)>,
     timeouts: Timeouts,
     retry: Retry,
     /// Definitions the provider rejected, and its message.
     refused: Mutex<BTreeMap<String, String>>,
+}
+
+/// Where a request's key comes from.
+pub(crate) enum Key {
+    From(Arc<dyn Fn() -> Secret + Send + Sync>),
+    #[cfg(feature = "vertex")]
+    Google(Arc<google::GoogleCredentials>),
+    /// Nothing is sent but a signature.
+    #[cfg(feature = "bedrock")]
+    Aws(Arc<aws::Signer>),
 }
 
 impl<A: Adapter> HttpModel<A> {
@@ -195,7 +211,7 @@ impl<A: Adapter> HttpModel<A> {
     /// With a key that is asked for before every request, because it changes.
     #[must_use]
     pub fn with_key_from(mut self, key: impl Fn() -> Secret + Send + Sync + 'static) -> Self {
-        self.key = Some(Arc::new(key));
+        self.key = Some(Key::From(Arc::new(key)));
         self
     }
 
@@ -258,10 +274,25 @@ impl<A: Adapter> HttpModel<A> {
         Some((tool.name.clone(), error.message.clone()))
     }
 
+    /// The key, if one is needed: nothing is asked for what is only played back.
+    async fn key(&self) -> Result<Option<Secret>, ModelError> {
+        Ok(match &self.key {
+            None => None,
+            Some(Key::From(key)) => Some(key()),
+            #[cfg(feature = "vertex")]
+            Some(Key::Google(credentials)) => match self.carrier.client() {
+                Some(client) => Some(credentials.token(client).await?),
+                None => None,
+            },
+            #[cfg(feature = "bedrock")]
+            Some(Key::Aws(_)) => None,
+        })
+    }
+
     /// The key and the user's headers, which replace ours.
-    fn secrets(&self) -> Vec<(String, Secret)> {
+    async fn secrets(&self) -> Result<Vec<(String, Secret)>, ModelError> {
         let mut headers = self.headers.clone();
-        if let Some(key) = self.key.as_ref().map(|key| key()) {
+        if let Some(key) = self.key().await? {
             let (name, value) = match self.adapter.key_header() {
                 KeyHeader::Bearer => ("authorization", format!("Bearer {}", key.expose()).into()),
                 KeyHeader::Named(name) => (name, key),
@@ -270,7 +301,7 @@ impl<A: Adapter> HttpModel<A> {
                 headers.push((name.to_owned(), value));
             }
         }
-        headers
+        Ok(headers)
     }
 
     /// Sends a request once and returns its response, if it is a success.
@@ -280,7 +311,8 @@ impl<A: Adapter> HttpModel<A> {
         deadline: Option<Instant>,
     ) -> Result<Reached, Failure> {
         let url = format!("{}{}", self.base_url, request.path);
-        let secrets = self.secrets();
+        let wait = self.timeouts.first_byte;
+        let secrets = live::within(Phase::FirstByte, wait, deadline, self.secrets()).await??;
         let public = request.headers.iter();
         let mut headers: Vec<(String, Secret)> = public
             .map(|(name, value)| ((*name).to_owned(), Secret::new(value.clone())))
@@ -288,7 +320,12 @@ impl<A: Adapter> HttpModel<A> {
             .filter(|(name, _)| !has(&secrets, name))
             .collect();
         headers.extend(secrets.iter().cloned());
-        let wait = self.timeouts.first_byte;
+        #[cfg(feature = "bedrock")]
+        if let Some(Key::Aws(signer)) = &self.key {
+            let signed = signer.sign(&url, &request.body);
+            headers.retain(|(name, _)| !has(&signed, name));
+            headers.extend(signed);
+        }
         let sent = self.carrier.send(&url, &headers, request);
         let mut reached = live::within(Phase::FirstByte, wait, deadline, sent).await??;
         let status = reached.status;
@@ -301,6 +338,12 @@ impl<A: Adapter> HttpModel<A> {
             error.request_id = error.request_id.or(hints.request_id);
             for (_, secret) in &secrets {
                 error.message = without(secret, error.message);
+            }
+            #[cfg(feature = "vertex")]
+            if let (ErrorKind::Credentials, Some(Key::Google(credentials))) =
+                (error.kind, &self.key)
+            {
+                credentials.forget();
             }
             let should_retry = hints.should_retry;
             return Err(Failure {

@@ -33,6 +33,10 @@ pub use conversation::{
     tool_result::ToolResult,
     turn::{AssistantTurn, SystemTurn, Turn, Unpaired, UserTurn},
 };
+#[cfg(all(feature = "bedrock", feature = "http"))]
+pub use http::aws::AwsCredentials;
+#[cfg(feature = "vertex")]
+pub use http::google::GoogleCredentials;
 #[cfg(feature = "http")]
 pub use http::{HttpModel, Retry, Timeouts};
 pub use mcp_jsonrpc::Secret;
@@ -58,6 +62,8 @@ pub use request::{
     tool::{ToolChoice, ToolSpec},
     tool_set::{CompiledTool, LeftOut, ToolSet},
 };
+#[cfg(feature = "bedrock")]
+pub use wire::bedrock::Bedrock;
 pub use wire::{
     UnknownWire, Wire,
     anthropic::{Anthropic, AnthropicVersion},

@@ -19,6 +19,8 @@
 
 mod anthropic;
 mod asked;
+#[cfg(feature = "bedrock")]
+mod bedrock;
 mod gemini;
 mod openai_chat;
 mod openai_responses;
@@ -188,8 +190,16 @@ impl ScriptedReply {
             Wire::Anthropic => anthropic::stream(self),
             Wire::Gemini | Wire::Vertex => gemini::stream(self),
             // What a wire of another crate looks like is not known here.
-            Wire::Prompt | Wire::Custom => openai_chat::stream(&self.clone().in_prompt_mode()),
+            Wire::Prompt | Wire::Bedrock | Wire::Custom => {
+                openai_chat::stream(&self.clone().in_prompt_mode())
+            }
         }
+    }
+
+    /// The messages that Amazon Bedrock streams: bytes, not text.
+    #[cfg(feature = "bedrock")]
+    pub fn event_stream(&self) -> Vec<Vec<u8>> {
+        bedrock::stream(self)
     }
 
     /// The body of a reply that is not streamed.
@@ -199,7 +209,7 @@ impl ScriptedReply {
             Wire::OpenAiResponses => openai_responses::whole(self),
             Wire::Anthropic => anthropic::whole(self),
             Wire::Gemini | Wire::Vertex => gemini::whole(self),
-            Wire::Prompt | Wire::Custom => {
+            Wire::Prompt | Wire::Bedrock | Wire::Custom => {
                 return self.clone().in_prompt_mode().whole(Wire::OpenAiChat);
             }
         };

@@ -1,10 +1,13 @@
 //! The wires: which API a request and its reply are written for.
 
 pub(crate) mod anthropic;
+#[cfg(feature = "bedrock")]
+pub(crate) mod bedrock;
 pub(crate) mod gemini;
 pub(crate) mod openai_chat;
 pub(crate) mod openai_responses;
 pub(crate) mod prompt;
+pub(crate) mod vertex;
 
 use std::fmt;
 use std::str::FromStr;
@@ -30,13 +33,15 @@ pub enum Wire {
     Vertex,
     /// Tool calls as text, for models without tools of their own.
     Prompt,
+    /// Amazon Bedrock's Converse.
+    Bedrock,
     /// A wire of an [`Adapter`](crate::Adapter) outside of this crate. Several of them differ by
     /// [`Native::dialect`](crate::Native::dialect).
     Custom,
 }
 
 impl Wire {
-    /// Every wire of this crate.
+    /// Every wire of this crate that needs no feature: all but [`Bedrock`](Self::Bedrock).
     pub const ALL: [Self; 6] = [
         Self::OpenAiChat,
         Self::OpenAiResponses,
@@ -55,6 +60,7 @@ impl Wire {
             Self::Gemini => "gemini",
             Self::Vertex => "vertex",
             Self::Prompt => "prompt",
+            Self::Bedrock => "bedrock",
             Self::Custom => "custom",
         }
     }
@@ -72,6 +78,7 @@ impl FromStr for Wire {
     fn from_str(name: &str) -> Result<Self, UnknownWire> {
         Self::ALL
             .into_iter()
+            .chain(cfg!(feature = "bedrock").then_some(Self::Bedrock))
             .find(|wire| wire.as_str() == name)
             .ok_or_else(|| UnknownWire {
                 name: name.to_owned(),

@@ -7,6 +7,7 @@ use mcp_jsonrpc::sse::{SseFrame, SseParser};
 use serde::de::IgnoredAny;
 
 use crate::adapter::error_body;
+use crate::adapter::event_stream::{BadFrame, EventStreamParser};
 use crate::adapter::limits::RequestLimits;
 use crate::adapter::reply_builder::ReplyBuilder;
 use crate::conversation::native::Native;
@@ -122,6 +123,7 @@ enum Framing {
     /// Nothing but blanks so far.
     Unknown,
     Sse(SseParser),
+    EventStream(EventStreamParser),
     /// Not a stream, whatever was asked for.
     Whole(Vec<u8>),
 }
@@ -155,6 +157,8 @@ impl<F: Frames> WireDecoder<F> {
             bytes = without_blanks(bytes);
             self.framing = match bytes.first() {
                 None => return,
+                // The length of a message, of which the first byte is always zero.
+                Some(0) => Framing::EventStream(EventStreamParser::new(self.event_bytes)),
                 Some(b'{' | b'[' | b'<') => Framing::Whole(Vec::new()),
                 Some(_) => Framing::Sse(SseParser::new(self.event_bytes)),
             };
@@ -168,6 +172,10 @@ impl<F: Frames> WireDecoder<F> {
         match framing {
             Framing::Unknown => {}
             Framing::Whole(body) => body.extend_from_slice(bytes),
+            Framing::EventStream(stream) => {
+                stream.push(bytes);
+                drain_messages(stream, frames, turn);
+            }
             Framing::Sse(sse) => {
                 sse.push(bytes);
                 drain(sse, frames, turn, |_| true);
@@ -183,7 +191,7 @@ impl<F: Frames> WireDecoder<F> {
             ..
         } = self;
         match framing {
-            Framing::Unknown => {}
+            Framing::Unknown | Framing::EventStream(_) => {}
             Framing::Sse(sse) => {
                 // Some servers omit the last blank line.
                 sse.push(b"\n\n");
@@ -223,6 +231,37 @@ fn drain<F: Frames>(
             Some(SseFrame::TooLarge { .. } | SseFrame::Endless) => turn.fail(
                 ErrorKind::TooLarge,
                 "one event of the reply has too many bytes",
+            ),
+        }
+    }
+}
+
+/// Reads the messages that are complete.
+fn drain_messages<F: Frames>(
+    stream: &mut EventStreamParser,
+    frames: &mut F,
+    turn: &mut ReplyBuilder,
+) {
+    while !frames.is_done() && !turn.has_failed() {
+        match stream.next_message() {
+            Ok(None) => return,
+            Ok(Some(message)) if message.message_type == "event" => {
+                frames.event(message.name.as_bytes(), &message.payload, turn);
+            }
+            Ok(Some(message)) => {
+                turn.fail_with(error_body::exception(
+                    &message.name,
+                    &message.error,
+                    &message.payload,
+                ));
+            }
+            Err(BadFrame::TooLarge) => turn.fail(
+                ErrorKind::TooLarge,
+                "one event of the reply has too many bytes",
+            ),
+            Err(BadFrame::Malformed(problem)) => turn.fail(
+                ErrorKind::Malformed,
+                format!("a message of the event stream is broken: {problem}"),
             ),
         }
     }

@@ -73,6 +73,25 @@ pub(crate) fn from_event(value: &Value) -> ProviderError {
     }
 }
 
+/// An exception of an event stream, by its name and what it says.
+pub(crate) fn exception(name: &str, said: &str, payload: &[u8]) -> ProviderError {
+    let mut error = read(None, payload);
+    if payload.is_empty() && !said.is_empty() {
+        said.clone_into(&mut error.message);
+    }
+    if !name.is_empty() {
+        let words = [Some(name), None];
+        error.kind = match kind_of_word(name).unwrap_or(ErrorKind::Server) {
+            ErrorKind::Request if exceeds_context(words, &error.message) => {
+                ErrorKind::ContextWindow
+            }
+            kind => kind,
+        };
+        error.code = Some(name.to_owned());
+    }
+    error
+}
+
 fn object(value: &Value) -> Option<&Map<String, Value>> {
     match value {
         Value::Array(list) => list.first()?.as_object(),
@@ -136,7 +155,8 @@ fn from_object(status: Option<u16>, outer: &Map<String, Value>) -> ProviderError
 /// for it.
 fn exceeds_context(words: [Option<&str>; 2], message: &str) -> bool {
     const CODES: [&str; 2] = ["context_length_exceeded", "exceed_context_size_error"];
-    const PHRASES: [&str; 7] = [
+    const PHRASES: [&str; 8] = [
+        "input is too long for requested model",
         "prompt is too long",
         "maximum context length",
         "exceeds the context window",
@@ -164,6 +184,9 @@ fn retry_delay(details: &Value) -> Option<Duration> {
 }
 
 fn kind_of_word(word: &str) -> Option<ErrorKind> {
+    if let Some(name) = word.strip_suffix("Exception") {
+        return Some(kind_of_exception(name));
+    }
     Some(match word {
         "insufficient_quota" | "billing_error" | "billing_hard_limit_reached" => ErrorKind::Quota,
         "rate_limit_error" | "rate_limit_exceeded" | "RESOURCE_EXHAUSTED" => ErrorKind::RateLimit,
@@ -183,6 +206,22 @@ fn kind_of_word(word: &str) -> Option<ErrorKind> {
         | "INTERNAL" | "DEADLINE_EXCEEDED" => ErrorKind::Server,
         _ => return None,
     })
+}
+
+/// The kind of an exception of AWS. A stream writes the first letter small.
+fn kind_of_exception(name: &str) -> ErrorKind {
+    match name.to_ascii_lowercase().as_str() {
+        "throttling" | "toomanyrequests" => ErrorKind::RateLimit,
+        "servicequotaexceeded" => ErrorKind::Quota,
+        "accessdenied"
+        | "expiredtoken"
+        | "unrecognizedclient"
+        | "invalidsignature"
+        | "missingauthenticationtoken"
+        | "incompletesignature" => ErrorKind::Credentials,
+        "validation" | "resourcenotfound" | "conflict" => ErrorKind::Request,
+        _ => ErrorKind::Server,
+    }
 }
 
 fn kind_of_status(status: u16) -> Option<ErrorKind> {

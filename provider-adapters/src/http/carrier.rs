@@ -40,6 +40,15 @@ impl Carrier {
         matches!(self, Self::Replay(_))
     }
 
+    /// What sends; `None` if nothing is sent.
+    #[cfg(feature = "vertex")]
+    pub(crate) fn client(&self) -> Option<&Client> {
+        match self {
+            Self::Http(client) | Self::Record(client, _) => Some(client),
+            Self::Replay(_) => None,
+        }
+    }
+
     pub(crate) async fn send(
         &self,
         url: &str,

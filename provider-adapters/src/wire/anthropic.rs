@@ -17,6 +17,7 @@ use crate::conversation::turn::Turn;
 use crate::json::writer::{Json, Object};
 use crate::request::tool_set::ToolSet;
 use crate::request::{EncodeError, Encoded, Request, WireRequest};
+use crate::wire::vertex::VertexPlace;
 use crate::wire::{Wire, segment};
 
 /// A version of the Messages API.
@@ -41,10 +42,12 @@ impl AnthropicVersion {
 }
 
 /// Speaks Anthropic Messages.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Anthropic {
     version: AnthropicVersion,
     target: Target,
+    /// On Vertex AI; otherwise at Anthropic.
+    vertex: Option<VertexPlace>,
 }
 
 impl Anthropic {
@@ -53,6 +56,23 @@ impl Anthropic {
         Self {
             version,
             target: Target::ANTHROPIC,
+            vertex: None,
+        }
+    }
+
+    /// On Vertex AI, in a project and a location such as `us-east5` or `global`. Vertex has its own
+    /// version of the API, with the sampling options of the first one, and no list of models.
+    ///
+    /// ```
+    /// use provider_adapters::{Adapter, Anthropic};
+    ///
+    /// let adapter = Anthropic::vertex("my-project", "us-east5");
+    /// assert_eq!(adapter.base_url(), "https://us-east5-aiplatform.googleapis.com");
+    /// ```
+    pub fn vertex(project: impl Into<String>, location: impl Into<String>) -> Self {
+        Self {
+            vertex: Some(VertexPlace::new(project, location)),
+            ..Self::new(AnthropicVersion::V2023_06_01)
         }
     }
 
@@ -83,17 +103,24 @@ impl Adapter for Anthropic {
     }
 
     fn base_url(&self) -> String {
-        "https://api.anthropic.com".to_owned()
+        match &self.vertex {
+            Some(place) => place.base_url(),
+            None => "https://api.anthropic.com".to_owned(),
+        }
     }
 
     fn key_header(&self) -> KeyHeader {
         match self.version {
+            AnthropicVersion::V2023_06_01 if self.vertex.is_some() => KeyHeader::Bearer,
             AnthropicVersion::V2023_06_01 => KeyHeader::Named("x-api-key"),
             AnthropicVersion::V2026_10_21 => KeyHeader::Bearer,
         }
     }
 
     fn environment(&self) -> Environment {
+        if self.vertex.is_some() {
+            return Environment::default();
+        }
         Environment {
             keys: &["ANTHROPIC_API_KEY"],
             base_url: Some("ANTHROPIC_BASE_URL"),
@@ -101,6 +128,9 @@ impl Adapter for Anthropic {
     }
 
     fn models_request(&self, after: Option<&str>) -> Option<WireRequest> {
+        if self.vertex.is_some() {
+            return None;
+        }
         let mut path = "/v1/models?limit=1000".to_owned();
         if let Some(after) = after {
             path.push_str("&after_id=");
@@ -124,8 +154,18 @@ impl Adapter for Anthropic {
 
     fn encode(&self, request: &Request) -> Result<Encoded, EncodeError> {
         let output = output::compile(request)?;
-        let (body, omitted) = request::body(request, output.as_ref(), self.version)?;
-        let sent = self.with_version(WireRequest::new("/v1/messages", request.body(body)));
+        let (body, omitted) = request::body(request, output.as_ref(), self)?;
+        let body = request.body(body);
+        let sent = match &self.vertex {
+            None => self.with_version(WireRequest::new("/v1/messages", body)),
+            Some(place) => {
+                let method = match request.stream {
+                    true => "streamRawPredict",
+                    false => "rawPredict",
+                };
+                WireRequest::new(place.path("anthropic", &request.model, method), body)
+            }
+        };
         Ok(Encoded::new(request, sent)
             .with_omitted(omitted)
             .with_output(output))

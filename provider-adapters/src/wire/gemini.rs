@@ -17,6 +17,7 @@ use crate::conversation::turn::Turn;
 use crate::json::writer::Json;
 use crate::request::tool_set::ToolSet;
 use crate::request::{EncodeError, Encoded, Request, WireRequest};
+use crate::wire::vertex::VertexPlace;
 use crate::wire::{Wire, segment};
 
 /// Speaks Gemini's `generateContent`.
@@ -32,7 +33,7 @@ pub struct Gemini {
 #[derive(Clone, Debug)]
 enum Backend {
     Developer,
-    Vertex { project: String, location: String },
+    Vertex(VertexPlace),
 }
 
 impl Gemini {
@@ -48,9 +49,8 @@ impl Gemini {
 
     /// Vertex AI, in a project and a location such as `us-central1` or `global`.
     pub fn vertex(project: impl Into<String>, location: impl Into<String>) -> Self {
-        let (project, location) = (project.into(), location.into());
         Self {
-            backend: Backend::Vertex { project, location },
+            backend: Backend::Vertex(VertexPlace::new(project, location)),
             ..Self::developer()
         }
     }
@@ -79,12 +79,7 @@ impl Gemini {
         let model = model.strip_prefix("models/").unwrap_or(model);
         match &self.backend {
             Backend::Developer => format!("/v1beta/models/{}:{method}", segment(model)),
-            Backend::Vertex { project, location } => format!(
-                "/v1/projects/{}/locations/{}/publishers/google/models/{}:{method}",
-                segment(project),
-                segment(location),
-                segment(model)
-            ),
+            Backend::Vertex(place) => place.path("google", model, method),
         }
     }
 }
@@ -93,33 +88,28 @@ impl Adapter for Gemini {
     fn wire(&self) -> Wire {
         match self.backend {
             Backend::Developer => Wire::Gemini,
-            Backend::Vertex { .. } => Wire::Vertex,
+            Backend::Vertex(_) => Wire::Vertex,
         }
     }
 
     fn base_url(&self) -> String {
         match &self.backend {
             Backend::Developer => "https://generativelanguage.googleapis.com".to_owned(),
-            Backend::Vertex { location, .. } if location == "global" => {
-                "https://aiplatform.googleapis.com".to_owned()
-            }
-            Backend::Vertex { location, .. } => {
-                format!("https://{location}-aiplatform.googleapis.com")
-            }
+            Backend::Vertex(place) => place.base_url(),
         }
     }
 
     fn key_header(&self) -> KeyHeader {
         match self.backend {
             Backend::Developer => KeyHeader::Named("x-goog-api-key"),
-            Backend::Vertex { .. } => KeyHeader::Bearer,
+            Backend::Vertex(_) => KeyHeader::Bearer,
         }
     }
 
     /// The Developer API's; Vertex takes an access token, which no variable holds for long.
     fn environment(&self) -> Environment {
         match self.backend {
-            Backend::Vertex { .. } => Environment::default(),
+            Backend::Vertex(_) => Environment::default(),
             Backend::Developer => Environment {
                 keys: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
                 base_url: None,
@@ -128,7 +118,7 @@ impl Adapter for Gemini {
     }
 
     fn models_request(&self, after: Option<&str>) -> Option<WireRequest> {
-        if let Backend::Vertex { .. } = self.backend {
+        if let Backend::Vertex(_) = self.backend {
             return None;
         }
         let mut path = "/v1beta/models?pageSize=1000".to_owned();

@@ -3,8 +3,10 @@
 mod failover;
 mod quarantine;
 mod retry;
-mod server;
+pub(crate) mod server;
 mod time;
+#[cfg(feature = "vertex")]
+mod vertex;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;

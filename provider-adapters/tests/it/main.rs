@@ -8,6 +8,7 @@
     reason = "tests"
 )]
 
+mod bedrock;
 mod cache;
 mod decode;
 mod documented;

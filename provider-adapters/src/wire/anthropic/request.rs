@@ -4,7 +4,7 @@ use mcp_jsonrpc::{RawJson, RawMap};
 
 use super::block::media_block;
 use super::output::{is_old, output_tool};
-use super::{AnthropicVersion, cache};
+use super::{Anthropic, AnthropicVersion, cache};
 use crate::adapter::content::{Kind, MediaRef, Piece, result_pieces, user_piece};
 use crate::adapter::replay;
 use crate::adapter::wire_call::{CallWriter, WireCall};
@@ -23,6 +23,7 @@ use crate::wire::Wire;
 
 /// The server insists on a limit.
 const DEFAULT_MAX_TOKENS: u64 = 8192;
+const VERTEX_VERSION: &str = "vertex-2023-10-16";
 
 /// Writes one request's messages. Neighbours of the same role become one message, so that results
 /// stand first in the message after their calls.
@@ -41,8 +42,9 @@ pub(crate) struct Writer<'a> {
 pub(crate) fn body<'a>(
     request: &'a Request,
     output: Option<&'a CompiledOutput>,
-    version: AnthropicVersion,
+    adapter: &Anthropic,
 ) -> Result<(Object<'a>, Vec<Omitted>), EncodeError> {
+    let version = adapter.version;
     let mut writer = Writer::new(version, &request.tools, request.limits.media_bytes);
     writer.turns(request.conversation.turns());
     let mut omitted = std::mem::take(&mut writer.omitted);
@@ -60,9 +62,12 @@ pub(crate) fn body<'a>(
     let max_tokens = options
         .max_output_tokens
         .unwrap_or_else(|| DEFAULT_MAX_TOKENS + options.thinking_tokens.unwrap_or_default());
-    let body = Object::default()
-        .set("model", request.model.as_str())
-        .set("max_tokens", max_tokens);
+    // Vertex has the model in the path, and the version here.
+    let body = match &adapter.vertex {
+        Some(_) => Object::default().set("anthropic_version", VERTEX_VERSION),
+        None => Object::default().set("model", request.model.as_str()),
+    };
+    let body = body.set("max_tokens", max_tokens);
     let body = sampling(body, options, version, &mut omitted);
     let body = thinking(
         body,

@@ -203,7 +203,9 @@ async fn read(stream: &mut TcpStream) -> Option<Asked> {
         head,
         body: match body.is_empty() {
             true => serde_json::Value::Null,
-            false => serde_json::from_slice(&body).unwrap(),
+            // A form, unless it is JSON.
+            false => serde_json::from_slice(&body)
+                .unwrap_or_else(|_| String::from_utf8(body).unwrap().into()),
         },
     })
 }

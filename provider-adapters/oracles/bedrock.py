@@ -1,0 +1,121 @@
+"""botocore judges the Bedrock wire: its types accept our requests and it would send the same bytes, and
+it reads random event streams, and damaged ones, as we do. There is no vendor's accumulator: joining the
+events is a dozen lines here."""
+import base64, json, random, struct, zlib
+
+import botocore.session
+from botocore.eventstream import EventStreamBuffer
+from botocore.parsers import EventStreamJSONParser
+from botocore.serialize import create_serializer
+from botocore.validate import ParamValidator
+
+MODEL = botocore.session.get_session().get_service_model("bedrock-runtime")
+
+
+def decoded(value, shape):
+    """Our JSON as a caller of botocore writes it: bytes are bytes."""
+    if shape.type_name == "structure" and not getattr(shape, "is_document_type", False):
+        return {key: decoded(item, shape.members[key]) if key in shape.members else item for key, item in value.items()}
+    if shape.type_name == "list": return [decoded(item, shape.member) for item in value]
+    if shape.type_name == "blob": return base64.b64decode(value)
+    return value
+
+
+def judge(body):
+    """What is wrong with a request, if anything."""
+    for operation in ("ConverseStream", "Converse"):
+        operation = MODEL.operation_model(operation)
+        params = {"modelId": "anthropic.x", **decoded(body, operation.input_shape)}
+        report = ParamValidator().validate(params, operation.input_shape)
+        unknown = set(params) - set(operation.input_shape.members)
+        if report.has_errors() or unknown: return report.generate_report() or f"unknown: {unknown}"
+        sent = json.loads(create_serializer("rest-json").serialize_to_request(params, operation)["body"])
+        if sent != body: return f"botocore would send {json.dumps(sent)}"
+    return lint(body)
+
+
+def lint(body):
+    """Documented rules that types cannot say."""
+    roles = [message["role"] for message in body["messages"]]
+    if any(a == b for a, b in zip(roles, roles[1:])): return "roles do not alternate"
+    if str(body).count("cachePoint") > 4: return "more than four cache points"
+    open_calls = []
+    for message in body["messages"]:
+        results = [block["toolResult"]["toolUseId"] for block in message["content"] if "toolResult" in block]
+        if results != open_calls: return f"calls {open_calls} are answered by {results}"
+        if any("toolResult" not in block for block in message["content"][:len(results)]): return "results do not come first"
+        open_calls = [block["toolUse"]["toolUseId"] for block in message["content"] if "toolUse" in block]
+        if not message["content"] or any(not block.get("text", "x").strip() for block in message["content"]): return "blank content"
+    if "toolUse" in str(body["messages"]) and "toolConfig" not in body: return "calls without toolConfig"
+    return None
+
+
+def frame(name, payload, kind="event"):
+    block = b""
+    for key, value in ((f":{kind}-type", name), (":content-type", "application/json"), (":message-type", kind)):
+        block += bytes([len(key)]) + key.encode() + b"\x07" + struct.pack(">H", len(value)) + value.encode()
+    data = json.dumps(payload, ensure_ascii=random.random() < 0.5).encode()
+    prelude = struct.pack(">II", 16 + len(block) + len(data), len(block))
+    message = prelude + struct.pack(">I", zlib.crc32(prelude)) + block + data
+    return message + struct.pack(">I", zlib.crc32(message))
+
+
+def words(rng): return "".join(rng.choice(["a", " ", "ü", "🤔", "\"", "\\", "\n", "{"]) for _ in range(rng.randint(1, 12)))
+
+
+def reply(rng):
+    """The bytes of a random reply, damaged now and then."""
+    frames, index = [frame("messageStart", {"role": "assistant"})], 0
+    for kind in rng.choices(["text", "thought", "call"], k=rng.randint(1, 5)):
+        place = {"contentBlockIndex": index}
+        if kind == "call":
+            frames.append(frame("contentBlockStart", {**place, "start": {"toolUse": {"toolUseId": f"t{index}", "name": "look"}}}))
+            text = rng.choice(["", "{}", json.dumps({words(rng): words(rng)}), json.dumps({"n": 12345678901234567890})])
+        else: text = words(rng) * rng.randint(1, 4)
+        while text:
+            size = rng.randint(1, 9)
+            piece, text = text[:size], text[size:]
+            delta = {"call": {"toolUse": {"input": piece}}, "text": {"text": piece}, "thought": {"reasoningContent": {"text": piece}}}[kind]
+            frames.append(frame("contentBlockDelta", {**place, "delta": delta}))
+        if kind == "thought": frames.append(frame("contentBlockDelta", {**place, "delta": {"reasoningContent": {"signature": "c2ln"}}}))
+        frames.append(frame("contentBlockStop", place))
+        index += 1
+    if rng.random() < 0.1: return b"".join(frames) + frame("throttlingException", {"message": "slow down"}, "exception")
+    frames.append(frame("messageStop", {"stopReason": "tool_use" if "call" in kind else "end_turn"}))
+    frames.append(frame("metadata", {"usage": {"inputTokens": 5, "outputTokens": 7, "totalTokens": 12}, "metrics": {"latencyMs": 3}}))
+    data = bytearray(b"".join(frames))
+    if rng.random() < 0.2: data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+    return bytes(data)
+
+
+def read(data):
+    """A reply as botocore reads it."""
+    shape = MODEL.operation_model("ConverseStream").output_shape.members["stream"]
+    parser, buffer = EventStreamJSONParser(), EventStreamBuffer()
+    out = {"text": "", "reasoning": "", "calls": {}, "stop": None, "usage": None, "error": False}
+    try:
+        buffer.add_data(data)
+        for message in buffer:
+            event = parser.parse(message.to_response_dict(), shape)
+            if "Error" in event: out["error"] = True; break
+            index = event.get("contentBlockStart", event.get("contentBlockDelta", {})).get("contentBlockIndex")
+            start = event.get("contentBlockStart", {}).get("start", {}).get("toolUse")
+            if start: out["calls"][index] = [start["toolUseId"], start["name"], ""]
+            delta = event.get("contentBlockDelta", {}).get("delta", {})
+            out["text"] += delta.get("text", "")
+            out["reasoning"] += delta.get("reasoningContent", {}).get("text", "")
+            if "toolUse" in delta: out["calls"][index][2] += delta["toolUse"]["input"]
+            if "messageStop" in event: out["stop"] = event["messageStop"]["stopReason"]
+            if "metadata" in event: out["usage"] = event["metadata"]["usage"]["inputTokens"], event["metadata"]["usage"]["outputTokens"]
+    except Exception: out["error"] = True
+    if out["stop"] is None: out["error"] = True
+    out["calls"] = [(i, n, a) for i, n, a in out["calls"].values()]
+    return out
+
+
+def differences(ours, theirs):
+    if theirs["error"]: return [] if ours["error"] else ["botocore refuses what we accept"]
+    usage = ours["usage"] or {}
+    mine = {"text": ours["text"], "reasoning": ours["reasoning"], "stop": ours["stop"]["raw"], "error": ours["error"] is not None,
+            "calls": [(c["id"], c["name"], c["arguments_text"]) for c in ours["tool_calls"]], "usage": (usage.get("input"), usage.get("output"))}
+    return [f"{key}: {mine[key]!r}, botocore says {theirs[key]!r}" for key in theirs if mine[key] != theirs[key]]

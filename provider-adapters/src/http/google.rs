@@ -1,0 +1,259 @@
+//! Access tokens for Vertex AI.
+
+mod grant;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use mcp_jsonrpc::Secret;
+use parking_lot::Mutex;
+use serde::Deserialize;
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+
+use self::grant::{CredentialsFile, Grant};
+use super::{HttpModel, Key, anonymous};
+use crate::adapter::Adapter;
+use crate::adapter::error_body;
+use crate::model::provider_error::{ErrorKind, ProviderError};
+use crate::model::{BoxError, ModelError};
+
+/// Bytes that are read of a token response.
+const MAX_TOKEN_BYTES: usize = 64 << 10;
+/// A token that is valid for less than this is replaced.
+const EARLY: Duration = Duration::from_secs(60);
+/// How long a token counts if the endpoint does not say.
+const DEFAULT_LIFETIME: Duration = Duration::from_secs(300);
+
+/// Google credentials that obtain access tokens: of a service account, or of a user who logged in
+/// with `gcloud auth application-default login`.
+///
+/// A token is kept until shortly before it expires, and requests at the same time share it. Neither
+/// the key nor a token is ever printed.
+///
+/// ```no_run
+/// use provider_adapters::{Gemini, GoogleCredentials, HttpModel};
+///
+/// let credentials = GoogleCredentials::from_env()?;
+/// let model = HttpModel::new(Gemini::vertex("my-project", "global"))?
+///     .with_google_credentials(credentials);
+/// # Ok::<(), provider_adapters::ModelError>(())
+/// ```
+pub struct GoogleCredentials {
+    grant: Grant,
+    token: Mutex<Option<(Secret, Instant)>>,
+    /// One permit: whoever fetches a token.
+    fetch: Semaphore,
+}
+
+impl GoogleCredentials {
+    /// Reads the text of a credentials file: of the type `service_account` or `authorized_user`.
+    ///
+    /// # Errors
+    /// [`ModelError::Setup`] if it is another type, or a member is missing or unusable.
+    pub fn from_json(text: &str) -> Result<Self, ModelError> {
+        let file: CredentialsFile = serde_json::from_str(text).map_err(|error| {
+            // The error names the member and the place, not the value.
+            ModelError::Setup(format!("not a Google credentials file: {error}").into())
+        })?;
+        Ok(Self {
+            grant: Grant::new(file).map_err(ModelError::Setup)?,
+            token: Mutex::new(None),
+            fetch: Semaphore::new(1),
+        })
+    }
+
+    /// Reads the file that `GOOGLE_APPLICATION_CREDENTIALS` names, or else the one that
+    /// `gcloud auth application-default login` writes.
+    ///
+    /// # Errors
+    /// [`ModelError::Setup`] if there is no such file, or [`from_json`](Self::from_json) refuses it.
+    pub fn from_env() -> Result<Self, ModelError> {
+        let Some(path) = default_file(|name| std::env::var_os(name).map(PathBuf::from)) else {
+            return Err(ModelError::Setup(
+                "no Google credentials: set GOOGLE_APPLICATION_CREDENTIALS to a credentials file"
+                    .into(),
+            ));
+        };
+        Self::from_file(&path)
+    }
+
+    /// Reads a credentials file.
+    ///
+    /// # Errors
+    /// [`ModelError::Setup`] if the file cannot be read, or [`from_json`](Self::from_json) refuses it.
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Self, ModelError> {
+        let path = path.as_ref();
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            let problem = format!(
+                "cannot read the Google credentials {}: {error}",
+                path.display()
+            );
+            ModelError::Setup(problem.into())
+        })?;
+        Self::from_json(&text)
+    }
+
+    /// A valid token: the one at hand, or a new one.
+    pub(crate) async fn token(&self, client: &reqwest::Client) -> Result<Secret, ModelError> {
+        if let Some(token) = self.kept() {
+            return Ok(token);
+        }
+        // Whoever comes while a token is fetched waits for it, within its own time-out.
+        let _permit = self.fetch.acquire().await;
+        if let Some(token) = self.kept() {
+            return Ok(token);
+        }
+        let (token, lifetime) = self.fetch(client).await?;
+        *self.token.lock() = Some((token.clone(), Instant::now() + lifetime));
+        Ok(token)
+    }
+
+    fn kept(&self) -> Option<Secret> {
+        let kept = self.token.lock();
+        let (token, end) = kept.as_ref()?;
+        (*end > Instant::now() + EARLY).then(|| token.clone())
+    }
+
+    /// Forgets the token that the provider refused.
+    pub(crate) fn forget(&self) {
+        *self.token.lock() = None;
+    }
+
+    async fn fetch(&self, client: &reqwest::Client) -> Result<(Secret, Duration), ModelError> {
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        let form = self.grant.form(now.as_secs()).map_err(ModelError::Setup)?;
+        let call = client
+            .post(self.grant.token_uri())
+            .header("content-type", "application/x-www-form-urlencoded")
+            .body(form);
+        let failed = |error: reqwest::Error| {
+            let problem = format!("no reply from the token endpoint: {}", anonymous(error));
+            ModelError::Unreachable(BoxError::from(problem))
+        };
+        let mut response = call.send().await.map_err(failed)?;
+        let status = response.status().as_u16();
+        let mut body = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(failed)? {
+            body.extend_from_slice(&chunk);
+            if body.len() > MAX_TOKEN_BYTES {
+                return Err(refused(
+                    "the token endpoint's response is too large".to_owned(),
+                    status,
+                ));
+            }
+        }
+        if !(200..300).contains(&status) {
+            let reason = match serde_json::from_slice::<Refusal>(&body) {
+                Ok(refusal) => refusal.to_string(),
+                Err(_) => error_body::read(Some(status), &body).message,
+            };
+            return Err(refused(
+                format!("the token endpoint refused the credentials: {reason}"),
+                status,
+            ));
+        }
+        let token: TokenResponse = serde_json::from_slice(&body).map_err(|_| {
+            refused(
+                "the token endpoint's response holds no access token".to_owned(),
+                status,
+            )
+        })?;
+        let lifetime = token
+            .expires_in
+            .map_or(DEFAULT_LIFETIME, Duration::from_secs);
+        Ok((Secret::new(token.access_token), lifetime))
+    }
+}
+
+impl<A: Adapter> HttpModel<A> {
+    /// With an access token of these credentials in place of a key.
+    #[must_use]
+    pub fn with_google_credentials(mut self, credentials: GoogleCredentials) -> Self {
+        self.key = Some(Key::Google(credentials.into()));
+        self
+    }
+}
+
+/// Where the credentials are: a variable names the file, or gcloud has written it.
+fn default_file(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
+    const NAME: &str = "application_default_credentials.json";
+    if let Some(path) = variable("GOOGLE_APPLICATION_CREDENTIALS") {
+        return Some(path);
+    }
+    let folder = match (variable("CLOUDSDK_CONFIG"), cfg!(windows)) {
+        (Some(folder), _) => folder,
+        (None, true) => variable("APPDATA")?.join("gcloud"),
+        (None, false) => variable("HOME")?.join(".config/gcloud"),
+    };
+    Some(folder.join(NAME))
+}
+
+fn refused(message: String, status: u16) -> ModelError {
+    let kind = match status {
+        429 => ErrorKind::RateLimit,
+        500..=599 => ErrorKind::Server,
+        _ => ErrorKind::Credentials,
+    };
+    let error = ProviderError {
+        status: Some(status),
+        ..ProviderError::new(kind, message)
+    };
+    ModelError::Provider(Box::new(error))
+}
+
+#[derive(Deserialize)]
+struct TokenResponse {
+    access_token: String,
+    #[serde(default)]
+    expires_in: Option<u64>,
+}
+
+/// An OAuth error.
+#[derive(Deserialize)]
+struct Refusal {
+    error: String,
+    #[serde(default)]
+    error_description: Option<String>,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.error_description {
+            Some(text) => write!(f, "{text} ({})", self.error),
+            None => f.write_str(&self.error),
+        }
+    }
+}
+
+impl fmt::Debug for GoogleCredentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GoogleCredentials")
+            .field("identity", &self.grant.identity())
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_variable_wins_over_the_file_of_gcloud() {
+        let home = |name: &str| (name == "HOME" || name == "APPDATA").then(|| PathBuf::from("/h"));
+        let file = default_file(home).unwrap();
+        assert!(
+            file.ends_with("gcloud/application_default_credentials.json"),
+            "{file:?}"
+        );
+        let both = |name: &str| match name {
+            "GOOGLE_APPLICATION_CREDENTIALS" => Some(PathBuf::from("/key.json")),
+            name => home(name),
+        };
+        assert_eq!(default_file(both), Some(PathBuf::from("/key.json")));
+        assert_eq!(default_file(|_| None), None);
+    }
+}
