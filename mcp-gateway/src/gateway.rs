@@ -6,11 +6,15 @@ use std::time::Duration;
 
 use mcp_jsonrpc::model::{Implementation, Prompt, Resource, ResourceTemplate, Tool};
 use mcp_manager::{
-    Manager, ManagerBuilder, ManagerEvent, ServerConfig, ServerName, Shutdown, Startup, Wait,
+    Manager, ManagerBuilder, ManagerEvent, ManagerLimits, ServerConfig, ServerName, Shutdown,
+    Startup, Wait,
 };
 use mcp_server::{Eras, Limits, Notifier, Server, Service};
 use tokio::task::AbortHandle;
+use tool_policy::Policy;
 
+use crate::audit::AuditLog;
+use crate::gate::{CallLimits, Gate};
 use crate::handler::GatewayHandler;
 use crate::lists::Lists;
 use crate::questions::{OpenCalls, QuestionRelay, capabilities};
@@ -20,6 +24,9 @@ use crate::watches::Watches;
 
 /// Time that upstream servers get to connect before the gateway is ready.
 const START_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Questions of servers that may be open at once.
+const MAX_QUESTIONS: usize = 1_000;
 
 /// A server behind the gateway.
 #[derive(Clone, Debug)]
@@ -60,6 +67,10 @@ pub struct GatewayBuilder {
     upstreams: Vec<Upstream>,
     eras: Eras,
     limits: Limits,
+    call_limits: CallLimits,
+    policy: Option<Policy>,
+    owner: Option<String>,
+    audit: Option<Arc<dyn AuditLog>>,
     start_timeout: Duration,
 }
 
@@ -88,6 +99,32 @@ impl GatewayBuilder {
         self
     }
 
+    /// Has this policy decide about every call of a tool. What it denies by a rule is not listed; for
+    /// what it asks, the caller is asked by elicitation. By default every call runs.
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.policy = Some(policy);
+        self
+    }
+
+    /// Names the authenticated caller whom the policy's rules and grants for the default caller are
+    /// for. Callers without authentication are always that one.
+    pub fn owner(mut self, caller: impl Into<String>) -> Self {
+        self.owner = Some(caller.into());
+        self
+    }
+
+    /// Records every call of a tool.
+    pub fn audit(mut self, log: impl AuditLog) -> Self {
+        self.audit = Some(Arc::new(log));
+        self
+    }
+
+    /// Sets how many calls may run at once.
+    pub fn call_limits(mut self, limits: CallLimits) -> Self {
+        self.call_limits = limits;
+        self
+    }
+
     /// Sets how long [`start`](Self::start) waits for servers to connect. Default: 10 seconds.
     pub fn start_timeout(mut self, timeout: Duration) -> Self {
         self.start_timeout = timeout;
@@ -99,7 +136,14 @@ impl GatewayBuilder {
     pub async fn start(self) -> (Gateway, Startup) {
         let calls = Arc::new(OpenCalls::default());
         let relay = QuestionRelay(Arc::clone(&calls));
-        let manager = self.manager.host(relay, capabilities()).build();
+        // A question waits for its own client only, so there may be many.
+        let limits = |limits: ManagerLimits| {
+            limits
+                .with_questions_per_server(MAX_QUESTIONS)
+                .with_queued_questions(MAX_QUESTIONS)
+        };
+        let manager = self.manager.host(relay, capabilities());
+        let manager = manager.adjust_limits(limits).build();
         let upstreams = self.upstreams.iter().map(|upstream| {
             let name = upstream.config.name().clone();
             let prefix = upstream.prefix.clone();
@@ -112,6 +156,8 @@ impl GatewayBuilder {
             manager: manager.clone(),
             calls,
             ids: CallIds::default(),
+            gate: Gate::new(self.policy, self.owner, self.call_limits),
+            audit: self.audit,
             tools: Lists::default(),
             prompts: Lists::default(),
             resources: Lists::default(),
@@ -161,6 +207,8 @@ pub(crate) struct Shared {
     pub(crate) manager: Manager,
     pub(crate) calls: Arc<OpenCalls>,
     pub(crate) ids: CallIds,
+    pub(crate) gate: Gate,
+    pub(crate) audit: Option<Arc<dyn AuditLog>>,
     pub(crate) tools: Lists<Tool>,
     pub(crate) prompts: Lists<Prompt>,
     pub(crate) resources: Lists<Resource>,
@@ -177,6 +225,10 @@ impl Gateway {
             upstreams: Vec::new(),
             eras: Eras::default(),
             limits: Limits::default(),
+            call_limits: CallLimits::default(),
+            policy: None,
+            owner: None,
+            audit: None,
             start_timeout: START_TIMEOUT,
         }
     }
@@ -189,6 +241,13 @@ impl Gateway {
     /// The manager of the upstream servers.
     pub fn manager(&self) -> &Manager {
         &self.shared.manager
+    }
+
+    /// Replaces the policy, if there is one, and has clients list their tools again. Running calls
+    /// go on.
+    pub fn set_policy(&self, policy: Policy) {
+        self.shared.gate.set_policy(policy);
+        self.service.notifier().tools_changed();
     }
 
     /// Ends all upstream connections.

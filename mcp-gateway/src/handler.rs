@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use mcp_client::Client;
 use mcp_jsonrpc::RawObject;
 use mcp_jsonrpc::model::{
-    CallTool, CallToolParams, CallToolResult, CompleteParams, CompleteResult, CompletionReference,
+    CallToolParams, CallToolResult, CompleteParams, CompleteResult, CompletionReference,
     FlagCapability, GetPrompt, GetPromptParams, GetPromptResult, Implementation, ListCapability,
     ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
     PageParams, ReadResource, ReadResourceParams, ReadResourceResult, ResourcesCapability,
@@ -32,7 +32,7 @@ macro_rules! listed {
         let ttl = merged.ttl.unwrap_or(Duration::ZERO);
         result.ttl_ms = i64::try_from(ttl.as_millis()).ok();
         result.cache_scope = Some(merged.scope.clone());
-        Ok(result)
+        Ok::<_, Error>(result)
     }};
 }
 
@@ -44,12 +44,15 @@ impl Shared {
     }
 
     /// A merged list as it is known now.
-    async fn known<T: crate::lists::Listable>(&self, lists: &Lists<T>) -> Arc<Merged<T>> {
+    pub(crate) async fn known<T: crate::lists::Listable>(
+        &self,
+        lists: &Lists<T>,
+    ) -> Arc<Merged<T>> {
         let catalog = self.manager.catalog();
         lists.merged(&self.manager, &self.upstreams, &catalog).await
     }
 
-    fn relay<'a>(&'a self, server: &'a ServerName, cx: &'a Context) -> Relay<'a> {
+    pub(crate) fn relay<'a>(&'a self, server: &'a ServerName, cx: &'a Context) -> Relay<'a> {
         Relay {
             manager: &self.manager,
             calls: &self.calls,
@@ -92,7 +95,7 @@ impl Shared {
     }
 
     /// The error for a name that no connected server has.
-    fn unknown(&self, kind: &str, name: &str) -> Error {
+    pub(crate) fn unknown(&self, kind: &str, name: &str) -> Error {
         let mut message = format!("unknown {kind}: {name}");
         let unavailable = self.unavailable();
         if !unavailable.is_empty() {
@@ -157,8 +160,11 @@ impl Handler for GatewayHandler {
         (!sections.is_empty()).then(|| sections.join("\n\n"))
     }
 
-    async fn list_tools(&self, _: PageParams, _: Context) -> Result<ListToolsResult, Error> {
-        listed!(self.0.fresh(&self.0.tools).await, ListToolsResult)
+    async fn list_tools(&self, _: PageParams, cx: Context) -> Result<ListToolsResult, Error> {
+        let mut result: ListToolsResult =
+            listed!(self.0.fresh(&self.0.tools).await, ListToolsResult)?;
+        self.0.retain_offered(&mut result.tools, &cx).await;
+        Ok(result)
     }
 
     async fn find_tool(&self, name: &str, _: &Context) -> Option<Tool> {
@@ -170,29 +176,7 @@ impl Handler for GatewayHandler {
         params: CallToolParams,
         cx: Context,
     ) -> Result<CallToolResult, Error> {
-        let tools = self.0.known(&self.0.tools).await;
-        let Some((server, tool)) = tools.route(&params.name) else {
-            return Err(self.0.unknown("tool", &params.name));
-        };
-        let arguments = params.arguments.unwrap_or_else(RawObject::empty);
-        let bare = RawObject::from_serialize(&serde_json::json!({
-            "name": tool, "arguments": arguments,
-        }))?;
-        let manager = self.0.manager.clone();
-        let (name, tool) = (server.clone(), tool.to_owned());
-        self.0
-            .relay(server, &cx)
-            .call::<CallTool>(
-                &bare,
-                Box::new(move |options| {
-                    Box::pin(async move {
-                        manager
-                            .call_tool_with(name.as_str(), &tool, arguments, options.for_manager())
-                            .await
-                    })
-                }),
-            )
-            .await
+        self.0.call_tool(params, &cx).await
     }
 
     async fn list_resources(

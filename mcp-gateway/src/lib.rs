@@ -1,6 +1,9 @@
 #![doc = include_str!("../README.md")]
 
+mod audit;
+mod calls;
 mod error;
+mod gate;
 mod gateway;
 mod handler;
 mod lists;
@@ -10,4 +13,6 @@ mod relay;
 mod routes;
 mod watches;
 
+pub use audit::{AuditLog, CallDecision, CallEnd, CallOutcome, CallRecord};
+pub use gate::CallLimits;
 pub use gateway::{Gateway, GatewayBuilder, Upstream};

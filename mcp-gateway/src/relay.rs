@@ -43,7 +43,7 @@ impl Default for CallIds {
 }
 
 impl CallIds {
-    fn next(&self) -> String {
+    pub(crate) fn next(&self) -> String {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         format!("{:016x}-{number}", self.process)
     }

@@ -184,6 +184,7 @@ fn provider(wire: Wire) -> &'static str {
         Wire::Anthropic => "anthropic",
         Wire::Gemini => "gcp.gemini",
         Wire::Vertex => "gcp.vertex_ai",
+        Wire::Bedrock => "aws.bedrock",
         _ => "prompt",
     }
 }

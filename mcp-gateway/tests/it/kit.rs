@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use mcp_client::{
     Client, ClientBuilder, EraMode, Host, HostCapabilities, HostError, ServerRequest,
 };
-use mcp_gateway::{Gateway, Upstream};
+use mcp_gateway::{Gateway, GatewayBuilder, Upstream};
 use mcp_jsonrpc::model::{
     CallToolResult, CreateMessageParams, CreateMessageResult, ElicitAction, ElicitFormParams,
     ElicitResult, ElicitUrlParams, FormSchema, Implementation, Prompt, Resource, ResourceTemplate,
@@ -62,6 +62,14 @@ impl Connector for InProcess {
 
 /// A gateway of these servers, each with its prefix.
 pub(crate) async fn gateway(servers: &[(&str, Option<&str>, &Service)]) -> Gateway {
+    gateway_with(servers, |builder| builder).await
+}
+
+/// As [`gateway`], with settings of its own.
+pub(crate) async fn gateway_with(
+    servers: &[(&str, Option<&str>, &Service)],
+    set: impl FnOnce(GatewayBuilder) -> GatewayBuilder,
+) -> Gateway {
     let mut services = InProcess::default();
     let mut builder = Gateway::builder(Implementation::new("gateway", "1"));
     for (name, prefix, service) in servers {
@@ -74,7 +82,7 @@ pub(crate) async fn gateway(servers: &[(&str, Option<&str>, &Service)]) -> Gatew
         builder = builder.upstream(upstream);
     }
     let manager = Manager::builder().connector(services);
-    let (gateway, startup) = builder.manager(manager).start().await;
+    let (gateway, startup) = set(builder.manager(manager)).start().await;
     assert!(startup.errors.is_empty(), "{:?}", startup.errors);
     gateway
 }

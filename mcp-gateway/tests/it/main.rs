@@ -10,4 +10,5 @@
 mod changes;
 mod kit;
 mod lists;
+mod policy;
 mod questions;

@@ -77,6 +77,12 @@ impl ManagerBuilder {
         self
     }
 
+    /// Changes some of the bounds.
+    pub fn adjust_limits(mut self, change: impl FnOnce(ManagerLimits) -> ManagerLimits) -> Self {
+        self.limits = change(self.limits);
+        self
+    }
+
     /// How much is kept of the resources that were read, and for how long.
     pub fn resource_cache(mut self, limits: ResourceCacheLimits) -> Self {
         self.cache = limits;

@@ -1,0 +1,113 @@
+//! What is recorded of every call.
+
+use std::fmt;
+use std::io;
+use std::time::Duration;
+
+use sha2::{Digest as _, Sha256};
+
+/// Where calls are recorded. A call whose decision cannot be recorded is not made.
+pub trait AuditLog: Send + Sync + 'static {
+    /// Keeps a record, before the call goes on.
+    ///
+    /// # Errors
+    /// If it was not kept.
+    fn record(&self, record: &CallRecord) -> io::Result<()>;
+}
+
+/// A moment in the life of a call: what was decided, and later what came of it. A call that was
+/// cancelled has no second record.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct CallRecord {
+    /// Identifies the call; both its records have it.
+    pub call: String,
+    /// Who made it; empty where callers are not authenticated.
+    pub caller: String,
+    /// What the caller's program calls itself.
+    pub client: Option<String>,
+    /// The server.
+    pub server: String,
+    /// The tool, by its server's name for it.
+    pub tool: String,
+    /// The fingerprint of the tool's definition.
+    pub fingerprint: String,
+    /// The digest of the arguments.
+    pub arguments: String,
+    /// Whether it runs, and why.
+    pub decision: CallDecision,
+    /// How it ended; `None` in the first record of a call that runs.
+    pub end: Option<CallEnd>,
+}
+
+/// How a call ended.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct CallEnd {
+    /// What came of it.
+    pub outcome: CallOutcome,
+    /// The digest of its result; `None` for an error.
+    pub result: Option<String>,
+    /// How long it took, without the time its caller took to answer questions by calling again.
+    pub duration: Duration,
+}
+
+/// Why a call runs, or does not.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum CallDecision {
+    /// The policy allows it.
+    Allowed,
+    /// Its caller approved it.
+    Approved,
+    /// The policy denies it.
+    Denied,
+    /// Its caller declined it.
+    Declined,
+    /// It needs approval, and its caller cannot be asked.
+    NotAskable,
+    /// It was approved too late.
+    Expired,
+}
+
+impl fmt::Display for CallDecision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Allowed => "allowed",
+            Self::Approved => "approved",
+            Self::Denied => "denied",
+            Self::Declined => "declined",
+            Self::NotAskable => "not_askable",
+            Self::Expired => "expired",
+        })
+    }
+}
+
+/// What came of a call.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum CallOutcome {
+    /// The tool succeeded.
+    Succeeded,
+    /// The tool says that it failed.
+    Failed,
+    /// There is no result.
+    Error,
+}
+
+impl fmt::Display for CallOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Succeeded => "succeeded",
+            Self::Failed => "failed",
+            Self::Error => "error",
+        })
+    }
+}
+
+/// `sha256:` and the digest in hexadecimal digits.
+pub(crate) fn digest(bytes: impl AsRef<[u8]>) -> String {
+    let digest = Sha256::digest(bytes);
+    let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("sha256:{digits}")
+}

@@ -1,0 +1,152 @@
+//! A call of a tool: found, decided about, recorded, made.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use mcp_jsonrpc::RawObject;
+use mcp_jsonrpc::model::{CallTool, CallToolParams, CallToolResult, Tool};
+use mcp_manager::ServerName;
+use mcp_server::{Context, Error};
+use tool_policy::ToolInfo;
+
+use crate::audit::{CallDecision, CallEnd, CallOutcome, CallRecord, digest};
+use crate::gate::Refused;
+use crate::gateway::Shared;
+
+impl Shared {
+    pub(crate) async fn call_tool(
+        self: &Arc<Self>,
+        params: CallToolParams,
+        cx: &Context,
+    ) -> Result<CallToolResult, Error> {
+        let tools = self.known(&self.tools).await;
+        let Some((server, tool)) = tools.route(&params.name) else {
+            return Err(self.unknown("tool", &params.name));
+        };
+        let arguments = params.arguments.unwrap_or_else(RawObject::empty);
+        let Some(info) = self.info(server, tool) else {
+            return Err(self.unknown("tool", &params.name));
+        };
+        let _running = self.gate.enter(&info, cx)?;
+        let began = Instant::now();
+        let id = async { Ok::<_, Error>(self.ids.next()) };
+        let id = cx.step("call-id", id).await?;
+        let mut record = CallRecord {
+            call: id.clone(),
+            caller: cx.caller().map(|it| it.id.clone()).unwrap_or_default(),
+            client: cx.client_info().map(|it| it.name.clone()),
+            server: info.server.clone(),
+            tool: info.tool.clone(),
+            fingerprint: info.fingerprint.clone(),
+            arguments: digest(arguments.get()),
+            decision: CallDecision::Allowed,
+            end: None,
+        };
+        match self.gate.decide(&id, &info, &arguments, cx).await {
+            Ok(decision) => record.decision = decision,
+            Err(Refused::ByPolicy(refusal)) => {
+                record.decision = refusal.decision;
+                self.record(&record)?;
+                let text = format!("`{}` was not called: {}.", params.name, refusal.reason);
+                return Err(Error::failed(text));
+            }
+            Err(Refused::Failed(error)) => return Err(error),
+        }
+        // Once, however often the client comes back with answers.
+        let started = async { self.record(&record) };
+        cx.step("recorded", started).await?;
+        let result = self.relay_call(server, tool, arguments, &info, cx).await;
+        let (outcome, output) = match &result {
+            Ok(result) if result.failed() => (CallOutcome::Failed, Some(result)),
+            Ok(result) => (CallOutcome::Succeeded, Some(result)),
+            Err(_) => (CallOutcome::Error, None),
+        };
+        let output = output.and_then(|result| serde_json::to_vec(result).ok());
+        record.end = Some(CallEnd {
+            outcome,
+            result: output.map(digest),
+            duration: began.elapsed(),
+        });
+        // It has run: its result is worth more than its record.
+        if let Err(error) = self.record(&record) {
+            tracing::error!(%error, call = id, "the end of a call was not recorded");
+        }
+        result
+    }
+
+    async fn relay_call(
+        &self,
+        server: &ServerName,
+        tool: &str,
+        arguments: RawObject,
+        info: &ToolInfo,
+        cx: &Context,
+    ) -> Result<CallToolResult, Error> {
+        let bare = RawObject::from_serialize(&serde_json::json!({
+            "name": tool, "arguments": arguments,
+        }))?;
+        // What was decided about is what is called.
+        let fingerprint = self.gate.policy.is_some().then(|| info.fingerprint.clone());
+        let manager = self.manager.clone();
+        let (name, tool) = (server.clone(), tool.to_owned());
+        self.relay(server, cx)
+            .call::<CallTool>(
+                &bare,
+                Box::new(move |options| {
+                    Box::pin(async move {
+                        let mut options = options.for_manager();
+                        if let Some(fingerprint) = fingerprint {
+                            options = options.with_fingerprint(fingerprint);
+                        }
+                        manager
+                            .call_tool_with(name.as_str(), &tool, arguments, options)
+                            .await
+                    })
+                }),
+            )
+            .await
+    }
+
+    fn record(&self, record: &CallRecord) -> Result<(), Error> {
+        let Some(log) = &self.audit else {
+            return Ok(());
+        };
+        log.record(record).map_err(|error| {
+            tracing::error!(%error, "a call was not recorded");
+            Error::internal("the call could not be recorded, so it was not made")
+        })
+    }
+
+    /// A tool as the policy sees it.
+    fn info(&self, server: &ServerName, tool: &str) -> Option<ToolInfo> {
+        let catalog = self.manager.catalog();
+        let entry = catalog.find(server, tool)?;
+        let config = self.manager.server(server.as_str())?.config;
+        let mut info = ToolInfo::new(server.as_str(), tool, entry.input_schema().clone())
+            .with_annotations(entry.annotations().cloned().unwrap_or_default())
+            .with_fingerprint(entry.fingerprint().to_string())
+            .with_server_identity(config.identity())
+            .with_trust(config.is_trusted());
+        if let Some(id) = config.id() {
+            id.clone_into(&mut info.server_id);
+        }
+        Some(info)
+    }
+
+    /// Leaves out the tools that are switched off or denied to the caller.
+    pub(crate) async fn retain_offered(&self, tools: &mut Vec<Tool>, cx: &Context) {
+        let merged = self.known(&self.tools).await;
+        let catalog = self.manager.catalog();
+        tools.retain(|tool| {
+            let Some((server, name)) = merged.route(&tool.name) else {
+                return false;
+            };
+            let enabled = catalog
+                .find(server, name)
+                .is_none_or(|entry| entry.is_enabled());
+            let denied = |info: &ToolInfo| !self.gate.offers(info, cx);
+            let judged = self.gate.policy.is_some();
+            enabled && !(judged && self.info(server, name).as_ref().is_some_and(denied))
+        });
+    }
+}

@@ -1,0 +1,273 @@
+//! Which calls run: the policy's verdict, the caller's approval, and how many at once.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use mcp_jsonrpc::RawObject;
+use mcp_jsonrpc::model::{ElicitAction, ElicitFormParams, FormSchema};
+use mcp_server::{AskError, Context, Error};
+use parking_lot::Mutex;
+use serde_json::json;
+use tool_policy::{Caller, Grant, Policy, ToolInfo, Verdict, consent_digest};
+
+use crate::audit::CallDecision;
+
+/// How long an approval may take: a later answer is to a forgotten question.
+const APPROVAL_TIME: Duration = Duration::from_secs(10 * 60);
+/// How much of a call's arguments is shown, in characters.
+const SHOWN: usize = 2_000;
+const ONCE: &str = "run once";
+const ALWAYS: &str = "run, and do not ask again until the gateway ends";
+const NO: &str = "do not run";
+
+/// How many calls may run at once.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct CallLimits {
+    /// Of one caller.
+    pub per_caller: usize,
+    /// Of one tool.
+    pub per_tool: usize,
+    /// At one server.
+    pub per_server: usize,
+}
+
+impl Default for CallLimits {
+    fn default() -> Self {
+        Self {
+            per_caller: 256,
+            per_tool: 64,
+            per_server: 256,
+        }
+    }
+}
+
+/// Decides about calls. Without a policy every call runs.
+#[derive(Default)]
+pub(crate) struct Gate {
+    pub(crate) policy: Option<Mutex<Policy>>,
+    /// The caller that the policy knows as its only one.
+    pub(crate) owner: Option<String>,
+    pub(crate) limits: CallLimits,
+    running: Arc<Mutex<HashMap<String, usize>>>,
+}
+
+/// A call that does not run, and the reason for the caller.
+pub(crate) struct Refusal {
+    pub(crate) decision: CallDecision,
+    pub(crate) reason: String,
+}
+
+impl Gate {
+    pub(crate) fn new(policy: Option<Policy>, owner: Option<String>, limits: CallLimits) -> Self {
+        Self {
+            policy: policy.map(Mutex::new),
+            owner,
+            limits,
+            running: Arc::default(),
+        }
+    }
+
+    /// Replaces the policy. What was approved until the gateway ends stays so.
+    pub(crate) fn set_policy(&self, mut policy: Policy) {
+        let Some(current) = &self.policy else { return };
+        let mut current = current.lock();
+        for grant in current.grants().iter().filter(|grant| grant.this_run) {
+            policy.add_grant(grant.clone());
+        }
+        *current = policy;
+    }
+
+    /// Whether a tool is listed: not if a rule denies it to this caller.
+    pub(crate) fn offers(&self, tool: &ToolInfo, cx: &Context) -> bool {
+        let Some(policy) = &self.policy else {
+            return true;
+        };
+        let verdict = policy.lock().judge_for(&self.caller(cx), tool, now());
+        !matches!(
+            verdict,
+            Verdict::Deny(tool_policy::DenyReason::Rule | tool_policy::DenyReason::Plan)
+        )
+    }
+
+    /// Lets a call run, or not. `call` identifies it.
+    pub(crate) async fn decide(
+        &self,
+        call: &str,
+        tool: &ToolInfo,
+        arguments: &RawObject,
+        cx: &Context,
+    ) -> Result<CallDecision, Refused> {
+        let Some(policy) = &self.policy else {
+            return Ok(CallDecision::Allowed);
+        };
+        let caller = self.caller(cx);
+        let verdict = policy.lock().judge_for(&caller, tool, now());
+        let refusal = |decision, reason: String| Refused::ByPolicy(Refusal { decision, reason });
+        match verdict {
+            Verdict::Allow => return Ok(CallDecision::Allowed),
+            Verdict::Ask(_) => {}
+            Verdict::Deny(reason) => {
+                return Err(refusal(CallDecision::Denied, reason.to_string()));
+            }
+            _ => {
+                return Err(refusal(
+                    CallDecision::Denied,
+                    "it is not allowed".to_owned(),
+                ));
+            }
+        }
+        let digest = consent_digest(
+            &[caller.as_str(), call],
+            &tool.definition(),
+            arguments.get(),
+        );
+        let asked: u64 = cx
+            .step("approval-asked", async { Ok::<_, Error>(seconds()) })
+            .await?;
+        let answer = match cx
+            .ask(&format!("approval-{digest}"), form(tool, arguments)?)
+            .await
+        {
+            Ok(answer) => answer,
+            Err(AskError::Unsupported { .. }) => {
+                let reason = "it needs the user's approval, and this client cannot ask for it (it \
+                              does not support elicitation). Allow the tool by a rule, or use \
+                              another client";
+                return Err(refusal(CallDecision::NotAskable, reason.to_owned()));
+            }
+            Err(error) => return Err(Refused::Failed(error.into())),
+        };
+        if seconds().saturating_sub(asked) > APPROVAL_TIME.as_secs() {
+            let reason = "its approval came too late; call it again to be asked again";
+            return Err(refusal(CallDecision::Expired, reason.to_owned()));
+        }
+        let content = answer.content.unwrap_or_default();
+        let decision = content.get("decision").and_then(|value| value.as_str());
+        match (answer.action, decision) {
+            (ElicitAction::Accept, Some(ONCE)) => Ok(CallDecision::Approved),
+            (ElicitAction::Accept, Some(ALWAYS)) => {
+                let grant = Grant::tool(tool.definition())
+                    .for_caller(caller)
+                    .for_this_run();
+                policy.lock().add_grant(grant);
+                Ok(CallDecision::Approved)
+            }
+            _ => Err(refusal(
+                CallDecision::Declined,
+                "the user declined it".to_owned(),
+            )),
+        }
+    }
+
+    /// The caller, as the policy knows it.
+    pub(crate) fn caller(&self, cx: &Context) -> Caller {
+        match cx.caller() {
+            Some(caller) if Some(&caller.id) != self.owner.as_ref() => Caller::new(&*caller.id),
+            _ => Caller::default(),
+        }
+    }
+
+    /// A place among the running calls; the error names the limit that is reached.
+    pub(crate) fn enter(&self, tool: &ToolInfo, cx: &Context) -> Result<Running, Error> {
+        let caller = self.caller(cx);
+        let wanted = [
+            (format!("caller {caller}"), self.limits.per_caller),
+            (
+                format!("tool {} {}", tool.server, tool.tool),
+                self.limits.per_tool,
+            ),
+            (format!("server {}", tool.server), self.limits.per_server),
+        ];
+        let mut running = self.running.lock();
+        for (key, limit) in &wanted {
+            if running.get(key).copied().unwrap_or_default() >= *limit {
+                let text = format!("too many calls at once: {limit} of {}", key.trim_end());
+                return Err(Error::failed(text));
+            }
+        }
+        let keys = wanted.map(|(key, _)| key);
+        for key in &keys {
+            *running.entry(key.clone()).or_default() += 1;
+        }
+        Ok(Running {
+            table: Arc::clone(&self.running),
+            keys,
+        })
+    }
+}
+
+/// A running call.
+pub(crate) struct Running {
+    table: Arc<Mutex<HashMap<String, usize>>>,
+    keys: [String; 3],
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let mut table = self.table.lock();
+        for key in &self.keys {
+            match table.get_mut(key) {
+                Some(count) if *count > 1 => *count -= 1,
+                _ => {
+                    table.remove(key);
+                }
+            }
+        }
+    }
+}
+
+/// Why a call does not run.
+pub(crate) enum Refused {
+    ByPolicy(Refusal),
+    /// It could not be decided.
+    Failed(Error),
+}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// The question whether a call may run.
+fn form(tool: &ToolInfo, arguments: &RawObject) -> Result<ElicitFormParams, Error> {
+    let schema: FormSchema = serde_json::from_value(json!({
+        "type": "object",
+        "properties": {"decision": {
+            "type": "string", "title": "Decision", "enum": [ONCE, ALWAYS, NO],
+        }},
+        "required": ["decision"],
+    }))
+    .map_err(|error| Error::internal(error.to_string()))?;
+    let text = arguments.get();
+    let mut shown: String = text.chars().map(visible).take(SHOWN).collect();
+    if shown.len() < text.len() {
+        shown.push_str(&format!("… ({} bytes in all)", text.len()));
+    }
+    let message = format!(
+        "Run the tool {:?} of the server {:?} with these arguments?\n{shown}",
+        tool.tool, tool.server
+    );
+    Ok(ElicitFormParams::new(message, schema))
+}
+
+/// Characters that could make the text look different from what it is are replaced.
+fn visible(c: char) -> char {
+    let hides = matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
+    if c.is_control() || hides {
+        '\u{fffd}'
+    } else {
+        c
+    }
+}
+
+fn now() -> Option<SystemTime> {
+    Some(SystemTime::now())
+}
+
+fn seconds() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.unwrap_or_default().as_secs()
+}
