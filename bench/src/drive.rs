@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::latency::Latencies;
-use crate::usage::{peak_memory, peak_own_memory, process_cpu_time};
+use crate::usage::{child_process, cpu_time_of, memory_of, peak_memory, peak_own_memory, process_cpu_time};
 
 /// What every call does.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -44,13 +44,14 @@ pub enum Place {
 }
 
 /// The program of a client: `drive_<who> <place> <work> <in flight> <milliseconds>`, where a place
-/// is a URL, or `stdio` for the server `BENCH_SERVER`.
+/// is a URL, or `stdio` for the server `BENCH_SERVER`: a program and its arguments, a line each.
 pub fn main<F: Future<Output = String>>(drive: fn(Place, Work, usize, Duration) -> F) {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let place = match args[0].as_str() {
         "stdio" => {
             let server = std::env::var("BENCH_SERVER").unwrap();
-            Place::Program(vec![server, "serve".to_owned(), "stdio".to_owned()])
+            let words = server.lines().chain(["serve", "stdio"]);
+            Place::Program(words.map(str::to_owned).collect())
         }
         url => Place::Url(url.to_owned()),
     };
@@ -64,8 +65,9 @@ pub fn main<F: Future<Output = String>>(drive: fn(Place, Work, usize, Duration) 
 }
 
 /// What a client achieved, as one line of JSON.
-pub fn report(latencies: &Latencies, time: Duration, cpu: Duration) -> String {
+pub fn report(latencies: &Latencies, time: Duration, cpu: Duration, server: Duration) -> String {
     let calls = latencies.count().max(1) as f64;
+    let pid = server_process();
     json!({
         "per_second": calls / time.as_secs_f64(),
         "p50": latencies.at(0.5),
@@ -73,6 +75,8 @@ pub fn report(latencies: &Latencies, time: Duration, cpu: Duration) -> String {
         "cpu": cpu.as_secs_f64() * 1e6 / calls,
         "memory": peak_memory(),
         "own": peak_own_memory(),
+        "server_cpu": server.as_secs_f64() * 1e6 / calls,
+        "server_memory": pid.map(|pid| memory_of(pid, "VmHWM:")),
     })
     .to_string()
 }
@@ -86,9 +90,23 @@ where
     // For the rest of the process: a count of its users would be part of the result.
     let client = Box::leak(Box::new(client));
     run(in_flight, time / 4, client, call).await;
-    let (start, cpu) = (Instant::now(), process_cpu_time());
+    let (start, cpu, server) = (Instant::now(), process_cpu_time(), server_cpu_time());
     let latencies = run(in_flight, time, client, call).await;
-    report(&latencies, start.elapsed(), process_cpu_time() - cpu)
+    let (time, cpu, server) = (start.elapsed(), process_cpu_time() - cpu, server_cpu_time() - server);
+    report(&latencies, time, cpu, server)
+}
+
+/// The server's process: the one that `BENCH_SERVER_PID` names, or else this one's child.
+fn server_process() -> Option<u32> {
+    match std::env::var("BENCH_SERVER_PID") {
+        Ok(pid) => pid.parse().ok(),
+        Err(_) => child_process(),
+    }
+}
+
+/// The CPU time of the server so far; none where it is not known.
+pub fn server_cpu_time() -> Duration {
+    server_process().map_or(Duration::ZERO, cpu_time_of)
 }
 
 async fn run<C, F>(in_flight: usize, time: Duration, client: &'static C, call: fn(&'static C) -> F) -> Latencies

@@ -49,7 +49,8 @@ impl Default for Server {
     }
 }
 
-fn tool(number: usize) -> Value {
+/// The definition of one of the thousand tools.
+pub fn tool(number: usize) -> Value {
     json!({
         "name": format!("tool_{number}"),
         "description": format!("Does what tool number {number} is there for, and tells about it."),

