@@ -226,7 +226,7 @@ impl Server {
         let events = self.events();
         let (begin, confirm) = (queue(0..AT_ONCE), shared_channel());
         let mut begun: BTreeMap<String, Instant> = BTreeMap::new();
-        let mut started: BTreeMap<String, usize> = BTreeMap::new();
+        let mut started: BTreeMap<String, i64> = BTreeMap::new();
         let mut ended: BTreeSet<String> = BTreeSet::new();
         let mut waits = Vec::new();
         std::thread::scope(|scope| {
@@ -256,6 +256,10 @@ impl Server {
                     }
                     "assistant.toolCall.updated" if data["approval"].is_object() => {
                         confirm.0.lock().as_ref().unwrap().send(data).unwrap();
+                    }
+                    // A call that its server's queue takes back has not started.
+                    "assistant.toolCall.updated" if data["status"] == "queued" => {
+                        *started.entry(text(&data["messageId"])).or_default() -= 1;
                     }
                     "assistant.toolCall.updated" if data["status"] == "invoking" => {
                         *started.entry(text(&data["messageId"])).or_default() += 1;

@@ -5,6 +5,7 @@ mod approvals;
 mod arguments;
 mod asker;
 mod assistants;
+mod audit;
 mod browser;
 mod call;
 mod chat;
@@ -73,8 +74,9 @@ pub(crate) struct Global {
     /// Use the servers of this file, without importing it
     #[arg(long, value_name = "FILE", global = true, help_heading = GLOBAL)]
     pub(crate) config: Option<PathBuf>,
-    /// Keep servers, approvals and sessions in this file
-    #[arg(long, value_name = "FILE", global = true, help_heading = GLOBAL)]
+    /// Keep servers, approvals and sessions in this file or PostgreSQL database (postgres://…); also
+    /// by SWITCHBOARD_DATABASE
+    #[arg(long, value_name = "FILE|URL", global = true, help_heading = GLOBAL)]
     pub(crate) database: Option<PathBuf>,
     /// Print without colours
     #[arg(long, global = true, help_heading = GLOBAL)]
@@ -170,6 +172,9 @@ enum Verb {
     /// Print shell completions
     #[command(after_help = examples::COMPLETIONS)]
     Completions(completions::Completions),
+    /// Verify and export the record of what the gateway's clients called
+    #[command(after_help = examples::AUDIT)]
+    Audit(audit::Audit),
     /// Serve all servers as one, to any MCP client
     #[command(after_help = examples::GATEWAY)]
     Gateway(gateway::Gateway),
@@ -250,6 +255,7 @@ async fn run(cli: Cli, out: Out) -> Result<Exit, Failure> {
         Some(Verb::Export(verb)) => verb.run(global, &out).await,
         Some(Verb::Doctor(verb)) => verb.run(global, &out).await,
         Some(Verb::Completions(verb)) => verb.run(Cli::command(), &out),
+        Some(Verb::Audit(verb)) => verb.run(&out),
         Some(Verb::Gateway(verb)) => verb.run(global, &out).await,
         Some(Verb::Serve(verb)) => verb.run(global, &out).await,
         Some(Verb::Demo(verb)) => verb.run(has_verb, &out).await,

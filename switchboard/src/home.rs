@@ -56,9 +56,42 @@ pub(crate) fn close_to_others(path: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Path of the store's file: the given one, or the default.
-pub fn database(named: Option<&Path>) -> PathBuf {
-    named.map_or_else(|| folder().join("switchboard.db"), Path::to_owned)
+/// Where the store is: as given, by `SWITCHBOARD_DATABASE`, or the default file. A PostgreSQL
+/// database is given by its URL.
+fn database(named: Option<&Path>) -> PathBuf {
+    let named = named.map(Path::to_owned);
+    let named = named.or_else(|| environment("SWITCHBOARD_DATABASE").map(PathBuf::from));
+    named.unwrap_or_else(default_file)
+}
+
+fn default_file() -> PathBuf {
+    folder().join("switchboard.db")
+}
+
+/// Where the store is, as it may be shown: without a password.
+pub fn shown_database(named: Option<&Path>) -> String {
+    let database = database(named);
+    match postgres_url(&database) {
+        Some(url) => crate::store::without_password(url),
+        None => database.display().to_string(),
+    }
+}
+
+/// The file beside which the program keeps what is not in the store: the store's own, or the
+/// default one if the store is in a PostgreSQL database.
+pub fn database_file(named: Option<&Path>) -> PathBuf {
+    let database = database(named);
+    match postgres_url(&database) {
+        Some(_) => default_file(),
+        None => database,
+    }
+}
+
+fn postgres_url(database: &Path) -> Option<&str> {
+    let schemes = ["postgres://", "postgresql://"];
+    let url = database.to_str()?;
+    let is_url = schemes.iter().any(|scheme| url.starts_with(scheme));
+    is_url.then_some(url)
 }
 
 /// Opens the store.
@@ -66,8 +99,22 @@ pub fn database(named: Option<&Path>) -> PathBuf {
 /// # Errors
 /// If it cannot be opened.
 pub async fn store(named: Option<&Path>) -> Result<Arc<dyn Store>, StoreError> {
-    let store = SqliteStore::open(database(named), Limits::default()).await?;
-    Ok(Arc::new(store))
+    let database = database(named);
+    Ok(match postgres_url(&database) {
+        #[cfg(feature = "postgres")]
+        Some(url) => {
+            let limits = crate::store::PostgresLimits::default();
+            Arc::new(crate::store::PostgresStore::open(url, limits).await?)
+        }
+        #[cfg(not(feature = "postgres"))]
+        Some(url) => {
+            return Err(StoreError::Open {
+                path: crate::store::without_password(url).into(),
+                source: "this switchboard was built without PostgreSQL: build it with `--features postgres`".into(),
+            });
+        }
+        None => Arc::new(SqliteStore::open(database, Limits::default()).await?),
+    })
 }
 
 /// The settings of a user, by key.

@@ -7,6 +7,7 @@ pub mod conversation;
 pub mod demo;
 mod display;
 mod exit;
+mod gateway;
 #[doc(hidden)]
 pub mod home;
 #[doc(hidden)]

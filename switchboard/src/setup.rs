@@ -24,7 +24,7 @@ use crate::servers::{AdHoc, Host, auto_approved, connector};
 use crate::store::{Assistant, Conversation, ConversationId, OnLimit, Server, Store, UserId};
 
 pub(crate) use options::Options;
-pub(crate) use select::servers as select_servers;
+pub(crate) use select::{assistant as find_assistant, servers as select_servers};
 
 /// The default approval mode, of the tour, the terminal and the page.
 pub(crate) const DEFAULT_MODE: Mode = Mode::AutoRead;

@@ -1,8 +1,8 @@
 //! Durable state: users, servers, assistants, conversations, tool calls, approvals, runs, usage and
 //! settings.
 //!
-//! [`Store`] is the interface; [`SqliteStore`] keeps everything in one file. All writes go through
-//! [`Store::commit`], which applies any number of [`Change`]s atomically. [`contract`] is the suite
+//! [`Store`] is the interface; [`SqliteStore`] keeps everything in one file, and `PostgresStore` in
+//! a database that several machines may share. All writes go through [`Store::commit`], which applies any number of [`Change`]s atomically. [`contract`] is the suite
 //! that every back end must pass.
 //!
 //! # Order of writes
@@ -31,9 +31,12 @@ mod error;
 mod event_signal;
 mod id;
 mod lease;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod row;
 mod sqlite;
 mod stored_value;
+mod table;
 mod timestamp;
 
 use std::fmt;
@@ -48,6 +51,8 @@ pub use id::{
     ServerId, UserId,
 };
 pub use lease::{LEASE_HEARTBEAT, LEASE_TIMEOUT, Lease};
+#[cfg(feature = "postgres")]
+pub use postgres::{PostgresLimits, PostgresStore};
 pub use row::{
     ApprovedDefinition, Assistant, Blob, CallStatus, Conversation, Decision, DefinitionKind,
     EnvPolicy, Event, EventBounds, McpMode, Message, NewEvent, OnLimit, Pending, PendingKind,
@@ -210,4 +215,43 @@ pub enum Span {
     Before(u64, u32),
     /// The first N messages from a sequence number on.
     From(u64, u32),
+}
+
+impl Span {
+    /// The same part, of at most this many messages.
+    fn at_most(self, page: u32) -> Self {
+        match self {
+            Self::Last(limit) => Self::Last(limit.min(page)),
+            Self::Before(seq, limit) => Self::Before(seq, limit.min(page)),
+            Self::From(seq, limit) => Self::From(seq, limit.min(page)),
+        }
+    }
+}
+
+/// A PostgreSQL database's address as it may be shown.
+pub(crate) fn without_password(url: &str) -> String {
+    let Ok(mut shown) = url::Url::parse(url) else {
+        return "the PostgreSQL database".to_owned();
+    };
+    let _ = shown.set_password(None);
+    shown.set_query(None);
+    shown.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_is_not_shown() {
+        for url in [
+            "postgres://me:secret@db.example:5432/team",
+            "postgres://db.example/team?user=me&password=secret",
+        ] {
+            let shown = without_password(url);
+            assert!(!shown.contains("secret"), "{shown}");
+            assert!(shown.contains("db.example"), "{shown}");
+        }
+        assert!(!without_password("host=db password=secret").contains("secret"));
+    }
 }

@@ -46,12 +46,11 @@ enum Verb {
 
 impl Config {
     pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
-        let database = home::database(global.database.as_deref());
+        let database = home::shown_database(global.database.as_deref());
         let verb = self.verb.unwrap_or(Verb::List);
         if let Verb::Path = verb {
-            let text = database.display().to_string();
-            let value = json!({ "database": text, "folder": home::folder() });
-            out.result(&value, &text);
+            let value = json!({ "database": database, "folder": home::folder() });
+            out.result(&value, &database);
             return Ok(Exit::Done);
         }
         let store = global.store().await?;

@@ -53,7 +53,7 @@ impl Doctor {
             reports.sort_by(|a, b| a.name.cmp(&b.name));
             let values: Vec<Value> = reports.iter().map(Examination::to_json).collect();
             let value = json!({
-                "database": home::database(global.database.as_deref()),
+                "database": home::shown_database(global.database.as_deref()),
                 "servers": values,
             });
             let texts: Vec<String> = reports.iter().map(|report| text(report, out)).collect();

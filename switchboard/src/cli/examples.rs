@@ -119,9 +119,15 @@ Examples:
   switchboard serve --open
   switchboard serve --user ann --user bob";
 
+pub(super) const AUDIT: &str = "\
+Examples:
+  switchboard audit verify
+  switchboard audit export > calls.jsonl";
+
 pub(super) const GATEWAY: &str = "\
 Examples:
   switchboard gateway
+  switchboard gateway --assistant research --approve ask
   switchboard gateway --http 127.0.0.1:8930
   switchboard gateway --config .mcp.json --no-prefix";
 
@@ -155,7 +161,11 @@ mod tests {
                 (c, _) => words.last_mut().unwrap().push(c),
             }
         }
-        words.into_iter().take_while(|word| word != "<").collect()
+        let redirection = |word: &String| word == "<" || word == ">";
+        words
+            .into_iter()
+            .take_while(|word| !redirection(word))
+            .collect()
     }
 
     #[test]

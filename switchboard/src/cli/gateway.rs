@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
+use agent_loop::Mode;
 use async_trait::async_trait;
 use axum::http::{HeaderMap, header};
 use clap::Args;
@@ -16,11 +18,19 @@ use sha2::{Digest as _, Sha256};
 use tokio::net::TcpListener;
 
 use crate::cli::Global;
+use crate::cli::run_args::Approve;
 use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
+use crate::gateway::audit_file::{AuditFile, folder};
+use crate::gateway::profile;
+use crate::home;
 use crate::serve::access::fresh_token;
 use crate::servers::{AdHoc, Chosen, connector, interruptible, select};
-use crate::store::UserId;
+use crate::setup::{find_assistant, mode as approval_mode};
+use crate::store::{Store, ToolSelection, UserId};
+
+/// The one caller over HTTP: whoever has the token.
+const OWNER: &str = "owner";
 
 /// Serves all servers that are switched on as one server, to any MCP client.
 #[derive(Args, Debug)]
@@ -35,6 +45,12 @@ pub(crate) struct Gateway {
     /// Leave the names of tools and prompts as they are; of two with one name the first is served
     #[arg(long)]
     no_prefix: bool,
+    /// Serve this assistant's servers, with its approval mode
+    #[arg(long, value_name = "NAME", conflicts_with = "servers")]
+    assistant: Option<String>,
+    /// Which tool calls run without asking; the others are asked of the client, by elicitation
+    #[arg(long, value_enum, value_name = "MODE")]
+    approve: Option<Approve>,
     /// These servers only
     #[arg(value_name = "SERVER")]
     servers: Vec<String>,
@@ -42,18 +58,29 @@ pub(crate) struct Gateway {
 
 impl Gateway {
     pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
-        let chosen = select(global, None, &AdHoc::default()).await?;
+        let mut chosen = select(global, None, &AdHoc::default()).await?;
+        let store = match &chosen.store {
+            Some(store) => Arc::clone(store),
+            None => global.store().await?,
+        };
+        let mode = self.profile(&*store, &mut chosen).await?;
         let configs = self.chosen(&chosen)?;
-        if let Some(store) = &chosen.store {
-            store.close().await?;
-        }
         // What cannot even be started is reported here; what fails later, to the client.
         for (name, finding) in &chosen.findings {
             out.failure(&finding.failure(name));
         }
+        let policy = profile::policy(&*store, mode).await?;
+        let audit = AuditFile::create().map_err(|error| {
+            let text = format!("no audit log could be started in {}", folder().display());
+            Failure::new(Exit::Other, text).caused_by(error)
+        })?;
         let info = Implementation::new("switchboard", env!("CARGO_PKG_VERSION"));
         let manager = Manager::builder().connector(connector(&UserId::local(), None));
-        let mut builder = mcp_gateway::Gateway::builder(info).manager(manager);
+        let mut builder = mcp_gateway::Gateway::builder(info)
+            .manager(manager)
+            .policy(policy.clone())
+            .owner(OWNER)
+            .audit(audit);
         for config in configs {
             let upstream = Upstream::new(config);
             builder = builder.upstream(match self.no_prefix {
@@ -62,7 +89,17 @@ impl Gateway {
             });
         }
         let (gateway, _) = builder.start().await;
-        let served = match self.http {
+        let served = tokio::select! {
+            served = self.serve(&gateway, out) => served,
+            () = profile::follow(Arc::clone(&store), mode, policy, &gateway) => Ok(Exit::Done),
+        };
+        gateway.shutdown().await;
+        store.close().await?;
+        served
+    }
+
+    async fn serve(&self, gateway: &mcp_gateway::Gateway, out: &Out) -> Result<Exit, Failure> {
+        match self.http {
             None => {
                 interruptible(async {
                     gateway.service().serve_stdio().await;
@@ -70,10 +107,28 @@ impl Gateway {
                 })
                 .await
             }
-            Some(address) => interruptible(self.serve_http(address, &gateway, out)).await,
+            Some(address) => interruptible(self.serve_http(address, gateway, out)).await,
+        }
+    }
+
+    /// Leaves the servers of the assistant, if one is named, and returns the approval mode.
+    async fn profile(&self, store: &dyn Store, chosen: &mut Chosen) -> Result<Mode, Failure> {
+        let user = UserId::local();
+        let assistant = find_assistant(store, &user, self.assistant.as_deref()).await?;
+        let settings = home::settings(store, &user).await?;
+        let wished = self.approve.map(Approve::mode);
+        let mode = approval_mode(wished, assistant.as_ref(), &settings)?;
+        let wanted = match &assistant {
+            Some(it) if it.tool_selection == ToolSelection::Off => Vec::new(),
+            Some(it) if it.tool_selection == ToolSelection::Manual => {
+                store.assistant_servers(&it.id).await?
+            }
+            _ => return Ok(mode),
         };
-        gateway.shutdown().await;
-        served
+        chosen
+            .servers
+            .retain(|(_, row)| row.as_ref().is_some_and(|row| wanted.contains(&row.id)));
+        Ok(mode)
     }
 
     /// The servers to serve, in their order.
@@ -138,7 +193,7 @@ impl Authenticator for BearerToken {
         let given = given.and_then(|value| value.strip_prefix("Bearer "));
         // Hashes, so that the time it takes tells nothing about the token.
         match given.is_some_and(|given| Sha256::digest(given)[..] == self.0) {
-            true => Ok(Caller::new("owner")),
+            true => Ok(Caller::new(OWNER)),
             false => Err(Denied::unauthorized("Bearer")),
         }
     }

@@ -77,7 +77,7 @@ fn dollars(text: &str) -> Result<f64, String> {
 
 /// Approval modes.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Approve {
+pub(crate) enum Approve {
     /// Every call asks
     Ask,
     /// Read-only calls run
@@ -86,6 +86,17 @@ enum Approve {
     Auto,
     /// No call runs
     Plan,
+}
+
+impl Approve {
+    pub(crate) fn mode(self) -> Mode {
+        match self {
+            Self::Ask => Mode::Ask,
+            Self::AutoRead => Mode::AutoRead,
+            Self::Auto => Mode::Auto,
+            Self::Plan => Mode::Plan,
+        }
+    }
 }
 
 impl RunFlags {
@@ -99,12 +110,7 @@ impl RunFlags {
         run_args.servers.clone_from(&self.servers);
         run_args.ad_hoc.clone_from(&self.ad_hoc);
         run_args.on_limit = self.on_limit;
-        run_args.approve = self.approve.map(|mode| match mode {
-            Approve::Ask => Mode::Ask,
-            Approve::AutoRead => Mode::AutoRead,
-            Approve::Auto => Mode::Auto,
-            Approve::Plan => Mode::Plan,
-        });
+        run_args.approve = self.approve.map(Approve::mode);
         run_args.max_rounds = self.max_rounds;
         run_args.max_cost = self.max_cost;
         run_args.timeout = self.timeout.map(Duration::from_secs);

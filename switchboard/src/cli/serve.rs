@@ -37,7 +37,7 @@ pub(crate) struct Serve {
 
 impl Serve {
     pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
-        let database = home::database(global.database.as_deref());
+        let database = home::database_file(global.database.as_deref());
         let store = global.store().await?;
         let options = Options::beside(&database)
             .with_port(self.port)

@@ -158,7 +158,9 @@ impl Recorder {
         let Some(call) = self.calls.get_mut(&number) else {
             return Vec::new();
         };
-        if !matches!(call.status, CallStatus::Invoking | CallStatus::Queued) {
+        // Only the latest report is kept: a call that left the queue at once never was queued here.
+        let was_queued = call.status == CallStatus::Queued;
+        if !was_queued && (call.status != CallStatus::Invoking || reason.is_none()) {
             return Vec::new();
         }
         (call.status, call.started_at) = match reason {
@@ -200,8 +202,10 @@ mod tests {
     use crate::conversation::{DurableConversation, Model};
     use crate::store::{Conversation, Limits as StoreLimits, SqliteStore, Store, UserId};
 
-    /// A tool whose call is queued, has its turn, and is never answered.
-    struct Queue;
+    /// A tool whose call is queued, leaves the queue at once if so chosen, and is never answered.
+    struct Queue {
+        leaves: bool,
+    }
 
     #[async_trait]
     impl Toolbox for Queue {
@@ -212,6 +216,9 @@ mod tests {
 
         async fn call(&self, _: Invocation, context: CallContext) -> Outcome {
             context.queued(Some(&Queued::new("files", QueueReason::Turn, None)));
+            if self.leaves {
+                context.queued(None);
+            }
             std::future::pending().await
         }
     }
@@ -236,7 +243,9 @@ mod tests {
         durable.ask("Go.").await.unwrap();
         let id = durable.conversation().id.clone();
         let model = ScriptedModel::new().calls([("act", json!({}))]);
-        let agent = Agent::new(model).with_model_name("scripted").tools(Queue);
+        let agent = Agent::new(model)
+            .with_model_name("scripted")
+            .tools(Queue { leaves: false });
         let mut turn = durable.turn(
             &agent,
             Model {
@@ -264,5 +273,43 @@ mod tests {
         assert!(!turn.settle(&q, None).await.unwrap(), "it has ended");
         let row = store.question(&q).await.unwrap().unwrap();
         assert_eq!(row.state, PendingState::Withdrawn);
+    }
+
+    #[tokio::test]
+    async fn a_call_that_leaves_the_queue_at_once_starts_once() {
+        let store = SqliteStore::in_memory(StoreLimits::default())
+            .await
+            .unwrap();
+        let store: Arc<dyn Store> = Arc::new(store);
+        let conversation = Conversation::new(UserId::local(), "");
+        let mut durable = DurableConversation::begin(Arc::clone(&store), conversation, None);
+        durable.govern(Policy::new(Mode::Auto), RunLimits::default());
+        durable.ask("Go.").await.unwrap();
+        let model = ScriptedModel::new().calls([("act", json!({}))]);
+        let agent = Agent::new(model)
+            .with_model_name("scripted")
+            .tools(Queue { leaves: true });
+        let mut turn = durable.turn(
+            &agent,
+            Model {
+                name: "scripted",
+                servers: &[],
+            },
+        );
+        let mut started = None;
+        loop {
+            let event = turn.next().await.unwrap().unwrap();
+            let call = turn.recorder().calls().next();
+            started = started.or(call.and_then(|call| call.started_at));
+            if matches!(event, RunEvent::Queued { queued: None, .. }) {
+                break;
+            }
+        }
+        let call = turn.recorder().calls().next().unwrap();
+        assert_eq!(call.status, CallStatus::Invoking);
+        assert!(started.is_some());
+        assert_eq!(call.started_at, started, "announced as started again");
+        turn.cancel();
+        while turn.next().await.unwrap().is_some() {}
     }
 }

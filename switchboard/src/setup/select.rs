@@ -22,7 +22,7 @@ pub(crate) struct Selected {
 }
 
 /// The assistant of this name or id.
-pub(super) async fn assistant(
+pub(crate) async fn assistant(
     store: &dyn Store,
     user: &UserId,
     name: Option<&str>,

@@ -11,8 +11,8 @@ use crate::store::id::{ConversationId, UserId};
 /// Capacity of the channel. A slower listener misses signals and reads the store instead.
 const CAPACITY: usize = 1024;
 
-/// Whose event was appended.
-type Appended = (UserId, Option<ConversationId>);
+/// Whose event was appended; nothing if it may have been anyone's.
+type Appended = Option<(UserId, Option<ConversationId>)>;
 
 /// Signals new events to listeners, for back ends that implement [`Store::event_cursor`].
 ///
@@ -34,12 +34,20 @@ impl EventSignal {
     pub fn notify(&self, changes: &[Change]) {
         for change in changes {
             if let Change::AppendEvent(event) = change {
-                // There may be no listeners.
-                let _ = self
-                    .channel
-                    .send((event.user_id.clone(), event.conversation_id.clone()));
+                self.appended(event.user_id.clone(), event.conversation_id.clone());
             }
         }
+    }
+
+    /// Signals an event of a user, in a conversation or none.
+    pub fn appended(&self, user: UserId, conversation: Option<ConversationId>) {
+        // There may be no listeners.
+        let _ = self.channel.send(Some((user, conversation)));
+    }
+
+    /// Signals that anything may have been appended.
+    pub fn notify_all(&self) {
+        let _ = self.channel.send(None);
     }
 
     /// Subscribes from now on.
@@ -69,7 +77,8 @@ impl EventCursor {
     pub async fn appended(&mut self, user: &UserId, conversation: Option<&ConversationId>) -> bool {
         loop {
             match self.channel.recv().await {
-                Ok((whose, place)) => {
+                Ok(None) => return true,
+                Ok(Some((whose, place))) => {
                     let place = place.as_ref();
                     let here = conversation.is_none() || place.is_none() || place == conversation;
                     if whose == *user && here {

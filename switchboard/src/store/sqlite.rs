@@ -297,11 +297,7 @@ impl Store for SqliteStore {
         span: Span,
     ) -> Result<Vec<Message>, StoreError> {
         let conversation = conversation.clone();
-        let span = match span {
-            Span::Last(limit) => Span::Last(self.page(limit)),
-            Span::Before(seq, limit) => Span::Before(seq, self.page(limit)),
-            Span::From(seq, limit) => Span::From(seq, self.page(limit)),
-        };
+        let span = span.at_most(self.limits.page);
         self.read(move |connection| read::messages(connection, &conversation, span))
             .await
     }

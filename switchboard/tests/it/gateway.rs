@@ -57,7 +57,9 @@ async fn over_stdio_every_pair_of_eras_lists_calls_and_asks() {
         let folder = tempfile::tempdir().unwrap();
         let file = config(folder.path(), upstream);
         for era in [EraMode::Legacy, MODERN] {
-            let command = ServerCommand::new(path()).with_args(["gateway", "--config", &file]);
+            let command = ServerCommand::new(path())
+                .with_args(["gateway", "--approve", "auto", "--config", &file])
+                .with_env("SWITCHBOARD_HOME", folder.path().to_str().unwrap());
             let end = StdioConnect::new(command, Arc::new(LocalSpawner::new()));
             let client = connect(Arc::new(end), era).await;
             let tools = client.list_tools().await.unwrap();
@@ -84,6 +86,8 @@ async fn over_http_it_wants_its_token() {
         "--http",
         "--json",
         "--no-prefix",
+        "--approve",
+        "auto",
         "--config",
         &file,
     ])
@@ -109,4 +113,65 @@ async fn over_http_it_wants_its_token() {
     client.close().await;
     child.kill().unwrap();
     child.wait().unwrap();
+}
+
+/// Says yes or no to calls.
+struct Judge(&'static str);
+
+#[async_trait]
+impl Host for Judge {
+    async fn elicit_form(
+        &self,
+        _: ServerRequest<ElicitFormParams>,
+    ) -> Result<ElicitResult, HostError> {
+        let content = serde_json::from_value(json!({"decision": self.0})).unwrap();
+        Ok(ElicitResult::accept(content))
+    }
+}
+
+#[tokio::test]
+async fn by_default_calls_are_asked_for_and_recorded_in_a_chain_that_shows_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let (home, file) = (folder.path(), config(folder.path(), "modern"));
+    for (answer, runs) in [("run once", true), ("do not run", false)] {
+        let command = ServerCommand::new(path())
+            .with_args(["gateway", "--config", &file])
+            .with_env("SWITCHBOARD_HOME", home.to_str().unwrap());
+        let end = StdioConnect::new(command, Arc::new(LocalSpawner::new()));
+        let forms = HostCapabilities::default().with_forms();
+        let client = ClientBuilder::new(Arc::new(end)).host(Judge(answer), forms);
+        let client = client.connect().await.unwrap();
+        let echoed = client.call_tool("demo__echo", json!({"text": "hi"})).await;
+        assert_eq!(text(&echoed.unwrap()) == "hi", runs, "{answer}");
+        client.close().await;
+    }
+    let audit = |verb: &str| {
+        let mut program = program(&["audit", verb]);
+        let output = program.env("SWITCHBOARD_HOME", home).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        (output.status.success(), text)
+    };
+    let (_, exported) = audit("export");
+    let records: Vec<Value> = exported
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let seen: Vec<_> = records
+        .iter()
+        .map(|it| (it["decision"].as_str().unwrap(), it["outcome"].as_str()))
+        .collect();
+    let want = [
+        ("approved", None),
+        ("approved", Some("succeeded")),
+        ("declined", None),
+    ];
+    assert_eq!(seen, want);
+    assert!(!exported.contains("\"hi\""), "digests only");
+    let (good, said) = audit("verify");
+    assert!(good && said.contains("3 records"), "{said}");
+    let mut files = std::fs::read_dir(home.join("audit")).unwrap();
+    let file = files.next().unwrap().unwrap().path();
+    let changed = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, changed.replacen("demo", "oops", 1)).unwrap();
+    assert!(!audit("verify").0);
 }

@@ -2,6 +2,8 @@
 
 mod crash;
 mod holders;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod upgrade;
 
 use std::sync::Arc;

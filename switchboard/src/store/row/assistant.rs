@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::store::id::{AssistantId, UserId};
+use crate::store::stored_value::StoredValue;
 use crate::store::timestamp::Timestamp;
 
 /// A user. A fresh store has one, [`UserId::local`].
@@ -138,6 +139,12 @@ impl Setting {
             value: value.into(),
             plain_secret: false,
         }
+    }
+
+    /// Whether a secret is to be stored as plain text though the user did not agree to it.
+    pub(in crate::store) fn is_unagreed_secret(&self) -> bool {
+        let value: Option<StoredValue> = self.value.as_str().and_then(|text| text.parse().ok());
+        !self.plain_secret && value.is_some_and(|value| value.is_plain())
     }
 }
 

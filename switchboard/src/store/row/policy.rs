@@ -200,3 +200,13 @@ pub enum PendingState {
     /// It was withdrawn.
     Withdrawn,
 }
+
+impl PendingState {
+    /// How a settled question's state is stored.
+    pub(in crate::store) fn settled_name(self) -> &'static str {
+        match self {
+            Self::Withdrawn => "withdrawn",
+            Self::Open | Self::Answered => "answered",
+        }
+    }
+}

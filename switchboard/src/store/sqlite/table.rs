@@ -1,71 +1,17 @@
-//! Rows to columns and back: a row's fields are its table's columns.
+//! Rows of a table in an SQLite file.
 
-use rusqlite::types::{ToSqlOutput, Value as Sql, ValueRef};
+use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Params, ToSql};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
 
 use crate::store::error::StoreError;
 use crate::store::id::UserId;
+pub(super) use crate::store::table::*;
 
-/// Metadata of a table.
-pub(super) struct Table {
-    pub(super) name: &'static str,
-    /// What a row is called in an error.
-    pub(super) what: &'static str,
-    pub(super) key: &'static [&'static str],
-    /// The column that says whose a row is, which never changes.
-    owner: Option<&'static str>,
-    /// Columns that hold JSON.
-    json: &'static [&'static str],
-    /// Columns that hold yes or no.
-    flags: &'static [&'static str],
+fn mark(_: usize) -> String {
+    "?".to_owned()
 }
-
-/// Declares the tables.
-macro_rules! tables {
-    ($($table:ident = $name:literal $what:literal key $key:tt owner $owner:expr,
-        json $json:tt flags $flags:tt;)*) => {$(
-        pub(super) static $table: Table = Table {
-            name: $name, what: $what, key: &$key, owner: $owner, json: &$json, flags: &$flags,
-        };
-    )*};
-}
-
-tables! {
-    USERS = "users" "user" key ["id"] owner None, json [] flags [];
-    SERVERS = "mcp_servers" "server" key ["id"] owner Some("user_id"),
-        json ["headers", "args", "env", "disabled_tools", "auto_approve_tools", "tool_timeouts",
-            "extra"]
-        flags ["is_active", "plain_values", "parallel", "always_load"];
-    SERVER_TOOLS = "server_tools" "tool" key ["server_id", "name"] owner None,
-        json ["definition"] flags [];
-    TOKENS = "oauth_tokens" "token" key ["server_id", "issuer"] owner None, json [] flags [];
-    ASSISTANTS = "assistants" "assistant" key ["id"] owner Some("user_id"), json [] flags [];
-    CONVERSATIONS = "conversations" "conversation" key ["id"] owner Some("user_id"),
-        json ["options"] flags [];
-    MESSAGES = "messages" "message" key ["id"] owner Some("conversation_id"),
-        json [] flags [];
-    BLOBS = "blobs" "blob" key ["id"] owner Some("conversation_id"), json [] flags [];
-    TOOL_CALLS = "tool_calls" "tool call" key ["message_id", "position"] owner None,
-        json ["arguments", "response"] flags ["is_error"];
-    RULES = "approval_rules" "rule" key ["id"] owner Some("user_id"),
-        json ["read_only_hashes"] flags [];
-    DEFINITIONS = "approved_definitions" "definition" key ["server_id", "tool", "kind"] owner None,
-        json [] flags [];
-    PENDING = "pending_interactions" "question" key ["id"] owner Some("conversation_id"),
-        json ["payload", "answer"] flags [];
-    RUNS = "runs" "run" key ["id"] owner Some("conversation_id"), json [] flags [];
-    LEASES = "leases" "lease" key ["conversation_id"] owner None, json [] flags [];
-    USAGE = "usage" "usage" key ["run_id", "round"] owner Some("user_id"), json [] flags [];
-    EVENTS = "events" "event" key ["seq"] owner None, json ["data"] flags [];
-    SETTINGS = "settings" "setting" key ["user_id", "key"] owner None,
-        json ["value"] flags ["plain_secret"];
-}
-
-/// JSON nested deeper than this would be written but not read again.
-const DEPTH: usize = 127;
 
 impl Table {
     /// Adds a row, or replaces the one with its key.
@@ -75,20 +21,8 @@ impl Table {
         row: &impl Serialize,
         row_bytes: usize,
     ) -> Result<(), StoreError> {
-        let (insert, columns) = self.insert(row, row_bytes)?;
-        let names = columns.iter().map(|(name, _)| name.as_str());
-        let sets: Vec<String> = names
-            .filter(|name| !self.key.contains(name))
-            .map(|name| format!("{name} = excluded.{name}"))
-            .collect();
-        let owner = self.owner.map_or_else(String::new, |owner| {
-            format!(" WHERE {}.{owner} = excluded.{owner}", self.name)
-        });
-        let sql = format!(
-            "{insert} ON CONFLICT ({}) DO UPDATE SET {}{owner}",
-            self.key.join(", "),
-            sets.join(", "),
-        );
+        let columns = self.columns(row, row_bytes)?;
+        let sql = self.put_sql(&columns, mark);
         let values = columns.iter().map(|(_, value)| value);
         let changed = connection
             .prepare_cached(&sql)
@@ -107,27 +41,14 @@ impl Table {
         row: &impl Serialize,
         row_bytes: usize,
     ) -> Result<u64, StoreError> {
-        let (insert, columns) = self.insert(row, row_bytes)?;
+        let columns = self.columns(row, row_bytes)?;
+        let sql = self.insert_sql(&columns, mark);
         let values = columns.iter().map(|(_, value)| value);
         connection
-            .prepare_cached(&insert)
+            .prepare_cached(&sql)
             .and_then(|mut statement| statement.insert(rusqlite::params_from_iter(values)))
             .map(|number| number as u64)
             .map_err(|error| self.failed(error))
-    }
-
-    /// The words that add a row, and its values.
-    fn insert(
-        &self,
-        row: &impl Serialize,
-        row_bytes: usize,
-    ) -> Result<(String, Vec<(String, Column)>), StoreError> {
-        let columns = self.columns(row, row_bytes)?;
-        let names: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
-        let marks = vec!["?"; names.len()].join(", ");
-        let names = names.join(", ");
-        let sql = format!("INSERT INTO {} ({names}) VALUES ({marks})", self.name);
-        Ok((sql, columns))
     }
 
     /// Removes a user's row and returns how many there were.
@@ -168,71 +89,14 @@ impl Table {
         let mut found = statement.query(params).map_err(failed)?;
         let mut rows = Vec::new();
         while let Some(row) = found.next().map_err(failed)? {
-            let mut fields = Map::with_capacity(names.len());
+            let mut columns = Vec::with_capacity(names.len());
             for (place, name) in names.iter().enumerate() {
                 let value = row.get_ref(place).map_err(failed)?;
-                fields.insert(name.clone(), self.field(name, value)?);
+                columns.push((name.clone(), field(value)?));
             }
-            let row = serde_json::from_value(Value::Object(fields));
-            rows.push(row.map_err(|error| StoreError::Failed(error.into()))?);
+            rows.push(self.row_of(columns.into_iter())?);
         }
         Ok(rows)
-    }
-
-    fn columns(
-        &self,
-        row: &impl Serialize,
-        row_bytes: usize,
-    ) -> Result<Vec<(String, Column)>, StoreError> {
-        let too_big = || StoreError::TooBig { what: self.what };
-        let row = serde_json::to_value(row).map_err(|error| StoreError::Failed(error.into()))?;
-        let Value::Object(fields) = row else {
-            return Err(StoreError::Failed("a row is an object".into()));
-        };
-        let mut columns = Vec::with_capacity(fields.len());
-        let mut bytes = 0;
-        for (name, value) in fields {
-            let value = match value {
-                Value::Null => Sql::Null,
-                value if self.json.contains(&name.as_str()) => Sql::Text(self.json(&value)?),
-                Value::Bool(flag) => Sql::Integer(i64::from(flag)),
-                Value::Number(number) => Sql::Integer(number.as_i64().ok_or_else(too_big)?),
-                Value::String(text) => Sql::Text(text),
-                Value::Array(_) | Value::Object(_) => continue, // in a table of its own
-            };
-            if let Sql::Text(text) = &value {
-                bytes += text.len();
-            }
-            columns.push((name, Column(value)));
-        }
-        match bytes <= row_bytes {
-            true => Ok(columns),
-            false => Err(too_big()),
-        }
-    }
-
-    /// A value as a column of JSON holds it.
-    pub(super) fn json(&self, value: &Value) -> Result<String, StoreError> {
-        match shallower(value, DEPTH) {
-            true => Ok(value.to_string()),
-            false => Err(StoreError::TooBig { what: self.what }),
-        }
-    }
-
-    fn field(&self, name: &str, value: ValueRef<'_>) -> Result<Value, StoreError> {
-        let broken = |error: rusqlite::types::FromSqlError| StoreError::Failed(error.into());
-        Ok(match value {
-            ValueRef::Null => Value::Null,
-            ValueRef::Integer(number) if self.flags.contains(&name) => Value::Bool(number != 0),
-            ValueRef::Integer(number) => Value::from(number),
-            ValueRef::Text(_) if self.json.contains(&name) => {
-                let text = value.as_str().map_err(broken)?;
-                serde_json::from_str(text).map_err(|error| StoreError::Failed(error.into()))?
-            }
-            ValueRef::Text(_) => Value::from(value.as_str().map_err(broken)?),
-            ValueRef::Real(number) => Value::from(number),
-            ValueRef::Blob(_) => Value::Null,
-        })
     }
 
     /// Maps the error of a write.
@@ -247,6 +111,30 @@ impl Table {
             }
             _ => failed(error),
         }
+    }
+}
+
+fn field(value: ValueRef<'_>) -> Result<Field, StoreError> {
+    Ok(match value {
+        ValueRef::Null => Field::Null,
+        ValueRef::Integer(number) => Field::Integer(number),
+        ValueRef::Text(_) => {
+            let text = value.as_str();
+            Field::from(text.map_err(|error| StoreError::Failed(error.into()))?)
+        }
+        ValueRef::Blob(bytes) => Field::Bytes(bytes.to_vec()),
+        ValueRef::Real(_) => return Err(StoreError::Failed("no column holds fractions".into())),
+    })
+}
+
+impl ToSql for Field {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Self::Null => ValueRef::Null,
+            Self::Integer(number) => ValueRef::Integer(*number),
+            Self::Text(text) => ValueRef::Text(text.as_bytes()),
+            Self::Bytes(bytes) => ValueRef::Blob(bytes),
+        }))
     }
 }
 
@@ -275,26 +163,6 @@ pub(super) fn failed(error: rusqlite::Error) -> StoreError {
             StoreError::Full(error.into())
         }
         _ => StoreError::Failed(error.into()),
-    }
-}
-
-struct Column(Sql);
-
-impl ToSql for Column {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        self.0.to_sql()
-    }
-}
-
-/// Whether a value is nested less than `depth` deep.
-fn shallower(value: &Value, depth: usize) -> bool {
-    let Some(below) = depth.checked_sub(1) else {
-        return false;
-    };
-    match value {
-        Value::Array(items) => items.iter().all(|item| shallower(item, below)),
-        Value::Object(fields) => fields.values().all(|field| shallower(field, below)),
-        _ => true,
     }
 }
 

@@ -5,13 +5,10 @@ use rusqlite::{Connection, TransactionBehavior, params};
 use crate::store::change::Change;
 use crate::store::error::StoreError;
 use crate::store::id::{AssistantId, ConversationId, MessageId};
-use crate::store::row::{
-    ApprovedDefinition, Blob, Conversation, DefinitionKind, Message, PendingState, Run, Setting,
-};
+use crate::store::row::{ApprovedDefinition, Blob, Conversation, DefinitionKind, Message, Run};
 use crate::store::sqlite::holder::Holders;
 use crate::store::sqlite::table::{self, execute, failed};
 use crate::store::sqlite::{leases, read};
-use crate::store::stored_value::StoredValue;
 
 /// Applies all changes in one transaction and returns the sequence numbers of appended events.
 pub(super) fn commit(
@@ -152,10 +149,6 @@ fn apply(
             answer,
             at,
         } => {
-            let state = match state {
-                PendingState::Withdrawn => "withdrawn",
-                _ => "answered",
-            };
             let answer = answer
                 .as_ref()
                 .map(|answer| table::PENDING.json(answer))
@@ -165,7 +158,12 @@ fn apply(
             let settled = execute(
                 connection,
                 sql,
-                params![state, answer, at.as_millis() as i64, id.as_str()],
+                params![
+                    state.settled_name(),
+                    answer,
+                    at.as_millis() as i64,
+                    id.as_str()
+                ],
             )?;
             if settled == 0 {
                 return Err(StoreError::Conflict { what: "question" });
@@ -189,7 +187,7 @@ fn apply(
             execute(connection, sql, kept)?;
         }
         Change::PutSetting(setting) => {
-            if is_unagreed_secret(setting) {
+            if setting.is_unagreed_secret() {
                 let of = format!("the setting {:?}", setting.key);
                 return Err(StoreError::PlainSecret { of });
             }
@@ -289,11 +287,6 @@ fn put_run(connection: &Connection, run: &Run, row_bytes: usize) -> Result<(), S
         return Err(StoreError::Conflict { what: "run" });
     }
     table::RUNS.put(connection, run, row_bytes)
-}
-
-fn is_unagreed_secret(setting: &Setting) -> bool {
-    let value = setting.value.as_str().and_then(|text| text.parse().ok());
-    !setting.plain_secret && value.as_ref().is_some_and(StoredValue::is_plain)
 }
 
 fn put_definition(

@@ -1,0 +1,55 @@
+//! Brings a database's tables up to date.
+
+use deadpool_postgres::{GenericClient as _, Object};
+
+use crate::store::error::StoreError;
+use crate::store::postgres::session::Failure;
+
+/// What takes the tables from each version to the next. Never change one that was released.
+const STEPS: &[&str] = &[include_str!("tables_1.sql")];
+
+/// Takes every step that the database has not taken yet, each whole or not at all. Processes that
+/// start at once wait for each other.
+pub(super) async fn migrate(client: &mut Object, database: &str) -> Result<(), Failure> {
+    let known = STEPS.len() as u32;
+    loop {
+        let transaction = client.transaction().await?;
+        transaction
+            .query("SELECT pg_advisory_xact_lock(7377626401)", &[])
+            .await?;
+        let exists = "SELECT to_regclass('switchboard_version') IS NOT NULL,
+             to_regclass('mcp_servers') IS NOT NULL OR to_regclass('events') IS NOT NULL
+                 OR to_regclass('users') IS NOT NULL";
+        let row = transaction.query_one(exists, &[]).await?;
+        let (ours, taken): (bool, bool) = (row.try_get(0)?, row.try_get(1)?);
+        let found = match ours {
+            true => {
+                let row = transaction
+                    .query_one("SELECT version FROM switchboard_version", &[])
+                    .await?;
+                row.try_get::<_, i64>(0)? as u32
+            }
+            false if taken => return Err(StoreError::Foreign(database.into()).into()),
+            false => {
+                let first = "CREATE TABLE switchboard_version (version BIGINT NOT NULL);
+                     INSERT INTO switchboard_version VALUES (0)";
+                transaction.batch_execute(first).await?;
+                0
+            }
+        };
+        if found > known {
+            let path = database.into();
+            return Err(StoreError::Newer { path, found, known }.into());
+        }
+        let Some(step) = STEPS.get(found as usize) else {
+            transaction.commit().await?;
+            return Ok(());
+        };
+        transaction.batch_execute(step).await?;
+        let next = i64::from(found) + 1;
+        transaction
+            .execute("UPDATE switchboard_version SET version = $1", &[&next])
+            .await?;
+        transaction.commit().await?;
+    }
+}
