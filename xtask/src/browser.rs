@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::install;
-use crate::shell::{self, Outcome, cargo_as_tested, command, exists};
+use crate::shell::{self, Outcome, cargo_as_tested, command, exists, in_ci};
 
 /// What the browser is called on various systems.
 const NAMES: [&str; 4] = [
@@ -103,13 +103,7 @@ pub(crate) fn chromium() -> Result<Option<String>, String> {
         return Ok(None);
     }
     if exists(command("apt-get", &["--version"])) {
-        let mut update = command("apt-get", &["update", "--quiet", "--quiet"]);
-        update.env("DEBIAN_FRONTEND", "noninteractive");
-        shell::run(update)?;
-        let mut install = command("apt-get", &["install", "--yes", "--quiet", "--quiet"]);
-        install.args(["--no-install-recommends", "chromium"]);
-        install.env("DEBIAN_FRONTEND", "noninteractive");
-        shell::run(install)?;
+        shell::apt_install("chromium")?;
     }
     Ok(find())
 }
@@ -121,10 +115,6 @@ pub(crate) fn skip(why: &str) -> Outcome {
     }
     println!("SKIPPED: {why}");
     Ok(())
-}
-
-fn in_ci() -> bool {
-    std::env::var("CI").as_deref() == Ok("true")
 }
 
 fn find() -> Option<String> {

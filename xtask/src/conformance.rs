@@ -1,42 +1,50 @@
-//! `cargo xtask conformance [PATTERN…]`: the official suites against the examples of `mcp-client` and
-//! `mcp-server`.
+//! `cargo xtask conformance [--gateway] [PATTERN…]`: the official suites against the examples of
+//! `mcp-client` and `mcp-server`; with `--gateway`, every server scenario directly and through the
+//! example of `mcp-gateway`, before a server of either era.
 //!
 //! The rule is stricter than the suites' own: a warning fails, the client's exit status counts,
 //! and a scenario in which nothing was checked with success fails. Scenarios that
-//! measure time run alone, the others two at a time.
+//! measure time run alone, the others two at a time. Through the gateway, a scenario must also have
+//! as many checks with success as without it.
 
 mod fixture;
 mod scenario;
 mod suite;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use crate::shell::{self, Outcome, cargo_as_tested};
-use fixture::Fixture;
-use scenario::{Run, Side, Verdict};
+use fixture::Servers;
+use scenario::{Run, Side, Verdict, Via};
 use suite::Suite;
 
 /// The suites, oldest first. Lock files beside the list of expected failures pin all of npm.
 const VERSIONS: [&str; 2] = ["0.1.16", "0.2.0-alpha.12"];
 const EXPECTED_FAILURES: &str = "xtask/conformance/expected-failures.txt";
 const CLIENT: &str = "target/debug/examples/conformance";
-const SERVER: &str = "target/debug/examples/conformance_server";
 
 /// How many scenarios run at a time. Each takes most of one core, to start Node.
 const WORKERS: usize = 2;
 
 /// The verb: runs every scenario whose label contains one of the patterns.
-pub(crate) fn run(patterns: &[String]) -> Outcome {
-    let examples = [
-        "--example",
-        "conformance",
-        "--example",
-        "conformance_server",
-    ];
+pub(crate) fn run(arguments: &[String]) -> Outcome {
+    let (options, patterns): (Vec<_>, Vec<_>) =
+        arguments.iter().partition(|it| it.starts_with("--"));
+    let subjects: &[(Side, Via)] = match options.as_slice() {
+        [] => &[(Side::Client, Via::Nothing), (Side::Server, Via::Nothing)],
+        [option] if *option == "--gateway" => &[
+            (Side::Server, Via::Nothing),
+            (Side::Server, Via::Legacy),
+            (Side::Server, Via::Modern),
+        ],
+        _ => return Err(format!("unknown options: {options:?}; there is --gateway")),
+    };
+    let examples = ["conformance", "conformance_server", "conformance_gateway"];
+    let examples: Vec<&str> = examples.iter().flat_map(|it| ["--example", it]).collect();
     shell::run(cargo_as_tested("build", &examples))?;
     let expected = expected_failures()?;
     let results = Path::new("target/conformance/results");
@@ -45,8 +53,8 @@ pub(crate) fn run(patterns: &[String]) -> Outcome {
     let suites = suites.collect::<Result<Vec<Suite>, String>>()?;
     let (mut timed, mut others) = (Vec::new(), Vec::new());
     for suite in &suites {
-        for side in [Side::Client, Side::Server] {
-            for run in scenario::plan(suite, side)? {
+        for (side, via) in subjects {
+            for run in scenario::plan(suite, *side, *via)? {
                 let label = run.label();
                 if patterns.is_empty() || patterns.iter().any(|p| label.contains(p.as_str())) {
                     let list = if run.is_timed() {
@@ -62,6 +70,7 @@ pub(crate) fn run(patterns: &[String]) -> Outcome {
     let mut verdicts = judge_all(&others, WORKERS, results)?;
     verdicts.extend(judge_all(&timed, 1, results)?);
     let runs = others.iter().chain(&timed).map(|(_, run)| run);
+    require_as_many_as_directly(runs.clone(), &mut verdicts);
     let (mut passed, mut failed, mut surprises) = (0, 0, Vec::new());
     for (run, verdict) in runs.zip(&verdicts) {
         let label = run.label();
@@ -102,7 +111,7 @@ fn judge_all(
 ) -> Result<Vec<Verdict>, String> {
     let next = AtomicUsize::new(0);
     let work = || -> Result<Vec<(usize, Verdict)>, String> {
-        let mut server = Fixture::new(SERVER);
+        let mut servers = Servers::new();
         let mut done = Vec::new();
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
@@ -111,7 +120,7 @@ fn judge_all(
             };
             let subject = match run.side() {
                 Side::Client => CLIENT.to_owned(),
-                Side::Server => server.url()?,
+                Side::Server => servers.url(run.via())?,
             };
             let verdict = scenario::run(suite, run, &subject, results)?;
             report(run, &verdict);
@@ -132,6 +141,28 @@ fn judge_all(
     })?;
     done.sort_by_key(|(at, _)| *at);
     Ok(done.into_iter().map(|(_, verdict)| verdict).collect())
+}
+
+/// A scenario that passes with fewer checks than directly has lost something on its way.
+fn require_as_many_as_directly<'a>(
+    runs: impl Iterator<Item = &'a Run> + Clone,
+    verdicts: &mut [Verdict],
+) {
+    let direct = runs.clone().zip(verdicts.iter());
+    let direct = direct.filter(|(run, _)| run.via() == Via::Nothing);
+    let direct: BTreeMap<String, usize> = direct
+        .map(|(run, verdict)| (run.label(), verdict.succeeded))
+        .collect();
+    for (run, verdict) in runs.zip(verdicts) {
+        let Some(wanted) = direct.get(&run.direct_label()) else {
+            continue;
+        };
+        if verdict.complaints.is_empty() && verdict.succeeded < *wanted {
+            let complaint = format!("{} checks directly", wanted);
+            verdict.complaints.push(complaint);
+            report(run, verdict);
+        }
+    }
 }
 
 fn report(run: &Run, verdict: &Verdict) {

@@ -5,23 +5,9 @@ use std::time::Instant;
 use crate::metadata;
 use crate::shell::{self, Outcome, cargo};
 
-/// How many variants of a crate are built.
-#[derive(Clone, Copy, Eq, PartialEq)]
-pub(crate) enum Depth {
-    /// With its default features, and with none.
-    Ends,
-    /// Also with each feature alone.
-    Each,
-}
-
-/// The verb.
+/// The verb: lints each published crate by itself, with no features, its default ones, and each
+/// one alone. In the workspace, features that another crate turns on hide that they are missing.
 pub(crate) fn run() -> Outcome {
-    check(Depth::Each)
-}
-
-/// Builds each published crate by itself: in the workspace, features that another crate turns on
-/// hide that they are missing.
-pub(crate) fn check(depth: Depth) -> Outcome {
     let packages = metadata::packages()?;
     for package in metadata::publish_order(&packages) {
         let default = package.fields["features"]["default"].as_array();
@@ -34,7 +20,7 @@ pub(crate) fn check(depth: Depth) -> Outcome {
         if !default.is_empty() {
             variants.push(Vec::new());
         }
-        for feature in package.features.iter().filter(|_| depth == Depth::Each) {
+        for feature in &package.features {
             // What is the default already is not built twice; what is for tests, the tests build.
             let seen = matches!(feature.as_str(), "default" | "testing");
             if !seen && default != [feature.as_str()] {

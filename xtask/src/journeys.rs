@@ -1,4 +1,4 @@
-//! `cargo xtask journeys`: the program as users build it, driven as a person would.
+//! `cargo xtask journeys [--profile P]`: the program as users build it, driven as a person would.
 
 use std::path::Path;
 
@@ -6,10 +6,16 @@ use crate::browser;
 use crate::install;
 use crate::shell::{self, Outcome, cargo, command};
 
-/// Builds the program with its default features, and plays `switchboard/journeys` with it: in a
-/// pseudo-terminal and in Chromium, with real servers. Without a browser, it prints that and goes on,
-/// unless `CI=true`.
-pub(crate) fn run() -> Outcome {
+/// Builds the program with its default features in this profile, `release` by default, and plays
+/// `switchboard/journeys` with it: in a pseudo-terminal and in Chromium, with real servers. Without
+/// a browser, it prints that and goes on, unless `CI=true`.
+pub(crate) fn run(args: &[String]) -> Outcome {
+    let (profile, folder) = match args {
+        [] => ("release", "release"),
+        [flag, profile] if flag == "--profile" && profile == "dev" => ("dev", "debug"),
+        [flag, profile] if flag == "--profile" => (profile.as_str(), profile.as_str()),
+        _ => return Err("usage: cargo xtask journeys [--profile P]".to_owned()),
+    };
     if !cfg!(target_os = "linux") {
         return browser::skip("journeys look for processes in /proc, which only Linux has");
     }
@@ -23,7 +29,8 @@ pub(crate) fn run() -> Outcome {
     shell::run(cargo(&[
         "build",
         "--quiet",
-        "--release",
+        "--profile",
+        profile,
         "--package",
         "switchboard",
     ]))?;
@@ -31,7 +38,7 @@ pub(crate) fn run() -> Outcome {
     story.env("CHROMIUM", chromium);
     story.env("PLAYWRIGHT", root.join(playwright).join("node_modules"));
     story.env("SERVERS", root.join(servers).join("node_modules"));
-    story.env("SWITCHBOARD", browser::program("release")?);
+    story.env("SWITCHBOARD", browser::program(folder)?);
     story.env("SHOTS", browser::shots("target/journeys/shots")?);
     shell::run(story)
 }

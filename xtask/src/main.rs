@@ -25,6 +25,7 @@ mod laws;
 mod load;
 mod metadata;
 mod oracles;
+mod postgres;
 mod public_api;
 mod publish_check;
 mod shell;
@@ -40,17 +41,18 @@ what gates a change
   ci              format, lints, tests, docs and all of this block
   tidy            dependency arrows, file sizes, metadata, markers, links, requirements
   publish-check   package every published crate, count dependencies, build it (not in ci)
-  conformance [PATTERN]   the official suites, every scenario of clients and servers
+  conformance [PATTERN]   the official suites, every scenario of clients and servers; --gateway: servers
+                          directly and through the gateway
   interop         real servers, installed by package name, over every transport
   oracles [--rounds N] [--seed S]   the model wires against the vendors' own SDKs
   chaos [PATTERN] misbehaving servers: outcome, time, memory, processes left
   browser [CASE…] the web page in a real Chromium; pictures in target/browser/shots
-  journeys        the program as users build it, in a terminal and in Chromium, with real servers
+  journeys [--profile P]   the program as users build it, in a terminal and in Chromium, with real servers
 
 before a release; each installs its tool once, which takes minutes
   public-api [--update]   what the libraries offer, against each public-api.txt
   deny [advisories]   licences, banned crates and sources of all dependencies; known vulnerabilities
-  features        each published crate by itself, with each of its features alone
+  features        each published crate by itself: no features, the default ones, each one alone
   coverage [CRATE…]   lines that each crate's own tests reach
   fuzz [--minutes N] [TARGET…]   laws of all that reads foreign bytes (needs a nightly compiler)
   load [--profile P]   200 conversations at once; 1, 64 and 256 readers; 10,000 messages; a long reply
@@ -78,7 +80,7 @@ fn main() -> ExitCode {
         "soak" => soak::run(rest),
         "bench" => bench::run(rest),
         "browser" => browser::run(rest),
-        "journeys" => journeys::run(),
+        "journeys" => journeys::run(rest),
         "fuzz" => fuzz::run(rest),
         "coverage" => coverage::run(rest),
         "features" => features::run(),

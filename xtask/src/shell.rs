@@ -12,10 +12,20 @@ pub(crate) fn enter_root() -> Outcome {
     std::env::set_current_dir(&root).map_err(|e| format!("cannot enter {}: {e}", root.display()))
 }
 
+/// Whether nothing may be skipped: a clean machine that builds everything once.
+pub(crate) fn in_ci() -> bool {
+    std::env::var("CI").as_deref() == Ok("true")
+}
+
 /// A cargo command. Uses the cargo that runs us.
 pub(crate) fn cargo(args: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(args);
+    if in_ci() {
+        // What only a second build or a debugger would use.
+        command.env("CARGO_INCREMENTAL", "0");
+        command.env("CARGO_PROFILE_DEV_DEBUG", "none");
+    }
     command
 }
 
@@ -69,6 +79,17 @@ pub(crate) fn exists(mut command: Command) -> bool {
         .stderr(Stdio::null())
         .status()
         .is_ok_and(|status| status.success())
+}
+
+/// Installs a package of Debian's.
+pub(crate) fn apt_install(package: &str) -> Outcome {
+    let mut update = command("apt-get", &["update", "--quiet", "--quiet"]);
+    update.env("DEBIAN_FRONTEND", "noninteractive");
+    run(update)?;
+    let mut install = command("apt-get", &["install", "--yes", "--quiet", "--quiet"]);
+    install.args(["--no-install-recommends", package]);
+    install.env("DEBIAN_FRONTEND", "noninteractive");
+    run(install)
 }
 
 /// The command as a person would type it.

@@ -1,18 +1,48 @@
-//! The server that the suites judge: started when it is first needed, ended with us.
+//! The servers that the suites judge: started when they are first needed, ended with us.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 
+use super::scenario::Via;
 use crate::shell::command;
 
+const SERVER: &str = "target/debug/examples/conformance_server";
+const GATEWAY: &str = "target/debug/examples/conformance_gateway";
+
+/// The server itself, and gateways before servers of one era.
+pub(super) struct Servers {
+    direct: Fixture,
+    via: [(Via, Fixture, Fixture); 2],
+}
+
+impl Servers {
+    pub(super) fn new() -> Self {
+        let via = |via| (via, Fixture::new(SERVER), Fixture::new(GATEWAY));
+        Self {
+            direct: Fixture::new(SERVER),
+            via: [via(Via::Legacy), via(Via::Modern)],
+        }
+    }
+
+    /// The URL to judge.
+    pub(super) fn url(&mut self, wanted: Via) -> Result<String, String> {
+        let found = self.via.iter_mut().find(|(via, ..)| *via == wanted);
+        let Some((via, server, gateway)) = found else {
+            return self.direct.url(&[]);
+        };
+        let upstream = server.url(&["--era", via.word()])?;
+        gateway.url(&["--upstream", &upstream])
+    }
+}
+
 /// A program that prints its URL once it accepts connections.
-pub(super) struct Fixture {
+struct Fixture {
     program: &'static str,
     running: Option<(Child, String)>,
 }
 
 impl Fixture {
-    pub(super) fn new(program: &'static str) -> Self {
+    fn new(program: &'static str) -> Self {
         Self {
             program,
             running: None,
@@ -20,13 +50,14 @@ impl Fixture {
     }
 
     /// Its URL. It is started again if it has ended.
-    pub(super) fn url(&mut self) -> Result<String, String> {
+    fn url(&mut self, arguments: &[&str]) -> Result<String, String> {
         if let Some((child, url)) = &mut self.running
             && child.try_wait().is_ok_and(|ended| ended.is_none())
         {
             return Ok(url.clone());
         }
         let mut child = command(self.program, &["--port", "0"])
+            .args(arguments)
             .stdout(Stdio::piped())
             .spawn()
             .map_err(|error| format!("could not start {}: {error}", self.program))?;

@@ -39,9 +39,30 @@ impl Side {
     }
 }
 
+/// What is between the suite and the server.
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub(super) enum Via {
+    Nothing,
+    /// The gateway, before a server that speaks the legacy era only.
+    Legacy,
+    /// The gateway, before a server that speaks the modern era only.
+    Modern,
+}
+
+impl Via {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Nothing => "direct",
+            Self::Legacy => "legacy",
+            Self::Modern => "modern",
+        }
+    }
+}
+
 /// One run of one scenario.
 pub(super) struct Run {
     side: Side,
+    via: Via,
     suite: &'static str,
     scenario: String,
     revision: Option<String>,
@@ -61,6 +82,10 @@ impl Run {
         self.side
     }
 
+    pub(super) fn via(&self) -> Via {
+        self.via
+    }
+
     /// Whether the suite measures how long something takes.
     pub(super) fn is_timed(&self) -> bool {
         self.scenario.contains("sse") || self.scenario.contains("retry")
@@ -77,13 +102,24 @@ impl Run {
             Side::Client => "",
             Side::Server => "server ",
         };
-        format!("{} {side}{}{revision}", self.suite, self.scenario)
+        let via = match self.via {
+            Via::Nothing => String::new(),
+            via => format!(" via {}", via.word()),
+        };
+        format!("{} {side}{}{revision}{via}", self.suite, self.scenario)
+    }
+
+    /// The label of the same run without a gateway.
+    pub(super) fn direct_label(&self) -> String {
+        let label = self.label();
+        let end = label.find(" via ").unwrap_or(label.len());
+        label.get(..end).unwrap_or_default().to_owned()
     }
 }
 
 /// Every scenario at every revision it applies to; a client's extensions at the newest one too.
 /// Suites 0.1 know no choice of revision.
-pub(super) fn plan(suite: &Suite, side: Side) -> Result<Vec<Run>, String> {
+pub(super) fn plan(suite: &Suite, side: Side, via: Via) -> Result<Vec<Run>, String> {
     let mut runs = Vec::new();
     let chooses = !suite.version.starts_with("0.1.");
     for (scenario, tags) in suite.scenarios(side)? {
@@ -92,6 +128,7 @@ pub(super) fn plan(suite: &Suite, side: Side) -> Result<Vec<Run>, String> {
         }
         let run = |revision: Option<&str>, forced| Run {
             side,
+            via,
             suite: suite.version,
             scenario: scenario.clone(),
             revision: revision.map(str::to_owned),
