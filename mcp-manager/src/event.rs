@@ -13,7 +13,7 @@ use mcp_jsonrpc::model::LogMessageParams;
 use serde_json::{Value, json};
 use tokio::sync::broadcast;
 
-use crate::catalog::{CatalogDiff, Entry};
+use crate::catalog::{CatalogDiff, Entry, ItemKind};
 use crate::server::ServerState;
 
 /// Something that happened.
@@ -107,6 +107,13 @@ pub enum ManagerEvent {
         /// Which elicitation.
         elicitation_id: String,
     },
+    /// A server says that one of its lists changed. If it did, the catalogue changes, too.
+    ListAnnounced {
+        /// Which server.
+        server: ServerName,
+        /// What it lists.
+        list: ItemKind,
+    },
     /// A server logs something.
     Log {
         /// Which server.
@@ -152,6 +159,7 @@ impl ManagerEvent {
             Self::SecretRefused { .. } => "mcp_secret_refused",
             Self::QuestionDeclined { .. } => "mcp_question_declined",
             Self::ElicitationComplete { .. } => "mcp_elicitation_complete",
+            Self::ListAnnounced { .. } => "mcp_list_announced",
             Self::Log { .. } => "mcp_log",
             Self::Notification { .. } => "mcp_notification",
             Self::Dropped { .. } => "mcp_messages_dropped",
@@ -172,6 +180,7 @@ impl ManagerEvent {
             | Self::SecretRefused { server, .. }
             | Self::QuestionDeclined { server, .. }
             | Self::ElicitationComplete { server, .. }
+            | Self::ListAnnounced { server, .. }
             | Self::Log { server, .. }
             | Self::Notification { server, .. }
             | Self::Dropped { server, .. } => Some(server),
@@ -230,6 +239,9 @@ impl ManagerEvent {
                 server,
                 elicitation_id,
             } => json!({"server": server, "elicitation_id": elicitation_id}),
+            Self::ListAnnounced { server, list } => {
+                json!({"server": server, "list": list.to_string()})
+            }
             Self::Log { server, message } => json!({"server": server, "message": **message}),
             Self::Notification {
                 server,
