@@ -9,6 +9,8 @@
 
 mod changes;
 mod connections;
+mod differential;
+mod faults;
 mod kit;
 mod lists;
 mod logging;
