@@ -36,8 +36,11 @@ pub(crate) use remote::{Action, Filled, Request, receive};
 const MAX_ACTIVE: usize = 256;
 /// Maximum number of queued commands per conversation; further ones are rejected.
 const MAX_QUEUED_COMMANDS: usize = 64;
-/// Interval of looking for runs that another process left behind.
+/// The longest interval of looking for runs that another process left behind, and for what others
+/// ask.
 const SWEEP: Duration = Duration::from_secs(1);
+/// How often to look within the time after which a silent process is taken to be dead.
+const SWEEPS: u32 = 10;
 /// The same where nothing tells whether they are driven: each look challenges their processes.
 const CHALLENGE: Duration = Duration::from_secs(5);
 /// The most runs taken over at a time, so that processes share them.
@@ -192,10 +195,11 @@ impl Runs {
         tokio::spawn(async move {
             let store = Arc::clone(&runs.shared.store);
             let mut mail = store.cluster().map(Cluster::mail);
+            let sweep = (store.lease_timeout() / SWEEPS).min(SWEEP);
             loop {
                 let next = async {
                     match &mut mail {
-                        Some(mail) => drop(tokio::time::timeout(SWEEP, mail.changed()).await),
+                        Some(mail) => drop(tokio::time::timeout(sweep, mail.changed()).await),
                         None => tokio::time::sleep(CHALLENGE).await,
                     }
                 };

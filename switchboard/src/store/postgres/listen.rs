@@ -149,7 +149,12 @@ async fn beat_on(ear: &Ear, client: &Client) -> Result<(), tokio_postgres::Error
     ear.look_everywhere();
     let pause = heartbeat(ear.lease_timeout);
     loop {
-        match timeout(pause.max(PROBE), client.batch_execute(&ear.beat())).await {
+        match timeout(
+            (pause * 2).max(PROBE * 2),
+            client.batch_execute(&ear.beat()),
+        )
+        .await
+        {
             Ok(sent) => sent?,
             Err(_) => return Ok(()),
         }
