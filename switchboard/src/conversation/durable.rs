@@ -125,7 +125,13 @@ impl DurableConversation {
         if watched == Watched::Yes {
             recorder.announce();
         }
-        recorder.reload(&run, over).await?;
+        // A cut-off answer that is about to be driven on is not let go of in between.
+        let cut_off = recorder.run.finish.is_none() && recorder.questions.is_empty();
+        let after = match (watched, cut_off) {
+            (Watched::Yes, true) => After::Keep,
+            _ => After::Release,
+        };
+        recorder.reload(&run, over, after).await?;
         Ok(Self {
             run,
             recorder,
@@ -158,6 +164,11 @@ impl DurableConversation {
     /// Whether an answer is running that does not wait for the user.
     pub(crate) fn is_cut_off(&self) -> bool {
         self.is_open() && self.recorder.waiting() == 0
+    }
+
+    /// When the run was last stored.
+    pub(crate) fn updated_at(&self) -> Timestamp {
+        self.recorder.run.updated_at
     }
 
     /// Whether anything was said.
