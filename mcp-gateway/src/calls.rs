@@ -20,7 +20,11 @@ impl Shared {
         cx: &Context,
     ) -> Result<CallToolResult, Error> {
         let tools = self.known(&self.tools).await;
-        let Some((server, tool)) = tools.route(&params.name) else {
+        let profile = self.profile(cx.caller());
+        let route = tools.route(&params.name);
+        let allowed =
+            |(server, tool): &(&ServerName, &str)| profile.allows_tool(server.as_str(), tool);
+        let Some((server, tool)) = route.filter(allowed) else {
             return Err(self.unknown("tool", &params.name));
         };
         let arguments = params.arguments.unwrap_or_else(RawObject::empty);
@@ -137,10 +141,14 @@ impl Shared {
     pub(crate) async fn retain_offered(&self, tools: &mut Vec<Tool>, cx: &Context) {
         let merged = self.known(&self.tools).await;
         let catalog = self.manager.catalog();
+        let profile = self.profile(cx.caller());
         tools.retain(|tool| {
             let Some((server, name)) = merged.route(&tool.name) else {
                 return false;
             };
+            if !profile.allows_tool(server.as_str(), name) {
+                return false;
+            }
             let enabled = catalog
                 .find(server, name)
                 .is_none_or(|entry| entry.is_enabled());

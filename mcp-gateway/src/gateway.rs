@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use mcp_jsonrpc::model::{Implementation, Prompt, Resource, ResourceTemplate, Tool};
 use mcp_manager::{
-    Manager, ManagerBuilder, ManagerEvent, ManagerLimits, ServerConfig, ServerName, Shutdown,
-    Startup, Wait,
+    Applied, Manager, ManagerBuilder, ManagerError, ManagerEvent, ManagerLimits, ServerConfig,
+    ServerName, Shutdown, Startup, Wait,
 };
-use mcp_server::{Eras, Limits, Notifier, Server, Service};
+use mcp_server::{Caller, Eras, Limits, Notifier, Server, Service};
+use parking_lot::Mutex;
 use tokio::task::AbortHandle;
 use tool_policy::Policy;
 
@@ -17,6 +18,7 @@ use crate::audit::AuditLog;
 use crate::gate::{CallLimits, Gate};
 use crate::handler::GatewayHandler;
 use crate::lists::Lists;
+use crate::profile::{Profile, Profiles};
 use crate::questions::{OpenCalls, QuestionRelay, capabilities};
 use crate::relay::CallIds;
 use crate::routes::server_prefix;
@@ -71,6 +73,7 @@ pub struct GatewayBuilder {
     policy: Option<Policy>,
     owner: Option<String>,
     audit: Option<Arc<dyn AuditLog>>,
+    profiles: Option<Profiles>,
     start_timeout: Duration,
 }
 
@@ -125,6 +128,16 @@ impl GatewayBuilder {
         self
     }
 
+    /// Gives each caller a profile: the servers and tools that it sees and can call. The argument is
+    /// `None` for callers that are not authenticated. By default everyone has everything.
+    pub fn profiles(
+        mut self,
+        profiles: impl Fn(Option<&Caller>) -> Arc<Profile> + Send + Sync + 'static,
+    ) -> Self {
+        self.profiles = Some(Arc::new(profiles));
+        self
+    }
+
     /// Sets how long [`start`](Self::start) waits for servers to connect. Default: 10 seconds.
     pub fn start_timeout(mut self, timeout: Duration) -> Self {
         self.start_timeout = timeout;
@@ -144,20 +157,15 @@ impl GatewayBuilder {
         };
         let manager = self.manager.host(relay, capabilities());
         let manager = manager.adjust_limits(limits).build();
-        let upstreams = self.upstreams.iter().map(|upstream| {
-            let name = upstream.config.name().clone();
-            let prefix = upstream.prefix.clone();
-            let prefix = prefix.unwrap_or_else(|| server_prefix(&name));
-            Named { name, prefix }
-        });
         let shared = Arc::new(Shared {
             info: self.info,
-            upstreams: upstreams.collect(),
+            upstreams: Mutex::new(named(&self.upstreams)),
             manager: manager.clone(),
             calls,
             ids: CallIds::default(),
             gate: Gate::new(self.policy, self.owner, self.call_limits),
             audit: self.audit,
+            profiles: self.profiles,
             tools: Lists::default(),
             prompts: Lists::default(),
             resources: Lists::default(),
@@ -203,17 +211,39 @@ pub struct Gateway {
 /// What the handler and the gateway share.
 pub(crate) struct Shared {
     pub(crate) info: Implementation,
-    pub(crate) upstreams: Vec<Named>,
+    pub(crate) upstreams: Mutex<Arc<[Named]>>,
     pub(crate) manager: Manager,
     pub(crate) calls: Arc<OpenCalls>,
     pub(crate) ids: CallIds,
     pub(crate) gate: Gate,
     pub(crate) audit: Option<Arc<dyn AuditLog>>,
+    pub(crate) profiles: Option<Profiles>,
     pub(crate) tools: Lists<Tool>,
     pub(crate) prompts: Lists<Prompt>,
     pub(crate) resources: Lists<Resource>,
     pub(crate) templates: Lists<ResourceTemplate>,
     pub(crate) watches: Watches,
+}
+
+impl Shared {
+    pub(crate) fn upstreams(&self) -> Arc<[Named]> {
+        Arc::clone(&self.upstreams.lock())
+    }
+
+    pub(crate) fn profile(&self, caller: Option<&Caller>) -> Arc<Profile> {
+        let profiles = self.profiles.as_ref();
+        profiles.map_or_else(Arc::default, |profiles| profiles(caller))
+    }
+}
+
+fn named(upstreams: &[Upstream]) -> Arc<[Named]> {
+    let named = upstreams.iter().map(|upstream| {
+        let name = upstream.config.name().clone();
+        let prefix = upstream.prefix.clone();
+        let prefix = prefix.unwrap_or_else(|| server_prefix(&name));
+        Named { name, prefix }
+    });
+    named.collect()
 }
 
 impl Gateway {
@@ -229,6 +259,7 @@ impl Gateway {
             policy: None,
             owner: None,
             audit: None,
+            profiles: None,
             start_timeout: START_TIMEOUT,
         }
     }
@@ -248,6 +279,27 @@ impl Gateway {
     pub fn set_policy(&self, policy: Policy) {
         self.shared.gate.set_policy(policy);
         self.service.notifier().tools_changed();
+    }
+
+    /// Makes these the servers behind the gateway, in this order, and has clients list everything
+    /// again: new ones are started, those that are gone are ended, those that are reached in another
+    /// way are connected again. The others, their calls and all sessions go on.
+    ///
+    /// # Errors
+    /// [`ManagerError::ShutDown`] if the gateway is.
+    pub async fn set_upstreams(
+        &self,
+        upstreams: impl IntoIterator<Item = Upstream>,
+    ) -> Result<Applied, ManagerError> {
+        let upstreams: Vec<Upstream> = upstreams.into_iter().collect();
+        *self.shared.upstreams.lock() = named(&upstreams);
+        let configs = upstreams.into_iter().map(|upstream| upstream.config);
+        let applied = self.shared.manager.apply(configs).await;
+        let notifier = self.service.notifier();
+        notifier.tools_changed();
+        notifier.prompts_changed();
+        notifier.resources_changed();
+        applied
     }
 
     /// Ends all upstream connections.

@@ -40,7 +40,9 @@ impl Shared {
     /// A merged list that includes every change announced so far.
     async fn fresh<T: crate::lists::Listable>(&self, lists: &Lists<T>) -> Arc<Merged<T>> {
         let catalog = self.manager.fresh_catalog().await;
-        lists.merged(&self.manager, &self.upstreams, &catalog).await
+        lists
+            .merged(&self.manager, &self.upstreams(), &catalog)
+            .await
     }
 
     /// A merged list as it is known now.
@@ -49,7 +51,9 @@ impl Shared {
         lists: &Lists<T>,
     ) -> Arc<Merged<T>> {
         let catalog = self.manager.catalog();
-        lists.merged(&self.manager, &self.upstreams, &catalog).await
+        lists
+            .merged(&self.manager, &self.upstreams(), &catalog)
+            .await
     }
 
     pub(crate) fn relay<'a>(&'a self, server: &'a ServerName, cx: &'a Context) -> Relay<'a> {
@@ -73,7 +77,8 @@ impl Shared {
         if let Some(server) = templates.maker(uri) {
             return Some(server.clone());
         }
-        let mut serving = self.upstreams.iter().filter(|upstream| {
+        let upstreams = self.upstreams();
+        let mut serving = upstreams.iter().filter(|upstream| {
             let client = self.manager.client(upstream.name.as_str());
             client.is_some_and(|client| client.server().capabilities.resources.is_some())
         });
@@ -83,7 +88,8 @@ impl Shared {
 
     /// The servers that are not connected, with the reason.
     fn unavailable(&self) -> Vec<String> {
-        let names = self.upstreams.iter();
+        let upstreams = self.upstreams();
+        let names = upstreams.iter();
         let servers = names.filter_map(|upstream| self.manager.server(upstream.name.as_str()));
         let down = servers.filter(|server| !server.state.is_connected());
         down.map(|server| match (server.state, server.error) {
@@ -92,6 +98,17 @@ impl Shared {
             (state, None) => format!("{} ({})", server.name, state.as_str()),
         })
         .collect()
+    }
+
+    /// Whether a server is in the caller's profile.
+    pub(crate) fn may_reach(&self, server: &ServerName, cx: &Context) -> bool {
+        self.profile(cx.caller()).allows_server(server.as_str())
+    }
+
+    /// Whether an item's server is in the caller's profile.
+    fn may_use<T: crate::routes::Item>(&self, merged: &Merged<T>, key: &str, cx: &Context) -> bool {
+        let route = merged.route(key);
+        route.is_some_and(|(server, _)| self.may_reach(server, cx))
     }
 
     /// The error for a name that no connected server has.
@@ -115,9 +132,8 @@ impl Handler for GatewayHandler {
     /// What any server offers; what a server that is not connected would offer is not known, so
     /// everything is declared until all are.
     fn capabilities(&self) -> ServerCapabilities {
-        let clients: Vec<_> = self
-            .0
-            .upstreams
+        let upstreams = self.0.upstreams();
+        let clients: Vec<_> = upstreams
             .iter()
             .map(|upstream| self.0.manager.client(upstream.name.as_str()))
             .collect();
@@ -147,7 +163,7 @@ impl Handler for GatewayHandler {
 
     fn instructions(&self) -> Option<String> {
         let mut sections = Vec::new();
-        for upstream in &self.0.upstreams {
+        for upstream in &*self.0.upstreams() {
             let client = self.0.manager.client(upstream.name.as_str());
             if let Some(text) = client.and_then(|client| client.server().instructions) {
                 sections.push(format!("# {}\n\n{text}", upstream.name));
@@ -182,20 +198,26 @@ impl Handler for GatewayHandler {
     async fn list_resources(
         &self,
         _: PageParams,
-        _: Context,
+        cx: Context,
     ) -> Result<ListResourcesResult, Error> {
-        listed!(self.0.fresh(&self.0.resources).await, ListResourcesResult)
+        let merged = self.0.fresh(&self.0.resources).await;
+        let mut result = listed!(Arc::clone(&merged), ListResourcesResult)?;
+        result
+            .resources
+            .retain(|it| self.0.may_use(&*merged, &it.uri, &cx));
+        Ok(result)
     }
 
     async fn list_resource_templates(
         &self,
         _: PageParams,
-        _: Context,
+        cx: Context,
     ) -> Result<ListResourceTemplatesResult, Error> {
-        listed!(
-            self.0.fresh(&self.0.templates).await,
-            ListResourceTemplatesResult
-        )
+        let merged = self.0.fresh(&self.0.templates).await;
+        let mut result = listed!(Arc::clone(&merged), ListResourceTemplatesResult)?;
+        let templates = &mut result.resource_templates;
+        templates.retain(|it| self.0.may_use(&*merged, &it.uri_template, &cx));
+        Ok(result)
     }
 
     async fn read_resource(
@@ -204,7 +226,8 @@ impl Handler for GatewayHandler {
         cx: Context,
     ) -> Result<ReadResourceResult, Error> {
         let uri = params.uri;
-        let Some(server) = self.0.owner(&uri).await else {
+        let server = self.0.owner(&uri).await;
+        let Some(server) = server.filter(|server| self.0.may_reach(server, &cx)) else {
             return Err(Error::resource_not_found(uri));
         };
         let bare = RawObject::from_serialize(&serde_json::json!({"uri": uri}))?;
@@ -228,13 +251,20 @@ impl Handler for GatewayHandler {
 
     async fn can_watch(&self, uri: &str, cx: &Context) -> bool {
         match self.0.owner(uri).await {
-            Some(server) => self.0.watches.add(&self.0.manager, &server, uri, cx).await,
-            None => false,
+            Some(server) if self.0.may_reach(&server, cx) => {
+                self.0.watches.add(&self.0.manager, &server, uri, cx).await
+            }
+            _ => false,
         }
     }
 
-    async fn list_prompts(&self, _: PageParams, _: Context) -> Result<ListPromptsResult, Error> {
-        listed!(self.0.fresh(&self.0.prompts).await, ListPromptsResult)
+    async fn list_prompts(&self, _: PageParams, cx: Context) -> Result<ListPromptsResult, Error> {
+        let merged = self.0.fresh(&self.0.prompts).await;
+        let mut result = listed!(Arc::clone(&merged), ListPromptsResult)?;
+        result
+            .prompts
+            .retain(|it| self.0.may_use(&*merged, &it.name, &cx));
+        Ok(result)
     }
 
     async fn get_prompt(
@@ -243,7 +273,9 @@ impl Handler for GatewayHandler {
         cx: Context,
     ) -> Result<GetPromptResult, Error> {
         let prompts = self.0.known(&self.0.prompts).await;
-        let Some((server, prompt)) = prompts.route(&params.name) else {
+        let route = prompts.route(&params.name);
+        let Some((server, prompt)) = route.filter(|(server, _)| self.0.may_reach(server, &cx))
+        else {
             return Err(self.0.unknown("prompt", &params.name));
         };
         let arguments = params.arguments.unwrap_or_default();
@@ -276,7 +308,7 @@ impl Handler for GatewayHandler {
     async fn complete(
         &self,
         mut params: CompleteParams,
-        _: Context,
+        cx: Context,
     ) -> Result<CompleteResult, Error> {
         let server = match &mut params.reference {
             CompletionReference::Prompt(reference) => {
@@ -300,6 +332,9 @@ impl Handler for GatewayHandler {
             }
             _ => return Err(Error::invalid_params("unknown kind of reference")),
         };
+        if !self.0.may_reach(&server, &cx) {
+            return Err(Error::invalid_params("unknown reference"));
+        }
         params.meta = None;
         let completed = self.0.manager.complete(server.as_str(), &params).await;
         completed.map_err(|error| error::upstream(&server, &error))

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::gateway::records::is_record;
 use crate::store::{Limits, SqliteStore, Store, StoreError, UserId};
 
 /// The data folder: `SWITCHBOARD_HOME`, the platform's data directory, or a folder in the current
@@ -117,7 +118,7 @@ pub async fn store(named: Option<&Path>) -> Result<Arc<dyn Store>, StoreError> {
     })
 }
 
-/// The settings of a user, by key.
+/// The settings of a user, by key, without the gateway's records.
 ///
 /// # Errors
 /// If the store cannot be read.
@@ -126,7 +127,8 @@ pub async fn settings(
     user: &UserId,
 ) -> Result<BTreeMap<String, Value>, StoreError> {
     let rows = store.settings(user).await?;
-    Ok(rows.into_iter().map(|row| (row.key, row.value)).collect())
+    let rows = rows.into_iter().filter(|row| !is_record(&row.key));
+    Ok(rows.map(|row| (row.key, row.value)).collect())
 }
 
 /// An environment variable that is set and not empty.
