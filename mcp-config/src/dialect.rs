@@ -28,6 +28,10 @@ pub enum Dialect {
     /// `opencode.json`: `mcp`, references as `{env:NAME}` and `{file:path}`; `timeout` in
     /// milliseconds.
     OpenCode,
+    /// Windsurf's `mcp_config.json`: `mcpServers`, addresses as `serverUrl`.
+    Windsurf,
+    /// Zed's `settings.json`: `context_servers`.
+    Zed,
     /// Codex' `config.toml`: `mcp_servers`; times in seconds.
     #[cfg(feature = "toml")]
     Codex,
@@ -64,6 +68,8 @@ impl Dialect {
             "cline_mcp_settings.json" => Some(Self::Cline),
             "opencode.json" | "opencode.jsonc" => Some(Self::OpenCode),
             "settings.json" if within(".gemini") => Some(Self::Gemini),
+            "settings.json" if within("zed") || within(".zed") => Some(Self::Zed),
+            "mcp_config.json" if within("windsurf") || within(".codeium") => Some(Self::Windsurf),
             #[cfg(feature = "toml")]
             name if name.ends_with(".toml") => Some(Self::Codex),
             "mcp.json" if within(".cursor") => Some(Self::Cursor),
@@ -121,7 +127,9 @@ impl Dialect {
             let kind = entry.value.get("type").map(|kind| &kind.kind);
             matches!(kind, Some(crate::file::document::Kind::Text(kind)) if words.contains(&kind.as_str()))
         };
-        if entries("mcp").any(|entry| is_type(entry, ["local", "remote"])) {
+        if has("context_servers") {
+            Self::Zed
+        } else if entries("mcp").any(|entry| is_type(entry, ["local", "remote"])) {
             Self::OpenCode
         } else if entries("mcpServers").any(|entry| entry.value.get("httpUrl").is_some()) {
             Self::Gemini

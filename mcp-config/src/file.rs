@@ -1,13 +1,17 @@
 //! A configuration file: read in any dialect, written in a chosen one.
 
 pub(crate) mod document;
+pub(crate) mod edit;
 mod entry;
 mod field;
 pub(crate) mod input;
+mod json_edit;
 pub(crate) mod loss;
 pub(crate) mod problem;
 #[cfg(feature = "toml")]
 mod toml_document;
+#[cfg(feature = "toml")]
+mod toml_edit;
 mod write;
 
 use std::collections::BTreeSet;
@@ -25,7 +29,13 @@ use crate::variable::Variables;
 use crate::variable::resolve::{self, Resolved};
 
 /// Keys that servers are found under.
-const CONTAINERS: [&str; 4] = ["mcpServers", "servers", "mcp_servers", "mcp.servers"];
+const CONTAINERS: [&str; 5] = [
+    "mcpServers",
+    "servers",
+    "mcp_servers",
+    "mcp.servers",
+    "context_servers",
+];
 
 /// The number of problems that are reported one by one.
 const MAX_PROBLEMS: usize = 100;

@@ -8,6 +8,7 @@ mod variable;
 
 pub use dialect::Dialect;
 pub use file::ConfigFile;
+pub use file::edit::ConfigEdit;
 pub use file::input::Input;
 pub use file::loss::Loss;
 pub use file::problem::{ConfigProblem, Place};

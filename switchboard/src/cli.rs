@@ -181,7 +181,7 @@ enum Verb {
     /// Print shell completions
     #[command(after_help = examples::COMPLETIONS)]
     Completions(completions::Completions),
-    /// Verify and export the record of what the gateway's clients called
+    /// List, verify and export the record of what the gateway's clients called
     #[command(after_help = examples::AUDIT)]
     Audit(audit::Audit),
     /// Serve all servers as one, to any MCP client
@@ -264,7 +264,7 @@ async fn run(cli: Cli, out: Out) -> Result<Exit, Failure> {
         Some(Verb::Export(verb)) => verb.run(global, &out).await,
         Some(Verb::Doctor(verb)) => verb.run(global, &out).await,
         Some(Verb::Completions(verb)) => verb.run(Cli::command(), &out),
-        Some(Verb::Audit(verb)) => verb.run(&out),
+        Some(Verb::Audit(verb)) => verb.run(global, &out).await,
         Some(Verb::Gateway(verb)) => verb.run(global, &out).await,
         Some(Verb::Serve(verb)) => verb.run(global, &out).await,
         Some(Verb::Demo(verb)) => verb.run(has_verb, &out).await,

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::gateway::records::is_record;
 use crate::store::{LEASE_TIMEOUT, Limits, SqliteStore, Store, StoreError, UserId};
 
 /// The data folder: `SWITCHBOARD_HOME`, the platform's data directory, or a folder in the current
@@ -131,7 +132,7 @@ pub async fn store_with(
     })
 }
 
-/// The settings of a user, by key.
+/// The settings of a user, by key, without the gateway's records.
 ///
 /// # Errors
 /// If the store cannot be read.
@@ -140,7 +141,8 @@ pub async fn settings(
     user: &UserId,
 ) -> Result<BTreeMap<String, Value>, StoreError> {
     let rows = store.settings(user).await?;
-    Ok(rows.into_iter().map(|row| (row.key, row.value)).collect())
+    let rows = rows.into_iter().filter(|row| !is_record(&row.key));
+    Ok(rows.map(|row| (row.key, row.value)).collect())
 }
 
 /// An environment variable that is set and not empty.

@@ -35,5 +35,5 @@ pub(crate) use secret::{
     PlainSecrets, Unstorable, forget_unused, has_open_secret, keep_all, keep_answer, stored_value,
 };
 pub(crate) use seen::{auto_approved, seen, transport};
-pub(crate) use select::{Chosen, demo, find, of_file, pending, select};
+pub(crate) use select::{demo, find, of_file, pending};
 pub(crate) use tool_policy::{Approval, Switch, ToolPolicy, decide, switch};

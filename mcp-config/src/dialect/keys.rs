@@ -9,6 +9,8 @@ pub(crate) struct Keys {
     pub(crate) program: &'static str,
     /// The key that holds the servers.
     pub(crate) container: &'static str,
+    /// The key of an address.
+    pub(crate) url: &'static str,
     pub(crate) env: &'static str,
     /// Variables that are passed on by name.
     pub(crate) inherited: Option<&'static str>,
@@ -35,6 +37,7 @@ pub(crate) struct Keys {
 const FEW: Keys = Keys {
     program: "",
     container: "mcpServers",
+    url: "url",
     env: "env",
     inherited: None,
     env_policy: None,
@@ -139,6 +142,21 @@ const OPENCODE: Keys = Keys {
     ..FEW
 };
 
+const WINDSURF: Keys = Keys {
+    program: "Windsurf",
+    url: "serverUrl",
+    off: Some(("disabled", true)),
+    disabled: Some("disabledTools"),
+    ..FEW
+};
+
+const ZED: Keys = Keys {
+    program: "Zed",
+    container: "context_servers",
+    off: Some(("enabled", false)),
+    ..FEW
+};
+
 #[cfg(feature = "toml")]
 const CODEX: Keys = Keys {
     program: "Codex",
@@ -166,6 +184,8 @@ impl Dialect {
             Self::Cline => &CLINE,
             Self::Gemini => &GEMINI,
             Self::OpenCode => &OPENCODE,
+            Self::Windsurf => &WINDSURF,
+            Self::Zed => &ZED,
             #[cfg(feature = "toml")]
             Self::Codex => &CODEX,
         }

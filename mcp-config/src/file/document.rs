@@ -50,8 +50,8 @@ fn broken(text: &str, at: usize, why: &str) -> ConfigProblem {
 }
 
 /// JSON with comments and trailing commas.
-fn parse_json(text: &str) -> Result<Node, ConfigProblem> {
-    let options = ParseOptions {
+pub(crate) const fn json_options() -> ParseOptions {
+    ParseOptions {
         allow_comments: true,
         allow_trailing_commas: true,
         allow_loose_object_property_names: false,
@@ -62,8 +62,11 @@ fn parse_json(text: &str) -> Result<Node, ConfigProblem> {
         allow_bare_decimal_point_numbers: false,
         allow_non_finite_numbers: false,
         allow_extended_string_escapes: false,
-    };
-    match parse_to_ast(text, &CollectOptions::default(), &options) {
+    }
+}
+
+fn parse_json(text: &str) -> Result<Node, ConfigProblem> {
+    match parse_to_ast(text, &CollectOptions::default(), &json_options()) {
         Ok(parsed) => Ok(parsed.value.map_or_else(Node::empty, Node::from)),
         Err(error) => {
             let mut why = error.kind().to_string();

@@ -48,7 +48,7 @@ struct Entry {
     lost: Vec<String>,
 }
 
-fn entry(server: &ServerConfig, dialect: Dialect) -> (Value, Vec<String>) {
+pub(crate) fn entry(server: &ServerConfig, dialect: Dialect) -> (Value, Vec<String>) {
     let keys = dialect.keys();
     let mut entry = Entry {
         dialect,
@@ -201,7 +201,7 @@ impl Entry {
             );
         }
         let url = self.spell("its address", remote.url.expose());
-        self.set("url", url);
+        self.set(self.keys.url, url);
         if !self.is_codex() {
             return self.secrets("headers", &remote.headers);
         }

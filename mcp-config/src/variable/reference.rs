@@ -47,12 +47,14 @@ fn spell(
     written: &str,
     dialect: Dialect,
 ) -> Option<String> {
-    use Dialect::{ClaudeCode, Cline, Cursor, Gemini, OpenCode, Plain, VsCode};
+    use Dialect::{ClaudeCode, Cline, Cursor, Gemini, OpenCode, Plain, VsCode, Windsurf};
     let named = |name: &str| default.map_or(name.to_owned(), |value| format!("{name}:-{value}"));
     match (dialect, variable, default) {
         (Plain, ..) => Some(written.to_owned()),
         (ClaudeCode | Gemini, Variable::Env(name), _) => Some(format!("${{{}}}", named(name))),
-        (VsCode | Cursor | Cline, Variable::Env(name), None) => Some(format!("${{env:{name}}}")),
+        (VsCode | Cursor | Cline | Windsurf, Variable::Env(name), None) => {
+            Some(format!("${{env:{name}}}"))
+        }
         (VsCode, Variable::Input(_) | Variable::Host(_), None) => Some(written.to_owned()),
         (Cursor, Variable::Host(name), None) if name != "cwd" => Some(written.to_owned()),
         (OpenCode, Variable::Env(name), None) => Some(format!("{{env:{name}}}")),
@@ -237,7 +239,7 @@ mod tests {
             let text = words.concat();
             let dialects = [
                 Dialect::Plain, Dialect::ClaudeCode, Dialect::VsCode, Dialect::Cursor,
-                Dialect::Cline, Dialect::Gemini, Dialect::OpenCode,
+                Dialect::Cline, Dialect::Gemini, Dialect::OpenCode, Dialect::Windsurf, Dialect::Zed,
             ];
             for dialect in dialects {
                 if let Some(theirs) = lower(&text, dialect) {

@@ -1,6 +1,7 @@
 //! Files of servers, in everybody's dialect.
 
 mod dialect;
+mod edit;
 mod law;
 
 use std::path::Path;

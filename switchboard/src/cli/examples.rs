@@ -121,6 +121,8 @@ Examples:
 
 pub(super) const AUDIT: &str = "\
 Examples:
+  switchboard audit
+  switchboard audit list --search files --limit 20
   switchboard audit verify
   switchboard audit export > calls.jsonl";
 
@@ -129,7 +131,21 @@ Examples:
   switchboard gateway
   switchboard gateway --assistant research --approve ask
   switchboard gateway --http 127.0.0.1:8930
+  switchboard gateway install claude-desktop --move
   switchboard gateway --config .mcp.json --no-prefix";
+
+pub(super) const GATEWAY_INSTALL: &str = "\
+Examples:
+  switchboard gateway install claude-desktop
+  switchboard gateway install cursor --move
+  switchboard gateway install claude-code --project --assistant research --dry-run
+  switchboard gateway uninstall cursor";
+
+pub(super) const GATEWAY_TOKENS: &str = "\
+Examples:
+  switchboard gateway tokens add laptop --assistant research
+  switchboard gateway tokens
+  switchboard gateway tokens remove laptop";
 
 pub(super) const DEMO: &str = "\
 Examples:

@@ -1,6 +1,7 @@
 //! Lines of JSON in which each names the hash of the one before. Pure.
 //!
-//! A line that was changed, removed or inserted breaks the chain. Lines cut off at the end do not.
+//! A line that was changed, removed or inserted breaks the chain. Lines cut off at the end do not: the
+//! hash of the last one has to be kept elsewhere.
 
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
@@ -38,6 +39,16 @@ impl Chain {
         self.previous = digest;
         self.lines += 1;
         line
+    }
+
+    /// The hash of the last line.
+    pub(crate) fn last(&self) -> &str {
+        &self.previous
+    }
+
+    /// The number of lines.
+    pub(crate) fn lines(&self) -> u64 {
+        self.lines
     }
 
     /// Checks the next line; the error says what is wrong with it.

@@ -1,11 +1,15 @@
-//! The audit log's files: one chain for each run of the gateway, in the data folder.
+//! The audit log's files: one chain for each run of the gateway, in the data folder. The last line of
+//! each is anchored in the store, so that lines or files that go missing are missed.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use mcp_gateway::{AuditLog, CallRecord};
 use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::audit_chain::Chain;
@@ -14,6 +18,10 @@ use crate::store::Timestamp;
 
 /// A file that grows beyond this ends, and the next one begins.
 const MAX_FILE: u64 = 64 * 1024 * 1024;
+/// The number of files that are kept.
+pub(crate) const MAX_FILES: usize = 500;
+/// Calls that are shown as running, at most.
+const MAX_RUNNING: usize = 256;
 
 /// The folder of the audit log.
 pub(crate) fn folder() -> PathBuf {
@@ -38,52 +46,186 @@ pub(crate) fn files() -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The lines of a file, each checked; the error comes with the number of the line.
-pub(crate) fn read(path: &Path) -> io::Result<Vec<(String, Result<(), String>)>> {
-    let mut chain = Chain::new(&name(path));
-    let lines = BufReader::new(File::open(path)?).lines();
-    let checked = lines.map(|line| {
-        let line = line?;
-        let verdict = chain.check(&line);
-        Ok((line, verdict))
-    });
-    checked.collect()
+/// Where a file's chain was at some moment.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub(crate) struct Anchor {
+    /// The number of lines.
+    pub(crate) lines: u64,
+    /// The hash of the last one.
+    pub(crate) hash: String,
+    /// Whether there will be no more.
+    pub(crate) ended: bool,
 }
 
-fn name(path: &Path) -> String {
+/// What a file's lines say of themselves.
+#[derive(Debug)]
+pub(crate) struct Checked {
+    pub(crate) lines: Vec<(String, Result<(), String>)>,
+    /// The hash after each line.
+    hashes: Vec<String>,
+}
+
+/// The lines of a file, each checked.
+pub(crate) fn read(path: &Path) -> io::Result<Checked> {
+    let mut chain = Chain::new(&name(path));
+    let (mut lines, mut hashes) = (Vec::new(), Vec::new());
+    for line in BufReader::new(File::open(path)?).lines() {
+        let line = line?;
+        let verdict = chain.check(&line);
+        hashes.push(chain.last().to_owned());
+        lines.push((line, verdict));
+    }
+    Ok(Checked { lines, hashes })
+}
+
+impl Checked {
+    /// What is wrong, if anything, with the whole: a line, or what the anchor says was there.
+    pub(crate) fn problem(&self, anchor: Option<&Anchor>) -> Option<String> {
+        for (at, (_, verdict)) in self.lines.iter().enumerate() {
+            if let Err(problem) = verdict {
+                return Some(format!("line {}: {problem}", at + 1));
+            }
+        }
+        let anchor = anchor?;
+        let found = self.lines.len() as u64;
+        if found < anchor.lines || (anchor.ended && found > anchor.lines) {
+            return Some(format!(
+                "it has {found} lines, of {} that were written",
+                anchor.lines
+            ));
+        }
+        let at = usize::try_from(anchor.lines).ok()?.checked_sub(1)?;
+        match self.hashes.get(at) == Some(&anchor.hash) {
+            true => None,
+            false => Some(format!("line {}: another one was written", anchor.lines)),
+        }
+    }
+}
+
+/// The name of a file, by which its anchor is stored.
+pub(crate) fn name(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default();
     name.to_string_lossy().into_owned()
 }
 
-/// The audit log of one run of the gateway.
-pub(crate) struct AuditFile(Mutex<Open>);
+/// A call that has begun and not ended.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub(crate) struct RunningCall {
+    pub(crate) call: String,
+    pub(crate) caller: String,
+    pub(crate) client: Option<String>,
+    pub(crate) server: String,
+    pub(crate) tool: String,
+    pub(crate) since: Timestamp,
+}
 
+/// The audit log of one run of the gateway. Its file is made with its first record.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AuditFile(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    open: Option<Open>,
+    /// What the store does not know yet, by file.
+    anchors: BTreeMap<String, Anchor>,
+    running: BTreeMap<String, RunningCall>,
+    calls: u64,
+}
+
+#[derive(Debug)]
 struct Open {
     file: File,
+    name: String,
     chain: Chain,
     written: u64,
 }
 
 impl AuditFile {
-    /// Starts a new chain.
+    /// Makes the folder, so that a log that cannot be written is known at once.
     pub(crate) fn create() -> io::Result<Self> {
-        Ok(Self(Mutex::new(Open::create()?)))
+        fs::create_dir_all(folder())?;
+        Ok(Self::default())
+    }
+
+    /// What the store does not know yet; it is asked for once.
+    pub(crate) fn anchors(&self) -> BTreeMap<String, Anchor> {
+        std::mem::take(&mut self.0.lock().anchors)
+    }
+
+    /// Takes back what the store did not take; what is newer stays.
+    pub(crate) fn keep(&self, anchors: BTreeMap<String, Anchor>) {
+        let mut state = self.0.lock();
+        for (name, anchor) in anchors {
+            state.anchors.entry(name).or_insert(anchor);
+        }
+    }
+
+    /// The anchors of the end.
+    pub(crate) fn end(&self) -> BTreeMap<String, Anchor> {
+        let mut state = self.0.lock();
+        state.close();
+        std::mem::take(&mut state.anchors)
+    }
+
+    /// The calls that run, and how many there were.
+    pub(crate) fn running(&self) -> (Vec<RunningCall>, u64) {
+        let state = self.0.lock();
+        (state.running.values().cloned().collect(), state.calls)
+    }
+}
+
+impl State {
+    fn close(&mut self) {
+        if let Some(open) = self.open.take() {
+            self.anchors.insert(open.name.clone(), open.anchor(true));
+        }
+    }
+
+    fn follow(&mut self, record: &CallRecord) {
+        if record.end.is_some() {
+            self.running.remove(&record.call);
+            return;
+        }
+        self.calls += 1;
+        let runs = matches!(
+            record.decision,
+            mcp_gateway::CallDecision::Allowed | mcp_gateway::CallDecision::Approved
+        );
+        if !runs {
+            return;
+        }
+        // A call that was cancelled has no second record: the oldest goes.
+        if self.running.len() >= MAX_RUNNING {
+            let oldest = self.running.values().min_by_key(|it| it.since);
+            let oldest = oldest.map(|it| it.call.clone());
+            oldest.and_then(|call| self.running.remove(&call));
+        }
+        let running = RunningCall {
+            call: record.call.clone(),
+            caller: record.caller.clone(),
+            client: record.client.clone(),
+            server: record.server.clone(),
+            tool: record.tool.clone(),
+            since: Timestamp::now(),
+        };
+        self.running.insert(record.call.clone(), running);
     }
 }
 
 impl Open {
     fn create() -> io::Result<Self> {
         let folder = folder();
-        fs::create_dir_all(&folder)?;
         // The names of one process are in the order of its files.
         for attempt in 0..100 {
             let time = Timestamp::now().rfc3339().replace(':', "-");
             let path = folder.join(format!("{time}-{}-{attempt:02}.jsonl", std::process::id()));
             match home::private().append(true).create_new(true).open(&path) {
                 Ok(file) => {
+                    let name = name(&path);
                     return Ok(Self {
                         file,
-                        chain: Chain::new(&name(&path)),
+                        chain: Chain::new(&name),
+                        name,
                         written: 0,
                     });
                 }
@@ -93,24 +235,43 @@ impl Open {
         }
         Err(io::Error::other("no free name for a file of the audit log"))
     }
+
+    fn anchor(&self, ended: bool) -> Anchor {
+        Anchor {
+            lines: self.chain.lines(),
+            hash: self.chain.last().to_owned(),
+            ended,
+        }
+    }
 }
 
 impl AuditLog for AuditFile {
     fn record(&self, record: &CallRecord) -> io::Result<()> {
-        let mut open = self.0.lock();
-        if open.written > MAX_FILE {
-            *open = Open::create()?;
+        let mut state = self.0.lock();
+        if state
+            .open
+            .as_ref()
+            .is_some_and(|open| open.written > MAX_FILE)
+        {
+            state.close();
         }
+        let open = match &mut state.open {
+            Some(open) => open,
+            none => none.insert(Open::create()?),
+        };
         let mut chain = open.chain.clone();
         let mut line = chain.append(members(record));
         line.push('\n');
-        // What was written in part ends the file: its last line does not verify.
         if let Err(error) = open.file.write_all(line.as_bytes()) {
-            open.written = u64::MAX;
+            // What was written in part ends the file: its last line does not verify.
+            state.open = None;
             return Err(error);
         }
         open.chain = chain;
         open.written += line.len() as u64;
+        let (name, anchor) = (open.name.clone(), open.anchor(false));
+        state.anchors.insert(name, anchor);
+        state.follow(record);
         Ok(())
     }
 }
@@ -136,5 +297,57 @@ fn members(record: &CallRecord) -> Map<String, Value> {
     match value {
         Value::Object(members) => members,
         _ => Map::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(count: u64) -> (Vec<String>, Anchor) {
+        let mut chain = Chain::new("f.jsonl");
+        let lines = (0..count).map(|_| chain.append(Map::new())).collect();
+        let hash = chain.last().to_owned();
+        (
+            lines,
+            Anchor {
+                lines: count,
+                hash,
+                ended: true,
+            },
+        )
+    }
+
+    fn checked(lines: &[String]) -> Checked {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f.jsonl");
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        fs::write(&path, text).unwrap();
+        read(&path).unwrap()
+    }
+
+    #[test]
+    fn lines_that_went_missing_at_the_end_are_missed() {
+        let (lines, anchor) = written(3);
+        assert_eq!(checked(&lines).problem(Some(&anchor)), None);
+        let cut = checked(&lines[..2]);
+        assert_eq!(cut.problem(None), None, "the chain alone does not tell");
+        assert!(cut.problem(Some(&anchor)).is_some());
+        // One that still grows may have more lines than were anchored.
+        let (_, mut before) = written(2);
+        before.ended = false;
+        assert_eq!(checked(&lines).problem(Some(&before)), None);
+        before.ended = true;
+        assert!(checked(&lines).problem(Some(&before)).is_some());
+    }
+
+    #[test]
+    fn a_chain_that_was_written_anew_is_not_the_one_that_was_anchored() {
+        let (_, anchor) = written(1);
+        let mut chain = Chain::new("f.jsonl");
+        let other: Map<String, Value> = [("tool".to_owned(), json!("x"))].into_iter().collect();
+        let forged = checked(&[chain.append(other)]);
+        assert_eq!(forged.problem(None), None);
+        assert!(forged.problem(Some(&anchor)).is_some());
     }
 }

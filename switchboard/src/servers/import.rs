@@ -5,6 +5,6 @@ mod place;
 mod plan;
 mod take_over;
 
-pub(crate) use place::{named, usual};
+pub(crate) use place::{Place, Scope, named, of_client, usual};
 pub(crate) use plan::{Item, Plan, Question, State};
 pub(crate) use take_over::take_over;

@@ -16,6 +16,8 @@ mod demo;
 mod demo_model;
 mod demo_server;
 mod gateway;
+mod gateway_install;
+mod gateway_live;
 mod hostile;
 mod in_memory;
 mod models;

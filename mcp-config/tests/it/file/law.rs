@@ -19,6 +19,8 @@ const DIALECTS: &[Dialect] = &[
     Dialect::Cline,
     Dialect::Gemini,
     Dialect::OpenCode,
+    Dialect::Windsurf,
+    Dialect::Zed,
     #[cfg(feature = "toml")]
     Dialect::Codex,
 ];

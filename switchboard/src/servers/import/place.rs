@@ -29,7 +29,7 @@ const MAX_FILE_BYTES: u64 = 16 << 20;
 
 impl Place {
     /// What the file says.
-    pub(super) fn read(&self) -> std::io::Result<String> {
+    pub(crate) fn read(&self) -> std::io::Result<String> {
         let mut text = String::new();
         let file = std::fs::File::open(&self.path)?;
         std::io::Read::read_to_string(&mut std::io::Read::take(file, MAX_FILE_BYTES), &mut text)?;
@@ -64,7 +64,7 @@ pub(crate) fn named(files: &[PathBuf]) -> Vec<Place> {
 }
 
 /// The files that a project has for the programs that work on it.
-const OF_PROJECT: [(&str, Dialect); 7] = [
+const OF_PROJECT: [(&str, Dialect); 8] = [
     (".mcp.json", Dialect::ClaudeCode),
     (".vscode/mcp.json", Dialect::VsCode),
     (".cursor/mcp.json", Dialect::Cursor),
@@ -72,6 +72,7 @@ const OF_PROJECT: [(&str, Dialect); 7] = [
     (".gemini/settings.json", Dialect::Gemini),
     ("opencode.json", Dialect::OpenCode),
     ("opencode.jsonc", Dialect::OpenCode),
+    (".zed/settings.json", Dialect::Zed),
 ];
 
 fn of_project(path: &Path) -> bool {
@@ -116,6 +117,26 @@ pub(crate) fn usual(folder: &Path) -> Vec<Place> {
     places
 }
 
+/// The file in which a program keeps its servers: the user's own, or that of the project in
+/// `folder`. Of several, the first that is there. `None` if the program has no such file.
+pub(crate) fn of_client(dialect: Dialect, folder: Option<&Path>) -> Option<Place> {
+    let mut places = Vec::new();
+    if let Some(folder) = folder {
+        let own = OF_PROJECT.iter().filter(|(_, whose)| *whose == dialect);
+        places.extend(own.map(|(end, _)| Place::new(folder.join(end), dialect, Scope::Project)));
+    } else if let Some(dirs) = directories::BaseDirs::new() {
+        of_user(
+            dirs.home_dir(),
+            dirs.config_dir(),
+            Path::new(""),
+            &mut places,
+        );
+        places.retain(|place| place.dialect == Some(dialect) && place.scope == Scope::User);
+    }
+    let there = places.iter().find(|place| place.path.is_file()).cloned();
+    there.or_else(|| places.into_iter().next())
+}
+
 fn of_user(home: &Path, config: &Path, folder: &Path, places: &mut Vec<Place>) {
     let mut add = |path: PathBuf, dialect| places.push(Place::new(path, dialect, Scope::User));
     // On every system the folder is the one the platform has for configuration.
@@ -140,8 +161,13 @@ fn of_user(home: &Path, config: &Path, folder: &Path, places: &mut Vec<Place>) {
     }
     add(
         home.join(".codeium/windsurf/mcp_config.json"),
-        Dialect::Plain,
+        Dialect::Windsurf,
     );
+    let zed = match cfg!(windows) {
+        true => config.join("Zed/settings.json"),
+        false => home.join(".config/zed/settings.json"),
+    };
+    add(zed, Dialect::Zed);
     let folder = Scope::UserForProject(folder.to_string_lossy().into_owned());
     places.push(Place::new(
         home.join(".claude.json"),

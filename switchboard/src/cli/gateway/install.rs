@@ -1,0 +1,513 @@
+//! `switchboard gateway install` and `uninstall`: the gateway's entry in a client's file.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum as _};
+use mcp_config::{ConfigEdit, ConfigProblem, ServerCommand, ServerConfig, ServerName};
+use serde_json::{Value, json};
+
+use crate::chat::{Input, Line};
+use crate::cli::Global;
+use crate::cli::failure::unwritable;
+use crate::cli::run_args::Approve;
+use crate::cli::text::table;
+use crate::demo::this_program;
+use crate::display::out::Out;
+use crate::exit::{Exit, Failure};
+use crate::gateway::client_file::{Client, back_up, read, replace};
+use crate::gateway::install::{
+    Installed, MovedEntry, Undone, installed_text, is_ours, record_name, restored, text_hash,
+};
+use crate::gateway::records::{self, Kind, Records};
+use crate::home;
+use crate::servers::PlainSecrets;
+use crate::servers::import::{Item, Place, Plan, State, take_over};
+use crate::setup::find_assistant;
+use crate::store::{Change, Server, Trust, UserId};
+
+/// Where the entry goes.
+#[derive(Args, Debug)]
+pub(crate) struct Target {
+    /// The client
+    #[arg(value_enum)]
+    client: Client,
+    /// Use this file of the client's instead of the usual one
+    #[arg(long, value_name = "PATH", conflicts_with = "project")]
+    file: Option<PathBuf>,
+    /// Use the file of the project in the current folder
+    #[arg(long)]
+    project: bool,
+    /// The name of the entry
+    #[arg(long, value_name = "NAME", default_value = "switchboard")]
+    name: ServerName,
+    /// Change the file without asking
+    #[arg(long, short)]
+    yes: bool,
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Makes a client start the gateway: writes one entry into its file, which is shown first and
+/// copied. Everything else in the file stays as it is.
+#[derive(Args, Debug)]
+pub(crate) struct Install {
+    #[command(flatten)]
+    target: Target,
+    /// Serve this assistant's servers to the client
+    #[arg(long, value_name = "NAME", conflicts_with = "servers")]
+    assistant: Option<String>,
+    /// Which tool calls of the client run without asking
+    #[arg(long, value_enum, value_name = "MODE")]
+    approve: Option<Approve>,
+    /// Leave the names of tools and prompts as they are
+    #[arg(long)]
+    no_prefix: bool,
+    /// Import the servers of the file and take them out of it, so that the client reaches them
+    /// through the gateway
+    #[arg(long = "move")]
+    moves: bool,
+    /// With --move: replace stored servers of the same name
+    #[arg(long, requires = "moves")]
+    overwrite: bool,
+    /// With --move: store secrets as plain text instead of in the keyring
+    #[arg(long, requires = "moves")]
+    plain: bool,
+    /// Serve these servers only
+    #[arg(value_name = "SERVER")]
+    servers: Vec<String>,
+}
+
+/// Removes the gateway's entry from a client's file, and puts entries back that were moved.
+#[derive(Args, Debug)]
+pub(crate) struct Uninstall {
+    #[command(flatten)]
+    target: Target,
+}
+
+/// What becomes of another entry of the file.
+struct Fate<'a> {
+    item: &'a Item,
+    /// Why it stays; `None` if it moves.
+    stays: Option<String>,
+}
+
+impl Install {
+    pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
+        let target = &self.target;
+        let place = target.place()?;
+        let found = read(&place).map_err(|error| unreadable(&place.path, error))?;
+        let text = found.clone().unwrap_or_default();
+        let store = global.store().await?;
+        let user = UserId::local();
+        let stored = store.servers(&user).await?;
+        find_assistant(&*store, &user, self.assistant.as_deref()).await?;
+        let entry = self.entry(global, &stored)?;
+        let dialect = target.client.dialect();
+        let unusable = |problem: ConfigProblem| unchangeable(&place.path, problem);
+        let edit = ConfigEdit::new(&text, dialect).map_err(unusable)?;
+        target.check_ours(&edit)?;
+        let plan = match self.moves && found.is_some() {
+            true => Plan::read(&user, std::slice::from_ref(&place), &stored),
+            false => Plan::of(&user),
+        };
+        let fates = self.fates(&plan, &edit);
+        let moving = |fates: &[Fate<'_>]| -> Vec<String> {
+            let moving = fates.iter().filter(|fate| fate.stays.is_none());
+            moving.map(|fate| fate.item.row.name.clone()).collect()
+        };
+        let wanted = installed_text(&text, dialect, &entry, &moving(&fates)).map_err(unusable)?;
+        out.say(target.shown(&place, &edit, Some(&entry), &fates));
+        let mut value = json!({
+            "client": target.client.name(), "file": place.path, "name": target.name.as_str(),
+            "entry": edit.entry_of(&entry), "changed": false, "moved": [], "left": [],
+        });
+        if wanted == text {
+            store.close().await?;
+            out.result(&value, "It is there already: nothing changed.");
+            return Ok(Exit::Done);
+        }
+        if !target.agreed(out).await? {
+            store.close().await?;
+            insert(&mut value, "moved", json!(moving(&fates)));
+            out.result(&value, "Nothing changed.");
+            return Ok(Exit::Done);
+        }
+        // Secrets may not find a place; such an entry stays where it is.
+        let wants = fates.iter().filter(|fate| fate.stays.is_none());
+        let imports = wants
+            .map(|fate| fate.item)
+            .filter(|item| item.state != State::Same);
+        let plain = PlainSecrets::allowed_if(self.plain);
+        let taken = take_over(imports, &stored, plain).await;
+        let mut moved = moving(&fates);
+        moved.retain(|name| taken.refused.iter().all(|(refused, _)| refused != name));
+        let wanted = installed_text(&text, dialect, &entry, &moved).map_err(unusable)?;
+        let backup = match found {
+            Some(_) => Some(back_up(&place.path).map_err(|error| unwritable(&place.path, error))?),
+            None => None,
+        };
+        let known: Option<Installed> = Records::read(&*store)
+            .await?
+            .get(Kind::Install, &record_name(&place.path));
+        let record = self.record(
+            &place.path,
+            known,
+            &text,
+            &wanted,
+            backup.as_deref(),
+            &moved,
+        );
+        let put = |row: &Server| Change::PutServer(Box::new(row.clone()));
+        let mut changes: Vec<Change> = taken.rows.iter().map(put).collect();
+        changes.push(records::put(
+            Kind::Install,
+            &record_name(&place.path),
+            &record,
+        ));
+        store.commit(changes).await?;
+        store.close().await?;
+        replace(&place.path, &wanted).map_err(|error| unwritable(&place.path, error))?;
+        for (name, failure) in &taken.refused {
+            let reported = Failure::new(Exit::Other, format!("{name} stays in the file"));
+            out.failure(&reported.caused_by(failure.chain()).with_hint(
+                "Put a variable in the secret's place in the file, or allow plain text in the \
+                 store with --plain.",
+            ));
+        }
+        let left: Vec<Value> = fates.iter().filter_map(left).collect();
+        insert(&mut value, "changed", json!(true));
+        insert(&mut value, "backup", json!(backup));
+        insert(&mut value, "moved", json!(moved));
+        insert(&mut value, "left", json!(left));
+        let mut text = format!("Wrote {}.", place.path.display());
+        if let Some(backup) = &backup {
+            text.push_str(&format!("\nA copy of what it was: {}", backup.display()));
+        }
+        let pending = taken.rows.iter().filter(|row| row.trust == Trust::Pending);
+        let pending: Vec<&str> = pending.map(|row| row.name.as_str()).collect();
+        if let [first, ..] = pending.as_slice() {
+            text.push_str(&format!(
+                "\nFrom a project, so not started until enabled: {}. Allow one with \
+                 `switchboard servers enable {first}`.",
+                pending.join(", ")
+            ));
+        }
+        text.push_str(&format!("\nRestart {} to use it.", target.client.name()));
+        out.result(&value, text);
+        match taken.refused.is_empty() {
+            true => Ok(Exit::Done),
+            false => Ok(Exit::Other),
+        }
+    }
+
+    /// The entry: this very program, with the options that were given.
+    fn entry(&self, global: &Global, stored: &[Server]) -> Result<ServerConfig, Failure> {
+        let program = this_program()?;
+        let program = program.to_str().ok_or_else(|| {
+            let text = format!("the path {} is no text", program.display());
+            Failure::new(Exit::Other, text).with_hint("Move the program to another folder.")
+        })?;
+        let mut args = vec!["gateway".to_owned()];
+        let mut option = |name: &str, value: &str| args.extend([name.to_owned(), value.to_owned()]);
+        let absolute = |path: &Path| {
+            let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+            path.to_string_lossy().into_owned()
+        };
+        match &global.config {
+            Some(file) => option("--config", &absolute(file)),
+            None => {
+                let known = |name: &String| stored.iter().any(|row| row.name == *name);
+                if let Some(name) = self.servers.iter().find(|name| !known(name)) {
+                    let failure = Failure::new(Exit::Other, format!("there is no server {name:?}"));
+                    return Err(failure.with_hint("`switchboard servers` lists them."));
+                }
+            }
+        }
+        if let Some(database) = &global.database {
+            match database.to_str().filter(|text| text.contains("://")) {
+                Some(url) if home::shown_database(Some(database)) != url => {
+                    let text = "the database's password would be in the client's file";
+                    return Err(Failure::new(Exit::Other, text).with_hint(
+                        "Set SWITCHBOARD_DATABASE where the client runs, and leave --database out.",
+                    ));
+                }
+                Some(url) => option("--database", url),
+                None => option("--database", &absolute(database)),
+            }
+        }
+        if let Some(assistant) = &self.assistant {
+            option("--assistant", assistant);
+        }
+        if let Some(mode) = self.approve.and_then(|mode| mode.to_possible_value()) {
+            option("--approve", mode.get_name());
+        }
+        if self.no_prefix {
+            args.push("--no-prefix".to_owned());
+        }
+        args.extend(self.servers.iter().cloned());
+        let mut command = ServerCommand::new(program).with_args(args);
+        // Clients start programs with few variables.
+        if let Some(home) = home::environment("SWITCHBOARD_HOME") {
+            command = command.with_env("SWITCHBOARD_HOME", absolute(Path::new(&home)));
+        }
+        Ok(ServerConfig::stdio(self.target.name.clone(), command))
+    }
+
+    /// What becomes of the other entries of the file.
+    fn fates<'a>(&self, plan: &'a Plan, edit: &ConfigEdit) -> Vec<Fate<'a>> {
+        let names = edit.names();
+        let items = plan.items.iter();
+        let others = items.filter(|item| names.contains(&item.row.name));
+        let others = others.filter(|item| {
+            let entry = edit.entry(&item.row.name);
+            !entry.as_ref().is_some_and(is_ours)
+        });
+        let fate = |item: &'a Item| {
+            let stays = match item.state {
+                State::New | State::Same => None,
+                State::Conflict if self.overwrite => None,
+                State::Conflict => Some(format!("{}; --overwrite moves it", item.note)),
+                State::NeedsInput => {
+                    Some(format!("{}; `switchboard import` asks for it", item.note))
+                }
+            };
+            Fate { item, stays }
+        };
+        others.map(fate).collect()
+    }
+
+    /// What undoing will need.
+    fn record(
+        &self,
+        file: &Path,
+        known: Option<Installed>,
+        text: &str,
+        wanted: &str,
+        backup: Option<&Path>,
+        moved: &[String],
+    ) -> Installed {
+        // A file that only we have changed goes back to what it was before the first time.
+        let first = known.as_ref().filter(|it| it.written == text_hash(text));
+        let first = first.map(|it| it.backup.clone());
+        let mut all = known.map(|it| it.moved).unwrap_or_default();
+        if let Some(backup) = backup {
+            all.retain(|it| !moved.contains(&it.name));
+            all.extend(moved.iter().map(|name| MovedEntry {
+                name: name.clone(),
+                backup: backup.to_owned(),
+            }));
+        }
+        Installed {
+            client: self.target.client.name(),
+            file: file.to_owned(),
+            name: self.target.name.to_string(),
+            backup: first.unwrap_or_else(|| backup.map(Path::to_owned)),
+            written: text_hash(wanted),
+            moved: all,
+        }
+    }
+}
+
+impl Uninstall {
+    pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
+        let target = &self.target;
+        let place = target.place()?;
+        let dialect = target.client.dialect();
+        let found = read(&place).map_err(|error| unreadable(&place.path, error))?;
+        let store = global.store().await?;
+        let record_name = record_name(&place.path);
+        let known: Option<Installed> = Records::read(&*store)
+            .await?
+            .get(Kind::Install, &record_name);
+        let known = known.filter(|it| it.name == target.name.as_str());
+        let mut value = json!({
+            "client": target.client.name(), "file": place.path, "name": target.name.as_str(),
+            "changed": false, "restored": [],
+        });
+        let text = found.unwrap_or_default();
+        let unusable = |problem: ConfigProblem| unchangeable(&place.path, problem);
+        let edit = ConfigEdit::new(&text, dialect).map_err(unusable)?;
+        target.check_ours(&edit)?;
+        let (undone, missing) =
+            restored(&text, dialect, target.name.as_str(), known.as_ref()).map_err(unusable)?;
+        if undone == Undone::Text(text.clone()) {
+            store
+                .commit(vec![records::delete(Kind::Install, &record_name)])
+                .await?;
+            store.close().await?;
+            out.result(
+                &value,
+                format!("{} has no such entry.", place.path.display()),
+            );
+            return Ok(Exit::Done);
+        }
+        let moved = known
+            .iter()
+            .flat_map(|it| &it.moved)
+            .map(|it| it.name.as_str());
+        let back: Vec<&str> = moved
+            .filter(|name| !missing.iter().any(|it| it == name))
+            .collect();
+        out.say(target.shown(&place, &edit, None, &[]));
+        for name in &back {
+            out.say(format!("  + {name}"));
+        }
+        if !target.agreed(out).await? {
+            store.close().await?;
+            out.result(&value, "Nothing changed.");
+            return Ok(Exit::Done);
+        }
+        let failed = |error| unwritable(&place.path, error);
+        let backup = back_up(&place.path).map_err(failed)?;
+        match &undone {
+            Undone::Removed => std::fs::remove_file(&place.path).map_err(failed)?,
+            Undone::Text(text) => replace(&place.path, text).map_err(failed)?,
+        }
+        store
+            .commit(vec![records::delete(Kind::Install, &record_name)])
+            .await?;
+        store.close().await?;
+        for name in &missing {
+            out.remark(format!(
+                "{name} could not be put back: the copy of the file is gone. `switchboard export` \
+                 prints it."
+            ));
+        }
+        insert(&mut value, "changed", json!(true));
+        insert(&mut value, "restored", json!(back));
+        insert(&mut value, "backup", json!(backup));
+        let mut text = match undone {
+            Undone::Removed => format!(
+                "Removed {}, which was not there before.",
+                place.path.display()
+            ),
+            Undone::Text(_) => format!("Wrote {}.", place.path.display()),
+        };
+        text.push_str(&format!("\nA copy of what it was: {}", backup.display()));
+        if !back.is_empty() {
+            text.push_str("\nThe servers that were put back are still stored here, too.");
+        }
+        out.result(&value, text);
+        Ok(Exit::Done)
+    }
+}
+
+impl Target {
+    fn place(&self) -> Result<Place, Failure> {
+        if let Some(file) = &self.file {
+            return Ok(self.client.file(file));
+        }
+        let folder = self.project.then(std::env::current_dir).transpose();
+        let folder = folder.map_err(|error| unreadable(Path::new("."), error))?;
+        self.client.place(folder.as_deref()).ok_or_else(|| {
+            let text = match self.project {
+                true => format!("{} has no file for projects", self.client.name()),
+                false => "there is no home folder to look in".to_owned(),
+            };
+            Failure::new(Exit::Other, text).with_hint("Name a file with --file.")
+        })
+    }
+
+    /// Refuses to touch an entry of this name that is somebody else's.
+    fn check_ours(&self, edit: &ConfigEdit) -> Result<(), Failure> {
+        match edit.entry(self.name.as_str()) {
+            Some(entry) if !is_ours(&entry) => {
+                let text = format!(
+                    "the file has an entry {:?} that is no gateway of this program",
+                    self.name.as_str()
+                );
+                Err(Failure::new(Exit::Other, text).with_hint("Choose another with --name."))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What changes: only what is ours is shown as it is written, for other entries may have
+    /// secrets.
+    fn shown(
+        &self,
+        place: &Place,
+        edit: &ConfigEdit,
+        entry: Option<&ServerConfig>,
+        fates: &[Fate<'_>],
+    ) -> String {
+        let name = self.name.as_str();
+        let mut lines = vec![place.path.display().to_string()];
+        let old = edit.entry(name);
+        let new = entry.map(|entry| edit.entry_of(entry));
+        let mut side = |sign: &str, value: &Value| {
+            let text = format!("{}: {value:#}", Value::from(name));
+            lines.extend(text.lines().map(|line| format!("  {sign} {line}")));
+        };
+        if let Some(old) = old.as_ref().filter(|old| Some(*old) != new.as_ref()) {
+            side("-", old);
+        }
+        if let Some(new) = new.as_ref().filter(|new| Some(*new) != old.as_ref()) {
+            side("+", new);
+        }
+        let rows = fates.iter().map(|fate| {
+            let (sign, text) = match &fate.stays {
+                None => ("-", "moves behind the gateway".to_owned()),
+                Some(why) => ("=", format!("stays: {why}")),
+            };
+            let row = [
+                format!("  {sign} {}", fate.item.row.name),
+                fate.item.endpoint.clone(),
+                text,
+            ];
+            row.to_vec()
+        });
+        let rows: Vec<Vec<String>> = rows.collect();
+        if !rows.is_empty() {
+            lines.push(table(&rows));
+        }
+        lines.push(String::new());
+        lines.join("\n")
+    }
+
+    async fn agreed(&self, out: &Out) -> Result<bool, Failure> {
+        if self.dry_run {
+            return Ok(false);
+        }
+        if self.yes {
+            return Ok(true);
+        }
+        if !out.is_interactive() {
+            let text = "nothing was changed: there is no terminal to ask in";
+            return Err(Failure::new(Exit::Other, text)
+                .with_hint("--yes changes the file, --dry-run shows the change."));
+        }
+        match Input::answers(*out)
+            .answer("Change the file? [y/N] ", "")
+            .await
+        {
+            Line::Text(line) => Ok(matches!(line.trim(), "y" | "Y" | "yes")),
+            Line::Interrupted => Err(Failure::new(Exit::Cancelled, "cancelled")),
+            Line::End => Ok(false),
+        }
+    }
+}
+
+fn left(fate: &Fate<'_>) -> Option<Value> {
+    let why = fate.stays.as_ref()?;
+    Some(json!({"name": fate.item.row.name, "reason": why}))
+}
+
+fn insert(value: &mut Value, name: &str, member: Value) {
+    if let Some(members) = value.as_object_mut() {
+        members.insert(name.to_owned(), member);
+    }
+}
+
+fn unreadable(file: &Path, error: std::io::Error) -> Failure {
+    let text = format!("{} cannot be read", file.display());
+    Failure::new(Exit::Other, text).caused_by(error)
+}
+
+fn unchangeable(file: &Path, problem: ConfigProblem) -> Failure {
+    let text = format!("{} cannot be changed", file.display());
+    Failure::new(Exit::Other, text)
+        .caused_by(problem)
+        .with_hint("It was left as it is.")
+}

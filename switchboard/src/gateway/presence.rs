@@ -1,0 +1,135 @@
+//! What a running gateway tells the store: that it runs, and how far its audit log is.
+
+use mcp_gateway::Gateway;
+use mcp_server::http::HttpService;
+
+use super::audit_file::{Anchor, AuditFile, MAX_FILES, files, name};
+use super::process::{Process, ServedServer};
+use super::records::{self, Kind, Records};
+use super::source::{Served, Source};
+use crate::store::{Change, Store, StoreError, Timestamp};
+
+/// What the store knows of this process.
+pub(crate) struct Presence {
+    /// The name of its record.
+    name: String,
+    process: Process,
+    told: Option<Process>,
+    audit: AuditFile,
+    http: Option<HttpService>,
+}
+
+impl Presence {
+    pub(crate) fn new(
+        source: &Source,
+        audit: AuditFile,
+        http: Option<&(HttpService, String)>,
+    ) -> Self {
+        let now = Timestamp::now();
+        let pid = std::process::id();
+        let transport = if http.is_some() { "http" } else { "stdio" };
+        Self {
+            name: format!("{}-{pid}", now.rfc3339()),
+            process: Process {
+                pid,
+                started: now,
+                alive: now,
+                transport: transport.to_owned(),
+                url: http.map(|(_, url)| url.clone()),
+                assistant: source.assistant.clone(),
+                servers: Vec::new(),
+                sessions: 0,
+                calls: 0,
+                running: Vec::new(),
+            },
+            told: None,
+            audit,
+            http: http.map(|(service, _)| service.clone()),
+        }
+    }
+
+    /// Tells the store what it does not know yet.
+    pub(crate) async fn tell(
+        &mut self,
+        store: &dyn Store,
+        gateway: &Gateway,
+        served: &Served,
+    ) -> Result<(), StoreError> {
+        let (running, calls) = self.audit.running();
+        let now = Process {
+            alive: Timestamp::now(),
+            servers: servers(gateway, served),
+            sessions: self.http.as_ref().map_or(1, HttpService::sessions),
+            calls,
+            running,
+            ..self.process.clone()
+        };
+        let mut changes = Vec::new();
+        if self.told.is_none() {
+            changes = leftovers(store).await?;
+        }
+        if self.told.as_ref().is_none_or(|told| now.is_news(told)) {
+            changes.push(records::put(Kind::Process, &self.name, &now));
+        }
+        let anchors = self.audit.anchors();
+        changes.extend(anchors.iter().map(|(file, anchor)| anchored(file, anchor)));
+        if !changes.is_empty() {
+            if let Err(error) = store.commit(changes).await {
+                self.audit.keep(anchors);
+                return Err(error);
+            }
+            self.told = Some(now);
+        }
+        Ok(())
+    }
+
+    /// Takes leave: the audit log's chain has ended.
+    pub(crate) async fn end(self, store: &dyn Store) -> Result<(), StoreError> {
+        let mut changes = vec![records::delete(Kind::Process, &self.name)];
+        let anchors = self.audit.end();
+        changes.extend(anchors.iter().map(|(file, anchor)| anchored(file, anchor)));
+        store.commit(changes).await.map(drop)
+    }
+}
+
+fn anchored(file: &str, anchor: &Anchor) -> Change {
+    records::put(Kind::Anchor, file, anchor)
+}
+
+/// What gateways left behind that were killed, and the oldest files beyond the bound.
+async fn leftovers(store: &dyn Store) -> Result<Vec<Change>, StoreError> {
+    let now = Timestamp::now();
+    let records = Records::read(store).await?;
+    let gone = records.all::<Process>(Kind::Process).into_iter();
+    let gone = gone.filter(|(_, process)| !process.is_alive(now));
+    let mut changes: Vec<Change> = gone
+        .map(|(name, _)| records::delete(Kind::Process, &name))
+        .collect();
+    let files = files().unwrap_or_default();
+    let too_many = files.len().saturating_sub(MAX_FILES);
+    for file in files.iter().take(too_many) {
+        if std::fs::remove_file(file).is_ok() {
+            changes.push(records::delete(Kind::Anchor, &name(file)));
+        }
+    }
+    Ok(changes)
+}
+
+/// All servers, those that cannot be served with the reason.
+fn servers(gateway: &Gateway, served: &Served) -> Vec<ServedServer> {
+    let configs = served.configs.iter();
+    let known = configs.filter_map(|config| gateway.manager().server(config.name().as_str()));
+    let mut servers: Vec<ServedServer> = known
+        .map(|server| ServedServer {
+            name: server.name.to_string(),
+            state: server.state.as_str().to_owned(),
+            problem: server.error.map(|error| error.to_string()),
+        })
+        .collect();
+    servers.extend(served.findings.iter().map(|(name, finding)| ServedServer {
+        name: name.clone(),
+        state: "left out".to_owned(),
+        problem: Some(finding.message.clone()),
+    }));
+    servers
+}
