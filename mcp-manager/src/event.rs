@@ -1,12 +1,10 @@
 //! Events of servers: one bounded stream that lags safely.
 
-use std::fmt;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use futures_core::Stream;
+use futures_util::stream::unfold;
 use mcp_config::ServerName;
 use mcp_jsonrpc::RawJson;
 use mcp_jsonrpc::model::LogMessageParams;
@@ -287,46 +285,13 @@ impl Events {
     }
 }
 
-type Next = Pin<Box<dyn Future<Output = (Option<ManagerEvent>, Events)> + Send>>;
-
-/// [`Events`] as a [`Stream`].
-pub struct EventStream {
-    /// The next event, and the rest; gone once the manager is.
-    next: Option<Next>,
-}
-
 impl Events {
     /// The events as a [`Stream`].
-    pub fn into_stream(self) -> EventStream {
-        EventStream {
-            next: Some(next(self)),
-        }
-    }
-}
-
-fn next(mut events: Events) -> Next {
-    Box::pin(async move {
-        let event = events.next().await;
-        (event, events)
-    })
-}
-
-impl Stream for EventStream {
-    type Item = ManagerEvent;
-
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<ManagerEvent>> {
-        let Some(pending) = &mut self.next else {
-            return Poll::Ready(None);
-        };
-        let (event, events) = ready!(pending.as_mut().poll(cx));
-        self.next = event.is_some().then(|| next(events));
-        Poll::Ready(event)
-    }
-}
-
-impl fmt::Debug for EventStream {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EventStream").finish_non_exhaustive()
+    pub fn into_stream(self) -> impl Stream<Item = ManagerEvent> + Send + Unpin {
+        Box::pin(unfold(self, |mut events| async {
+            let event = events.next().await?;
+            Some((event, events))
+        }))
     }
 }
 

@@ -428,11 +428,9 @@ impl DurableConversation {
     pub fn turn<'t>(&'t mut self, agent: &Agent, model: Model<'_>) -> Turn<'t> {
         model.name.clone_into(&mut self.recorder.model);
         self.recorder.servers = model.servers.to_vec();
-        if self.run.compaction().is_none() {
-            // The windows of models are not known: the provider reports a request that is too long.
-            let run = std::mem::take(&mut self.run);
-            self.run = run.with_compaction(Compaction::when_full());
-        }
+        let compaction = agent.compaction().copied();
+        let compaction = compaction.unwrap_or_else(Compaction::when_full);
+        self.run = std::mem::take(&mut self.run).with_compaction(compaction);
         Turn::new(agent.session(&mut self.run), &mut self.recorder)
     }
 }
