@@ -104,6 +104,15 @@ fn with_programs(action: &str, programs: &[&str], features: &[&str]) -> Command 
     command
 }
 
+/// Builds a program of the workspace in `bench/`, and returns where it is.
+pub(crate) fn program(name: &str) -> Result<PathBuf, String> {
+    let mut build = cargo(&["build", "--quiet", "--manifest-path", "bench/Cargo.toml"]);
+    build.args(["--bin", name, "--ignore-rust-version"]);
+    shell::run(build)?;
+    let root = std::env::current_dir().map_err(|e| format!("current folder: {e}"))?;
+    Ok(root.join("bench/target/debug").join(name))
+}
+
 /// The command that measures a topic.
 fn measurement(topic: &str, words: &[String], features: &[&str]) -> Result<Command, String> {
     let mut run = with_programs("run", &[topic], features);

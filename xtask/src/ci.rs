@@ -29,7 +29,7 @@ const STEPS: &[Step] = &[
     ("publish-check", publish_check::without_builds),
     ("chaos", || chaos::run(&[])),
     ("conformance", || conformance::run(&[])),
-    ("interop", interop::run),
+    ("interop", || interop::run(&[])),
     ("oracles", || oracles::run(&[])),
     ("cluster", || cluster::run(&["--short".into()])),
     ("browser", || browser::run(&[])),

@@ -3,12 +3,19 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::bench;
 use crate::install;
 use crate::shell::{self, Outcome, cargo_as_tested};
 
 /// Installs the servers and the programs by package name and runs the `interop` tests of `mcp-client`,
-/// `mcp-config`, `mcp-manager`, `mcp-server` and `agent-loop` on them.
-pub(crate) fn run() -> Outcome {
+/// `mcp-config`, `mcp-manager`, `mcp-server` and `agent-loop` on them. With `--rmcp`, the official Rust
+/// SDK's client too, which is built in `bench/`: its crates never enter our lock file.
+pub(crate) fn run(args: &[String]) -> Outcome {
+    let with_rmcp = match args {
+        [] => false,
+        [flag] if flag == "--rmcp" => true,
+        _ => return Err("usage: cargo xtask interop [--rmcp]".to_owned()),
+    };
     let Installed { node, python } = install()?;
     let pins = Path::new("xtask/interop/hosts");
     let hosts = install::npm(pins, Path::new("target/interop/hosts"))?;
@@ -20,6 +27,9 @@ pub(crate) fn run() -> Outcome {
     tests.env("INTEROP_NODE", &node);
     tests.env("INTEROP_PYTHON", &python);
     tests.env("INTEROP_HOSTS", root.join(hosts).join("node_modules"));
+    if with_rmcp {
+        tests.env("INTEROP_RMCP", bench::program("interop_rmcp")?);
+    }
     shell::run(tests)
 }
 

@@ -44,7 +44,7 @@ what gates a change
   publish-check   package every published crate, count dependencies, build it (not in ci)
   conformance [PATTERN]   the official suites, every scenario of clients and servers; --gateway: servers
                           directly and through the gateway
-  interop         real servers, installed by package name, over every transport
+  interop [--rmcp]   real servers, installed by package name, over every transport; official clients on ours
   oracles [--rounds N] [--seed S]   the model wires against the vendors' own SDKs
   chaos [PATTERN] misbehaving servers: outcome, time, memory, processes left
   cluster [--short]   replicas on one PostgreSQL, killed, paused and cut off (in ci: --short)
@@ -74,7 +74,7 @@ fn main() -> ExitCode {
         "tidy" => tidy::run(),
         "publish-check" => publish_check::run(),
         "conformance" => conformance::run(rest),
-        "interop" => interop::run(),
+        "interop" => interop::run(rest),
         "oracles" => oracles::run(rest),
         "chaos" => chaos::run(rest),
         "cluster" => cluster::run(rest),

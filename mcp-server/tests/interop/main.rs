@@ -76,6 +76,15 @@ fn python(target: &str, era: &str) -> String {
     )
 }
 
+/// The official Rust SDK's client, which chooses the era itself; only with `cargo xtask interop --rmcp`.
+fn rmcp(target: &str) -> Option<String> {
+    let Some(program) = std::env::var_os("INTEROP_RMCP") else {
+        println!("SKIPPED: rmcp's client; `cargo xtask interop --rmcp` builds it");
+        return None;
+    };
+    Some(seen(Command::new(program).arg(target)))
+}
+
 #[test]
 fn the_official_clients_use_our_server_over_http_in_both_eras() {
     let server = Server::start();
@@ -91,6 +100,9 @@ fn the_official_clients_use_our_server_over_http_in_both_eras() {
         assert_eq!(typescript(&server.1, era), want, "TypeScript, {era}");
         assert_eq!(python(&server.1, era), want, "Python, {era}");
     }
+    if let Some(seen) = rmcp(&server.1) {
+        assert_eq!(seen, want, "rmcp");
+    }
     let sse = server.1.replace("/mcp", "/sse");
     assert_eq!(typescript(&sse, "sse"), want, "TypeScript, HTTP+SSE");
 }
@@ -103,5 +115,8 @@ fn the_official_clients_use_our_server_over_stdio_in_both_eras() {
     for era in ["legacy", "modern"] {
         assert_eq!(typescript(program, era), want, "TypeScript, {era}");
         assert_eq!(python(program, era), want, "Python, {era}");
+    }
+    if let Some(seen) = rmcp(program) {
+        assert_eq!(seen, want, "rmcp");
     }
 }
