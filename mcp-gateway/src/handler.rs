@@ -94,6 +94,7 @@ impl Handler for GatewayHandler {
         let mut result: ListToolsResult =
             listed!(self.0.fresh(&self.0.tools).await, ListToolsResult)?;
         self.0.retain_offered(&mut result.tools, &cx).await;
+        self.0.meta_tools.adjust(&mut result.tools);
         Ok(result)
     }
 

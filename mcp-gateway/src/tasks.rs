@@ -46,6 +46,9 @@ impl Shared {
         let get = |task: TaskHandle| async move { task.get().await };
         let mut task = self.with_task(id, cx, get).await?;
         id.clone_into(&mut task.task_id);
+        if let Some(outputs) = &self.meta_tools.outputs {
+            outputs.fit_task(&mut task, cx)?;
+        }
         Ok(task)
     }
 
