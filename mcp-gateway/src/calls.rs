@@ -29,12 +29,12 @@ impl Shared {
         }
         let tools = self.known(&self.tools).await;
         let Some((server, tool)) = tools.route(&params.name) else {
-            return Err(self.unknown("tool", &params.name));
+            return Err(self.unknown("tool", &params.name, cx));
         };
         let arguments = params.arguments.unwrap_or_else(RawObject::empty);
         self.permit_tool(server, tool, cx)?;
         let Some(info) = self.info(server, tool) else {
-            return Err(self.unknown("tool", &params.name));
+            return Err(self.unknown("tool", &params.name, cx));
         };
         let _running = self.gate.enter(&info, cx)?;
         let began = Instant::now();

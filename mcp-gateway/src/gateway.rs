@@ -358,8 +358,8 @@ impl Gateway {
 
     /// Makes these the servers behind the gateway, in this order, and has clients list everything
     /// again: new ones are started, those that are gone are ended, those that are reached in another
-    /// way are connected again. The others, their calls and all sessions go on; a server that goes is
-    /// ended once its running calls are done, or after a minute.
+    /// way are connected again. The others, their calls and all sessions go on; a server is ended or
+    /// connected again once the calls that run there are done, or after a minute.
     ///
     /// # Errors
     /// [`ManagerError::ShutDown`] if the gateway is.
@@ -371,16 +371,23 @@ impl Gateway {
         let named = named(&upstreams);
         // From here on nothing new is called there.
         *self.shared.upstreams.lock() = Arc::clone(&named);
-        let kept = |server: &str| named.iter().any(|it| it.name.as_str() == server);
+        // Those that go on as they are.
+        let kept = |server: &str| {
+            let known = self.shared.manager.server(server);
+            let mut wanted = upstreams.iter().map(|upstream| &upstream.config);
+            let wanted = wanted.find(|config| config.name().as_str() == server);
+            let pair = known.as_ref().zip(wanted);
+            pair.is_some_and(|(known, wanted)| known.config.identity() == wanted.identity())
+        };
         self.shared
             .calls
             .drained(|server| !kept(server), DRAIN_TIME)
             .await;
-        let configs = upstreams.into_iter().map(|upstream| upstream.config);
-        let applied = self.shared.manager.apply(configs).await;
         self.shared
             .connections
             .retain(|server| kept(server.as_str()));
+        let configs = upstreams.into_iter().map(|upstream| upstream.config);
+        let applied = self.shared.manager.apply(configs).await;
         let notifier = self.service.notifier();
         notifier.tools_changed();
         notifier.prompts_changed();

@@ -103,7 +103,7 @@ impl Shared {
             MetaCall::Call { name, arguments } => {
                 let tools = self.known(&self.tools).await;
                 let Some(tool) = tools.find(&name) else {
-                    return Err(self.unknown("tool", &name));
+                    return Err(self.unknown("tool", &name, cx));
                 };
                 check(tool, &arguments)?;
                 let mut instead = CallToolParams::new(name);

@@ -85,6 +85,7 @@ impl Shared {
         let Some(server) = server else {
             return Err(self.gone(&handle.server));
         };
+        self.permit(&server.name, cx)?;
         let declared = Arc::new(capabilities(cx));
         let (run, declared, handle) = (&run, &declared, &handle);
         let done = self
