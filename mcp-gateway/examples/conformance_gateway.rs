@@ -1,6 +1,6 @@
-//! A gateway for the official conformance suites to judge: `--upstream URL [--port N]`.
+//! A gateway for the official conformance suites to judge: `--upstream URL… [--port N]`.
 //!
-//! Names have no prefix, because the suites know them, and callers are not authenticated, because the
+//! Names of a single server have no prefix, because the suites know them; those of several have. And callers are not authenticated, because the
 //! suites send no token.
 
 #![allow(clippy::print_stdout, reason = "a program")]
@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let (mut port, mut upstream) = (0, None);
+    let (mut port, mut upstreams) = (0, Vec::new());
     let mut arguments = std::env::args().skip(1);
     while let Some(name) = arguments.next() {
         let value = arguments
@@ -23,16 +23,24 @@ async fn main() -> Result<(), Box<dyn Error>> {
             .ok_or_else(|| format!("{name} needs a value"))?;
         match name.as_str() {
             "--port" => port = value.parse()?,
-            "--upstream" => upstream = Some(value),
+            "--upstream" => upstreams.push(value),
             _ => return Err(format!("unknown argument: {name} {value}").into()),
         }
     }
-    let upstream = upstream.ok_or("--upstream is missing")?;
-    let config = ServerConfig::remote("fixture".parse()?, RemoteEndpoint::new(upstream));
-    let (gateway, startup) = Gateway::builder(Implementation::new("gateway", "1"))
-        .upstream(Upstream::new(config).with_prefix(""))
-        .start()
-        .await;
+    let mut builder = Gateway::builder(Implementation::new("gateway", "1"));
+    let is_single = match upstreams.len() {
+        0 => return Err("--upstream is missing".into()),
+        count => count == 1,
+    };
+    for (number, url) in upstreams.into_iter().enumerate() {
+        let name = format!("fixture{number}").parse()?;
+        let upstream = Upstream::new(ServerConfig::remote(name, RemoteEndpoint::new(url)));
+        builder = builder.upstream(match is_single {
+            true => upstream.with_prefix(""),
+            false => upstream,
+        });
+    }
+    let (gateway, startup) = builder.start().await;
     if let Some((server, error)) = startup.errors.first() {
         return Err(format!("{server}: {error}").into());
     }

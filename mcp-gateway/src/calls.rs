@@ -13,22 +13,28 @@ use tool_policy::ToolInfo;
 use crate::audit::{CallDecision, CallEnd, CallOutcome, CallRecord, digest};
 use crate::gate::Refused;
 use crate::gateway::Shared;
+use crate::meta_tools::MetaOutcome;
 use crate::relay::Start;
 
 impl Shared {
     pub(crate) async fn call_tool(
         self: &Arc<Self>,
-        params: CallToolParams,
+        mut params: CallToolParams,
         cx: &Context,
     ) -> Result<ToolReply, Error> {
+        match self.call_meta_tool(&params, cx).await? {
+            Some(MetaOutcome::Done(result)) => return Ok(ToolReply::Result(Box::new(result))),
+            Some(MetaOutcome::Instead(instead)) => params = instead,
+            None => {}
+        }
         let tools = self.known(&self.tools).await;
         let Some((server, tool)) = tools.route(&params.name) else {
-            return Err(self.unknown("tool", &params.name));
+            return Err(self.unknown("tool", &params.name, cx));
         };
         let arguments = params.arguments.unwrap_or_else(RawObject::empty);
         self.permit_tool(server, tool, cx)?;
         let Some(info) = self.info(server, tool) else {
-            return Err(self.unknown("tool", &params.name));
+            return Err(self.unknown("tool", &params.name, cx));
         };
         let _running = self.gate.enter(&info, cx)?;
         let began = Instant::now();
@@ -75,7 +81,13 @@ impl Shared {
         if let Err(error) = self.record(&record) {
             tracing::error!(%error, call = id, "the end of a call was not recorded");
         }
-        result
+        match (result?, &self.meta_tools.outputs) {
+            (ToolReply::Result(result), Some(outputs)) => {
+                let result = outputs.fit(*result, cx)?;
+                Ok(ToolReply::Result(Box::new(result)))
+            }
+            (reply, _) => Ok(reply),
+        }
     }
 
     async fn relay_call(

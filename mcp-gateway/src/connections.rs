@@ -9,7 +9,7 @@ use std::time::Duration;
 use mcp_client::{Client, ClientEvent, HostCapabilities};
 use mcp_manager::{Manager, ServerName};
 use parking_lot::Mutex;
-use tokio::sync::{Mutex as AsyncMutex, OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
 use crate::error::Failure;
@@ -20,7 +20,7 @@ use crate::questions::{AskingServers, QuestionRelay};
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ConnectionLimits {
-    /// How many there may be, to all servers.
+    /// How many there may be, to all servers. Clients beyond it share a connection.
     pub open: usize,
     /// How long one is kept that is not used.
     pub idle: Duration,
@@ -29,7 +29,7 @@ pub struct ConnectionLimits {
 impl Default for ConnectionLimits {
     fn default() -> Self {
         Self {
-            open: 256,
+            open: 64,
             idle: Duration::from_secs(300),
         }
     }
@@ -47,7 +47,9 @@ pub(crate) struct Connections {
 
 struct Slot {
     number: u64,
-    client: AsyncMutex<Option<Client>>,
+    client: Mutex<Option<Client>>,
+    /// One call at a time opens it.
+    opening: Semaphore,
     /// One call at a time, where questions do not name their call.
     turn: Arc<Semaphore>,
     users: AtomicUsize,
@@ -82,6 +84,12 @@ impl Slot {
     fn leave(&self) {
         *self.used.lock() = Instant::now();
         self.users.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// The connection, if there is one that works.
+    fn client(&self) -> Option<Client> {
+        let client = self.client.lock().clone();
+        client.filter(Client::is_alive)
     }
 
     fn is_idle(&self) -> bool {
@@ -136,7 +144,7 @@ impl Connections {
     }
 
     /// The client's own connection to a server whose managed one is `shared`; `None` where that
-    /// will do: the server is modern, or has never asked anything.
+    /// will do, because the server is modern or has never asked anything, or has to do.
     pub(crate) async fn lease(
         &self,
         server: &ServerName,
@@ -147,18 +155,20 @@ impl Connections {
         if shared.revision().is_modern() || !self.asking.contains(server.as_str()) {
             return Ok(None);
         }
-        let user = self.slot(server, holder)?;
+        let Some(user) = self.slot(server, holder) else {
+            return Ok(None);
+        };
         let slot = &user.0;
-        let mut open = slot.client.lock().await;
-        let client = match open.as_ref().filter(|client| client.is_alive()) {
-            Some(client) => client.clone(),
+        let opening = slot.opening.acquire().await;
+        let client = match slot.client() {
+            Some(client) => client,
             None => {
                 let client = self.open(server, slot.number, can).await?;
-                *open = Some(client.clone());
+                *slot.client.lock() = Some(client.clone());
                 client
             }
         };
-        drop(open);
+        drop(opening);
         let turn = match Asking::of(&client, false) {
             Asking::SharedChannel => Arc::clone(&slot.turn).acquire_owned().await.ok(),
             _ => None,
@@ -172,34 +182,30 @@ impl Connections {
         }))
     }
 
-    fn slot(&self, server: &ServerName, holder: Holder) -> Result<User, Failure> {
+    /// A client's place; `None` if all are in use.
+    fn slot(&self, server: &ServerName, holder: Holder) -> Option<User> {
         let mut slots = self.slots.lock();
         let key = (server.clone(), holder);
         if let Some(slot) = slots.get(&key) {
-            return Ok(User::of(slot));
+            return Some(User::of(slot));
         }
         if slots.len() >= self.limits.open {
             let unused = slots.iter().filter(|(_, slot)| slot.is_idle());
             let oldest = unused.min_by_key(|(_, slot)| *slot.used.lock());
-            let oldest = oldest.map(|(key, _)| key.clone());
-            let Some(oldest) = oldest else {
-                let limit = self.limits.open;
-                let text =
-                    format!("not called: {limit} connections are in use, which is the limit");
-                return Err(Failure::NotMade(text));
-            };
+            let oldest = oldest.map(|(key, _)| key.clone())?;
             slots.remove(&oldest);
         }
         let slot = Arc::new(Slot {
             number: self.next.fetch_add(1, Ordering::Relaxed),
-            client: AsyncMutex::new(None),
+            client: Mutex::default(),
+            opening: Semaphore::new(1),
             turn: Arc::new(Semaphore::new(1)),
             users: AtomicUsize::new(0),
             used: Mutex::new(Instant::now()),
         });
         let user = User::of(&slot);
         slots.insert(key, slot);
-        Ok(user)
+        Some(user)
     }
 
     async fn open(

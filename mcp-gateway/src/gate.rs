@@ -1,6 +1,6 @@
 //! Which calls run: the policy's verdict, the caller's approval, and how many at once.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -9,7 +9,7 @@ use mcp_jsonrpc::model::{ElicitAction, ElicitFormParams, FormSchema};
 use mcp_server::{AskError, Context, Error};
 use parking_lot::Mutex;
 use serde_json::json;
-use tool_policy::{Caller, Grant, Policy, ToolInfo, Verdict, consent_digest};
+use tool_policy::{AskReason, Caller, Grant, Policy, ToolInfo, Verdict, consent_digest};
 
 use crate::audit::CallDecision;
 
@@ -69,12 +69,22 @@ impl Gate {
         }
     }
 
-    /// Replaces the policy. What was approved until the gateway ends stays so.
+    /// Replaces the policy. What was approved until the gateway ends stays so, and what tools were
+    /// when they first ran is remembered, unless the new policy knows better.
     pub(crate) fn set_policy(&self, mut policy: Policy) {
         let Some(current) = &self.policy else { return };
         let mut current = current.lock();
         for grant in current.grants().iter().filter(|grant| grant.this_run) {
             policy.add_grant(grant.clone());
+        }
+        let known: BTreeSet<_> = policy
+            .pins()
+            .map(|pin| (pin.server.clone(), pin.tool.clone()))
+            .collect();
+        for pin in current.pins() {
+            if !known.contains(&(pin.server.clone(), pin.tool.clone())) {
+                policy.add_pin(pin.clone());
+            }
         }
         *current = policy;
     }
@@ -103,11 +113,19 @@ impl Gate {
             return Ok(CallDecision::Allowed);
         };
         let caller = self.caller(cx);
-        let verdict = policy.lock().judge_for(&caller, tool, now());
+        let verdict = {
+            let mut policy = policy.lock();
+            let verdict = policy.judge_for(&caller, tool, now());
+            if verdict == Verdict::Allow && !policy.is_changed(tool) {
+                // Once it is defined in another way it is asked for.
+                policy.add_pin(tool.definition());
+            }
+            verdict
+        };
         let refusal = |decision, reason: String| Refused::ByPolicy(Refusal { decision, reason });
-        match verdict {
+        let has_changed = match verdict {
             Verdict::Allow => return Ok(CallDecision::Allowed),
-            Verdict::Ask(_) => {}
+            Verdict::Ask(reason) => reason == AskReason::Changed,
             Verdict::Deny(reason) => {
                 return Err(refusal(CallDecision::Denied, reason.to_string()));
             }
@@ -117,7 +135,7 @@ impl Gate {
                     "it is not allowed".to_owned(),
                 ));
             }
-        }
+        };
         let digest = consent_digest(
             &[caller.as_str(), call],
             &tool.definition(),
@@ -127,7 +145,10 @@ impl Gate {
             .step("approval-asked", async { Ok::<_, Error>(seconds()) })
             .await?;
         let answer = match cx
-            .ask(&format!("approval-{digest}"), form(tool, arguments)?)
+            .ask(
+                &format!("approval-{digest}"),
+                form(tool, arguments, has_changed)?,
+            )
             .await
         {
             Ok(answer) => answer,
@@ -151,7 +172,9 @@ impl Gate {
                 let grant = Grant::tool(tool.definition())
                     .for_caller(caller)
                     .for_this_run();
-                policy.lock().add_grant(grant);
+                let mut policy = policy.lock();
+                policy.add_grant(grant);
+                policy.add_pin(tool.definition());
                 Ok(CallDecision::Approved)
             }
             _ => Err(refusal(
@@ -232,7 +255,11 @@ impl From<Error> for Refused {
 }
 
 /// The question whether a call may run.
-fn form(tool: &ToolInfo, arguments: &RawObject) -> Result<ElicitFormParams, Error> {
+fn form(
+    tool: &ToolInfo,
+    arguments: &RawObject,
+    has_changed: bool,
+) -> Result<ElicitFormParams, Error> {
     let schema: FormSchema = serde_json::from_value(json!({
         "type": "object",
         "properties": {"decision": {
@@ -246,8 +273,12 @@ fn form(tool: &ToolInfo, arguments: &RawObject) -> Result<ElicitFormParams, Erro
     if shown.len() < text.len() {
         shown.push_str(&format!("… ({} bytes in all)", text.len()));
     }
+    let changed = match has_changed {
+        true => " Its definition has changed since it was first used or last approved.",
+        false => "",
+    };
     let message = format!(
-        "Run the tool {:?} of the server {:?} with these arguments?\n{shown}",
+        "Run the tool {:?} of the server {:?} with these arguments?{changed}\n{shown}",
         tool.tool, tool.server
     );
     Ok(ElicitFormParams::new(message, schema))

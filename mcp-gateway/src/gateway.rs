@@ -21,6 +21,7 @@ use crate::connections::{ConnectionLimits, Connections};
 use crate::gate::{CallLimits, Gate};
 use crate::handler::GatewayHandler;
 use crate::lists::Lists;
+use crate::meta_tools::MetaTools;
 use crate::open_calls::{Channel, OpenCalls};
 use crate::profile::{Profile, Profiles};
 use crate::questions::{AskingServers, QuestionRelay, everything};
@@ -86,6 +87,8 @@ pub struct GatewayBuilder {
     audit: Option<Arc<dyn AuditLog>>,
     connections: ConnectionLimits,
     profiles: Option<Profiles>,
+    lazy_above: Option<usize>,
+    result_cap: Option<usize>,
     state_key: Option<[u8; 32]>,
     start_timeout: Duration,
 }
@@ -151,6 +154,22 @@ impl GatewayBuilder {
         self
     }
 
+    /// Lists `tool_search` and `tool_call` in place of a caller's tools, if those take more than this
+    /// many bytes of JSON. The tools can be called by their own names all the same. Off by default: a
+    /// model needs more steps with it, and for a list of moderate length more tokens, too.
+    pub fn lazy_tools(mut self, above: usize) -> Self {
+        self.lazy_above = Some(above);
+        self
+    }
+
+    /// Returns only the beginning of results of tools that take more than this many bytes of JSON, and
+    /// adds the tool `read_output`, which reads on. Up to 64 MiB are kept for it, in memory. By
+    /// default results pass whole.
+    pub fn result_cap(mut self, bytes: usize) -> Self {
+        self.result_cap = Some(bytes);
+        self
+    }
+
     /// Sets the bounds of connections that are one client's own.
     pub fn connection_limits(mut self, limits: ConnectionLimits) -> Self {
         self.connections = limits;
@@ -206,6 +225,7 @@ impl GatewayBuilder {
             gate: Gate::new(self.policy, self.owner, self.call_limits),
             audit: self.audit,
             profiles: self.profiles,
+            meta_tools: MetaTools::new(self.lazy_above, self.result_cap),
             tools: Lists::default(),
             prompts: Lists::default(),
             resources: Lists::default(),
@@ -266,6 +286,7 @@ pub(crate) struct Shared {
     pub(crate) gate: Gate,
     pub(crate) audit: Option<Arc<dyn AuditLog>>,
     profiles: Option<Profiles>,
+    pub(crate) meta_tools: MetaTools,
     pub(crate) tools: Lists<Tool>,
     pub(crate) prompts: Lists<Prompt>,
     pub(crate) resources: Lists<Resource>,
@@ -311,6 +332,8 @@ impl Gateway {
             audit: None,
             connections: ConnectionLimits::default(),
             profiles: None,
+            lazy_above: None,
+            result_cap: None,
             state_key: None,
             start_timeout: START_TIMEOUT,
         }
@@ -335,8 +358,8 @@ impl Gateway {
 
     /// Makes these the servers behind the gateway, in this order, and has clients list everything
     /// again: new ones are started, those that are gone are ended, those that are reached in another
-    /// way are connected again. The others, their calls and all sessions go on; a server that goes is
-    /// ended once its running calls are done, or after a minute.
+    /// way are connected again. The others, their calls and all sessions go on; a server is ended or
+    /// connected again once the calls that run there are done, or after a minute.
     ///
     /// # Errors
     /// [`ManagerError::ShutDown`] if the gateway is.
@@ -348,16 +371,23 @@ impl Gateway {
         let named = named(&upstreams);
         // From here on nothing new is called there.
         *self.shared.upstreams.lock() = Arc::clone(&named);
-        let kept = |server: &str| named.iter().any(|it| it.name.as_str() == server);
+        // Those that go on as they are.
+        let kept = |server: &str| {
+            let known = self.shared.manager.server(server);
+            let mut wanted = upstreams.iter().map(|upstream| &upstream.config);
+            let wanted = wanted.find(|config| config.name().as_str() == server);
+            let pair = known.as_ref().zip(wanted);
+            pair.is_some_and(|(known, wanted)| known.config.identity() == wanted.identity())
+        };
         self.shared
             .calls
             .drained(|server| !kept(server), DRAIN_TIME)
             .await;
-        let configs = upstreams.into_iter().map(|upstream| upstream.config);
-        let applied = self.shared.manager.apply(configs).await;
         self.shared
             .connections
             .retain(|server| kept(server.as_str()));
+        let configs = upstreams.into_iter().map(|upstream| upstream.config);
+        let applied = self.shared.manager.apply(configs).await;
         let notifier = self.service.notifier();
         notifier.tools_changed();
         notifier.prompts_changed();

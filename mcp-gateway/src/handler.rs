@@ -94,6 +94,7 @@ impl Handler for GatewayHandler {
         let mut result: ListToolsResult =
             listed!(self.0.fresh(&self.0.tools).await, ListToolsResult)?;
         self.0.retain_offered(&mut result.tools, &cx).await;
+        self.0.meta_tools.adjust(&mut result.tools);
         Ok(result)
     }
 
@@ -230,7 +231,7 @@ impl Handler for GatewayHandler {
     ) -> Result<GetPromptResult, Error> {
         let prompts = self.0.known(&self.0.prompts).await;
         let Some((server, prompt)) = prompts.route(&params.name) else {
-            return Err(self.0.unknown("prompt", &params.name));
+            return Err(self.0.unknown("prompt", &params.name, &cx));
         };
         self.0.permit(server, &cx)?;
         let arguments = params.arguments.unwrap_or_default();
@@ -267,7 +268,7 @@ impl Handler for GatewayHandler {
             CompletionReference::Prompt(reference) => {
                 let prompts = self.0.known(&self.0.prompts).await;
                 let Some((server, name)) = prompts.route(&reference.name) else {
-                    return Err(self.0.unknown("prompt", &reference.name));
+                    return Err(self.0.unknown("prompt", &reference.name, &cx));
                 };
                 reference.name = name.to_owned();
                 server.clone()
@@ -280,7 +281,7 @@ impl Handler for GatewayHandler {
                         .0
                         .owner(&reference.uri)
                         .await
-                        .ok_or_else(|| self.0.unknown("resource", &reference.uri))?,
+                        .ok_or_else(|| self.0.unknown("resource", &reference.uri, &cx))?,
                 }
             }
             _ => return Err(Error::invalid_params("unknown kind of reference")),

@@ -73,10 +73,12 @@ fn is_unknown_method(error: &CallError) -> bool {
 /// one, nothing has changed.
 type Fetched<T> = (Arc<Listing>, Option<Arc<Listed<T>>>);
 
+/// A merged list, with the servers and the epoch of the catalogue that it belongs to.
+type Current<T> = (Upstreams, u64, Arc<Merged<T>>);
+
 /// One kind of list of all servers.
 pub(crate) struct Lists<T> {
-    /// With the servers and the epoch of the catalogue that it belongs to.
-    merged: Mutex<Option<(Upstreams, u64, Arc<Merged<T>>)>>,
+    merged: Mutex<Option<Current<T>>>,
     fetched: Mutex<HashMap<ServerName, Fetched<T>>>,
 }
 

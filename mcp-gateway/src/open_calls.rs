@@ -127,13 +127,19 @@ impl OpenCalls {
         Some((found.events.clone(), found.asking))
     }
 
-    /// Waits until no call runs at these servers, within `limit`.
+    /// Waits until the calls that run at these servers now have ended, within `limit`.
     pub(crate) async fn drained(&self, servers: impl Fn(&str) -> bool, limit: Duration) {
+        let running: Vec<String> = {
+            let calls = self.calls.lock();
+            let running = calls.iter().filter(|(_, call)| servers(&call.server));
+            running.map(|(id, _)| id.clone()).collect()
+        };
         let waiting = async {
             loop {
                 let mut ended = pin!(self.ended.notified());
                 ended.as_mut().enable();
-                if !self.calls.lock().values().any(|call| servers(&call.server)) {
+                let runs = |id: &String| self.calls.lock().contains_key(id);
+                if !running.iter().any(runs) {
                     return;
                 }
                 ended.await;

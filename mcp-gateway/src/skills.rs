@@ -29,7 +29,7 @@ impl Shared {
         cx: &Context,
     ) -> Result<GetSkillResult, Error> {
         params.meta = None;
-        let server = self.skill_server(&params.uri).await?;
+        let server = self.skill_server(&params.uri, cx).await?;
         self.plain::<SkillsGet>(&server, &params, cx).await
     }
 
@@ -39,14 +39,15 @@ impl Shared {
         cx: &Context,
     ) -> Result<ListResourcesResult, Error> {
         params.meta = None;
-        let server = self.skill_server(&params.uri).await?;
+        let server = self.skill_server(&params.uri, cx).await?;
         self.plain::<ReadDirectory>(&server, &params, cx).await
     }
 
     /// The server of a skill or of one of its files; the only one with skills answers for what no
     /// list has.
-    async fn skill_server(&self, uri: &str) -> Result<ServerName, Error> {
+    async fn skill_server(&self, uri: &str, cx: &Context) -> Result<ServerName, Error> {
         if let Some(server) = self.skill_keeper(uri).await {
+            self.permit(&server, cx)?;
             return Ok(server);
         }
         let mut serving = self.connected_clients().into_iter();
@@ -54,8 +55,9 @@ impl Shared {
             |(_, client): &(ServerName, Client)| has_extension(client, extension::SKILLS);
         let only = serving.find(has_skills);
         let only = only.filter(|_| !serving.any(|it| has_skills(&it)));
-        only.map(|(server, _)| server)
-            .ok_or_else(|| self.unknown("skill", uri))
+        let (server, _) = only.ok_or_else(|| self.unknown("skill", uri, cx))?;
+        self.permit(&server, cx)?;
+        Ok(server)
     }
 
     /// The server whose skill has this file or directory.

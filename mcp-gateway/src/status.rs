@@ -34,8 +34,7 @@ impl Shared {
             .iter()
             .map(|(_, client)| client.server().capabilities)
             .collect();
-        let any =
-            |has: fn(&ServerCapabilities) -> bool| !complete || known.iter().any(|can| has(can));
+        let any = |has: fn(&ServerCapabilities) -> bool| !complete || known.iter().any(&has);
         let list = || {
             let mut list = ListCapability::default();
             list.list_changed = Some(true);
@@ -131,9 +130,9 @@ impl Shared {
     }
 
     /// The error for a name that no connected server has.
-    pub(crate) fn unknown(&self, kind: &str, name: &str) -> Error {
+    pub(crate) fn unknown(&self, kind: &str, name: &str, cx: &Context) -> Error {
         let mut message = format!("unknown {kind}: {name}");
-        let unavailable = self.unavailable(None);
+        let unavailable = self.unavailable(cx.caller());
         if !unavailable.is_empty() {
             message.push_str("; not available: ");
             message.push_str(&unavailable.join(", "));

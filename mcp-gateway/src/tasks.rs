@@ -46,6 +46,9 @@ impl Shared {
         let get = |task: TaskHandle| async move { task.get().await };
         let mut task = self.with_task(id, cx, get).await?;
         id.clone_into(&mut task.task_id);
+        if let Some(outputs) = &self.meta_tools.outputs {
+            outputs.fit_task(&mut task, cx)?;
+        }
         Ok(task)
     }
 
@@ -82,6 +85,7 @@ impl Shared {
         let Some(server) = server else {
             return Err(self.gone(&handle.server));
         };
+        self.permit(&server.name, cx)?;
         let declared = Arc::new(capabilities(cx));
         let (run, declared, handle) = (&run, &declared, &handle);
         let done = self

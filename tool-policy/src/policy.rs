@@ -183,6 +183,11 @@ impl Policy {
         tools.insert(definition.tool.clone(), definition);
     }
 
+    /// The definitions that a person approved.
+    pub fn pins(&self) -> impl Iterator<Item = &Definition> {
+        self.pins.values().flat_map(BTreeMap::values)
+    }
+
     /// The mode.
     pub fn mode(&self) -> Mode {
         self.mode

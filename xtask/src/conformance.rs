@@ -1,6 +1,7 @@
 //! `cargo xtask conformance [--gateway] [PATTERN…]`: the official suites against the examples of
 //! `mcp-client` and `mcp-server`; with `--gateway`, every server scenario directly and through the
-//! example of `mcp-gateway`, before a server of either era.
+//! example of `mcp-gateway`, before a server of either era; those that depend on no names also before
+//! both at once.
 //!
 //! The rule is stricter than the suites' own: a warning fails, the client's exit status counts,
 //! and a scenario in which nothing was checked with success fails. Scenarios that
@@ -40,6 +41,7 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
             (Side::Server, Via::Nothing),
             (Side::Server, Via::Legacy),
             (Side::Server, Via::Modern),
+            (Side::Server, Via::Both),
         ],
         _ => return Err(format!("unknown options: {options:?}; there is --gateway")),
     };

@@ -51,8 +51,7 @@ async fn hear(client: &Client, era: EraMode, level: LoggingLevel, who: &str) -> 
     call.call_tool("up__chat", json!({"who": who}))
         .await
         .unwrap();
-    let heard = heard.lock().clone();
-    heard
+    std::mem::take(&mut *heard.lock())
 }
 
 #[tokio::test]

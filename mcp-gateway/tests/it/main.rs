@@ -14,6 +14,7 @@ mod faults;
 mod kit;
 mod lists;
 mod logging;
+mod meta_tools;
 mod policy;
 mod questions;
 mod status;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use mcp_client::{Client, EraMode, Host, HostCapabilities, HostError, ServerRequest};
+use mcp_client::{Client, EraMode, Host, HostCapabilities, HostError, Interests, ServerRequest};
 use mcp_gateway::{AuditLog, CallDecision, CallLimits, CallOutcome, CallRecord, GatewayBuilder};
 use mcp_jsonrpc::model::{ElicitFormParams, ElicitResult, Implementation};
 use mcp_server::{Context, Eras, Server, Service};
@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tool_policy::{Effect, Mode, Policy, Rule};
 
-use crate::kit::{CELLS, any, gateway_with, listen, text};
+use crate::kit::{CELLS, Net, any, gateway_on, gateway_with, listen, text};
 
 /// Answers the question whether a call may run.
 #[derive(Clone)]
@@ -223,5 +223,46 @@ async fn a_caller_beyond_its_limit_is_refused() {
     let (client, _) = client(gateway.service(), EraMode::Legacy, None).await;
     let refused = client.call_tool("read", json!({})).await.unwrap();
     assert!(refused.failed() && text(&refused).contains("too many calls"));
+    gateway.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_tool_that_is_defined_in_another_way_than_when_it_first_ran_is_asked_for() {
+    let defined = |about: &str| {
+        let mut tool = any("read");
+        tool.description = Some(about.to_owned());
+        Server::new(Implementation::new("upstream", "1"))
+            .tool_with_schema(tool, |_: Value, _: Context| async { "done" })
+            .build()
+    };
+    let net = Net::default();
+    let gateway = gateway_on(&net, &[("up", None, &defined("old"))], with_policy).await;
+    let (client, approver) = client(gateway.service(), EraMode::Legacy, Some(ONCE)).await;
+    for _ in 0..2 {
+        client.call_tool("up__read", json!({})).await.unwrap();
+    }
+    assert!(approver.asked.lock().is_empty(), "a rule allows it");
+    let interests = Interests::default().with_tools();
+    let mut changes = client.subscribe(interests).await.unwrap();
+    net.add("up", &defined("new"));
+    net.cut("up");
+    loop {
+        let listed = client.list_tools().await.unwrap().items;
+        if listed
+            .iter()
+            .any(|it| it.description.as_deref() == Some("new"))
+        {
+            break;
+        }
+        changes.next().await;
+    }
+    gateway.set_policy(policy());
+    for round in 1..=2 {
+        let result = client.call_tool("up__read", json!({})).await.unwrap();
+        assert_eq!(text(&result), "done");
+        let asked = approver.asked.lock().clone();
+        assert_eq!(asked.len(), round, "{asked:?}");
+        assert!(asked[0].contains("definition has changed"), "{asked:?}");
+    }
     gateway.shutdown().await;
 }

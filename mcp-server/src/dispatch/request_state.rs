@@ -200,6 +200,27 @@ mod tests {
         assert!(sealer.open(&text, &ours, 100, 10).is_none(), "too large");
     }
 
+    #[test]
+    fn a_value_opens_for_its_caller_and_purpose_wherever_the_key_is_the_same() {
+        let binding = |caller, purpose: &str| Binding::new("sealed", caller, &json!(purpose));
+        let ours = binding(Some("ann"), "task");
+        let sealer = Sealer::new(Some([7; 32]));
+        let text = sealer.seal_value(&json!({"id": 1}), &ours, 4096).unwrap();
+        let replica = Sealer::new(Some([7; 32]));
+        let opened: Option<Value> = replica.open_value(&text, &ours, 4096);
+        assert_eq!(opened, Some(json!({"id": 1})));
+        for other in [
+            binding(Some("bob"), "task"),
+            binding(None, "task"),
+            binding(Some("ann"), "output"),
+        ] {
+            let opened: Option<Value> = sealer.open_value(&text, &other, 4096);
+            assert_eq!(opened, None);
+        }
+        let stranger = Sealer::new(Some([8; 32]));
+        assert_eq!(stranger.open_value::<Value>(&text, &ours, 4096), None);
+    }
+
     proptest! {
         #[test]
         fn no_other_text_opens(at in 0usize..200, byte in any::<u8>(), cut in 0usize..200) {

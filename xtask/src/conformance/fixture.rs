@@ -13,6 +13,8 @@ const GATEWAY: &str = "target/debug/examples/conformance_gateway";
 pub(super) struct Servers {
     direct: Fixture,
     via: [(Via, Fixture, Fixture); 2],
+    /// Before the servers of both.
+    both: Fixture,
 }
 
 impl Servers {
@@ -21,11 +23,20 @@ impl Servers {
         Self {
             direct: Fixture::new(SERVER),
             via: [via(Via::Legacy), via(Via::Modern)],
+            both: Fixture::new(GATEWAY),
         }
     }
 
     /// The URL to judge.
     pub(super) fn url(&mut self, wanted: Via) -> Result<String, String> {
+        if wanted == Via::Both {
+            let mut urls = Vec::new();
+            for (via, server, _) in &mut self.via {
+                urls.push(server.url(&["--era", via.word()])?);
+            }
+            let urls = urls.iter().flat_map(|url| ["--upstream", url]);
+            return self.both.url(&urls.collect::<Vec<_>>());
+        }
         let found = self.via.iter_mut().find(|(via, ..)| *via == wanted);
         let Some((via, server, gateway)) = found else {
             return self.direct.url(&[]);
