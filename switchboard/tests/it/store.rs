@@ -1,5 +1,6 @@
 //! The store in a file and in memory.
 
+mod archive;
 mod crash;
 mod holders;
 #[cfg(feature = "postgres")]
