@@ -30,6 +30,7 @@ mod schema;
 mod serve;
 mod servers;
 mod session;
+mod store;
 mod text;
 mod tool;
 mod tools;
@@ -190,6 +191,9 @@ enum Verb {
     /// Serve the web page and the API to this machine
     #[command(after_help = examples::SERVE)]
     Serve(serve::Serve),
+    /// Copy everything to another file or PostgreSQL database, and check it
+    #[command(after_help = examples::STORE)]
+    Store(store::Store),
     /// Take a half-minute tour, without a key or a network
     #[command(after_help = examples::DEMO)]
     Demo(demo::Demo),
@@ -265,6 +269,7 @@ async fn run(cli: Cli, out: Out) -> Result<Exit, Failure> {
         Some(Verb::Doctor(verb)) => verb.run(global, &out).await,
         Some(Verb::Completions(verb)) => verb.run(Cli::command(), &out),
         Some(Verb::Audit(verb)) => verb.run(global, &out).await,
+        Some(Verb::Store(verb)) => verb.run(global, &out).await,
         Some(Verb::Gateway(verb)) => verb.run(global, &out).await,
         Some(Verb::Serve(verb)) => verb.run(global, &out).await,
         Some(Verb::Demo(verb)) => verb.run(has_verb, &out).await,

@@ -70,6 +70,11 @@ fn default_file() -> PathBuf {
     folder().join("switchboard.db")
 }
 
+/// Where the store is.
+pub(crate) fn named_database(named: Option<&Path>) -> PathBuf {
+    database(named)
+}
+
 /// Where the store is, as it may be shown: without a password.
 pub fn shown_database(named: Option<&Path>) -> String {
     let database = database(named);
@@ -89,7 +94,8 @@ pub fn database_file(named: Option<&Path>) -> PathBuf {
     }
 }
 
-fn postgres_url(database: &Path) -> Option<&str> {
+/// The address of a PostgreSQL database, if that is what names the store.
+pub(crate) fn postgres_url(database: &Path) -> Option<&str> {
     let schemes = ["postgres://", "postgresql://"];
     let url = database.to_str()?;
     let is_url = schemes.iter().any(|scheme| url.starts_with(scheme));
@@ -123,13 +129,21 @@ pub async fn store_with(
         #[cfg(not(feature = "postgres"))]
         Some(url) => {
             let _ = lease_timeout;
-            return Err(StoreError::Open {
-                path: crate::store::without_password(url).into(),
-                source: "this switchboard was built without PostgreSQL: build it with `--features postgres`".into(),
-            });
+            return Err(without_postgres(url));
         }
         None => Arc::new(SqliteStore::open(database, Limits::default()).await?),
     })
+}
+
+/// Why a PostgreSQL database cannot be opened by this build.
+#[cfg(not(feature = "postgres"))]
+pub(crate) fn without_postgres(url: &str) -> StoreError {
+    let source =
+        "this switchboard was built without PostgreSQL: build it with `--features postgres`";
+    StoreError::Open {
+        path: crate::store::without_password(url).into(),
+        source: source.into(),
+    }
 }
 
 /// The settings of a user, by key, without the gateway's records.

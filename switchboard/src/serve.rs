@@ -17,11 +17,13 @@ mod operate;
 mod page;
 mod questions;
 mod rate;
+mod reach;
 mod routes;
 mod runs;
 mod server_pool;
+mod tls;
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,9 +36,11 @@ use crate::demo::{DemoModel, DemoScript};
 use crate::exit::{Exit, Failure};
 use crate::store::{Change, Store, User, UserId};
 pub(crate) use input::present;
+pub use reach::{Network, Reach, TlsFiles};
 
 use access::Access;
 use app::App;
+use tls::Certificate;
 
 /// Grace period for open requests at shutdown.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
@@ -45,7 +49,7 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 #[derive(Clone, Debug)]
 pub struct Options {
     tokens: PathBuf,
-    port: u16,
+    reach: Reach,
     users: Vec<String>,
     trusted: Vec<String>,
     demo_step: Duration,
@@ -56,7 +60,7 @@ impl Options {
     pub fn new(tokens: impl Into<PathBuf>) -> Self {
         Self {
             tokens: tokens.into(),
-            port: 0,
+            reach: Reach::local(0),
             users: Vec::new(),
             trusted: Vec::new(),
             demo_step: Duration::ZERO,
@@ -73,7 +77,14 @@ impl Options {
     /// On this port; 0 is a free one.
     #[must_use]
     pub fn with_port(mut self, port: u16) -> Self {
-        self.port = port;
+        self.reach = Reach::local(port);
+        self
+    }
+
+    /// At this address, by these names.
+    #[must_use]
+    pub fn with_reach(mut self, reach: Reach) -> Self {
+        self.reach = reach;
         self
     }
 
@@ -104,6 +115,7 @@ impl Options {
 #[derive(Debug)]
 pub struct Serve {
     address: SocketAddr,
+    url: String,
     links: Vec<LoginLink>,
     app: App,
     closing: watch::Sender<bool>,
@@ -130,7 +142,7 @@ impl std::fmt::Debug for LoginLink {
 }
 
 impl Serve {
-    /// Serves on 127.0.0.1, and resumes or settles the runs that the store has open.
+    /// Serves, on 127.0.0.1 unless the options name another address, and resumes or settles the runs that the store has open.
     ///
     /// # Errors
     /// If the port is taken, or the store or the file of tokens cannot be used.
@@ -138,13 +150,16 @@ impl Serve {
         let users = users(&*store, &options.users).await?;
         let trusted = trusted(&options.trusted, &users)?;
         let access = Access::open(&options.tokens, &users)?;
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, options.port))
-            .await
-            .map_err(|error| {
-                let text = format!("port {} cannot be used", options.port);
-                let failure = Failure::new(Exit::Other, text).caused_by(error);
-                failure.with_hint("Choose another one with --port; 0 is a free one.")
-            })?;
+        let reach = options.reach;
+        let certificate = reach.tls.clone().map(Certificate::open).transpose()?;
+        let listener = TcpListener::bind(reach.listen).await.map_err(|error| {
+            let text = match reach.listen.ip().is_loopback() {
+                true => format!("port {} cannot be used", reach.listen.port()),
+                false => format!("{} cannot be used", reach.listen),
+            };
+            let failure = Failure::new(Exit::Other, text).caused_by(error);
+            failure.with_hint("Choose another one with --port; 0 is a free one.")
+        })?;
         let failed =
             |error: std::io::Error| Failure::new(Exit::Other, "cannot serve").caused_by(error);
         let address = listener.local_addr().map_err(failed)?;
@@ -152,31 +167,39 @@ impl Serve {
         let demo = demo.await.map_err(|error| {
             Failure::new(Exit::Model, "the demo model did not start").caused_by(error)
         })?;
+        let url = reach.url(address);
         let links = users
             .iter()
             .filter_map(|user| {
                 let token = access.token(user)?;
-                let url = format!("http://{address}/#token={token}");
+                let url = format!("{url}/#token={token}");
                 let user = user.to_string();
                 Some(LoginLink { user, url })
             })
             .collect();
         let (closing, closed) = watch::channel(false);
-        let app = App::new(store, access, demo, address.port(), closed.clone(), trusted);
+        let names = reach.names(address.port());
+        let app = App::new(store, access, demo, names, closed.clone(), trusted);
         for user in &users {
             app.runs.recover(user).await?;
         }
         app.runs.watch_over(users);
         tokio::spawn(runs::receive(app.clone()));
         let router = api::router(app.clone());
-        let task = tokio::spawn(listen::serve(
+        let door = listen::Door {
             listener,
+            reach,
+            certificate,
+        };
+        let task = tokio::spawn(listen::serve(
+            door,
             router,
             listen::Limits::default(),
             closed,
         ));
         Ok(Self {
             address,
+            url,
             links,
             app,
             closing,
@@ -187,6 +210,11 @@ impl Serve {
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// The address that users open.
+    pub fn url(&self) -> &str {
+        &self.url
     }
 
     /// The links, one per user.
@@ -205,7 +233,7 @@ impl Serve {
             .first()
             .map(|link| UserId::new(link.user.clone()));
         let code = self.app.access.code(&user.unwrap_or_else(UserId::local))?;
-        Ok(format!("http://{}/#code={code}", self.address))
+        Ok(format!("{}/#code={code}", self.url))
     }
 
     /// Shuts down gracefully: accepts no new requests, settles running calls, and ends every server

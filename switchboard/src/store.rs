@@ -24,6 +24,7 @@
 //! A call that is still `invoking` when the store is loaded may or may not have run: it becomes an
 //! error that states this, and is never sent again.
 
+pub mod archive;
 mod change;
 mod cluster;
 #[cfg(any(test, feature = "testing"))]

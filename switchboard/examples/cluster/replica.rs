@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use serde_json::Value;
 
 /// How long a request may take before it is tried elsewhere.
-const PATIENCE: Duration = Duration::from_secs(12);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(12);
 
 /// One of the replicas, however often it is started.
 pub(crate) struct Replica {
@@ -181,7 +181,7 @@ fn request(
         body.len()
     );
     let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
-    stream.set_read_timeout(Some(PATIENCE)).ok()?;
+    stream.set_read_timeout(Some(REQUEST_TIMEOUT)).ok()?;
     stream.write_all(head.as_bytes()).ok()?;
     let mut reply = String::new();
     stream.read_to_string(&mut reply).ok()?;

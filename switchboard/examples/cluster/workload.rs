@@ -13,7 +13,7 @@ use crate::Random;
 use crate::replica::Replica;
 
 /// How long a user waits for an outcome before that counts as none.
-const PATIENCE: Duration = Duration::from_secs(180);
+const OUTCOME_TIMEOUT: Duration = Duration::from_secs(180);
 const LOOK: Duration = Duration::from_millis(100);
 /// How long events are read at one replica.
 const LAP: Duration = Duration::from_secs(3);
@@ -42,7 +42,7 @@ impl Workload<'_> {
         path: &str,
         body: Option<&Value>,
     ) -> (u16, Value) {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + OUTCOME_TIMEOUT;
         loop {
             let replica = &self.replicas[random.below(self.replicas.len())];
             match replica.ask(method, path, body) {
@@ -79,7 +79,7 @@ impl Workload<'_> {
         for attempt in 0..20 {
             let id = format!("call-{number}-{attempt}");
             let answer = self.say(random, conversation, &format!("record \"{id}\""));
-            let until = Instant::now() + PATIENCE;
+            let until = Instant::now() + OUTCOME_TIMEOUT;
             let mut asked = None;
             loop {
                 assert!(
@@ -111,7 +111,7 @@ impl Workload<'_> {
     /// Says something once, whatever happens to the request. Returns the id of the answer.
     fn say(&self, random: &mut Random, conversation: &str, text: &str) -> String {
         let path = format!("/api/conversations/{conversation}/messages");
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + OUTCOME_TIMEOUT;
         loop {
             assert!(
                 Instant::now() < until,
@@ -149,7 +149,7 @@ impl Workload<'_> {
             "decision": "approve",
             "digest": call["approval"]["digest"],
         });
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + OUTCOME_TIMEOUT;
         loop {
             let (status, reply) = self.ask(random, "POST", &path, Some(&body));
             match (status, reply["error"]["code"].as_str()) {

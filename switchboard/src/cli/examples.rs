@@ -126,6 +126,12 @@ Examples:
   switchboard audit verify
   switchboard audit export > calls.jsonl";
 
+pub(super) const STORE: &str = "\
+Examples:
+  switchboard store copy ~/.local/share/switchboard/switchboard.db postgres://me@db.example/team
+  switchboard store copy postgres://me@db.example/team backup.db
+  switchboard store check --database postgres://me@db.example/team";
+
 pub(super) const GATEWAY: &str = "\
 Examples:
   switchboard gateway

@@ -1,5 +1,7 @@
 //! `switchboard serve`.
 
+use std::net::SocketAddr;
+use std::path::PathBuf;
 #[cfg(unix)]
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -12,7 +14,7 @@ use crate::cli::browser;
 use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
 use crate::home;
-use crate::serve::{Options, Serve as Server};
+use crate::serve::{Network, Options, Reach, Serve as Server, TlsFiles};
 use crate::store::LEASE_TIMEOUT;
 
 /// Serves the web page and the API to this machine, until Ctrl-C ends it.
@@ -21,6 +23,21 @@ pub(crate) struct Serve {
     /// Listen on this port of 127.0.0.1; 0 is a free one
     #[arg(long, default_value_t = 7080, value_name = "PORT")]
     port: u16,
+    /// Listen on this address instead, such as 0.0.0.0:7443, for other machines
+    #[arg(long, value_name = "ADDR:PORT", conflicts_with = "port")]
+    listen: Option<SocketAddr>,
+    /// Use TLS with the certificate in this PEM file; it is read again when it changes
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// The certificate's private key, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    /// The address by which browsers reach it, such as https://team.example
+    #[arg(long, value_name = "URL")]
+    public_url: Option<String>,
+    /// Accept connections from this proxy only, which has to use TLS; may be given several times
+    #[arg(long = "trust-proxy", value_name = "CIDR")]
+    proxies: Vec<Network>,
     /// Open the page in the browser
     #[arg(long)]
     open: bool,
@@ -44,10 +61,15 @@ pub(crate) struct Serve {
 impl Serve {
     pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
         let database = home::database_file(global.database.as_deref());
+        let tls = self.tls_cert.zip(self.tls_key);
+        let tls = tls.map(|(certificate, key)| TlsFiles { certificate, key });
+        let local = SocketAddr::from(([127, 0, 0, 1], self.port));
+        let listen = self.listen.unwrap_or(local);
+        let reach = Reach::network(listen, tls, self.public_url.as_deref(), self.proxies)?;
         let lease_timeout = Duration::from_secs(self.lease_timeout);
         let store = global.store_with(lease_timeout).await?;
         let options = Options::beside(&database)
-            .with_port(self.port)
+            .with_reach(reach)
             .with_users(self.users)
             .with_trusted_users(self.trusted)
             .with_demo_step(Duration::from_millis(self.demo_step));
@@ -59,7 +81,7 @@ impl Serve {
         let mut signals = Signals::new();
         let server = Server::start(store, options).await?;
         let links = server.links();
-        let url = format!("http://{}/", server.address());
+        let url = format!("{}/", server.url());
         let reported: Vec<_> = links
             .iter()
             .map(|link| json!({ "user": link.user, "url": link.url }))

@@ -8,7 +8,7 @@ use crate::store::StoreError;
 
 /// What to do about [`ConversationError::Leased`].
 pub(crate) const LEASED_HINT: &str =
-    "If that process does not answer any more, try again in 20 seconds: its lease ends then.";
+    "If that process does not answer any more, its lease ends soon: try again a little later.";
 
 /// Why a conversation cannot be loaded or go on.
 #[derive(Debug)]

@@ -27,7 +27,8 @@ pub(crate) struct App {
     pub(crate) rates: Arc<Rates>,
     /// The users' live events.
     pub(crate) feeds: Feeds,
-    pub(crate) port: u16,
+    /// The names by which it may be asked for, each with the origin of its page.
+    pub(crate) names: Arc<[(String, String)]>,
     /// True once the program ends.
     pub(crate) closing: watch::Receiver<bool>,
 }
@@ -37,7 +38,7 @@ impl App {
         store: Arc<dyn Store>,
         access: Access,
         demo: DemoModel,
-        port: u16,
+        names: Vec<(String, String)>,
         closing: watch::Receiver<bool>,
         trusted: Arc<[UserId]>,
     ) -> Self {
@@ -61,7 +62,7 @@ impl App {
             access: Arc::new(access),
             rates: Arc::default(),
             feeds: Feeds::default(),
-            port,
+            names: names.into(),
             closing,
         }
     }

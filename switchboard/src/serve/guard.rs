@@ -18,6 +18,9 @@ use crate::serve::operate::{HEALTH, METRICS, READY};
 /// The one address of the API that needs no token.
 pub(crate) const EXCHANGE: &str = "/api/token";
 
+/// By how many names a machine knows itself.
+const LOCAL_NAMES: usize = 3;
+
 /// What the page may do: only what is our own.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
     img-src 'self' blob:; media-src blob:; connect-src 'self'; form-action 'none'; \
@@ -72,8 +75,8 @@ fn admit(app: &App, request: &mut Request, is_api: bool) -> Result<(), ApiError>
         return Ok(());
     }
     let headers = request.headers();
-    let host = our_host(headers, app.port)?;
-    our_origin(headers, &host)?;
+    let origin = our_host(headers, &app.names)?;
+    our_origin(headers, origin)?;
     if request.method() == Method::OPTIONS {
         return Err(ApiError::of_status(StatusCode::METHOD_NOT_ALLOWED));
     }
@@ -97,31 +100,35 @@ fn admit(app: &App, request: &mut Request, is_api: bool) -> Result<(), ApiError>
     Ok(())
 }
 
-/// The host that was asked for, if it is this machine.
-fn our_host(headers: &HeaderMap, port: u16) -> Result<String, ApiError> {
+/// The origin of the page at the host that was asked for, if it is ours.
+fn our_host<'n>(headers: &HeaderMap, names: &'n [(String, String)]) -> Result<&'n str, ApiError> {
     let mut named = headers.get_all(header::HOST).iter();
     let host = match (named.next().map(HeaderValue::to_str), named.next()) {
         (Some(Ok(host)), None) => host,
         _ => "",
     };
-    let ours = ["127.0.0.1", "localhost", "[::1]"];
-    let is_ours = |name: &&str| host.eq_ignore_ascii_case(&format!("{name}:{port}"));
-    if ours.iter().any(is_ours) {
-        return Ok(host.to_ascii_lowercase());
+    let ours = names
+        .iter()
+        .find(|(name, _)| host.eq_ignore_ascii_case(name));
+    if let Some((_, origin)) = ours {
+        return Ok(origin);
     }
     let status = StatusCode::MISDIRECTED_REQUEST;
     let message = "this is served to this machine only, by its own name";
+    let message = match names.len() > LOCAL_NAMES {
+        true => "this is served by another name",
+        false => message,
+    };
     Err(ApiError::new(status, "wrong_host", message))
 }
 
 /// Whether the request does not come from another page.
-fn our_origin(headers: &HeaderMap, host: &str) -> Result<(), ApiError> {
+fn our_origin(headers: &HeaderMap, ours: &str) -> Result<(), ApiError> {
     let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
     let elsewhere = matches!(site, Some(b"cross-site" | b"same-site"));
     // A link on another page may lead to ours; nothing but a link.
     let mode = headers.get("sec-fetch-mode").map(HeaderValue::as_bytes);
     let followed = mode == Some(b"navigate");
-    let ours = format!("http://{host}");
     let mut origins = headers.get_all(header::ORIGIN).iter();
     let foreign = origins.any(|origin| !origin.as_bytes().eq_ignore_ascii_case(ours.as_bytes()));
     if foreign || (elsewhere && !followed) {

@@ -14,11 +14,14 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use parking_lot::Mutex;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinSet};
 
 use crate::serve::app::closed;
+use crate::serve::reach::Reach;
+use crate::serve::tls::Certificate;
 
 /// The most connections at a time.
 const MAX_CONNECTIONS: usize = 512;
@@ -47,9 +50,16 @@ impl Default for Limits {
 /// The connections that have not sent a request yet, oldest first.
 type Silent = Arc<Mutex<BTreeMap<u64, AbortHandle>>>;
 
+/// How connections come in.
+pub(super) struct Door {
+    pub(super) listener: TcpListener,
+    pub(super) reach: Reach,
+    pub(super) certificate: Option<Certificate>,
+}
+
 /// Serves until the program ends, and until the requests under way then are answered.
 pub(super) async fn serve(
-    listener: TcpListener,
+    door: Door,
     router: Router,
     limits: Limits,
     mut closing: watch::Receiver<bool>,
@@ -64,10 +74,12 @@ pub(super) async fn serve(
             biased;
             () = closed(&mut closing) => break,
             Some(_) = tasks.join_next() => continue,
-            accepted = listener.accept(), if has_room => accepted,
+            accepted = door.listener.accept(), if has_room => accepted,
         };
         let stream = match accepted {
-            Ok((stream, _)) => stream,
+            Ok((stream, peer)) if door.reach.accepts(peer.ip()) => stream,
+            // Past the proxy: it hears nothing.
+            Ok(_) => continue,
             // That one is gone; the next may be there.
             Err(error) if is_of_peer(&error) => continue,
             Err(_) => {
@@ -82,7 +94,7 @@ pub(super) async fn serve(
         }
         last += 1;
         let connection = connection(
-            stream,
+            (stream, door.certificate.clone()),
             router.clone(),
             last,
             Arc::clone(&silent),
@@ -92,13 +104,32 @@ pub(super) async fn serve(
         let mut listed = silent.lock();
         listed.insert(last, tasks.spawn(connection));
     }
-    drop(listener);
+    drop(door);
     while tasks.join_next().await.is_some() {}
 }
 
 /// Serves one connection until either side ends it.
 async fn connection(
-    stream: TcpStream,
+    (stream, certificate): (TcpStream, Option<Certificate>),
+    router: Router,
+    number: u64,
+    silent: Silent,
+    times: (Duration, watch::Receiver<bool>),
+) {
+    let Some(certificate) = certificate else {
+        return speak(stream, router, number, silent, times).await;
+    };
+    let greeted = certificate.acceptor().accept(stream);
+    match tokio::time::timeout(times.0, greeted).await {
+        Ok(Ok(stream)) => speak(stream, router, number, silent, times).await,
+        // Its failure is its own.
+        _ => drop(silent.lock().remove(&number)),
+    }
+}
+
+/// Speaks HTTP on a connection.
+async fn speak(
+    stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
     router: Router,
     number: u64,
     silent: Silent,
@@ -162,7 +193,12 @@ mod tests {
         let address = listener.local_addr().unwrap();
         let (closing, closed) = watch::channel(false);
         let router = Router::new().route("/", axum::routing::get(async || "here"));
-        tokio::spawn(serve(listener, router, limits, closed));
+        let door = Door {
+            listener,
+            reach: Reach::local(0),
+            certificate: None,
+        };
+        tokio::spawn(serve(door, router, limits, closed));
         (address, closing)
     }
 

@@ -2,6 +2,7 @@
 
 mod cluster;
 mod connection;
+mod direct;
 mod leases;
 mod limits;
 mod listen;
@@ -37,6 +38,7 @@ use crate::store::timestamp::Timestamp;
 use crate::store::{Span, Store, without_password};
 
 use connection::Statements;
+pub(in crate::store) use direct::Direct;
 pub use limits::PostgresLimits;
 use listen::Ear;
 use session::Failure;

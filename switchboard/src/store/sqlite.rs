@@ -32,7 +32,22 @@ use crate::store::timestamp::Timestamp;
 use crate::store::{Span, Store};
 
 use holder::Holders;
+pub(in crate::store) use table::{execute, failed, fields};
 use worker::Worker;
+
+/// A connection to a file whose tables are up to date.
+pub(in crate::store) async fn direct(path: &Path) -> Result<Connection, StoreError> {
+    let limits = Limits::default();
+    let store = SqliteStore::open(path, limits).await?;
+    store.close().await?;
+    let open = |error: rusqlite::Error| StoreError::Open {
+        path: path.to_owned(),
+        source: error.into(),
+    };
+    let connection = Connection::open(path).map_err(open)?;
+    migrate::configure(&connection, limits.busy).map_err(open)?;
+    Ok(connection)
+}
 
 /// The bounds of a [`SqliteStore`].
 #[derive(Clone, Copy, Debug)]

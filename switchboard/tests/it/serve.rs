@@ -9,6 +9,7 @@ mod house;
 mod law;
 mod question;
 mod storage;
+mod tls;
 mod two;
 mod whole;
 

@@ -1,5 +1,8 @@
 //! The store in a file and in memory.
 
+mod archive;
+#[cfg(feature = "postgres")]
+mod cluster;
 mod crash;
 mod holders;
 #[cfg(feature = "postgres")]

@@ -65,7 +65,7 @@ impl PostgresLimits {
     }
 
     /// How long the database may take for the statements of a read or a commit, before its
-    /// connection is given up.
+    /// connection is closed.
     #[must_use]
     pub fn with_answer_time(mut self, time: Duration) -> Self {
         self.answer_time = time;

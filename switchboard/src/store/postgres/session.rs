@@ -149,6 +149,18 @@ impl<C: Connection> Session<'_, C> {
         sql: &str,
         params: &[Field],
     ) -> Done<Vec<T>> {
+        let found = self.fields(sql, params).await?.into_iter();
+        let rows = found.map(|columns| table.row_of(columns.into_iter()));
+        let rows: Result<Vec<T>, StoreError> = rows.collect();
+        Ok(rows?)
+    }
+
+    /// The columns of the rows of a query.
+    pub(super) async fn fields(
+        &self,
+        sql: &str,
+        params: &[Field],
+    ) -> Done<Vec<Vec<(String, Field)>>> {
         let found = self.query(sql, params).await?;
         let mut rows = Vec::with_capacity(found.len());
         for row in &found {
@@ -156,7 +168,7 @@ impl<C: Connection> Session<'_, C> {
             for (place, column) in row.columns().iter().enumerate() {
                 columns.push((column.name().to_owned(), field(row, place, column.type_())?));
             }
-            rows.push(table.row_of(columns.into_iter())?);
+            rows.push(columns);
         }
         Ok(rows)
     }

@@ -65,7 +65,7 @@ impl Shared {
         limit.min(self.limits.page)
     }
 
-    /// Works on a connection, which is given up if the database does not answer.
+    /// Works on a connection, which is closed if the database does not answer.
     pub(super) async fn work<T>(
         &self,
         work: impl AsyncFnOnce(&mut Object) -> Result<T, Failure>,

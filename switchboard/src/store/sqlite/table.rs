@@ -80,23 +80,10 @@ impl Table {
         sql: &str,
         params: impl Params,
     ) -> Result<Vec<T>, StoreError> {
-        let mut statement = connection.prepare_cached(sql).map_err(failed)?;
-        let names: Vec<String> = statement
-            .column_names()
-            .into_iter()
-            .map(str::to_owned)
-            .collect();
-        let mut found = statement.query(params).map_err(failed)?;
-        let mut rows = Vec::new();
-        while let Some(row) = found.next().map_err(failed)? {
-            let mut columns = Vec::with_capacity(names.len());
-            for (place, name) in names.iter().enumerate() {
-                let value = row.get_ref(place).map_err(failed)?;
-                columns.push((name.clone(), field(value)?));
-            }
-            rows.push(self.row_of(columns.into_iter())?);
-        }
-        Ok(rows)
+        let found = fields(connection, sql, params)?.into_iter();
+        found
+            .map(|columns| self.row_of(columns.into_iter()))
+            .collect()
     }
 
     /// Maps the error of a write.
@@ -112,6 +99,31 @@ impl Table {
             _ => failed(error),
         }
     }
+}
+
+/// The columns of the rows of a query.
+pub(in crate::store) fn fields(
+    connection: &Connection,
+    sql: &str,
+    params: impl Params,
+) -> Result<Vec<Vec<(String, Field)>>, StoreError> {
+    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
+    let names: Vec<String> = statement
+        .column_names()
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
+    let mut found = statement.query(params).map_err(failed)?;
+    let mut rows = Vec::new();
+    while let Some(row) = found.next().map_err(failed)? {
+        let mut columns = Vec::with_capacity(names.len());
+        for (place, name) in names.iter().enumerate() {
+            let value = row.get_ref(place).map_err(failed)?;
+            columns.push((name.clone(), field(value)?));
+        }
+        rows.push(columns);
+    }
+    Ok(rows)
 }
 
 fn field(value: ValueRef<'_>) -> Result<Field, StoreError> {
@@ -139,7 +151,7 @@ impl ToSql for Field {
 }
 
 /// Executes a statement and returns the number of affected rows.
-pub(super) fn execute(
+pub(in crate::store) fn execute(
     connection: &Connection,
     sql: &str,
     params: impl Params,
@@ -151,7 +163,7 @@ pub(super) fn execute(
 }
 
 /// Maps an error that is not the caller's fault.
-pub(super) fn failed(error: rusqlite::Error) -> StoreError {
+pub(in crate::store) fn failed(error: rusqlite::Error) -> StoreError {
     use rusqlite::ffi::{ErrorCode, SQLITE_IOERR_TRUNCATE, SQLITE_IOERR_WRITE};
     let Some(cause) = error.sqlite_error() else {
         return StoreError::Failed(error.into());

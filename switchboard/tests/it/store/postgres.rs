@@ -14,7 +14,7 @@ use switchboard::store::{
 use tokio_postgres::{Client, NoTls};
 
 /// A server for tests, and the databases that were made on it.
-struct Server {
+pub(super) struct Server {
     url: String,
     client: Client,
     prefix: String,
@@ -22,7 +22,7 @@ struct Server {
 }
 
 impl Server {
-    async fn find() -> Option<Self> {
+    pub(super) async fn find() -> Option<Self> {
         let Ok(url) = std::env::var("SWITCHBOARD_TEST_POSTGRES") else {
             return None;
         };
@@ -38,7 +38,7 @@ impl Server {
     }
 
     /// The address of a new, empty database.
-    async fn database(&self) -> String {
+    pub(super) async fn database(&self) -> String {
         let number = self.made.fetch_add(1, Ordering::Relaxed);
         let name = format!("{}_{number}", self.prefix);
         let sql = format!("CREATE DATABASE {name}");
@@ -47,7 +47,7 @@ impl Server {
         format!("{server}/{name}")
     }
 
-    async fn remove_databases(&self) {
+    pub(super) async fn remove_databases(&self) {
         for number in 0..self.made.load(Ordering::Relaxed) {
             let sql = format!("DROP DATABASE {}_{number} WITH (FORCE)", self.prefix);
             self.client.batch_execute(&sql).await.unwrap();

@@ -1,0 +1,115 @@
+//! Processes that share a PostgreSQL database: what dead ones leave behind, and what they ask of
+//! each other.
+
+use std::time::Duration;
+
+use switchboard::store::{
+    Change, Cluster, Conversation, ConversationId, LeaseId, Orphan, PostgresLimits, PostgresStore,
+    RemoteCommand, Run, Setting, Store, StoreError, UserId,
+};
+
+use super::postgres::Server;
+
+/// The shortest lease there is.
+const LEASE: Duration = Duration::from_secs(1);
+
+async fn open(url: &str) -> PostgresStore {
+    let limits = PostgresLimits::default().with_connections(4);
+    let limits = limits.with_lease_timeout(LEASE);
+    PostgresStore::open(url, limits).await.unwrap()
+}
+
+/// A conversation whose answer a process drives.
+async fn driven(store: &PostgresStore) -> (ConversationId, LeaseId) {
+    let talk = Conversation::new(UserId::local(), "talk");
+    let (id, lease) = (talk.id.clone(), LeaseId::fresh());
+    let changes = vec![
+        Change::PutConversation(talk),
+        Change::AcquireLease {
+            conversation: id.clone(),
+            id: lease.clone(),
+            holder: store.holder().clone(),
+            timeout: LEASE,
+            known: None,
+        },
+        Change::PutRun(Box::new(Run::new(id.clone(), "{}"))),
+    ];
+    store.commit(changes).await.unwrap();
+    (id, lease)
+}
+
+async fn claim(store: &PostgresStore, driven: &[ConversationId]) -> Vec<Orphan> {
+    let users = [UserId::local()];
+    store.claim(&users, driven, 10).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_dead_process_drove_is_claimed_once_and_it_writes_nothing_more() {
+    let Some(server) = Server::find().await else {
+        return;
+    };
+    let url = server.database().await;
+    let (alive, other) = (open(&url).await, open(&url).await);
+    let (own, _) = driven(&alive).await;
+    let (left, lease) = {
+        let dying = open(&url).await;
+        driven(&dying).await
+    };
+    // It is not known to be dead before its time is over.
+    let mut mail = alive.mail();
+    let claimed = loop {
+        let claimed = claim(&alive, std::slice::from_ref(&own)).await;
+        if !claimed.is_empty() {
+            break claimed;
+        }
+        let _ = tokio::time::timeout(LEASE / 10, mail.changed()).await;
+    };
+    assert_eq!((&claimed[0].conversation, claimed[0].deaths), (&left, 1));
+    assert_eq!(claimed.len(), 1, "what is driven here is left alone");
+    assert_eq!(claim(&other, &[]).await, [], "no two get the same");
+    let late = vec![
+        Change::RenewLease(left.clone(), lease),
+        Change::PutSetting(Setting::new(UserId::local(), "model", "late")),
+    ];
+    let refused = alive.commit(late).await.unwrap_err();
+    assert!(
+        matches!(refused, StoreError::Conflict { what: "lease" }),
+        "{refused:?}"
+    );
+    assert_eq!(
+        alive.driver(&left).await.unwrap().as_ref(),
+        Some(alive.holder())
+    );
+    // A process that ends properly hands over at once.
+    alive.close().await.unwrap();
+    let claimed = claim(&other, &[]).await;
+    assert_eq!(claimed.len(), 2, "{claimed:?}");
+    assert!(claimed.iter().all(|orphan| orphan.deaths == 0));
+    server.remove_databases().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_command_reaches_the_process_it_is_for_once_and_its_answer_comes_back() {
+    let Some(server) = Server::find().await else {
+        return;
+    };
+    let url = server.database().await;
+    let (asks, drives) = (open(&url).await, open(&url).await);
+    let (talk, _) = driven(&drives).await;
+    let driver = asks.driver(&talk).await.unwrap().unwrap();
+    assert_eq!(&driver, drives.holder());
+    let (from, to) = (asks.holder().clone(), driver);
+    let of = (UserId::local(), talk);
+    let command = RemoteCommand::new(of, (from, to), "{\"stop\":\"\0\"}".to_owned());
+    asks.send(&command).await.unwrap();
+    assert_eq!(asks.take().await.unwrap(), []);
+    assert_eq!(drives.take().await.unwrap(), [command.clone()]);
+    assert_eq!(drives.take().await.unwrap(), [], "taken once");
+    assert_eq!(asks.answer_to(&command.id).await.unwrap(), None);
+    drives.answer(&command, "done").await.unwrap();
+    let answer = asks.answer_to(&command.id).await.unwrap();
+    assert_eq!(answer.as_deref(), Some("done"));
+    asks.forget(&command.id).await.unwrap();
+    assert_eq!(asks.answer_to(&command.id).await.unwrap(), None);
+    server.remove_databases().await;
+}
