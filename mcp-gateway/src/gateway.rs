@@ -14,6 +14,7 @@ use parking_lot::Mutex;
 use tokio::task::AbortHandle;
 use tool_policy::Policy;
 
+use crate::approver::Approver;
 use crate::audit::AuditLog;
 use crate::gate::{CallLimits, Gate};
 use crate::handler::GatewayHandler;
@@ -73,6 +74,7 @@ pub struct GatewayBuilder {
     policy: Option<Policy>,
     owner: Option<String>,
     audit: Option<Arc<dyn AuditLog>>,
+    approver: Option<Arc<dyn Approver>>,
     profiles: Option<Profiles>,
     start_timeout: Duration,
 }
@@ -122,6 +124,12 @@ impl GatewayBuilder {
         self
     }
 
+    /// Sets who approves calls of clients that cannot be asked. By default such calls do not run.
+    pub fn approver(mut self, approver: impl Approver) -> Self {
+        self.approver = Some(Arc::new(approver));
+        self
+    }
+
     /// Sets how many calls may run at once.
     pub fn call_limits(mut self, limits: CallLimits) -> Self {
         self.call_limits = limits;
@@ -163,7 +171,7 @@ impl GatewayBuilder {
             manager: manager.clone(),
             calls,
             ids: CallIds::default(),
-            gate: Gate::new(self.policy, self.owner, self.call_limits),
+            gate: Gate::new(self.policy, self.owner, self.call_limits, self.approver),
             audit: self.audit,
             profiles: self.profiles,
             tools: Lists::default(),
@@ -259,6 +267,7 @@ impl Gateway {
             policy: None,
             owner: None,
             audit: None,
+            approver: None,
             profiles: None,
             start_timeout: START_TIMEOUT,
         }

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod approver;
 mod audit;
 mod calls;
 mod error;
@@ -14,6 +15,7 @@ mod relay;
 mod routes;
 mod watches;
 
+pub use approver::{ApprovalRequest, Approver};
 pub use audit::{AuditLog, CallDecision, CallEnd, CallOutcome, CallRecord};
 pub use gate::CallLimits;
 pub use gateway::{Gateway, GatewayBuilder, Upstream};

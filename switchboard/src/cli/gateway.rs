@@ -18,6 +18,7 @@ use crate::cli::examples;
 use crate::cli::run_args::Approve;
 use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
+use crate::gateway::approvals::Waiting;
 use crate::gateway::audit_file::{AuditFile, folder};
 use crate::gateway::follow::{Follower, INTERVAL, Profiles};
 use crate::gateway::presence::Presence;
@@ -92,6 +93,7 @@ impl Gateway {
             let text = format!("no audit log can be kept in {}", folder().display());
             Failure::new(Exit::Other, text).caused_by(error)
         })?;
+        let waiting = Waiting::default();
         let profiles = Profiles::default();
         profiles.set(served.profiles.clone());
         let listener = match self.http {
@@ -109,6 +111,7 @@ impl Gateway {
             .policy(policy.clone())
             .owner(OWNER)
             .profiles(move |caller| of_caller.of(caller.map(|it| it.id.as_str())))
+            .approver(waiting.clone())
             .audit(audit.clone());
         for upstream in source.upstreams(&served) {
             builder = builder.upstream(upstream);
@@ -121,7 +124,7 @@ impl Gateway {
                 url.clone(),
             )
         });
-        let mut presence = Presence::new(&source, audit, http.as_ref());
+        let mut presence = Presence::new(&source, audit, waiting, http.as_ref());
         let callers = listener.as_ref().map(|(_, _, callers)| Arc::clone(callers));
         let mut follower = Follower {
             source: &source,
