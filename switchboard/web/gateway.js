@@ -24,7 +24,6 @@ export function gatewayView() {
   const connect = h('section', { 'aria-label': 'Connect a client' });
   const search = h('input', {
     type: 'search',
-    class: 'input',
     placeholder: 'Caller, tool, decision…',
     'aria-label': 'Search the audit log',
     oninput: () => load().catch(failed),
@@ -39,7 +38,7 @@ export function gatewayView() {
     ),
     waiting,
     running,
-    h('section', {}, h('div', { class: 'bar' }, h('h2', {}, 'Audit log'), search), calls),
+    h('section', {}, h('h2', {}, 'Audit log'), search, calls),
     connect,
   );
   let drawn = {};
@@ -55,6 +54,7 @@ export function gatewayView() {
       get('gateway'),
       get(`gateway/audit${query({ search: search.value.trim(), limit: 100 })}`),
     ]);
+    waiting.hidden = !now.questions.length;
     draw('waiting', waiting, now.questions, () => now.questions.map((question) => ask(question, load)));
     const fresh = now.gateways.map(({ aliveAt, ...rest }) => rest);
     draw('running', running, fresh, () => [h('h2', {}, 'Running'), ...gateways(now.gateways)]);
@@ -66,6 +66,10 @@ export function gatewayView() {
   // Gateways are other processes: they are looked at, they do not call.
   const timer = setInterval(() => document.hidden || load().catch(() => {}), EVERY);
   return { title: 'Gateway', element, leave: () => clearInterval(timer) };
+}
+
+function amount(number, what) {
+  return `${count(number)} ${what}${number === 1 ? '' : 's'}`;
 }
 
 function ask(question, load) {
@@ -98,9 +102,9 @@ function ask(question, load) {
 function gateways(items) {
   if (!items.length) return [h('p', { class: 'empty' }, 'No gateway runs. A client that is connected starts one.')];
   return items.map((gateway) => {
-    const place = gateway.url ?? 'over its client’s standard input and output';
-    const sessions = gateway.transport === 'http' ? `${count(gateway.sessions)} sessions · ` : '';
-    const facts = `${sessions}${count(gateway.calls)} calls · since ${when(gateway.startedAt)} · process ${gateway.pid}`;
+    const place = gateway.url ?? 'Over its client’s standard input and output';
+    const sessions = gateway.transport === 'http' ? `${amount(gateway.sessions, 'session')} · ` : '';
+    const facts = `${sessions}${amount(gateway.calls, 'call')} · since ${when(gateway.startedAt)} · process ${gateway.pid}`;
     return h(
       'div',
       { class: 'card' },

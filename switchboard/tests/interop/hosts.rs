@@ -94,7 +94,7 @@ fn codex_reads_the_gateway_that_was_installed_for_it() {
 
 #[test]
 fn gemini_reads_the_gateway_that_was_installed_for_it() {
-    let before = "{\n  // mine\n  \"mcpServers\": {\"other\": {\"command\": \"other\"}},\n}\n";
+    let before = "{\n  // mine\n  \"mcpServers\": {\"other\": {\"command\": \"other\"}}\n}\n";
     let home = home("gemini-cli", ".gemini/settings.json", before);
     let said = ask(home.path(), ".bin/gemini", &["mcp", "list"]);
     let want = format!(

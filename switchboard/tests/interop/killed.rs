@@ -84,11 +84,21 @@ async fn a_server_that_is_killed_ends_its_call_and_not_the_session() {
         let call = begun(&client, folder, &id).await;
         kill(lines(folder, "pids").last().unwrap());
         assert!(!call.await.unwrap(), "round {round}: there is no result");
-        // The session goes on, with the server's next process.
-        let again = client
-            .call_tool("count", json!({"id": format!("next-{round}")}))
-            .await;
-        assert!(!again.unwrap().failed(), "round {round}");
+        // The session goes on, with the server's next process; until it is there, calls are
+        // refused, by name, and not made.
+        let id = format!("next-{round}");
+        let again = async {
+            while let Err(error) = client.call_tool("count", json!({"id": id})).await {
+                let text = error.to_string();
+                assert!(
+                    text.contains("not available: counter"),
+                    "round {round}: {text}"
+                );
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        let again = tokio::time::timeout(Duration::from_secs(120), again).await;
+        assert!(again.is_ok(), "round {round}: the server did not come back");
     }
     client.close().await;
     let ids = (0..ROUNDS).flat_map(|round| [format!("lost-{round}"), format!("next-{round}")]);
