@@ -28,6 +28,9 @@ use crate::serve::access::fresh_token;
 use crate::servers::{connector, interruptible};
 use crate::store::UserId;
 
+/// Tries in a row to reach a server; the waits between them grow to half a minute.
+const TRIES: u32 = 1_000_000;
+
 /// Serves all servers that are switched on as one server, to any MCP client.
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -105,6 +108,11 @@ impl Gateway {
         }
         let info = Implementation::new("switchboard", env!("CARGO_PKG_VERSION"));
         let manager = Manager::builder().connector(connector(&UserId::local(), None));
+        // It may run for months: a server that was away for a while is found again.
+        let manager = manager.adjust_limits(|limits| {
+            let retry = limits.retry().clone().with_tries(TRIES);
+            limits.with_retry(retry)
+        });
         let of_caller = profiles.clone();
         let mut builder = mcp_gateway::Gateway::builder(info)
             .manager(manager)
