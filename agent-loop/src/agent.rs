@@ -246,6 +246,11 @@ impl Agent {
         self
     }
 
+    /// The compaction of the runs that the agent begins.
+    pub fn compaction(&self) -> Option<&Compaction> {
+        self.compaction.as_ref()
+    }
+
     /// Sets options for the model.
     #[must_use]
     pub fn with_options(mut self, options: Options) -> Self {

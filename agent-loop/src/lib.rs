@@ -33,7 +33,6 @@ pub use run::step::{Reason, Step};
 pub use session::Session;
 pub use session::handle::Handle;
 pub use session::result::{MemoryStore, ResultStore};
-pub use session::stream::SessionStream;
 pub use tool_policy::{
     AskReason, Definition, DenyReason, Effect, Grant, GrantScope, Mode, Pattern, Policy, Rule,
     ToolInfo, Verdict,

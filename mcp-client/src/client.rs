@@ -252,6 +252,24 @@ impl Client {
         Ok(())
     }
 
+    /// Makes sure that log messages of `level` and above are sent, without hiding any that are sent
+    /// already: for a connection that serves several. Asks the server at most once for each level.
+    /// Modern servers are asked with each call ([`CallOptions::with_log_level`]).
+    ///
+    /// # Errors
+    ///
+    /// As [`set_log_level`](Self::set_log_level).
+    pub async fn lower_log_level(&self, level: LoggingLevel) -> Result<(), CallError> {
+        let known = self.connection().snapshot().tuning.log_level;
+        if !self.revision().has_set_level() || known.is_some_and(|known| known <= level) {
+            return Ok(());
+        }
+        // First, so that a server that refuses is not asked again.
+        self.connection()
+            .update(|snapshot| snapshot.tuning.log_level = Some(level));
+        self.set_log_level(level).await
+    }
+
     /// Notifies the server that the roots changed. Modern servers request them when needed and are not
     /// notified.
     ///

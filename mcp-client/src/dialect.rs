@@ -36,6 +36,8 @@ pub(crate) struct Dialect {
     revision: Option<Revision>,
     /// The members of `_meta` that every modern request has, as JSON; empty before.
     stamp: String,
+    /// What the connection declares with each modern request, as JSON; empty before.
+    capabilities: String,
 }
 
 /// What one request contains besides its params.
@@ -51,6 +53,8 @@ pub(crate) struct Extras<'a> {
     pub(crate) state: Option<&'a str>,
     /// The minimum level of log messages.
     pub(crate) log_level: Option<LoggingLevel>,
+    /// What a modern request declares instead of what its connection does.
+    pub(crate) capabilities: Option<&'a ClientCapabilities>,
 }
 
 /// Params that can be encoded: the object-safe part of [`Serialize`].
@@ -123,6 +127,7 @@ impl Dialect {
         Self {
             revision: None,
             stamp: String::new(),
+            capabilities: String::new(),
         }
     }
 
@@ -131,6 +136,7 @@ impl Dialect {
         Self {
             revision: Some(revision),
             stamp: String::new(),
+            capabilities: String::new(),
         }
     }
 
@@ -141,16 +147,20 @@ impl Dialect {
         capabilities: &ClientCapabilities,
     ) -> Result<Self, serde_json::Error> {
         let stamp = format!(
-            "\"{}\":\"{revision}\",\"{}\":{},\"{}\":{}",
+            "\"{}\":\"{revision}\",\"{}\":{}",
             meta_key::PROTOCOL_VERSION,
             meta_key::CLIENT_INFO,
             serde_json::to_string(info)?,
+        );
+        let capabilities = format!(
+            "\"{}\":{}",
             meta_key::CLIENT_CAPABILITIES,
             serde_json::to_string(capabilities)?,
         );
         Ok(Self {
             revision: Some(revision),
             stamp,
+            capabilities,
         })
     }
 
@@ -187,7 +197,7 @@ impl Dialect {
         params: &dyn Params,
         extras: &Extras<'_>,
     ) -> Result<Vec<u8>, StampError> {
-        let mut out = Vec::with_capacity(256 + self.stamp.len());
+        let mut out = Vec::with_capacity(256 + self.stamp.len() + self.capabilities.len());
         params.encode(&mut out, &RequestId::from(id), method)?;
         if self.revision.is_some() || extras.meta.is_some() {
             self.append(&mut out, id, extras)?;
@@ -216,6 +226,10 @@ impl Dialect {
         members.empty = true;
         if !self.stamp.is_empty() {
             members.raw(&self.stamp);
+            match extras.capabilities {
+                Some(own) => members.json(meta_key::CLIENT_CAPABILITIES, own)?,
+                None => members.raw(&self.capabilities),
+            }
         }
         if self.is_modern()
             && let Some(level) = &extras.log_level

@@ -7,6 +7,7 @@ mod prompts;
 mod resources;
 #[cfg(feature = "skills")]
 pub(crate) mod skill;
+mod skill_list;
 pub(crate) mod subscription;
 pub(crate) mod task;
 mod tools;

@@ -91,6 +91,8 @@ pub enum CallOutcome {
     Succeeded,
     /// The tool says that it failed.
     Failed,
+    /// It goes on as a task at its server.
+    Task,
     /// There is no result.
     Error,
 }
@@ -100,6 +102,7 @@ impl fmt::Display for CallOutcome {
         f.write_str(match self {
             Self::Succeeded => "succeeded",
             Self::Failed => "failed",
+            Self::Task => "task",
             Self::Error => "error",
         })
     }

@@ -3,31 +3,30 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use mcp_client::Started;
 use mcp_jsonrpc::RawObject;
-use mcp_jsonrpc::model::{CallTool, CallToolParams, CallToolResult, Tool};
+use mcp_jsonrpc::model::{CallTool, CallToolParams, Tool};
 use mcp_manager::ServerName;
-use mcp_server::{Context, Error};
+use mcp_server::{Context, Error, ToolReply};
 use tool_policy::ToolInfo;
 
 use crate::audit::{CallDecision, CallEnd, CallOutcome, CallRecord, digest};
 use crate::gate::Refused;
 use crate::gateway::Shared;
+use crate::relay::Start;
 
 impl Shared {
     pub(crate) async fn call_tool(
         self: &Arc<Self>,
         params: CallToolParams,
         cx: &Context,
-    ) -> Result<CallToolResult, Error> {
+    ) -> Result<ToolReply, Error> {
         let tools = self.known(&self.tools).await;
-        let profile = self.profile(cx.caller());
-        let route = tools.route(&params.name);
-        let allowed =
-            |(server, tool): &(&ServerName, &str)| profile.allows_tool(server.as_str(), tool);
-        let Some((server, tool)) = route.filter(allowed) else {
+        let Some((server, tool)) = tools.route(&params.name) else {
             return Err(self.unknown("tool", &params.name));
         };
         let arguments = params.arguments.unwrap_or_else(RawObject::empty);
+        self.permit_tool(server, tool, cx)?;
         let Some(info) = self.info(server, tool) else {
             return Err(self.unknown("tool", &params.name));
         };
@@ -61,11 +60,12 @@ impl Shared {
         cx.step("recorded", started).await?;
         let result = self.relay_call(server, tool, arguments, &info, cx).await;
         let (outcome, output) = match &result {
-            Ok(result) if result.failed() => (CallOutcome::Failed, Some(result)),
-            Ok(result) => (CallOutcome::Succeeded, Some(result)),
+            Ok(ToolReply::Result(result)) if result.failed() => (CallOutcome::Failed, Some(result)),
+            Ok(ToolReply::Result(result)) => (CallOutcome::Succeeded, Some(result)),
+            Ok(ToolReply::Task(_)) => (CallOutcome::Task, None),
             Err(_) => (CallOutcome::Error, None),
         };
-        let output = output.and_then(|result| serde_json::to_vec(result).ok());
+        let output = output.and_then(|result| serde_json::to_vec(&**result).ok());
         record.end = Some(CallEnd {
             outcome,
             result: output.map(digest),
@@ -79,13 +79,13 @@ impl Shared {
     }
 
     async fn relay_call(
-        &self,
+        self: &Arc<Self>,
         server: &ServerName,
         tool: &str,
         arguments: RawObject,
         info: &ToolInfo,
         cx: &Context,
-    ) -> Result<CallToolResult, Error> {
+    ) -> Result<ToolReply, Error> {
         let bare = RawObject::from_serialize(&serde_json::json!({
             "name": tool, "arguments": arguments,
         }))?;
@@ -93,22 +93,47 @@ impl Shared {
         let fingerprint = self.gate.policy.is_some().then(|| info.fingerprint.clone());
         let manager = self.manager.clone();
         let (name, tool) = (server.clone(), tool.to_owned());
-        self.relay(server, cx)
-            .call::<CallTool>(
-                &bare,
-                Box::new(move |options| {
-                    Box::pin(async move {
-                        let mut options = options.for_manager();
-                        if let Some(fingerprint) = fingerprint {
-                            options = options.with_fingerprint(fingerprint);
-                        }
-                        manager
-                            .call_tool_with(name.as_str(), &tool, arguments, options)
-                            .await
-                    })
-                }),
-            )
-            .await
+        let takes_tasks = cx.takes_tasks();
+        let start: Start<Started> = Box::new(move |mut options, revision| {
+            if let Some(fingerprint) = fingerprint {
+                options = options.with_fingerprint(fingerprint);
+            }
+            Box::pin(async move {
+                let (server, tool) = (name.as_str(), tool.as_str());
+                if takes_tasks && revision.is_modern() {
+                    return manager
+                        .call_tool_or_task(server, tool, arguments, options)
+                        .await;
+                }
+                let result = manager.call_tool_with(server, tool, arguments, options);
+                result.await.map(Started::Done)
+            })
+        });
+        match self
+            .relay(server, cx)
+            .call::<CallTool>(&bare, start)
+            .await?
+        {
+            Started::Done(result) => Ok(ToolReply::Result(Box::new(result))),
+            Started::Task(task) => {
+                let task = task.created().cloned();
+                let task = task.ok_or_else(|| Error::internal("a task without a handle"))?;
+                let task = self.expose_task(server, task, cx)?;
+                Ok(ToolReply::Task(Box::new(task)))
+            }
+        }
+    }
+
+    /// Refuses a tool that the caller may not use.
+    fn permit_tool(&self, server: &ServerName, tool: &str, cx: &Context) -> Result<(), Error> {
+        self.permit(server, cx)?;
+        match self.profile(cx.caller()).allows_tool(server.as_str(), tool) {
+            true => Ok(()),
+            false => Err(Error::invalid_params(format!(
+                "the tool '{tool}' of server '{server}' is not permitted for this caller; it was not \
+                 called"
+            ))),
+        }
     }
 
     fn record(&self, record: &CallRecord) -> Result<(), Error> {
@@ -146,15 +171,13 @@ impl Shared {
             let Some((server, name)) = merged.route(&tool.name) else {
                 return false;
             };
-            if !profile.allows_tool(server.as_str(), name) {
-                return false;
-            }
             let enabled = catalog
                 .find(server, name)
                 .is_none_or(|entry| entry.is_enabled());
+            let visible = profile.allows_tool(server.as_str(), name);
             let denied = |info: &ToolInfo| !self.gate.offers(info, cx);
             let judged = self.gate.policy.is_some();
-            enabled && !(judged && self.info(server, name).as_ref().is_some_and(denied))
+            enabled && visible && !(judged && self.info(server, name).as_ref().is_some_and(denied))
         });
     }
 }

@@ -4,10 +4,12 @@ use std::fmt;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use mcp_jsonrpc::model::{Implementation, Prompt, Resource, ResourceTemplate, Tool};
+use mcp_jsonrpc::model::{
+    Implementation, LogMessageParams, Prompt, Resource, ResourceTemplate, Skill, Tool,
+};
 use mcp_manager::{
-    Applied, Manager, ManagerBuilder, ManagerError, ManagerEvent, ManagerLimits, ServerConfig,
-    ServerName, Shutdown, Startup, Wait,
+    Applied, ItemKind, Manager, ManagerBuilder, ManagerError, ManagerEvent, ManagerLimits,
+    ServerConfig, ServerName, Shutdown, Startup, Wait,
 };
 use mcp_server::{Caller, Eras, Limits, Notifier, Server, Service};
 use parking_lot::Mutex;
@@ -16,14 +18,19 @@ use tool_policy::Policy;
 
 use crate::approver::Approver;
 use crate::audit::AuditLog;
+use crate::connections::{ConnectionLimits, Connections};
 use crate::gate::{CallLimits, Gate};
 use crate::handler::GatewayHandler;
 use crate::lists::Lists;
+use crate::open_calls::{Channel, OpenCalls};
 use crate::profile::{Profile, Profiles};
-use crate::questions::{OpenCalls, QuestionRelay, capabilities};
+use crate::questions::{AskingServers, QuestionRelay, everything};
 use crate::relay::CallIds;
 use crate::routes::server_prefix;
 use crate::watches::Watches;
+
+/// How long calls may run on at a server that is taken out.
+const DRAIN_TIME: Duration = Duration::from_secs(60);
 
 /// Time that upstream servers get to connect before the gateway is ready.
 const START_TIMEOUT: Duration = Duration::from_secs(10);
@@ -56,7 +63,11 @@ impl Upstream {
     }
 }
 
+/// The servers, in their order; replaced as a whole.
+pub(crate) type Upstreams = Arc<Vec<Named>>;
+
 /// An upstream server and the prefix of its names.
+#[derive(PartialEq)]
 pub(crate) struct Named {
     pub(crate) name: ServerName,
     pub(crate) prefix: String,
@@ -75,7 +86,9 @@ pub struct GatewayBuilder {
     owner: Option<String>,
     audit: Option<Arc<dyn AuditLog>>,
     approver: Option<Arc<dyn Approver>>,
+    connections: ConnectionLimits,
     profiles: Option<Profiles>,
+    state_key: Option<[u8; 32]>,
     start_timeout: Duration,
 }
 
@@ -146,6 +159,20 @@ impl GatewayBuilder {
         self
     }
 
+    /// Sets the bounds of connections that are one client's own.
+    pub fn connection_limits(mut self, limits: ConnectionLimits) -> Self {
+        self.connections = limits;
+        self
+    }
+
+    /// Sets the key that seals what clients keep between requests: the state of calls that asked
+    /// something, and the handles of tasks. Processes with the same key and the same servers accept
+    /// each other's; by default each process has a fresh one.
+    pub fn state_key(mut self, key: [u8; 32]) -> Self {
+        self.state_key = Some(key);
+        self
+    }
+
     /// Sets how long [`start`](Self::start) waits for servers to connect. Default: 10 seconds.
     pub fn start_timeout(mut self, timeout: Duration) -> Self {
         self.start_timeout = timeout;
@@ -156,20 +183,33 @@ impl GatewayBuilder {
     /// are tried further, and clients are notified once they are there.
     pub async fn start(self) -> (Gateway, Startup) {
         let calls = Arc::new(OpenCalls::default());
-        let relay = QuestionRelay(Arc::clone(&calls));
+        let asking = Arc::new(AskingServers::default());
+        let relay = QuestionRelay {
+            calls: Arc::clone(&calls),
+            own: None,
+            asking: Arc::clone(&asking),
+        };
         // A question waits for its own client only, so there may be many.
         let limits = |limits: ManagerLimits| {
             limits
                 .with_questions_per_server(MAX_QUESTIONS)
                 .with_queued_questions(MAX_QUESTIONS)
         };
-        let manager = self.manager.host(relay, capabilities());
+        let manager = self.manager.host(relay, everything());
         let manager = manager.adjust_limits(limits).build();
+        let connections = Connections::new(
+            manager.clone(),
+            Arc::clone(&calls),
+            asking,
+            self.connections,
+        );
+        let keeping = Connections::keep(Arc::downgrade(&connections), connections.period());
         let shared = Arc::new(Shared {
             info: self.info,
             upstreams: Mutex::new(named(&self.upstreams)),
             manager: manager.clone(),
             calls,
+            connections,
             ids: CallIds::default(),
             gate: Gate::new(self.policy, self.owner, self.call_limits, self.approver),
             audit: self.audit,
@@ -178,21 +218,28 @@ impl GatewayBuilder {
             prompts: Lists::default(),
             resources: Lists::default(),
             templates: Lists::default(),
+            skills: Lists::default(),
             watches: Watches::default(),
         });
         let events = manager.events();
         let configs = self.upstreams.into_iter().map(|upstream| upstream.config);
         let wait = Wait::UpTo(self.start_timeout);
         let startup = manager.connect_all(configs, wait).await;
-        let service = Server::with_handler(GatewayHandler(Arc::clone(&shared)))
+        let mut server = Server::with_handler(GatewayHandler(Arc::clone(&shared)))
             .eras(self.eras)
-            .limits(self.limits)
-            .build();
+            .limits(self.limits);
+        if let Some(key) = self.state_key {
+            server = server.state_key(key);
+        }
+        let service = server.build();
         let announcing = announce(events, service.notifier(), Arc::downgrade(&shared));
         let gateway = Gateway {
             shared,
             service,
-            announcing: tokio::spawn(announcing).abort_handle(),
+            tasks: [
+                tokio::spawn(announcing).abort_handle(),
+                tokio::spawn(keeping).abort_handle(),
+            ],
         };
         (gateway, startup)
     }
@@ -213,45 +260,48 @@ impl fmt::Debug for GatewayBuilder {
 pub struct Gateway {
     shared: Arc<Shared>,
     service: Service,
-    announcing: AbortHandle,
+    tasks: [AbortHandle; 2],
 }
 
 /// What the handler and the gateway share.
 pub(crate) struct Shared {
     pub(crate) info: Implementation,
-    pub(crate) upstreams: Mutex<Arc<[Named]>>,
+    upstreams: Mutex<Upstreams>,
     pub(crate) manager: Manager,
     pub(crate) calls: Arc<OpenCalls>,
+    pub(crate) connections: Arc<Connections>,
     pub(crate) ids: CallIds,
     pub(crate) gate: Gate,
     pub(crate) audit: Option<Arc<dyn AuditLog>>,
-    pub(crate) profiles: Option<Profiles>,
+    profiles: Option<Profiles>,
     pub(crate) tools: Lists<Tool>,
     pub(crate) prompts: Lists<Prompt>,
     pub(crate) resources: Lists<Resource>,
     pub(crate) templates: Lists<ResourceTemplate>,
+    pub(crate) skills: Lists<Skill>,
     pub(crate) watches: Watches,
 }
 
 impl Shared {
-    pub(crate) fn upstreams(&self) -> Arc<[Named]> {
+    pub(crate) fn upstreams(&self) -> Upstreams {
         Arc::clone(&self.upstreams.lock())
     }
 
+    /// What this caller may see and call.
     pub(crate) fn profile(&self, caller: Option<&Caller>) -> Arc<Profile> {
         let profiles = self.profiles.as_ref();
         profiles.map_or_else(Arc::default, |profiles| profiles(caller))
     }
 }
 
-fn named(upstreams: &[Upstream]) -> Arc<[Named]> {
+fn named(upstreams: &[Upstream]) -> Upstreams {
     let named = upstreams.iter().map(|upstream| {
         let name = upstream.config.name().clone();
         let prefix = upstream.prefix.clone();
         let prefix = prefix.unwrap_or_else(|| server_prefix(&name));
         Named { name, prefix }
     });
-    named.collect()
+    Arc::new(named.collect())
 }
 
 impl Gateway {
@@ -268,7 +318,9 @@ impl Gateway {
             owner: None,
             audit: None,
             approver: None,
+            connections: ConnectionLimits::default(),
             profiles: None,
+            state_key: None,
             start_timeout: START_TIMEOUT,
         }
     }
@@ -292,7 +344,8 @@ impl Gateway {
 
     /// Makes these the servers behind the gateway, in this order, and has clients list everything
     /// again: new ones are started, those that are gone are ended, those that are reached in another
-    /// way are connected again. The others, their calls and all sessions go on.
+    /// way are connected again. The others, their calls and all sessions go on; a server that goes is
+    /// ended once its running calls are done, or after a minute.
     ///
     /// # Errors
     /// [`ManagerError::ShutDown`] if the gateway is.
@@ -301,9 +354,19 @@ impl Gateway {
         upstreams: impl IntoIterator<Item = Upstream>,
     ) -> Result<Applied, ManagerError> {
         let upstreams: Vec<Upstream> = upstreams.into_iter().collect();
-        *self.shared.upstreams.lock() = named(&upstreams);
+        let named = named(&upstreams);
+        // From here on nothing new is called there.
+        *self.shared.upstreams.lock() = Arc::clone(&named);
+        let kept = |server: &str| named.iter().any(|it| it.name.as_str() == server);
+        self.shared
+            .calls
+            .drained(|server| !kept(server), DRAIN_TIME)
+            .await;
         let configs = upstreams.into_iter().map(|upstream| upstream.config);
         let applied = self.shared.manager.apply(configs).await;
+        self.shared
+            .connections
+            .retain(|server| kept(server.as_str()));
         let notifier = self.service.notifier();
         notifier.tools_changed();
         notifier.prompts_changed();
@@ -313,14 +376,14 @@ impl Gateway {
 
     /// Ends all upstream connections.
     pub async fn shutdown(self) -> Shutdown {
-        self.announcing.abort();
+        self.shared.connections.retain(|_| false);
         self.shared.manager.shutdown().await
     }
 }
 
 impl Drop for Gateway {
     fn drop(&mut self) {
-        self.announcing.abort();
+        self.tasks.iter().for_each(AbortHandle::abort);
     }
 }
 
@@ -333,16 +396,43 @@ impl fmt::Debug for Gateway {
     }
 }
 
-/// Announces upstream changes to downstream clients.
+/// Announces upstream changes to downstream clients, and passes on what servers log outside of calls.
 async fn announce(mut events: mcp_manager::Events, notifier: Notifier, shared: Weak<Shared>) {
     while let Some(event) = events.next().await {
-        if shared.strong_count() == 0 {
+        let Some(shared) = shared.upgrade() else {
             return;
-        }
-        if let ManagerEvent::CatalogChanged { .. } | ManagerEvent::Lagged { .. } = event {
-            notifier.tools_changed();
-            notifier.prompts_changed();
-            notifier.resources_changed();
+        };
+        match event {
+            ManagerEvent::CatalogChanged { diff, .. } => {
+                let tools = diff.added.len() + diff.removed.len() + diff.changed.len();
+                if tools > 0 {
+                    notifier.tools_changed();
+                }
+                if !diff.prompts.is_empty() {
+                    notifier.prompts_changed();
+                }
+                if !diff.resources.is_empty() {
+                    notifier.resources_changed();
+                }
+            }
+            ManagerEvent::ListAnnounced { list, .. } => match list {
+                ItemKind::Tool => notifier.tools_changed(),
+                ItemKind::Prompt => notifier.prompts_changed(),
+                _ => notifier.resources_changed(),
+            },
+            ManagerEvent::Lagged { .. } => {
+                notifier.tools_changed();
+                notifier.prompts_changed();
+                notifier.resources_changed();
+            }
+            ManagerEvent::Log { server, message } => {
+                let channel = Channel::Managed(server.as_str().to_owned());
+                let message = LogMessageParams::clone(&message);
+                if let Some(message) = shared.calls.log(&channel, message) {
+                    notifier.log(message);
+                }
+            }
+            _ => {}
         }
     }
 }

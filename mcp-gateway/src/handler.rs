@@ -4,23 +4,28 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures_util::future::join_all;
 use mcp_client::Client;
 use mcp_jsonrpc::RawObject;
+use mcp_jsonrpc::model::task::{Task, TaskIdParams, TaskUpdateParams};
 use mcp_jsonrpc::model::{
-    CallToolParams, CallToolResult, CompleteParams, CompleteResult, CompletionReference,
-    FlagCapability, GetPrompt, GetPromptParams, GetPromptResult, Implementation, ListCapability,
-    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    PageParams, ReadResource, ReadResourceParams, ReadResourceResult, ResourcesCapability,
-    ServerCapabilities, Tool,
+    CallToolParams, CompleteParams, CompleteResult, CompletionReference, GetPrompt,
+    GetPromptParams, GetPromptResult, GetSkillParams, GetSkillResult, Implementation,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListSkillsResult,
+    ListToolsResult, LoggingLevel, PageParams, ReadDirectoryParams, ReadResource,
+    ReadResourceParams, ReadResourceResult, ServerCapabilities, Tool,
 };
-use mcp_manager::{ServerName, ServerState};
-use mcp_server::{Context, Error, Handler};
+use mcp_manager::ServerName;
+use mcp_server::{Caller, Context, Error, Handler, ToolReply};
 
 use crate::error;
 use crate::gateway::Shared;
 use crate::lists::Lists;
 use crate::relay::Relay;
 use crate::routes::Merged;
+
+/// How long a client waits until servers have taken its log level.
+const LEVEL_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(crate) struct GatewayHandler(pub(crate) Arc<Shared>);
 
@@ -40,9 +45,8 @@ impl Shared {
     /// A merged list that includes every change announced so far.
     async fn fresh<T: crate::lists::Listable>(&self, lists: &Lists<T>) -> Arc<Merged<T>> {
         let catalog = self.manager.fresh_catalog().await;
-        lists
-            .merged(&self.manager, &self.upstreams(), &catalog)
-            .await
+        let upstreams = self.upstreams();
+        lists.merged(&self.manager, &upstreams, &catalog).await
     }
 
     /// A merged list as it is known now.
@@ -51,75 +55,20 @@ impl Shared {
         lists: &Lists<T>,
     ) -> Arc<Merged<T>> {
         let catalog = self.manager.catalog();
-        lists
-            .merged(&self.manager, &self.upstreams(), &catalog)
-            .await
+        let upstreams = self.upstreams();
+        lists.merged(&self.manager, &upstreams, &catalog).await
     }
 
-    pub(crate) fn relay<'a>(&'a self, server: &'a ServerName, cx: &'a Context) -> Relay<'a> {
+    pub(crate) fn relay<'a>(
+        self: &'a Arc<Self>,
+        server: &'a ServerName,
+        cx: &'a Context,
+    ) -> Relay<'a> {
         Relay {
-            manager: &self.manager,
-            calls: &self.calls,
-            ids: &self.ids,
+            shared: self,
             server,
             cx,
         }
-    }
-
-    /// The server that a resource belongs to: the one that lists it, the one whose template it
-    /// fits, or the only one that has resources at all.
-    async fn owner(&self, uri: &str) -> Option<ServerName> {
-        let resources = self.known(&self.resources).await;
-        if let Some((server, _)) = resources.route(uri) {
-            return Some(server.clone());
-        }
-        let templates = self.known(&self.templates).await;
-        if let Some(server) = templates.maker(uri) {
-            return Some(server.clone());
-        }
-        let upstreams = self.upstreams();
-        let mut serving = upstreams.iter().filter(|upstream| {
-            let client = self.manager.client(upstream.name.as_str());
-            client.is_some_and(|client| client.server().capabilities.resources.is_some())
-        });
-        let only = serving.next().filter(|_| serving.next().is_none());
-        only.map(|upstream| upstream.name.clone())
-    }
-
-    /// The servers that are not connected, with the reason.
-    fn unavailable(&self) -> Vec<String> {
-        let upstreams = self.upstreams();
-        let names = upstreams.iter();
-        let servers = names.filter_map(|upstream| self.manager.server(upstream.name.as_str()));
-        let down = servers.filter(|server| !server.state.is_connected());
-        down.map(|server| match (server.state, server.error) {
-            (ServerState::Idle, _) => format!("{} (starts when it is called)", server.name),
-            (_, Some(error)) => format!("{} ({error})", server.name),
-            (state, None) => format!("{} ({})", server.name, state.as_str()),
-        })
-        .collect()
-    }
-
-    /// Whether a server is in the caller's profile.
-    pub(crate) fn may_reach(&self, server: &ServerName, cx: &Context) -> bool {
-        self.profile(cx.caller()).allows_server(server.as_str())
-    }
-
-    /// Whether an item's server is in the caller's profile.
-    fn may_use<T: crate::routes::Item>(&self, merged: &Merged<T>, key: &str, cx: &Context) -> bool {
-        let route = merged.route(key);
-        route.is_some_and(|(server, _)| self.may_reach(server, cx))
-    }
-
-    /// The error for a name that no connected server has.
-    pub(crate) fn unknown(&self, kind: &str, name: &str) -> Error {
-        let mut message = format!("unknown {kind}: {name}");
-        let unavailable = self.unavailable();
-        if !unavailable.is_empty() {
-            message.push_str("; not available: ");
-            message.push_str(&unavailable.join(", "));
-        }
-        Error::invalid_params(message)
     }
 }
 
@@ -129,51 +78,16 @@ impl Handler for GatewayHandler {
         self.0.info.clone()
     }
 
-    /// What any server offers; what a server that is not connected would offer is not known, so
-    /// everything is declared until all are.
     fn capabilities(&self) -> ServerCapabilities {
-        let upstreams = self.0.upstreams();
-        let clients: Vec<_> = upstreams
-            .iter()
-            .map(|upstream| self.0.manager.client(upstream.name.as_str()))
-            .collect();
-        let any = |has: fn(&ServerCapabilities) -> bool| {
-            clients.iter().any(|client| match client {
-                Some(client) => has(&client.server().capabilities),
-                None => true,
-            })
-        };
-        let list = || {
-            let mut list = ListCapability::default();
-            list.list_changed = Some(true);
-            list
-        };
-        let mut all = ServerCapabilities::default();
-        all.tools = any(|it| it.tools.is_some()).then(list);
-        all.prompts = any(|it| it.prompts.is_some()).then(list);
-        all.resources = any(|it| it.resources.is_some()).then(|| {
-            let mut resources = ResourcesCapability::default();
-            resources.list_changed = Some(true);
-            resources.subscribe = Some(true);
-            resources
-        });
-        all.completions = any(|it| it.completions.is_some()).then(FlagCapability::default);
-        all
+        self.0.capabilities()
     }
 
     fn instructions(&self) -> Option<String> {
-        let mut sections = Vec::new();
-        for upstream in &*self.0.upstreams() {
-            let client = self.0.manager.client(upstream.name.as_str());
-            if let Some(text) = client.and_then(|client| client.server().instructions) {
-                sections.push(format!("# {}\n\n{text}", upstream.name));
-            }
-        }
-        let unavailable = self.0.unavailable();
-        if !unavailable.is_empty() {
-            sections.push(format!("Not available: {}", unavailable.join(", ")));
-        }
-        (!sections.is_empty()).then(|| sections.join("\n\n"))
+        self.0.instructions(None)
+    }
+
+    fn instructions_for(&self, caller: Option<&Caller>) -> Option<String> {
+        self.0.instructions(caller)
     }
 
     async fn list_tools(&self, _: PageParams, cx: Context) -> Result<ListToolsResult, Error> {
@@ -187,12 +101,60 @@ impl Handler for GatewayHandler {
         self.0.known(&self.0.tools).await.find(name).cloned()
     }
 
-    async fn call_tool(
+    async fn call_tool_or_task(
         &self,
         params: CallToolParams,
         cx: Context,
-    ) -> Result<CallToolResult, Error> {
+    ) -> Result<ToolReply, Error> {
         self.0.call_tool(params, &cx).await
+    }
+
+    async fn get_task(&self, params: TaskIdParams, cx: Context) -> Result<Task, Error> {
+        self.0.get_task(&params.task_id, &cx).await
+    }
+
+    async fn update_task(&self, params: TaskUpdateParams, cx: Context) -> Result<(), Error> {
+        let answers = params.input_responses;
+        self.0.update_task(&params.task_id, answers, &cx).await
+    }
+
+    async fn cancel_task(&self, params: TaskIdParams, cx: Context) -> Result<(), Error> {
+        self.0.cancel_task(&params.task_id, &cx).await
+    }
+
+    /// Servers of the modern era get the level with each call.
+    async fn log_level_changed(&self, level: LoggingLevel, _: &Context) {
+        let lowering = self.0.connected_clients().into_iter();
+        let lowering = lowering.map(|(server, client)| async move {
+            if let Err(error) = client.lower_log_level(level).await {
+                tracing::debug!(%server, %error, "the log level was not set");
+            }
+        });
+        // No server makes the client wait for its answer for long.
+        let _ = tokio::time::timeout(LEVEL_TIMEOUT, join_all(lowering)).await;
+    }
+
+    async fn list_skills(&self, _: PageParams, cx: Context) -> Result<ListSkillsResult, Error> {
+        let merged = self.0.listed_skills().await;
+        let mut result: ListSkillsResult = listed!(merged.as_ref(), ListSkillsResult)?;
+        self.0.retain_visible(&mut result.skills, &merged, &cx);
+        Ok(result)
+    }
+
+    async fn get_skill(
+        &self,
+        params: GetSkillParams,
+        cx: Context,
+    ) -> Result<GetSkillResult, Error> {
+        self.0.get_skill(params, &cx).await
+    }
+
+    async fn read_directory(
+        &self,
+        params: ReadDirectoryParams,
+        cx: Context,
+    ) -> Result<ListResourcesResult, Error> {
+        self.0.read_directory(params, &cx).await
     }
 
     async fn list_resources(
@@ -201,10 +163,8 @@ impl Handler for GatewayHandler {
         cx: Context,
     ) -> Result<ListResourcesResult, Error> {
         let merged = self.0.fresh(&self.0.resources).await;
-        let mut result = listed!(Arc::clone(&merged), ListResourcesResult)?;
-        result
-            .resources
-            .retain(|it| self.0.may_use(&*merged, &it.uri, &cx));
+        let mut result = listed!(merged.as_ref(), ListResourcesResult)?;
+        self.0.retain_visible(&mut result.resources, &merged, &cx);
         Ok(result)
     }
 
@@ -214,9 +174,9 @@ impl Handler for GatewayHandler {
         cx: Context,
     ) -> Result<ListResourceTemplatesResult, Error> {
         let merged = self.0.fresh(&self.0.templates).await;
-        let mut result = listed!(Arc::clone(&merged), ListResourceTemplatesResult)?;
-        let templates = &mut result.resource_templates;
-        templates.retain(|it| self.0.may_use(&*merged, &it.uri_template, &cx));
+        let mut result = listed!(merged.as_ref(), ListResourceTemplatesResult)?;
+        self.0
+            .retain_visible(&mut result.resource_templates, &merged, &cx);
         Ok(result)
     }
 
@@ -226,23 +186,21 @@ impl Handler for GatewayHandler {
         cx: Context,
     ) -> Result<ReadResourceResult, Error> {
         let uri = params.uri;
-        let server = self.0.owner(&uri).await;
-        let Some(server) = server.filter(|server| self.0.may_reach(server, &cx)) else {
+        let Some(server) = self.0.owner(&uri).await else {
             return Err(Error::resource_not_found(uri));
         };
+        self.0.permit(&server, &cx)?;
         let bare = RawObject::from_serialize(&serde_json::json!({"uri": uri}))?;
         let (manager, name) = (self.0.manager.clone(), server.clone());
         self.0
             .relay(&server, &cx)
             .call::<ReadResource>(
                 &bare,
-                Box::new(move |options| {
+                Box::new(move |options, _| {
                     Box::pin(async move {
-                        let (uri, options) = (uri.as_str(), &options.for_client());
-                        let read = |client: Client| async move {
-                            client.with(options.clone()).read_resource(uri).await
-                        };
-                        manager.call(name.as_str(), read).await
+                        let uri = uri.as_str();
+                        let read = |client: Client| async move { client.read_resource(uri).await };
+                        manager.call_with(name.as_str(), &options, read).await
                     })
                 }),
             )
@@ -251,7 +209,7 @@ impl Handler for GatewayHandler {
 
     async fn can_watch(&self, uri: &str, cx: &Context) -> bool {
         match self.0.owner(uri).await {
-            Some(server) if self.0.may_reach(&server, cx) => {
+            Some(server) if self.0.permit(&server, cx).is_ok() => {
                 self.0.watches.add(&self.0.manager, &server, uri, cx).await
             }
             _ => false,
@@ -260,10 +218,8 @@ impl Handler for GatewayHandler {
 
     async fn list_prompts(&self, _: PageParams, cx: Context) -> Result<ListPromptsResult, Error> {
         let merged = self.0.fresh(&self.0.prompts).await;
-        let mut result = listed!(Arc::clone(&merged), ListPromptsResult)?;
-        result
-            .prompts
-            .retain(|it| self.0.may_use(&*merged, &it.name, &cx));
+        let mut result = listed!(merged.as_ref(), ListPromptsResult)?;
+        self.0.retain_visible(&mut result.prompts, &merged, &cx);
         Ok(result)
     }
 
@@ -273,11 +229,10 @@ impl Handler for GatewayHandler {
         cx: Context,
     ) -> Result<GetPromptResult, Error> {
         let prompts = self.0.known(&self.0.prompts).await;
-        let route = prompts.route(&params.name);
-        let Some((server, prompt)) = route.filter(|(server, _)| self.0.may_reach(server, &cx))
-        else {
+        let Some((server, prompt)) = prompts.route(&params.name) else {
             return Err(self.0.unknown("prompt", &params.name));
         };
+        self.0.permit(server, &cx)?;
         let arguments = params.arguments.unwrap_or_default();
         let bare = RawObject::from_serialize(&serde_json::json!({
             "name": prompt, "arguments": arguments,
@@ -288,17 +243,15 @@ impl Handler for GatewayHandler {
             .relay(server, &cx)
             .call::<GetPrompt>(
                 &bare,
-                Box::new(move |options| {
+                Box::new(move |options, _| {
                     Box::pin(async move {
                         let (prompt, arguments) = (prompt.as_str(), &arguments);
-                        let options = &options.for_client();
                         let get = |client: Client| async move {
                             let arguments = arguments.iter();
                             let pairs = arguments.map(|(name, value)| (name, value.as_str()));
-                            let client = client.with(options.clone());
                             client.get_prompt(prompt, pairs).await
                         };
-                        manager.call(name.as_str(), get).await
+                        manager.call_with(name.as_str(), &options, get).await
                     })
                 }),
             )
@@ -332,11 +285,9 @@ impl Handler for GatewayHandler {
             }
             _ => return Err(Error::invalid_params("unknown kind of reference")),
         };
-        if !self.0.may_reach(&server, &cx) {
-            return Err(Error::invalid_params("unknown reference"));
-        }
+        self.0.permit(&server, &cx)?;
         params.meta = None;
         let completed = self.0.manager.complete(server.as_str(), &params).await;
-        completed.map_err(|error| error::upstream(&server, &error))
+        completed.map_err(|error| error::upstream(&server, &error, &cx))
     }
 }

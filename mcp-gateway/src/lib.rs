@@ -3,20 +3,27 @@
 mod approver;
 mod audit;
 mod calls;
+mod connections;
 mod error;
 mod gate;
 mod gateway;
 mod handler;
+mod leg;
 mod lists;
 mod live_call;
+mod open_calls;
 mod profile;
 mod questions;
 mod relay;
 mod routes;
+mod skills;
+mod status;
+mod tasks;
 mod watches;
 
 pub use approver::{ApprovalRequest, Approver};
 pub use audit::{AuditLog, CallDecision, CallEnd, CallOutcome, CallRecord};
+pub use connections::ConnectionLimits;
 pub use gate::CallLimits;
 pub use gateway::{Gateway, GatewayBuilder, Upstream};
 pub use profile::Profile;

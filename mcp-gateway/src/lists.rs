@@ -8,11 +8,11 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use mcp_client::{CallError, Client, Listed};
 use mcp_jsonrpc::ErrorCode;
-use mcp_jsonrpc::model::{Prompt, Resource, ResourceTemplate, Tool};
+use mcp_jsonrpc::model::{Prompt, Resource, ResourceTemplate, Skill, Tool, extension};
 use mcp_manager::{Catalog, Listing, Manager, ServerName};
 use parking_lot::Mutex;
 
-use crate::gateway::Named;
+use crate::gateway::Upstreams;
 use crate::routes::{Item, Merged, Part};
 
 /// Time that a server has to list its items; one that takes longer is left out.
@@ -48,6 +48,21 @@ listable! {
     ResourceTemplate: resources, list_resource_templates;
 }
 
+impl Listable for Skill {
+    async fn list(client: Client) -> Result<Option<Listed<Self>>, CallError> {
+        if !has_extension(&client, extension::SKILLS) {
+            return Ok(None);
+        }
+        client.list_skills().await.map(Some)
+    }
+}
+
+/// Whether a server declares an extension.
+pub(crate) fn has_extension(client: &Client, id: &str) -> bool {
+    let extensions = client.server().capabilities.extensions;
+    extensions.is_some_and(|extensions| extensions.contains_key(id))
+}
+
 fn is_unknown_method(error: &CallError) -> bool {
     error
         .peer()
@@ -60,8 +75,8 @@ type Fetched<T> = (Arc<Listing>, Option<Arc<Listed<T>>>);
 
 /// One kind of list of all servers.
 pub(crate) struct Lists<T> {
-    /// With the epoch of the catalogue that it belongs to.
-    merged: Mutex<Option<(u64, Arc<Merged<T>>)>>,
+    /// With the servers and the epoch of the catalogue that it belongs to.
+    merged: Mutex<Option<(Upstreams, u64, Arc<Merged<T>>)>>,
     fetched: Mutex<HashMap<ServerName, Fetched<T>>>,
 }
 
@@ -79,11 +94,12 @@ impl<T: Listable> Lists<T> {
     pub(crate) async fn merged(
         &self,
         manager: &Manager,
-        upstreams: &[Named],
+        upstreams: &Upstreams,
         catalog: &Catalog,
     ) -> Arc<Merged<T>> {
-        if let Some((epoch, merged)) = &*self.merged.lock()
+        if let Some((of, epoch, merged)) = &*self.merged.lock()
             && *epoch == catalog.epoch()
+            && Arc::ptr_eq(of, upstreams)
         {
             return Arc::clone(merged);
         }
@@ -108,9 +124,24 @@ impl<T: Listable> Lists<T> {
             tracing::warn!(%server, name, "hidden: another server has this name");
         }
         if complete {
-            *self.merged.lock() = Some((catalog.epoch(), Arc::clone(&merged)));
+            let of = (Arc::clone(upstreams), catalog.epoch(), Arc::clone(&merged));
+            *self.merged.lock() = Some(of);
         }
         merged
+    }
+
+    /// The last merged list, if there is one.
+    pub(crate) fn last(&self) -> Option<Arc<Merged<T>>> {
+        self.merged
+            .lock()
+            .as_ref()
+            .map(|(_, _, merged)| Arc::clone(merged))
+    }
+
+    /// Has the lists fetched again: for a kind whose changes are not announced.
+    pub(crate) fn forget(&self) {
+        *self.merged.lock() = None;
+        self.fetched.lock().clear();
     }
 
     /// The list of one server; `Err` if it could not be fetched.

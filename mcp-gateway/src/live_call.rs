@@ -4,26 +4,27 @@
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use mcp_jsonrpc::model::ProgressParams;
-use mcp_manager::ManagerError;
+use mcp_jsonrpc::model::{ClientCapabilities, LogMessageParams, ProgressParams};
 use mcp_server::Context;
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 
-use crate::questions::{Question, Registration};
+use crate::error::Failure;
+use crate::questions::Question;
 
-/// Events that wait for the handler; progress beyond it is dropped, questions wait.
-pub(crate) const QUEUE: usize = 64;
+/// Events that wait for the handler; progress and log messages beyond it are dropped, questions wait.
+pub(crate) const QUEUE: usize = 256;
 
 /// What happens during a call.
 pub(crate) enum Event {
     Progress(ProgressParams),
+    Log(LogMessageParams),
     Question(Question),
 }
 
 /// The outcome of a call.
-pub(crate) type Outcome<T> = Result<T, ManagerError>;
+pub(crate) type Outcome<T> = Result<T, Failure>;
 
 /// A running call. Dropping it cancels the call.
 pub(crate) struct LiveCall<T> {
@@ -37,6 +38,15 @@ struct Inbox<T> {
     /// The questions that are not answered yet, by the keys they are asked under.
     open: Vec<(String, Question)>,
     asked: usize,
+    /// What the client would have to declare to be asked what it was not.
+    missing: Option<Box<ClientCapabilities>>,
+}
+
+/// What became of a call.
+pub(crate) struct Ended<T> {
+    pub(crate) outcome: Outcome<T>,
+    /// What the client would have to declare to be asked what it was not.
+    pub(crate) missing: Option<Box<ClientCapabilities>>,
 }
 
 impl<T: Send + 'static> LiveCall<T> {
@@ -44,11 +54,9 @@ impl<T: Send + 'static> LiveCall<T> {
     pub(crate) fn start(
         call: impl Future<Output = Outcome<T>> + Send + 'static,
         events: mpsc::Receiver<Event>,
-        registration: Registration,
     ) -> Arc<Self> {
         let (done, outcome) = oneshot::channel();
         let running = tokio::spawn(async move {
-            let _registration = registration;
             // Without a receiver the call is no longer wanted.
             let _ = done.send(call.await);
         });
@@ -57,6 +65,7 @@ impl<T: Send + 'static> LiveCall<T> {
             outcome,
             open: Vec::new(),
             asked: 0,
+            missing: None,
         };
         Arc::new(Self {
             inbox: Mutex::new(Some(inbox)),
@@ -67,7 +76,7 @@ impl<T: Send + 'static> LiveCall<T> {
     /// Waits for the outcome. Meanwhile progress and questions go to the downstream client. If this
     /// future is dropped, a later one continues. `None` if another one waits, or the outcome was
     /// taken.
-    pub(crate) async fn wait(&self, cx: &Context) -> Option<Outcome<T>> {
+    pub(crate) async fn wait(&self, cx: &Context) -> Option<Ended<T>> {
         let mut taken = Taken {
             call: self,
             inbox: self.inbox.lock().take(),
@@ -79,8 +88,10 @@ impl<T: Send + 'static> LiveCall<T> {
                 biased;
                 Some(event) = inbox.events.recv() => inbox.take(event, cx),
                 outcome = &mut inbox.outcome => {
+                    let missing = inbox.missing.take();
                     taken.inbox = None;
-                    return outcome.ok();
+                    let outcome = outcome.ok()?;
+                    return Some(Ended { outcome, missing });
                 }
             }
             // Questions that come together are asked together.
@@ -98,6 +109,7 @@ impl<T> Inbox<T> {
             Event::Progress(report) => {
                 cx.progress(report.progress, report.total, report.message.as_deref());
             }
+            Event::Log(message) => cx.log_message(&message),
             Event::Question(question) => {
                 self.asked += 1;
                 let key = format!("question-{}", self.asked);
@@ -113,7 +125,8 @@ impl<T> Inbox<T> {
             return;
         }
         let asking = self.open.iter_mut();
-        join_all(asking.map(|(key, question)| question.put(key, cx))).await;
+        let missing = join_all(asking.map(|(key, question)| question.put(key, cx))).await;
+        self.missing = missing.into_iter().flatten().next().or(self.missing.take());
         self.open.clear();
     }
 }

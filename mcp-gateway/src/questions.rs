@@ -1,117 +1,79 @@
 //! Questions of upstream servers, on their way to the downstream client whose call caused them.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use mcp_client::{Client, Host, HostCapabilities, HostError, Origin, ServerRequest};
+use mcp_client::{Host, HostCapabilities, HostError, Origin, ServerRequest};
 use mcp_jsonrpc::model::{
-    CreateMessageParams, CreateMessageResult, ElicitAction, ElicitFormParams, ElicitResult,
-    ElicitUrlParams, Root,
+    ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitAction, ElicitFormParams,
+    ElicitResult, ElicitUrlParams, Root,
 };
-use mcp_manager::ServerName;
 use mcp_server::{AskError, Context, Question as Ask, Roots};
-use mcp_transport::TransportKind;
 use parking_lot::Mutex;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 use crate::live_call::Event;
+use crate::open_calls::{Asking, Channel, OpenCalls};
 
-/// The calls that run upstream, by their ids.
+/// The legacy servers that have asked something: they get a connection for each client.
 #[derive(Default)]
-pub(crate) struct OpenCalls(Mutex<BTreeMap<String, OpenCall>>);
+pub(crate) struct AskingServers(Mutex<BTreeSet<String>>);
 
-struct OpenCall {
-    server: ServerName,
-    asking: Asking,
-    events: mpsc::Sender<Event>,
-}
-
-/// How a server asks something during a call.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Asking {
-    /// In the call's result (modern).
-    Result,
-    /// By a request on the call's own stream (legacy, Streamable HTTP).
-    OwnStream,
-    /// By a request on a channel that all calls share (legacy, stdio).
-    SharedChannel,
-}
-
-impl Asking {
-    /// `None` for a server that is not connected yet.
-    pub(crate) fn of(client: Option<&Client>) -> Self {
-        match client {
-            Some(client) if client.revision().is_modern() => Self::Result,
-            Some(client) if client.transport_kind() == TransportKind::Http => Self::OwnStream,
-            _ => Self::SharedChannel,
-        }
-    }
-}
-
-/// A call's place among the open ones.
-pub(crate) struct Registration {
-    calls: Arc<OpenCalls>,
-    id: String,
-}
-
-impl OpenCalls {
-    pub(crate) fn register(
-        self: &Arc<Self>,
-        id: &str,
-        server: &ServerName,
-        asking: Asking,
-        events: mpsc::Sender<Event>,
-    ) -> Registration {
-        let call = OpenCall {
-            server: server.clone(),
-            asking,
-            events,
-        };
-        self.0.lock().insert(id.to_owned(), call);
-        Registration {
-            calls: Arc::clone(self),
-            id: id.to_owned(),
+impl AskingServers {
+    fn note(&self, server: &str) {
+        let mut servers = self.0.lock();
+        if !servers.contains(server) {
+            servers.insert(server.to_owned());
         }
     }
 
-    /// The call that a question belongs to. On a shared channel it must be the only one of its
-    /// server: no client is ever asked what another one's call has caused.
-    fn find(&self, server: &str, origin: &Origin) -> Option<(mpsc::Sender<Event>, Asking)> {
-        let calls = self.0.lock();
-        let named = match origin {
-            Origin::Calls(callers) => callers.iter().find_map(|caller| calls.get(&caller.call)),
-            _ => None,
-        };
-        let found = match named {
-            Some(call) if call.asking != Asking::SharedChannel => call,
-            _ => {
-                let mut own = calls.values().filter(|call| call.server.as_str() == server);
-                own.next().filter(|_| own.next().is_none())?
-            }
-        };
-        Some((found.events.clone(), found.asking))
+    pub(crate) fn contains(&self, server: &str) -> bool {
+        self.0.lock().contains(server)
     }
 }
 
-impl Drop for Registration {
-    fn drop(&mut self) {
-        self.calls.0.lock().remove(&self.id);
-    }
+/// The host that servers ask.
+pub(crate) struct QuestionRelay {
+    pub(crate) calls: Arc<OpenCalls>,
+    /// The connection; `None` for the managed one of whichever server asks.
+    pub(crate) own: Option<Channel>,
+    /// Noted here: legacy servers that ask.
+    pub(crate) asking: Arc<AskingServers>,
 }
 
-/// The host that all upstream servers ask.
-pub(crate) struct QuestionRelay(pub(crate) Arc<OpenCalls>);
-
-/// What the gateway declares to upstream servers. Which of it the downstream client supports is
-/// known when it is asked.
-pub(crate) fn capabilities() -> HostCapabilities {
+/// What the gateway declares on the connections that clients share. Which of it the downstream client
+/// supports is known when it is asked.
+pub(crate) fn everything() -> HostCapabilities {
     HostCapabilities::default()
         .with_forms()
         .with_urls()
         .with_sampling()
         .with_sampling_tools()
         .with_roots()
+}
+
+/// What a client declares, for a connection of its own.
+pub(crate) fn declared(client: &ClientCapabilities) -> HostCapabilities {
+    let mut can = HostCapabilities::default();
+    if let Some(elicitation) = &client.elicitation {
+        if elicitation.has_form() {
+            can = can.with_forms();
+        }
+        if elicitation.has_url() {
+            can = can.with_urls();
+        }
+    }
+    if let Some(sampling) = &client.sampling {
+        can = can.with_sampling();
+        if sampling.tools.is_some() {
+            can = can.with_sampling_tools();
+        }
+    }
+    if client.roots.is_some() {
+        can = can.with_roots();
+    }
+    can
 }
 
 /// A question of a server that waits for its answer.
@@ -138,13 +100,19 @@ impl QuestionRelay {
         let refused = |reason: &str| HostError::Refused {
             reason: reason.to_owned(),
         };
-        let Some((events, asking)) = self.0.find(server, origin) else {
-            return Err(refused("it is unclear which call this is for"));
+        let channel = match &self.own {
+            Some(own) => own.clone(),
+            None => Channel::Managed(server.to_owned()),
         };
-        if asking == Asking::Result {
+        let found = self.calls.find(&channel, origin);
+        if let Some((_, Asking::Result)) = found {
             // The call ends with its questions, and is resumed with their answers.
             return Err(HostError::Later);
         }
+        self.asking.note(server);
+        let Some((events, _)) = found else {
+            return Err(refused("it is unclear which call this is for"));
+        };
         let (answer, answered) = oneshot::channel();
         let pending = Pending {
             params,
@@ -208,8 +176,9 @@ impl Host for QuestionRelay {
 }
 
 impl Question {
-    /// Puts the question to the downstream client and returns its answer to the server.
-    pub(crate) async fn put(&mut self, key: &str, cx: &Context) {
+    /// Puts the question to the downstream client and returns its answer to the server. The result
+    /// is what the client would have to declare, if it cannot be asked.
+    pub(crate) async fn put(&mut self, key: &str, cx: &Context) -> Option<Box<ClientCapabilities>> {
         match self {
             Self::Form(pending) => pending.put(key, cx).await,
             Self::Url(pending) => pending.put(key, cx).await,
@@ -220,17 +189,19 @@ impl Question {
 }
 
 impl<P: Ask<Answer = A> + Clone, A> Pending<P, A> {
-    async fn put(&mut self, key: &str, cx: &Context) {
-        let Some(waiting) = &mut self.answer else {
-            return;
-        };
+    async fn put(&mut self, key: &str, cx: &Context) -> Option<Box<ClientCapabilities>> {
+        let waiting = self.answer.as_mut()?;
         let answer = tokio::select! {
             // The server no longer waits for it.
-            () = waiting.closed() => return,
+            () = waiting.closed() => return None,
             answer = cx.ask(key, self.params.clone()) => answer,
         };
+        let mut missing = None;
         let answer = answer.map_err(|error| match error {
-            AskError::Unsupported { .. } => HostError::Unsupported,
+            AskError::Unsupported { required } => {
+                missing = Some(required);
+                HostError::Unsupported
+            }
             error => HostError::Refused {
                 reason: error.to_string(),
             },
@@ -238,5 +209,6 @@ impl<P: Ask<Answer = A> + Clone, A> Pending<P, A> {
         if let Some(waiting) = self.answer.take() {
             let _ = waiting.send(answer);
         }
+        missing
     }
 }

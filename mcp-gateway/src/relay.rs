@@ -11,18 +11,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures_util::future::{BoxFuture, join_all};
-use mcp_client::{CallError, Caller, Parked};
+use mcp_client::{CallError, Parked, Started};
 use mcp_jsonrpc::model::{
-    ElicitParams, ElicitResult, InputRequest, InputResponses, ListRootsResult, Meta,
+    CallTool, ElicitParams, ElicitResult, GetPrompt, GetPromptResult, InputRequest, InputResponses,
+    ListRootsResult, Meta, ReadResource, ReadResourceResult,
 };
-use mcp_jsonrpc::{Method, RawJson, RawObject};
+use mcp_jsonrpc::{RawJson, RawObject, Revision};
 use mcp_manager::{CallOptions, Manager, ManagerError, ServerName};
 use mcp_server::{Context, Error, Roots};
 use tokio::sync::mpsc;
 
-use crate::error;
-use crate::live_call::{Event, LiveCall, QUEUE};
-use crate::questions::{Asking, OpenCalls};
+use crate::error::Failure;
+use crate::gateway::Shared;
+use crate::leg::Leg;
+use crate::live_call::{LiveCall, QUEUE};
 
 /// The prefix of the `_meta` members that the protocol defines for one hop.
 const PROTOCOL_META: &str = "io.modelcontextprotocol/";
@@ -49,11 +51,56 @@ impl CallIds {
     }
 }
 
-/// What all relayed calls share.
+/// A request that is relayed.
+pub(crate) trait Relayed: Send + 'static {
+    type Output: Send + 'static;
+
+    /// Whether a result tells of a failure.
+    fn failed(output: &Self::Output) -> bool;
+
+    /// Goes on with a call that a modern server has ended with questions.
+    fn resume(
+        manager: Manager,
+        parked: Parked,
+        answers: InputResponses,
+        options: CallOptions,
+    ) -> BoxFuture<'static, Result<Self::Output, ManagerError>>;
+}
+
+macro_rules! relayed {
+    ($($Method:ident: $Output:ty, $failed:expr, |$manager:ident, $parked:ident, $answers:ident, $options:ident| $resume:expr;)*) => {$(
+        impl Relayed for $Method {
+            type Output = $Output;
+
+            fn failed(output: &Self::Output) -> bool {
+                $failed(output)
+            }
+
+            fn resume(
+                $manager: Manager,
+                $parked: Parked,
+                $answers: InputResponses,
+                $options: CallOptions,
+            ) -> BoxFuture<'static, Result<Self::Output, ManagerError>> {
+                Box::pin(async move { $resume.await })
+            }
+        }
+    )*};
+}
+
+relayed! {
+    CallTool: Started, tool_failed, |manager, parked, answers, options| manager.resume_tool_with(parked, answers, options);
+    GetPrompt: GetPromptResult, |_: &GetPromptResult| false, |manager, parked, answers, options| manager.resume_with::<GetPrompt>(parked, answers, options);
+    ReadResource: ReadResourceResult, |_: &ReadResourceResult| false, |manager, parked, answers, options| manager.resume_with::<ReadResource>(parked, answers, options);
+}
+
+fn tool_failed(output: &Started) -> bool {
+    matches!(output, Started::Done(result) if result.failed())
+}
+
+/// A call for one client to one server.
 pub(crate) struct Relay<'a> {
-    pub(crate) manager: &'a Manager,
-    pub(crate) calls: &'a Arc<OpenCalls>,
-    pub(crate) ids: &'a CallIds,
+    pub(crate) shared: &'a Arc<Shared>,
     pub(crate) server: &'a ServerName,
     pub(crate) cx: &'a Context,
 }
@@ -64,61 +111,22 @@ enum End<T> {
     Failed(Error),
 }
 
-/// A call to be made with these options.
+/// A call to be made with these options, to a server of this revision.
 pub(crate) type Start<T> =
-    Box<dyn FnOnce(LegOptions) -> BoxFuture<'static, Result<T, ManagerError>> + Send>;
-
-/// The options of one leg, for whoever makes the call.
-pub(crate) struct LegOptions {
-    id: String,
-    meta: Option<Meta>,
-    progress: Option<mpsc::Sender<Event>>,
-}
-
-macro_rules! call_options {
-    ($self:ident, $Options:ty) => {{
-        let mut options = <$Options>::default()
-            .with_caller(Caller::new(&*$self.id, &*$self.id))
-            .with_parking();
-        if let Some(meta) = $self.meta {
-            options = options.with_meta(meta);
-        }
-        if let Some(events) = $self.progress {
-            options = options.with_progress(move |report| {
-                // A slow client misses reports, never the result.
-                let _ = events.try_send(Event::Progress(report));
-            });
-        }
-        options
-    }};
-}
-
-impl LegOptions {
-    pub(crate) fn for_manager(self) -> CallOptions {
-        call_options!(self, CallOptions)
-    }
-
-    pub(crate) fn for_client(self) -> mcp_client::CallOptions {
-        call_options!(self, mcp_client::CallOptions)
-    }
-}
+    Box<dyn FnOnce(CallOptions, Revision) -> BoxFuture<'static, Result<T, ManagerError>> + Send>;
 
 impl Relay<'_> {
     /// Makes a call of method `M` that `first` starts, and returns its result.
-    pub(crate) async fn call<M>(
+    pub(crate) async fn call<M: Relayed>(
         &self,
         params: &RawObject,
         first: Start<M::Output>,
-    ) -> Result<M::Output, Error>
-    where
-        M: Method,
-        M::Output: Send + 'static,
-    {
+    ) -> Result<M::Output, Error> {
         let (mut start, mut used) = (first, BTreeSet::new());
         for leg in 0_u32.. {
             let parked = match self
                 .cx
-                .step(&format!("leg-{leg}"), self.leg(leg, params, start))
+                .step(&format!("leg-{leg}"), self.leg::<M>(leg, params, start))
                 .await
             {
                 Ok(parked) => parked,
@@ -126,33 +134,32 @@ impl Relay<'_> {
                 Err(End::Failed(error)) => return Err(error),
             };
             let answers = self.ask(&parked, &mut used).await?;
-            let (manager, params) = (self.manager.clone(), params.clone());
-            start = Box::new(move |options| {
+            let (manager, params) = (self.shared.manager.clone(), params.clone());
+            start = Box::new(move |options, _| {
                 let mut parked = parked;
                 if parked.params.get() == "{}" {
                     parked.params = params;
                 }
-                let options = options.for_manager();
-                Box::pin(async move { manager.resume_with::<M>(parked, answers, options).await })
+                M::resume(manager, parked, answers, options)
             });
         }
         Err(Error::internal("too many rounds"))
     }
 
     /// Runs one leg: once, however often the handler starts again.
-    async fn leg<T: Send + 'static>(
+    async fn leg<M: Relayed>(
         &self,
         leg: u32,
         params: &RawObject,
-        start: Start<T>,
-    ) -> Result<Parked, End<T>> {
+        start: Start<M::Output>,
+    ) -> Result<Parked, End<M::Output>> {
         let mut is_new = false;
         let name = async {
             is_new = true;
-            Ok::<_, End<T>>(self.ids.next())
+            Ok::<_, End<M::Output>>(self.shared.ids.next())
         };
         let id = self.cx.step(&format!("call-{leg}"), name).await?;
-        let call = match self.cx.held::<LiveCall<T>>(&id) {
+        let call = match self.cx.held::<LiveCall<M::Output>>(&id) {
             Some(call) => call,
             None if is_new => {
                 let call = self.start(&id, start);
@@ -161,17 +168,29 @@ impl Relay<'_> {
             }
             None => return Err(End::Failed(self.interrupted())),
         };
-        match call.wait(self.cx).await {
-            Some(Ok(result)) => Err(End::Done(result)),
-            Some(Err(ManagerError::Call(CallError::Parked(mut parked)))) => {
+        let Some(ended) = call.wait(self.cx).await else {
+            return Err(End::Failed(self.interrupted()));
+        };
+        // The modern era has an error for a question that its client cannot be asked.
+        let missing = ended.missing.filter(|_| self.cx.session_id().is_none());
+        match ended.outcome {
+            Ok(result) => Err(match missing {
+                Some(missing) if M::failed(&result) => {
+                    End::Failed(Error::missing_capability(*missing))
+                }
+                _ => End::Done(result),
+            }),
+            Err(Failure::Manager(ManagerError::Call(CallError::Parked(mut parked)))) => {
                 // The client sends them again with each round, so they need not be in the state.
                 if is_same(&parked.params, params) {
                     parked.params = RawObject::empty();
                 }
                 Ok(*parked)
             }
-            Some(Err(error)) => Err(End::Failed(error::upstream(self.server, &error))),
-            None => Err(End::Failed(self.interrupted())),
+            Err(failure) => Err(End::Failed(match missing {
+                Some(missing) => Error::missing_capability(*missing),
+                None => failure.to_error(self.server, self.cx),
+            })),
         }
     }
 
@@ -184,16 +203,12 @@ impl Relay<'_> {
 
     fn start<T: Send + 'static>(&self, id: &str, start: Start<T>) -> Arc<LiveCall<T>> {
         let (sender, events) = mpsc::channel(QUEUE);
-        let client = self.manager.client(self.server.as_str());
-        let asking = Asking::of(client.as_ref());
-        let registration = self.calls.register(id, self.server, asking, sender.clone());
-        let wants_progress = self.cx.meta().progress_token().is_some();
-        let options = LegOptions {
-            id: id.to_owned(),
-            meta: forwarded(self.cx.meta()),
-            progress: wants_progress.then_some(sender),
-        };
-        LiveCall::start(start(options), events, registration)
+        let leg = Leg::new(id, self.cx, sender);
+        let (shared, server) = (Arc::clone(self.shared), self.server.clone());
+        LiveCall::start(
+            async move { leg.run(&shared, &server, start).await },
+            events,
+        )
     }
 
     /// Has the downstream client answer what the server asked, all at once and by the server's keys.
@@ -264,7 +279,7 @@ fn is_same(one: &RawObject, other: &RawObject) -> bool {
 }
 
 /// The members of `_meta` that are not about one hop only.
-fn forwarded(meta: &Meta) -> Option<Meta> {
+pub(crate) fn forwarded(meta: &Meta) -> Option<Meta> {
     let mut forwarded = Meta::default();
     for (key, value) in meta.iter() {
         if key != "progressToken" && !key.starts_with(PROTOCOL_META) {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::time::Duration;
 
-use mcp_jsonrpc::model::{CacheScope, Prompt, Resource, ResourceTemplate, Tool};
+use mcp_jsonrpc::model::{CacheScope, Prompt, Resource, ResourceTemplate, Skill, Tool};
 use mcp_manager::ServerName;
 use sha2::{Digest, Sha256};
 
@@ -30,7 +30,7 @@ impl Item for Tool {
     fn exposed(&self, prefix: &str) -> Self {
         let mut tool = self.clone();
         tool.name = join(prefix, &self.name);
-        // Calls do not become tasks of the gateway.
+        // Legacy clients cannot ask for tasks here.
         tool.execution = None;
         tool
     }
@@ -61,6 +61,16 @@ impl Item for Resource {
 impl Item for ResourceTemplate {
     fn key(&self) -> &str {
         &self.uri_template
+    }
+
+    fn exposed(&self, _: &str) -> Self {
+        self.clone()
+    }
+}
+
+impl Item for Skill {
+    fn key(&self) -> &str {
+        &self.uri
     }
 
     fn exposed(&self, _: &str) -> Self {
@@ -170,6 +180,20 @@ impl Merged<ResourceTemplate> {
             !start.is_empty() && uri.starts_with(start)
         });
         let best = fitting.max_by_key(|(template, (at, ..))| (literal(template), usize::MAX - at));
+        best.map(|(_, (_, server, _))| server)
+    }
+}
+
+impl Merged<Skill> {
+    /// The server whose skill has this file or directory.
+    pub(crate) fn keeper(&self, uri: &str) -> Option<&ServerName> {
+        let within = self.routes.iter().filter(|(skill, _)| {
+            let folder = skill.rsplit_once('/').map_or("", |(folder, _)| folder);
+            let rest = uri.strip_prefix(folder);
+            !folder.is_empty() && rest.is_some_and(|it| it.is_empty() || it.starts_with('/'))
+        });
+        // The most specific, should one lie within another.
+        let best = within.max_by_key(|(skill, _)| skill.len());
         best.map(|(_, (_, server, _))| server)
     }
 }

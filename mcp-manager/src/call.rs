@@ -176,15 +176,18 @@ impl Manager {
         F: Future<Output = Result<T, CallError>>,
     {
         let handle = self.shared().handle(server)?;
+        let usual = handle.config().call_idle_timeout("");
+        let client_options = options.for_client(usual.unwrap_or(self.limits().call_idle_timeout()));
+        if let Some(own) = &options.connection {
+            return Ok(call(own.with(client_options)).await?);
+        }
         let _in_use = handle.usage.call();
         let caller = options.caller.as_ref();
         let _turn = handle
             .queue
             .enter(caller, Concurrency::Background, None)
             .await;
-        let usual = handle.config().call_idle_timeout("");
-        let options = options.for_client(usual.unwrap_or(self.limits().call_idle_timeout()));
-        self.call_on(&handle, |client| call(client.with(options.clone())))
+        self.call_on(&handle, |client| call(client.with(client_options.clone())))
             .await
     }
 
@@ -216,6 +219,24 @@ impl Manager {
         let (parked, answers) = (&parked, &answers);
         self.background(&parked.server, &options, |client| async move {
             client.resume::<M>(parked.clone(), answers.clone()).await
+        })
+        .await
+    }
+
+    /// As [`resume_with`](Self::resume_with), for a call of a tool that may become a task now.
+    ///
+    /// # Errors
+    ///
+    /// As [`call_tool`](Self::call_tool).
+    pub async fn resume_tool_with(
+        &self,
+        parked: Parked,
+        answers: InputResponses,
+        options: CallOptions,
+    ) -> Result<Started, ManagerError> {
+        let (parked, answers) = (&parked, &answers);
+        self.background(&parked.server, &options, |client| async move {
+            client.resume_tool(parked.clone(), answers.clone()).await
         })
         .await
     }
@@ -344,6 +365,31 @@ impl Manager {
         self.call_on(&handle, call).await
     }
 
+    /// As [`call`](Self::call), with options of its own. It does not queue.
+    ///
+    /// # Errors
+    ///
+    /// As [`call_tool`](Self::call_tool).
+    pub async fn call_with<T, F>(
+        &self,
+        server: &str,
+        options: &CallOptions,
+        call: impl Fn(Client) -> F,
+    ) -> Result<T, ManagerError>
+    where
+        F: Future<Output = Result<T, CallError>>,
+    {
+        let handle = self.shared().handle(server)?;
+        let usual = handle.config().call_idle_timeout("");
+        let client_options = options.for_client(usual.unwrap_or(self.limits().call_idle_timeout()));
+        if let Some(own) = &options.connection {
+            return Ok(call(own.with(client_options)).await?);
+        }
+        let _in_use = handle.usage.call();
+        self.call_on(&handle, |client| call(client.with(client_options.clone())))
+            .await
+    }
+
     /// A tool's call: allowed, in its queue, with its time limit.
     async fn tool_call<T, F>(
         &self,
@@ -362,6 +408,15 @@ impl Manager {
                 server: handle.name.clone(),
                 tool: tool.to_owned(),
             });
+        }
+        if let Some(own) = &options.connection {
+            if let Some(fingerprint) = &options.fingerprint {
+                self.check_fingerprint(&handle, tool, fingerprint).await?;
+            }
+            let usual = config
+                .call_idle_timeout(tool)
+                .unwrap_or(self.limits().call_idle_timeout());
+            return Ok(call(own.with(options.for_client(usual))).await?);
         }
         let _in_use = handle.usage.call();
         let concurrency = match may_share(&handle, tool) {

@@ -1,19 +1,17 @@
 //! Events of servers: one bounded stream that lags safely.
 
-use std::fmt;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use futures_core::Stream;
+use futures_util::stream::unfold;
 use mcp_config::ServerName;
 use mcp_jsonrpc::RawJson;
 use mcp_jsonrpc::model::LogMessageParams;
 use serde_json::{Value, json};
 use tokio::sync::broadcast;
 
-use crate::catalog::{CatalogDiff, Entry};
+use crate::catalog::{CatalogDiff, Entry, ItemKind};
 use crate::server::ServerState;
 
 /// Something that happened.
@@ -107,6 +105,13 @@ pub enum ManagerEvent {
         /// Which elicitation.
         elicitation_id: String,
     },
+    /// A server says that one of its lists changed. If it did, the catalogue changes, too.
+    ListAnnounced {
+        /// Which server.
+        server: ServerName,
+        /// What it lists.
+        list: ItemKind,
+    },
     /// A server logs something.
     Log {
         /// Which server.
@@ -152,6 +157,7 @@ impl ManagerEvent {
             Self::SecretRefused { .. } => "mcp_secret_refused",
             Self::QuestionDeclined { .. } => "mcp_question_declined",
             Self::ElicitationComplete { .. } => "mcp_elicitation_complete",
+            Self::ListAnnounced { .. } => "mcp_list_announced",
             Self::Log { .. } => "mcp_log",
             Self::Notification { .. } => "mcp_notification",
             Self::Dropped { .. } => "mcp_messages_dropped",
@@ -172,6 +178,7 @@ impl ManagerEvent {
             | Self::SecretRefused { server, .. }
             | Self::QuestionDeclined { server, .. }
             | Self::ElicitationComplete { server, .. }
+            | Self::ListAnnounced { server, .. }
             | Self::Log { server, .. }
             | Self::Notification { server, .. }
             | Self::Dropped { server, .. } => Some(server),
@@ -230,6 +237,9 @@ impl ManagerEvent {
                 server,
                 elicitation_id,
             } => json!({"server": server, "elicitation_id": elicitation_id}),
+            Self::ListAnnounced { server, list } => {
+                json!({"server": server, "list": list.to_string()})
+            }
             Self::Log { server, message } => json!({"server": server, "message": **message}),
             Self::Notification {
                 server,
@@ -275,46 +285,13 @@ impl Events {
     }
 }
 
-type Next = Pin<Box<dyn Future<Output = (Option<ManagerEvent>, Events)> + Send>>;
-
-/// [`Events`] as a [`Stream`].
-pub struct EventStream {
-    /// The next event, and the rest; gone once the manager is.
-    next: Option<Next>,
-}
-
 impl Events {
     /// The events as a [`Stream`].
-    pub fn into_stream(self) -> EventStream {
-        EventStream {
-            next: Some(next(self)),
-        }
-    }
-}
-
-fn next(mut events: Events) -> Next {
-    Box::pin(async move {
-        let event = events.next().await;
-        (event, events)
-    })
-}
-
-impl Stream for EventStream {
-    type Item = ManagerEvent;
-
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<ManagerEvent>> {
-        let Some(pending) = &mut self.next else {
-            return Poll::Ready(None);
-        };
-        let (event, events) = ready!(pending.as_mut().poll(cx));
-        self.next = event.is_some().then(|| next(events));
-        Poll::Ready(event)
-    }
-}
-
-impl fmt::Debug for EventStream {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EventStream").finish_non_exhaustive()
+    pub fn into_stream(self) -> impl Stream<Item = ManagerEvent> + Send + Unpin {
+        Box::pin(unfold(self, |mut events| async {
+            let event = events.next().await?;
+            Some((event, events))
+        }))
     }
 }
 

@@ -22,7 +22,7 @@ pub use manager::builder::ManagerBuilder;
 pub use connector::{Connector, DefaultConnector};
 pub use elicitation::{Ask, Elicitation, ElicitationHandler, NoopElicitation};
 pub use error::ManagerError;
-pub use event::{EventStream, Events, ManagerEvent};
+pub use event::{Events, ManagerEvent};
 pub use limits::ManagerLimits;
 pub use manager::lifecycle::{Applied, Startup, Wait};
 pub use manager::{Manager, ServerInfo, Shutdown};

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use mcp_client::{Client, ServerDetails};
+use mcp_client::{Client, ClientBuilder, ServerDetails};
 use mcp_config::{ServerConfig, ServerName};
 use tokio::task::{AbortHandle, JoinSet};
 
@@ -156,6 +156,26 @@ impl Manager {
     /// crate has no words for. It is not renewed; ask again after a loss.
     pub fn client(&self, name: &str) -> Option<Client> {
         self.shared().handle(name).ok()?.client()
+    }
+
+    /// The builder of another connection to a server, to the same endpoint and with the same limits:
+    /// for a caller whose capabilities and questions must not mix with those of others. It is neither
+    /// supervised nor listed; calls are made on it with
+    /// [`CallOptions::with_connection`](crate::CallOptions::with_connection).
+    ///
+    /// # Errors
+    ///
+    /// [`ManagerError::UnknownServer`] if there is none of this name, [`ManagerError::Unavailable`] if
+    /// it cannot be connected as it is configured.
+    pub fn connection(&self, name: &str) -> Result<ClientBuilder, ManagerError> {
+        let handle = self.shared().handle(name)?;
+        crate::server::connect::builder(self.shared(), &handle).map_err(|source| {
+            ManagerError::Unavailable {
+                server: handle.name.clone(),
+                state: handle.state(),
+                source: Some(Arc::from(source)),
+            }
+        })
     }
 
     /// The resources that were read.

@@ -149,12 +149,12 @@ impl Exchange {
             "server/discover" => {
                 let declared = era::declared(handler.capabilities(), self.client.revision);
                 let mut result = DiscoverResult::new(Eras::modern_revisions(), declared);
-                result.instructions = handler.instructions();
+                result.instructions = handler.instructions_for(self.caller.as_deref());
                 self.finished(result)
             }
             "subscriptions/listen" => listen::listen(self).await,
             "tasks/get" | "tasks/update" | "tasks/cancel" if has(model::extension::TASKS) => {
-                task_methods::modern(self)
+                task_methods::modern(self).await
             }
             "skills/list" if has(model::extension::SKILLS) => {
                 list(self, |params, cx| async move {
@@ -190,6 +190,11 @@ impl Exchange {
             "logging/setLevel" if capabilities.logging.is_some() => {
                 let params: model::SetLevelParams = self.params()?;
                 session.set_level(params.level);
+                let cx = self.context(params.meta.clone());
+                self.shared
+                    .handler
+                    .log_level_changed(params.level, &cx)
+                    .await;
             }
             "resources/subscribe" if listen::can_subscribe(&capabilities) => {
                 let params: model::SubscribeParams = self.params()?;
@@ -256,6 +261,7 @@ impl Exchange {
             shared: Arc::clone(&self.shared),
             client: Arc::clone(&self.client),
             caller: self.caller.clone(),
+            session: self.session.clone(),
             progress: meta.progress_token(),
             meta,
             level,

@@ -6,16 +6,29 @@ pub(crate) mod context;
 pub(crate) mod error;
 
 use async_trait::async_trait;
+use mcp_jsonrpc::model::task::{Task, TaskIdParams, TaskUpdateParams};
 use mcp_jsonrpc::model::{
     CallToolParams, CallToolResult, CompleteParams, CompleteResult, GetPromptParams,
     GetPromptResult, GetSkillParams, GetSkillResult, Implementation, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListSkillsResult, ListToolsResult,
-    PageParams, ReadDirectoryParams, ReadResourceParams, ReadResourceResult, ServerCapabilities,
-    Tool,
+    LoggingLevel, PageParams, ReadDirectoryParams, ReadResourceParams, ReadResourceResult,
+    ServerCapabilities, Tool,
 };
 
+use crate::handler::caller::Caller;
 use crate::handler::context::Context;
 use crate::handler::error::Error;
+
+/// What a call of a tool comes to.
+#[derive(Debug)]
+#[allow(clippy::exhaustive_enums, reason = "it is done or it is not")]
+pub enum ToolReply {
+    /// Its result.
+    Result(Box<CallToolResult>),
+    /// A task of the handler's own that will have it, for a client that
+    /// [takes tasks](Context::takes_tasks). The handler answers for it from now on.
+    Task(Box<Task>),
+}
 
 /// Answers the requests of clients.
 ///
@@ -39,6 +52,12 @@ pub trait Handler: Send + Sync + 'static {
         None
     }
 
+    /// As [`instructions`](Self::instructions), for one caller.
+    fn instructions_for(&self, caller: Option<&Caller>) -> Option<String> {
+        let _ = caller;
+        self.instructions()
+    }
+
     /// Lists tools.
     async fn list_tools(&self, params: PageParams, cx: Context) -> Result<ListToolsResult, Error> {
         let _ = (params, cx);
@@ -60,6 +79,42 @@ pub trait Handler: Send + Sync + 'static {
     ) -> Result<CallToolResult, Error> {
         let _ = cx;
         Err(Error::unknown_tool(&params.name))
+    }
+
+    /// As [`call_tool`](Self::call_tool), for a handler that keeps tasks of its own, which another
+    /// server runs for instance. Tasks that [`Context::detach`] makes are kept by the server and need
+    /// none of this.
+    async fn call_tool_or_task(
+        &self,
+        params: CallToolParams,
+        cx: Context,
+    ) -> Result<ToolReply, Error> {
+        let result = self.call_tool(params, cx).await?;
+        Ok(ToolReply::Result(Box::new(result)))
+    }
+
+    /// Where a task of the handler's own stands.
+    async fn get_task(&self, params: TaskIdParams, cx: Context) -> Result<Task, Error> {
+        let _ = cx;
+        Err(Error::unknown_task(&params.task_id))
+    }
+
+    /// Takes the input of a task of the handler's own.
+    async fn update_task(&self, params: TaskUpdateParams, cx: Context) -> Result<(), Error> {
+        let _ = cx;
+        Err(Error::unknown_task(&params.task_id))
+    }
+
+    /// Cancels a task of the handler's own.
+    async fn cancel_task(&self, params: TaskIdParams, cx: Context) -> Result<(), Error> {
+        let _ = cx;
+        Err(Error::unknown_task(&params.task_id))
+    }
+
+    /// A session wants log messages of this level and above from now on. What it does not want is not
+    /// sent to it in any case.
+    async fn log_level_changed(&self, level: LoggingLevel, cx: &Context) {
+        let _ = (level, cx);
     }
 
     /// Lists resources.

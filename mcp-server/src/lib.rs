@@ -15,11 +15,11 @@ mod session;
 mod task;
 
 pub use dispatch::era::Eras;
-pub use handler::Handler;
 pub use handler::ask::{AskError, Question, Roots};
 pub use handler::caller::Caller;
 pub use handler::context::Context;
 pub use handler::error::Error;
+pub use handler::{Handler, ToolReply};
 #[cfg(feature = "http")]
 pub use http::auth::{Authenticator, Denied};
 pub use mcp_jsonrpc::{IntoToolResult, Json};

@@ -9,11 +9,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use mcp_jsonrpc::model::task::Task;
-use mcp_jsonrpc::model::{EmptyParams, Meta, ResourceUpdatedParams, SubscriptionFilter};
+use mcp_jsonrpc::model::{
+    EmptyParams, LogMessageParams, Meta, ResourceUpdatedParams, SubscriptionFilter,
+};
 use mcp_jsonrpc::{RequestId, encode_notification};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
+use crate::handler::context::LevelGate;
 use crate::pipe::outlet::Outlet;
 use crate::server::shared::Shared;
 
@@ -47,6 +50,11 @@ impl Notifier {
         self.announce(&Change::Resource(uri.into()));
     }
 
+    /// Sends a log message that belongs to no request to every session that wants its level.
+    pub fn log(&self, message: LogMessageParams) {
+        self.announce(&Change::Log(Box::new(message)));
+    }
+
     fn announce(&self, change: &Change) {
         if let Some(shared) = self.0.upgrade() {
             shared.subscribers.announce(change);
@@ -67,6 +75,7 @@ pub(crate) enum Change {
     Resources,
     Resource(String),
     Task(Box<Task>),
+    Log(Box<LogMessageParams>),
 }
 
 /// Everyone who listens.
@@ -85,7 +94,8 @@ struct Listener {
 /// What a listener wants to hear of.
 pub(crate) enum Interests {
     /// A legacy session: every list, and the resources it has subscribed to.
-    Session(Arc<Mutex<BTreeSet<String>>>),
+    /// Also log messages, from its level on.
+    Session(Arc<Mutex<BTreeSet<String>>>, LevelGate),
     /// A modern subscription: what its filter names, marked with its id.
     Subscription(SubscriptionFilter, RequestId),
 }
@@ -129,8 +139,9 @@ impl Subscribers {
     pub(crate) fn announce(&self, change: &Change) {
         for listener in self.listeners.lock().values() {
             let message = match &listener.interests {
-                Interests::Session(watched) => {
+                Interests::Session(watched, level) => {
                     let wanted = match change {
+                        Change::Log(message) => level.lets_through(message.level),
                         Change::Tools | Change::Prompts | Change::Resources => true,
                         Change::Resource(uri) => watched.lock().contains(uri),
                         Change::Task(_) => false,
@@ -168,6 +179,8 @@ impl Change {
             Self::Resources => filter.resources_list_changed == Some(true),
             Self::Resource(uri) => names(&filter.resource_subscriptions, uri),
             Self::Task(task) => names(&filter.task_ids, &task.task_id),
+            // Modern clients get them with their requests.
+            Self::Log(_) => false,
         }
     }
 
@@ -192,6 +205,7 @@ impl Change {
                 params.meta = meta;
                 encode_notification(&mut out, "notifications/resources/updated", &params)
             }
+            Self::Log(message) => encode_notification(&mut out, "notifications/message", message),
             Self::Task(task) => {
                 let mut params = Task::clone(task);
                 params.meta = meta;

@@ -22,7 +22,7 @@ use crate::dispatch::{Exchange, Reply, malformed, owned};
 use crate::handler::caller::Caller;
 use crate::handler::context::ClientFacts;
 use crate::notifier::queue::{Batch, Queue};
-use crate::notifier::{Interests, Listening, Subscribers};
+use crate::notifier::{Listening, Subscribers};
 use crate::pipe::outlet::Outlet;
 use crate::server::shared::Shared;
 use crate::session::Session;
@@ -241,9 +241,11 @@ impl Connection {
                     "the session is initialized already".into(),
                 );
             }
-            let (session, answer) = Session::open(&self.shared, &id, owned(params).as_ref())?;
+            let caller = self.caller.as_deref();
+            let params = owned(params);
+            let (session, answer) = Session::open(&self.shared, caller, &id, params.as_ref())?;
             let outlet: Arc<dyn Outlet> = self.queue.clone();
-            let interests = Interests::Session(session.watched());
+            let interests = session.interests();
             self.listening = Subscribers::listen(&self.shared, interests, outlet);
             self.session = Some(session);
             return Err(answer);

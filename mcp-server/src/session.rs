@@ -4,7 +4,7 @@ pub(crate) mod peer;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use mcp_jsonrpc::model::{InitializeParams, InitializeResult, LoggingLevel};
 use mcp_jsonrpc::{RawJson, RequestId, encode_result, parse_params};
@@ -13,13 +13,17 @@ use parking_lot::Mutex;
 use crate::dispatch::Reply;
 use crate::dispatch::era;
 use crate::dispatch::finish::Finish;
-use crate::handler::context::{ClientFacts, LEVELS};
+use crate::handler::caller::Caller;
+use crate::handler::context::{ClientFacts, LEVELS, LevelGate};
 use crate::handler::error::Error;
+use crate::notifier::Interests;
 use crate::server::shared::Shared;
 use crate::session::peer::{Peer, SharedPeer};
 
 /// One session of the legacy era, whatever carries it.
 pub(crate) struct Session {
+    /// No other session of this process has it.
+    pub(crate) id: u64,
     pub(crate) client: Arc<ClientFacts>,
     pub(crate) peer: SharedPeer,
     /// An index into [`LEVELS`].
@@ -31,6 +35,7 @@ impl Session {
     /// Opens a session, as `initialize` asks for it, and answers.
     pub(crate) fn open(
         shared: &Shared,
+        caller: Option<&Caller>,
         id: &RequestId,
         params: Option<&RawJson>,
     ) -> Result<(Arc<Self>, Reply), Reply> {
@@ -49,14 +54,16 @@ impl Session {
         let declared = era::declared(shared.handler.capabilities(), client.revision);
         let mut result =
             InitializeResult::new(client.revision.as_str(), declared, shared.info.clone());
-        result.instructions = shared.handler.instructions();
+        result.instructions = shared.handler.instructions_for(caller);
         result.finish(client.revision, shared);
         let mut body = Vec::new();
         if encode_result(&mut body, id, &result).is_err() {
             let error = Error::internal("the server's capabilities cannot be written as JSON");
             return Err(refuse(&error.object(client.revision)));
         }
+        static NEXT: AtomicU64 = AtomicU64::new(0);
         let session = Self {
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
             client: Arc::new(client),
             peer: Arc::new(Peer::default()),
             // Info, until the client says otherwise.
@@ -76,8 +83,9 @@ impl Session {
             .store(u8::try_from(index).unwrap_or(0), Ordering::Relaxed);
     }
 
-    pub(crate) fn watched(&self) -> Arc<Mutex<BTreeSet<String>>> {
-        Arc::clone(&self.watched)
+    /// What it hears of without asking.
+    pub(crate) fn interests(&self) -> Interests {
+        Interests::Session(Arc::clone(&self.watched), LevelGate::Session(self.level()))
     }
 
     pub(crate) fn watch(&self, uri: String, limit: usize) -> Result<(), Error> {

@@ -9,6 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures_core::Stream;
+use futures_util::stream::unfold;
 
 use crate::adapter::Adapter;
 use crate::model::provider_error::ProviderError;
@@ -101,6 +103,16 @@ pub trait ReplyStream: Send {
 
     /// The reply, as far as it has come.
     fn finish(self: Box<Self>) -> Reply;
+}
+
+impl dyn ReplyStream + '_ {
+    /// The events that are left, as a [`Stream`]; then [`finish`](Self::finish) has the reply.
+    pub fn events(&mut self) -> impl Stream<Item = ReplyEvent> + Send + Unpin {
+        Box::pin(unfold(self, |reply| async {
+            let event = reply.next().await?;
+            Some((event, reply))
+        }))
+    }
 }
 
 /// Why a model could not be asked.

@@ -39,6 +39,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
@@ -47,7 +48,7 @@ use crate::display::out::{Color, Mode, Out};
 use crate::exit::{Exit, Failure};
 use crate::home;
 use crate::setup::settings;
-use crate::store::{Store, StoreError};
+use crate::store::{LEASE_TIMEOUT, Store, StoreError};
 
 /// Talks to MCP servers from the terminal.
 #[derive(Debug, Parser)]
@@ -86,7 +87,15 @@ pub(crate) struct Global {
 impl Global {
     /// Opens the store.
     pub(crate) async fn store(&self) -> Result<Arc<dyn Store>, StoreError> {
-        let store = home::store(self.database.as_deref()).await?;
+        self.store_with(LEASE_TIMEOUT).await
+    }
+
+    /// Opens the store, with a time after which others take over what this process drives.
+    pub(crate) async fn store_with(
+        &self,
+        lease_timeout: Duration,
+    ) -> Result<Arc<dyn Store>, StoreError> {
+        let store = home::store_with(self.database.as_deref(), lease_timeout).await?;
         for notice in settings::upgrade(&*store).await? {
             self.out().note(format!("! {notice}"));
         }

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::gateway::records::is_record;
-use crate::store::{Limits, SqliteStore, Store, StoreError, UserId};
+use crate::store::{LEASE_TIMEOUT, Limits, SqliteStore, Store, StoreError, UserId};
 
 /// The data folder: `SWITCHBOARD_HOME`, the platform's data directory, or a folder in the current
 /// directory.
@@ -100,15 +101,28 @@ fn postgres_url(database: &Path) -> Option<&str> {
 /// # Errors
 /// If it cannot be opened.
 pub async fn store(named: Option<&Path>) -> Result<Arc<dyn Store>, StoreError> {
+    store_with(named, LEASE_TIMEOUT).await
+}
+
+/// Opens the store, for a process whose conversations others may take over once it is silent for
+/// this long. Only a PostgreSQL database can be shared so.
+///
+/// # Errors
+/// If it cannot be opened.
+pub async fn store_with(
+    named: Option<&Path>,
+    lease_timeout: Duration,
+) -> Result<Arc<dyn Store>, StoreError> {
     let database = database(named);
     Ok(match postgres_url(&database) {
         #[cfg(feature = "postgres")]
         Some(url) => {
-            let limits = crate::store::PostgresLimits::default();
+            let limits = crate::store::PostgresLimits::default().with_lease_timeout(lease_timeout);
             Arc::new(crate::store::PostgresStore::open(url, limits).await?)
         }
         #[cfg(not(feature = "postgres"))]
         Some(url) => {
+            let _ = lease_timeout;
             return Err(StoreError::Open {
                 path: crate::store::without_password(url).into(),
                 source: "this switchboard was built without PostgreSQL: build it with `--features postgres`".into(),

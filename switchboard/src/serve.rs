@@ -13,6 +13,7 @@ mod guard;
 mod input;
 mod listen;
 mod openapi;
+mod operate;
 mod page;
 mod questions;
 mod rate;
@@ -166,6 +167,7 @@ impl Serve {
             app.runs.recover(user).await?;
         }
         app.runs.watch_over(users);
+        tokio::spawn(runs::receive(app.clone()));
         let router = api::router(app.clone());
         let task = tokio::spawn(listen::serve(
             listener,

@@ -10,7 +10,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agent_loop::{Agent, Deferral, ManagedTools, Mode, Policy, Prices, RunLimits, Toolbox};
+use agent_loop::{
+    Agent, Compaction, Deferral, ManagedTools, Mode, Policy, Prices, RunLimits, Toolbox,
+};
 use mcp_manager::{ElicitationHandler, Manager, ServerConfig, Wait};
 use serde_json::Value;
 
@@ -247,8 +249,10 @@ pub(crate) async fn agent(
         .tools(tools)
         .with_name("switchboard");
     if let Some(context) = choice.capabilities.context {
-        let context = usize::try_from(context).unwrap_or(usize::MAX);
-        agent = agent.with_deferral(Deferral::default().with_context_tokens(context));
+        let tokens = usize::try_from(context).unwrap_or(usize::MAX);
+        agent = agent
+            .with_deferral(Deferral::default().with_context_tokens(tokens))
+            .with_compaction(Compaction::at(context / 10 * 8));
     }
     if let Some(price) = PriceTable::new(settings)?.find(&choice.model) {
         agent = agent.with_prices(prices(price));

@@ -25,6 +25,7 @@
 //! error that states this, and is never sent again.
 
 mod change;
+mod cluster;
 #[cfg(any(test, feature = "testing"))]
 pub mod contract;
 mod error;
@@ -40,17 +41,20 @@ mod table;
 mod timestamp;
 
 use std::fmt;
+use std::time::Duration;
 
 use async_trait::async_trait;
 
 pub use change::Change;
+pub use cluster::{Cluster, Orphan, RemoteCommand};
 pub use error::StoreError;
 pub use event_signal::{EventCursor, EventSignal};
 pub use id::{
-    AssistantId, BlobId, ConversationId, HolderId, LeaseId, MessageId, PendingId, RuleId, RunId,
-    ServerId, UserId,
+    AssistantId, BlobId, CommandId, ConversationId, HolderId, LeaseId, MessageId, PendingId,
+    RuleId, RunId, ServerId, UserId,
 };
-pub use lease::{LEASE_HEARTBEAT, LEASE_TIMEOUT, Lease};
+pub(crate) use lease::heartbeat;
+pub use lease::{LEASE_TIMEOUT, Lease};
 #[cfg(feature = "postgres")]
 pub use postgres::{PostgresLimits, PostgresStore};
 pub use row::{
@@ -78,6 +82,17 @@ pub trait Store: fmt::Debug + Send + Sync {
 
     /// Identifies this process as a lease holder. Every opened store is a holder of its own.
     fn holder(&self) -> &HolderId;
+
+    /// How long a process that does not answer keeps the leases it holds. It renews them several
+    /// times within that.
+    fn lease_timeout(&self) -> Duration {
+        LEASE_TIMEOUT
+    }
+
+    /// What processes that share the store do together, if they may run on several machines.
+    fn cluster(&self) -> Option<&dyn Cluster> {
+        None
+    }
 
     /// The users.
     async fn users(&self) -> Result<Vec<User>, StoreError>;

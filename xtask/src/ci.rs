@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::shell::{self, Outcome, cargo, exists};
 use crate::{
-    browser, chaos, conformance, interop, journeys, oracles, postgres, publish_check, tidy,
+    browser, chaos, cluster, conformance, interop, journeys, oracles, postgres, publish_check, tidy,
 };
 
 type Step = (&'static str, fn() -> Outcome);
@@ -31,6 +31,7 @@ const STEPS: &[Step] = &[
     ("conformance", || conformance::run(&[])),
     ("interop", interop::run),
     ("oracles", || oracles::run(&[])),
+    ("cluster", || cluster::run(&["--short".into()])),
     ("browser", || browser::run(&[])),
     ("journeys", || {
         journeys::run(&["--profile".into(), "dev".into()])

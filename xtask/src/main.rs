@@ -13,6 +13,7 @@ mod bench;
 mod browser;
 mod chaos;
 mod ci;
+mod cluster;
 mod conformance;
 mod coverage;
 mod deny;
@@ -46,6 +47,7 @@ what gates a change
   interop         real servers, installed by package name, over every transport
   oracles [--rounds N] [--seed S]   the model wires against the vendors' own SDKs
   chaos [PATTERN] misbehaving servers: outcome, time, memory, processes left
+  cluster [--short]   replicas on one PostgreSQL, killed, paused and cut off (in ci: --short)
   browser [CASE…] the web page in a real Chromium; pictures in target/browser/shots
   journeys [--profile P]   the program as users build it, in a terminal and in Chromium, with real servers
 
@@ -75,6 +77,7 @@ fn main() -> ExitCode {
         "interop" => interop::run(),
         "oracles" => oracles::run(rest),
         "chaos" => chaos::run(rest),
+        "cluster" => cluster::run(rest),
         "load" => load::run(rest),
         "laws" => laws::run(rest),
         "soak" => soak::run(rest),

@@ -59,6 +59,16 @@ impl Server {
         format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
     }
 
+    /// The words of the command that restarts it.
+    pub(crate) fn restart_command(&self) -> String {
+        let mut restart = self.program("pg_ctl");
+        restart.arg("-D").arg(&self.data);
+        restart.args(["-w", "-m", "fast", "restart"]);
+        let words = std::iter::once(restart.get_program()).chain(restart.get_args());
+        let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
+        words.join(" ")
+    }
+
     fn program(&self, name: &str) -> Command {
         let program = self.programs.join(name).to_string_lossy().into_owned();
         match is_root() {

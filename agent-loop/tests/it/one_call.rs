@@ -189,8 +189,9 @@ async fn a_spawned_run_is_followed_answered_and_returned() {
 async fn a_session_is_a_stream_of_its_events() {
     let agent = Agent::new(two_calls()).tools(writer());
     let mut run = asking("Go");
-    let mut stream = agent.session(&mut run).into_stream();
-    let handle = stream.handle();
+    let session = agent.session(&mut run);
+    let handle = session.handle();
+    let mut stream = session.into_stream();
     let mut texts = Vec::new();
     while let Some(event) = poll_fn(|cx| Pin::new(&mut stream).poll_next(cx)).await {
         match event {

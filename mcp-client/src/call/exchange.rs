@@ -13,10 +13,10 @@ use mcp_transport::{
 };
 
 use crate::call::response::ResponseBody;
-use crate::client::options::ProgressHandler;
+use crate::client::options::{LogHandler, ProgressHandler};
 use crate::connection::Connection;
 use crate::connection::clock::{Began, Deadlines, TimeoutKind};
-use crate::connection::pending::{Begun, Wants};
+use crate::connection::pending::{Begun, Report, Wants};
 use crate::connection::state::Outcome;
 use crate::dialect::{Dialect, Extras, Params, StampError};
 
@@ -31,6 +31,7 @@ pub(crate) struct Attempt<'a> {
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) deadlines: Deadlines,
     pub(crate) on_progress: Option<&'a ProgressHandler>,
+    pub(crate) on_log: Option<&'a LogHandler>,
     /// For a subscription, whose response ends it: called when the server acknowledges it. From then on
     /// it has no time limit.
     pub(crate) on_acknowledged: Option<&'a (dyn Fn() + Send + Sync)>,
@@ -194,6 +195,9 @@ impl Connection {
         if let Some(caller) = attempt.extras.caller {
             state.pending.set_caller(id, caller);
         }
+        if attempt.on_log.is_some() {
+            state.pending.set_wants_logs(id);
+        }
         state.last_call = now;
         let alone = state.pending.is_quiet();
         let is_sooner = state.schedule_sweep(now, left);
@@ -356,9 +360,13 @@ impl Waiting<'_> {
             self.deadlines = Deadlines::UNLIMITED;
             on_acknowledged();
         }
-        if let Some(on_progress) = self.attempt.on_progress {
+        if self.attempt.on_progress.is_some() || self.attempt.on_log.is_some() {
             while let Some(report) = self.next_report() {
-                on_progress(report);
+                match (report, self.attempt.on_progress, self.attempt.on_log) {
+                    (Report::Progress(report), Some(on_progress), _) => on_progress(report),
+                    (Report::Log(message), _, Some(on_log)) => on_log(*message),
+                    _ => {}
+                }
             }
         }
         // A response counts even if sending failed in the end: a server may respond early.
@@ -401,7 +409,7 @@ impl Waiting<'_> {
         );
     }
 
-    fn next_report(&self) -> Option<mcp_jsonrpc::model::ProgressParams> {
+    fn next_report(&self) -> Option<Report> {
         self.connection.state.lock().pending.next_report(self.id)
     }
 }

@@ -9,7 +9,7 @@ use mcp_jsonrpc::model::{
     InputResponses, ReadResource, UrlElicitationData, extension, task::CreateTaskResult,
 };
 use mcp_jsonrpc::{
-    ErrorCode, ErrorObject, Method, RawJson, RawMap, RawObject, Reply, ResultBody, ResultType,
+    ErrorCode, ErrorObject, Method, RawJson, RawObject, Reply, ResultBody, ResultType,
 };
 use tokio::time::Instant;
 
@@ -38,6 +38,22 @@ pub(crate) struct MrtrState {
     recoveries: Recoveries,
     /// URLs the user agreed to visit for this call (2025-11-25).
     visited: Vec<String>,
+}
+
+impl MrtrState {
+    /// After this many rounds, with the answers to the last one.
+    pub(crate) fn after(
+        rounds: u32,
+        responses: InputResponses,
+        request_state: Option<String>,
+    ) -> Self {
+        Self {
+            rounds,
+            responses: Some(responses),
+            request_state,
+            ..Self::default()
+        }
+    }
 }
 
 /// The outcome of a call.
@@ -133,9 +149,16 @@ impl Client {
         }
     }
 
-    /// Whether the client was built with this extension.
+    /// Whether this extension is declared: with the call, or else by the connection.
     fn declares(&self, id: &str) -> bool {
-        self.connection().settings.extensions.contains_key(id)
+        let own = self.options().and_then(|it| it.capabilities.as_ref());
+        match own {
+            Some(own) => own
+                .extensions
+                .as_ref()
+                .is_some_and(|it| it.contains_key(id)),
+            None => self.connection().settings.extensions.contains_key(id),
+        }
     }
 
     /// Prepares the next round, if there is one.
@@ -345,68 +368,6 @@ impl Client {
             true => Ok(()),
             false => Err(RequestFailure::Peer(refusal).into_error(self.named(call))),
         }
-    }
-
-    /// Resumes a parked call with the answers to its open input requests, each the bare result of its
-    /// kind: an [`ElicitResult`](mcp_jsonrpc::model::ElicitResult), a
-    /// [`CreateMessageResult`](mcp_jsonrpc::model::CreateMessageResult), a
-    /// [`ListRootsResult`](mcp_jsonrpc::model::ListRootsResult).
-    ///
-    /// `M` is the method that was parked. Forms are completed and checked as if the host had filled them
-    /// in. If the server asks for more, the host is asked.
-    ///
-    /// # Errors
-    ///
-    /// As for the call itself; [`CallError::InputRefused`] if the answers do not match the requests.
-    pub async fn resume<M: Method>(
-        &self,
-        parked: Parked,
-        answers: InputResponses,
-    ) -> Result<M::Output, CallError> {
-        let Parked {
-            method,
-            params,
-            questions,
-            answers: mut all,
-            state,
-            rounds,
-            ..
-        } = parked;
-        let call = Call::new(M::NAME, &params);
-        if method != M::NAME {
-            let detail = format!("the parked call is {method}");
-            let call = self.call_name(M::NAME);
-            return Err(CallError::InputRefused {
-                call,
-                detail,
-                source: None,
-            });
-        }
-        for (key, answer) in answers {
-            all.insert(key, answer);
-        }
-        crate::host::input::check_answers(&questions, &mut all).map_err(|detail| {
-            CallError::InputRefused {
-                call: self.call_name(M::NAME),
-                detail,
-                source: None,
-            }
-        })?;
-        let name: Option<String> = params
-            .parse::<RawMap>()
-            .ok()
-            .and_then(|params| params.read_as("name").or_else(|| params.read_as("uri")));
-        let call = Call {
-            name: name.as_deref(),
-            ..call
-        };
-        let mut state = MrtrState {
-            rounds,
-            responses: Some(all),
-            request_state: state,
-            ..MrtrState::default()
-        };
-        Ok(self.call_from(&call, &mut state).await?.0)
     }
 }
 

@@ -2,9 +2,15 @@
 
 use std::fmt;
 
-use mcp_jsonrpc::model::{InputRequests, InputResponses};
-use mcp_jsonrpc::{OrderedMap, RawObject};
+use mcp_jsonrpc::model::{CallTool, InputRequests, InputResponses};
+use mcp_jsonrpc::{Method, OrderedMap, RawMap, RawObject};
 use serde::{Deserialize, Serialize};
+
+use crate::call::error::CallError;
+use crate::call::mrtr::{Answer, MrtrState};
+use crate::call::request::Call;
+use crate::client::Client;
+use crate::features::task::Started;
 
 /// A call that was suspended because the host answered an input request with
 /// [`Later`](crate::HostError::Later).
@@ -53,4 +59,102 @@ impl fmt::Display for Parked {
             "{method} on server '{server}' is parked: questions to be answered first: {open}"
         )
     }
+}
+
+impl Client {
+    /// Resumes a parked call with the answers to its open input requests, each the bare result of its
+    /// kind: an [`ElicitResult`](mcp_jsonrpc::model::ElicitResult), a
+    /// [`CreateMessageResult`](mcp_jsonrpc::model::CreateMessageResult), a
+    /// [`ListRootsResult`](mcp_jsonrpc::model::ListRootsResult).
+    ///
+    /// `M` is the method that was parked. Forms are completed and checked as if the host had filled them
+    /// in. If the server asks for more, the host is asked.
+    ///
+    /// # Errors
+    ///
+    /// As for the call itself; [`CallError::InputRefused`] if the answers do not match the requests.
+    pub async fn resume<M: Method>(
+        &self,
+        parked: Parked,
+        answers: InputResponses,
+    ) -> Result<M::Output, CallError> {
+        let (params, mut state) = self.unpark(M::NAME, parked, answers)?;
+        let name = name_of(&params);
+        let headers = || self.headers_of(&params);
+        let call = Call {
+            name: name.as_deref(),
+            headers: &headers,
+            ..Call::new(M::NAME, &params)
+        };
+        Ok(self.call_from(&call, &mut state).await?.0)
+    }
+
+    /// As [`resume`](Self::resume), for a call of a tool that may become a task now.
+    ///
+    /// # Errors
+    ///
+    /// As [`resume`](Self::resume).
+    pub async fn resume_tool(
+        &self,
+        parked: Parked,
+        answers: InputResponses,
+    ) -> Result<Started, CallError> {
+        let (params, mut state) = self.unpark(CallTool::NAME, parked, answers)?;
+        let name = name_of(&params);
+        let headers = || self.headers_of(&params);
+        let call = Call {
+            name: name.as_deref(),
+            headers: &headers,
+            ..Call::new(CallTool::NAME, &params)
+        };
+        let snapshot = self.connection().snapshot();
+        Ok(match self.answer(snapshot, &call, &mut state).await? {
+            Answer::Result(result, _) => Started::Done(result),
+            Answer::Task(task) => Started::Task(self.created(*task)),
+        })
+    }
+
+    /// The params of a parked call, and where it goes on.
+    fn unpark(
+        &self,
+        wanted: &'static str,
+        parked: Parked,
+        answers: InputResponses,
+    ) -> Result<(RawObject, MrtrState), CallError> {
+        let Parked {
+            method,
+            params,
+            questions,
+            answers: mut all,
+            state,
+            rounds,
+            ..
+        } = parked;
+        if method != wanted {
+            let detail = format!("the parked call is {method}");
+            let call = self.call_name(wanted);
+            return Err(CallError::InputRefused {
+                call,
+                detail,
+                source: None,
+            });
+        }
+        for (key, answer) in answers {
+            all.insert(key, answer);
+        }
+        crate::host::input::check_answers(&questions, &mut all).map_err(|detail| {
+            CallError::InputRefused {
+                call: self.call_name(wanted),
+                detail,
+                source: None,
+            }
+        })?;
+        Ok((params, MrtrState::after(rounds, all, state)))
+    }
+}
+
+/// What the params of a call name: a tool, a prompt, a resource.
+fn name_of(params: &RawObject) -> Option<String> {
+    let params = params.parse::<RawMap>().ok()?;
+    params.read_as("name").or_else(|| params.read_as("uri"))
 }

@@ -94,6 +94,7 @@ impl Client {
                     .and_then(|options| options.log_level)
                     .or(tuning.log_level),
                 caller: options.and_then(|options| options.caller.as_ref()),
+                capabilities: options.and_then(|options| options.capabilities.as_deref()),
             },
             name: call.name,
             headers: if mirrors {
@@ -103,6 +104,7 @@ impl Client {
             },
             deadlines: self.deadlines(tuning),
             on_progress: options.and_then(|options| options.progress.as_ref()),
+            on_log: options.and_then(|options| options.on_log.as_ref()),
             on_acknowledged: None,
             noted_id: None,
         }

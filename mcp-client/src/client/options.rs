@@ -4,12 +4,17 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_jsonrpc::model::{LoggingLevel, Meta, ProgressParams};
+use mcp_jsonrpc::model::{
+    ClientCapabilities, LogMessageParams, LoggingLevel, Meta, ProgressParams,
+};
 
 use crate::call::caller::Caller;
 
 /// Called with each progress report of a call, in order, on the caller's task.
 pub(crate) type ProgressHandler = Arc<dyn Fn(ProgressParams) + Send + Sync>;
+
+/// Called with each log message of a call, in order, on the caller's task.
+pub(crate) type LogHandler = Arc<dyn Fn(LogMessageParams) + Send + Sync>;
 
 /// Options for the calls of a handle; see [`Client::with`](crate::Client::with).
 ///
@@ -27,6 +32,8 @@ pub struct CallOptions {
     pub(crate) progress: Option<ProgressHandler>,
     pub(crate) meta: Option<Meta>,
     pub(crate) log_level: Option<LoggingLevel>,
+    pub(crate) on_log: Option<LogHandler>,
+    pub(crate) capabilities: Option<Arc<ClientCapabilities>>,
     pub(crate) caller: Option<Arc<Caller>>,
     pub(crate) parking: bool,
 }
@@ -76,6 +83,24 @@ impl CallOptions {
         self
     }
 
+    /// Sets the handler of the log messages that belong to the call, which come in order and before its
+    /// response: those on its reply stream and, where all calls share a channel, those that come while it
+    /// is the only call. They are not events then. When they come much faster than they are handled, some
+    /// are dropped.
+    #[must_use]
+    pub fn with_log(mut self, on_log: impl Fn(LogMessageParams) + Send + Sync + 'static) -> Self {
+        self.on_log = Some(Arc::new(on_log));
+        self
+    }
+
+    /// Declares these capabilities with the call, instead of those of the connection: for a client that
+    /// makes calls for others. Only modern servers learn of capabilities per call.
+    #[must_use]
+    pub fn with_capabilities(mut self, capabilities: impl Into<Arc<ClientCapabilities>>) -> Self {
+        self.capabilities = Some(capabilities.into());
+        self
+    }
+
     /// Sets who makes the call: server-to-client requests that belong to it carry this
     /// ([`ServerRequest::origin`](crate::ServerRequest)).
     #[must_use]
@@ -102,6 +127,8 @@ impl fmt::Debug for CallOptions {
             .field("progress", &self.progress.is_some())
             .field("meta", &self.meta)
             .field("log_level", &self.log_level)
+            .field("log", &self.on_log.is_some())
+            .field("capabilities", &self.capabilities)
             .field("caller", &self.caller)
             .field("parking", &self.parking)
             .finish()

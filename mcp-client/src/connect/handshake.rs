@@ -196,6 +196,7 @@ impl Connection {
                 total: limit,
             },
             on_progress: None,
+            on_log: None,
             on_acknowledged: None,
             noted_id: None,
         }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-use mcp_jsonrpc::model::ProgressParams;
+use mcp_jsonrpc::model::{LogMessageParams, ProgressParams};
 
 use crate::call::caller::Caller;
 
@@ -49,6 +49,8 @@ struct Entry<O> {
     /// That time has come, and the caller has not checked yet.
     is_due: bool,
     wants: Wants,
+    /// The caller wants its log messages.
+    wants_logs: bool,
     /// The server has acknowledged it, and the caller has not seen that yet.
     acknowledged: bool,
     /// Boxed, because few requests have any.
@@ -59,9 +61,16 @@ struct Entry<O> {
 /// What arrived for a request besides its response.
 #[derive(Debug, Default)]
 struct Asides {
-    reports: VecDeque<ProgressParams>,
+    reports: VecDeque<Report>,
     /// What went wrong, to be reported if there is no response.
     trouble: Option<String>,
+}
+
+/// What a request's caller hears of before the response.
+#[derive(Debug)]
+pub(crate) enum Report {
+    Progress(ProgressParams),
+    Log(Box<LogMessageParams>),
 }
 
 /// Hashes ids, which we assign and which count up: no peer can make them collide.
@@ -104,8 +113,10 @@ pub(crate) struct Abandoned {
     pub(crate) reason: &'static str,
 }
 
-/// Progress reports kept for one caller; when there are more, the newest replaces the last.
+/// Reports kept for one caller; when there are more, the newest progress replaces the last.
 const MAX_REPORTS: usize = 32;
+/// Reports kept if log messages are among them; when there are more, they are dropped.
+const MAX_LOGS: usize = 256;
 
 impl<O> Pending<O> {
     pub(crate) fn new(limit: usize) -> Self {
@@ -140,6 +151,7 @@ impl<O> Pending<O> {
             due,
             is_due: false,
             wants,
+            wants_logs: false,
             acknowledged: false,
             asides: None,
             caller: None,
@@ -232,11 +244,43 @@ impl<O> Pending<O> {
             return None;
         }
         let reports = &mut entry.asides.get_or_insert_default().reports;
-        if reports.len() >= MAX_REPORTS {
+        if reports.len() >= MAX_REPORTS && matches!(reports.back(), Some(Report::Progress(_))) {
             reports.pop_back();
         }
-        reports.push_back(report);
+        if reports.len() < MAX_LOGS {
+            reports.push_back(Report::Progress(report));
+        }
         entry.waker.take()
+    }
+
+    /// The caller wants to hear of the request's log messages.
+    pub(crate) fn set_wants_logs(&mut self, id: i64) {
+        if let Some(entry) = self.open.get_mut(&id) {
+            entry.wants_logs = true;
+        }
+    }
+
+    /// Takes a log message: of the request on whose stream it came, or of the only one that is open,
+    /// subscriptions aside. `Err` returns one that no caller wants.
+    pub(crate) fn log(
+        &mut self,
+        stream: Option<i64>,
+        message: Box<LogMessageParams>,
+    ) -> Result<Option<Waker>, Box<LogMessageParams>> {
+        let mut of_it = self.open.iter_mut().filter(|(id, entry)| {
+            let is_call = entry.outcome.is_none() && entry.wants != Wants::Changes;
+            is_call && stream.is_none_or(|stream| stream == **id)
+        });
+        match (of_it.next(), of_it.next()) {
+            (Some((_, entry)), None) if entry.wants_logs => {
+                let reports = &mut entry.asides.get_or_insert_default().reports;
+                if reports.len() < MAX_LOGS {
+                    reports.push_back(Report::Log(message));
+                }
+                Ok(entry.waker.take())
+            }
+            _ => Err(message),
+        }
     }
 
     /// The server acknowledges a subscription. Ignored for any other request.
@@ -310,8 +354,8 @@ impl<O> Pending<O> {
         }
     }
 
-    /// The oldest progress report the caller has not seen.
-    pub(crate) fn next_report(&mut self, id: i64) -> Option<ProgressParams> {
+    /// The oldest report that the caller has not seen.
+    pub(crate) fn next_report(&mut self, id: i64) -> Option<Report> {
         let asides = self.open.get_mut(&id)?.asides.as_mut()?;
         asides.reports.pop_front()
     }

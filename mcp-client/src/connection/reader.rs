@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use mcp_jsonrpc::model::{
-    Cancelled, CancelledParams, EmptyParams, Progress, ProgressParams, SubscriptionsAcknowledged,
-    SubscriptionsAcknowledgedParams,
+    Cancelled, CancelledParams, EmptyParams, LogMessage, LogMessageParams, Progress,
+    ProgressParams, SubscriptionsAcknowledged, SubscriptionsAcknowledgedParams,
 };
 use mcp_jsonrpc::{
     DecodeError, ErrorCode, ErrorObject, Fault, MessageRef, NotificationMethod, RawRef, RequestId,
@@ -227,6 +227,21 @@ fn notification(
             };
             if let Some(waker) = waker {
                 waker.wake();
+            }
+        }
+        LogMessage::NAME => {
+            let Ok(message) = parse_params::<LogMessageParams>(params) else {
+                return;
+            };
+            let stream = stream.and_then(own_id);
+            let logged = connection
+                .state
+                .lock()
+                .pending
+                .log(stream, Box::new(message));
+            match logged {
+                Ok(waker) => waker.into_iter().for_each(std::task::Waker::wake),
+                Err(message) => event(connection, ClientEvent::Log(message)),
             }
         }
         SubscriptionsAcknowledged::NAME => {

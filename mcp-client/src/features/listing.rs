@@ -5,10 +5,8 @@ use std::time::Duration;
 use mcp_jsonrpc::model::experimental_task::{ListTasksResult, Task as LegacyTask};
 use mcp_jsonrpc::model::{
     CacheScope, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, PageParams, Prompt, Resource, ResourceTemplate, Tool,
+    ListSkillsResult, ListToolsResult, PageParams, Prompt, Resource, ResourceTemplate, Skill, Tool,
 };
-#[cfg(feature = "skills")]
-use mcp_jsonrpc::model::{ListSkillsResult, Skill};
 use mcp_jsonrpc::{ErrorCode, Rejected, ResultBody};
 
 use crate::call::error::CallError;
@@ -60,8 +58,7 @@ pub(crate) struct Taken<T> {
 }
 
 macro_rules! pages {
-    ($($(#[$cfg:meta])? $Result:ident.$items:ident: $Item:ty;)*) => {$(
-        $(#[$cfg])?
+    ($($Result:ident.$items:ident: $Item:ty;)*) => {$(
         impl Page for $Result {
             type Item = $Item;
 
@@ -83,7 +80,6 @@ pages! {
     ListResourcesResult.resources: Resource;
     ListResourceTemplatesResult.resource_templates: ResourceTemplate;
     ListPromptsResult.prompts: Prompt;
-    #[cfg(feature = "skills")]
     ListSkillsResult.skills: Skill;
 }
 

@@ -5,18 +5,12 @@ use std::fmt;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use mcp_jsonrpc::Method;
-use mcp_jsonrpc::model::{
-    GetSkillParams, GetSkillResult, ListSkillsResult, ResourceContents, ResourceData, Skill,
-    SkillFile, SkillResources, SkillsGet, SkillsList, extension,
-};
+use mcp_jsonrpc::model::{ResourceContents, ResourceData, Skill, SkillFile, SkillResources};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use crate::call::error::CallError;
-use crate::call::request::Call;
 use crate::client::Client;
-use crate::features::listing::Listed;
 
 /// A skill whose `SKILL.md` was read and verified.
 ///
@@ -50,28 +44,6 @@ pub enum SkillError {
 }
 
 impl Client {
-    /// Lists the skills: all pages, within [`ClientLimits`](crate::ClientLimits). Reads none of their files.
-    ///
-    /// # Errors
-    ///
-    /// [`CallError::Unsupported`] if the server has no skills; else as for any call.
-    pub async fn list_skills(&self) -> Result<Listed<Skill>, CallError> {
-        self.require_skills(SkillsList::NAME)?;
-        self.list::<ListSkillsResult>(SkillsList::NAME).await
-    }
-
-    /// Gets one skill by the URI of its `SKILL.md`. Reads none of its files.
-    ///
-    /// # Errors
-    ///
-    /// As [`list_skills`](Self::list_skills).
-    pub async fn get_skill(&self, uri: &str) -> Result<Skill, CallError> {
-        self.require_skills(SkillsGet::NAME)?;
-        let params = GetSkillParams::new(uri);
-        let found: GetSkillResult = self.call(&Call::new(SkillsGet::NAME, &params)).await?;
-        Ok(found.skill)
-    }
-
     /// Reads a skill's `SKILL.md` and checks it: digest, size, and the front matter field by field.
     ///
     /// # Errors
@@ -92,13 +64,6 @@ impl Client {
             client: self.clone(),
             skill: skill.clone(),
             text,
-        })
-    }
-
-    fn require_skills(&self, method: &str) -> Result<(), CallError> {
-        self.require(method, extension::SKILLS, |can| {
-            let extensions = can.extensions.as_ref();
-            extensions.is_some_and(|extensions| extensions.contains_key(extension::SKILLS))
         })
     }
 }

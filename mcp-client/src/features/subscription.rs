@@ -8,13 +8,17 @@
 mod keep;
 mod renewal;
 
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll, Waker};
 
+use futures_core::Stream;
 use mcp_jsonrpc::Method;
 use mcp_jsonrpc::model::{SubscriptionFilter, SubscriptionsListen, Unsubscribe};
 use parking_lot::Mutex;
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
 use self::keep::keep;
@@ -89,7 +93,7 @@ impl Interests {
     }
 }
 
-/// A stream of changes. Ends when it is dropped, when the server ends it, when it is lost and cannot be
+/// A [`Stream`] of changes. Ends when it is dropped, when the server ends it, when it is lost and cannot be
 /// re-established, or with the connection, which it keeps open.
 #[derive(Debug)]
 pub struct Subscription {
@@ -107,7 +111,8 @@ pub(crate) struct Subscriber {
     events: Mutex<EventQueue>,
     /// Set at the end, with the reason unless the server ended it.
     ended: OnceLock<Option<CallError>>,
-    event_ready: Notify,
+    /// Of the task that waits for the next event.
+    waker: Mutex<Option<Waker>>,
 }
 
 impl Client {
@@ -122,7 +127,7 @@ impl Client {
         let subscriber = Arc::new(Subscriber {
             events: Mutex::new(EventQueue::new(connection.settings.limits.queued_events())),
             ended: OnceLock::new(),
-            event_ready: Notify::new(),
+            waker: Mutex::new(None),
             id: AtomicI64::new(0),
             interests,
         });
@@ -153,15 +158,17 @@ impl Subscription {
     ///
     /// Waits for as long as the subscription lasts. Cancel-safe: a dropped future loses nothing.
     pub async fn next(&mut self) -> Option<ClientEvent> {
-        loop {
-            let rung = self.subscriber.event_ready.notified();
-            if let Some(event) = self.subscriber.events.lock().pop() {
-                return Some(event);
-            }
-            if self.subscriber.ended.get().is_some() {
-                return None;
-            }
-            rung.await;
+        poll_fn(|cx| self.poll_event(cx)).await
+    }
+
+    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<ClientEvent>> {
+        let subscriber = &self.subscriber;
+        // Before the queue is looked at, so that no event comes between.
+        *subscriber.waker.lock() = Some(cx.waker().clone());
+        match subscriber.events.lock().pop() {
+            Some(event) => Poll::Ready(Some(event)),
+            None if subscriber.ended.get().is_some() => Poll::Ready(None),
+            None => Poll::Pending,
         }
     }
 
@@ -172,6 +179,14 @@ impl Subscription {
     /// is the last attempt's error. No further one is made after [`CallError::Unauthorized`].
     pub fn error(&self) -> Option<&CallError> {
         self.subscriber.ended.get()?.as_ref()
+    }
+}
+
+impl Stream for Subscription {
+    type Item = ClientEvent;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<ClientEvent>> {
+        self.get_mut().poll_event(cx)
     }
 }
 
@@ -215,13 +230,20 @@ fn wants_uri(other: &std::sync::Weak<Subscriber>, uri: &String) -> bool {
 impl Subscriber {
     fn tell(&self, event: ClientEvent) {
         self.events.lock().push(event);
-        self.event_ready.notify_one();
+        self.wake();
     }
 
     fn end(&self, error: Option<CallError>) {
         // Only the first end counts.
         let _ = self.ended.set(error);
-        self.event_ready.notify_one();
+        self.wake();
+    }
+
+    fn wake(&self) {
+        let waiting = self.waker.lock().take();
+        if let Some(waker) = waiting {
+            waker.wake();
+        }
     }
 }
 

@@ -1,6 +1,8 @@
 //! Tasks: tool calls that continue at the server, in both forms of the protocol.
 
 use std::collections::BTreeSet;
+use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_jsonrpc::model::task::{
@@ -8,7 +10,7 @@ use mcp_jsonrpc::model::task::{
 };
 use mcp_jsonrpc::model::{
     CallTool, CallToolResult, EmptyResult, InputRequests, InputResponses,
-    experimental_task as legacy,
+    experimental_task as legacy, extension,
 };
 use mcp_jsonrpc::{Method, RawMap, RawObject, RawRef, Reply, ResultBody, TaskForm};
 use serde::{Deserialize, Serialize};
@@ -42,6 +44,16 @@ pub struct TaskTicket {
     pub task_id: String,
 }
 
+impl TaskTicket {
+    /// The task of this id at this server.
+    pub fn new(server: impl Into<String>, task_id: impl Into<String>) -> Self {
+        Self {
+            server: server.into(),
+            task_id: task_id.into(),
+        }
+    }
+}
+
 /// A tool call that continues at the server as a task.
 ///
 /// Dropping it does not affect the task, which can be resumed by its
@@ -50,6 +62,7 @@ pub struct TaskTicket {
 pub struct TaskHandle {
     client: Client,
     ticket: TaskTicket,
+    created: Option<Arc<Task>>,
 }
 
 /// The outcome of starting a tool call that may become a task.
@@ -101,7 +114,7 @@ impl Client {
             let answer = self.answer_tool(snapshot, name, &arguments).await?;
             return Ok(match answer {
                 Answer::Result(result, _) => Started::Done(result),
-                Answer::Task(task) => Started::Task(self.handle(task.task_id)),
+                Answer::Task(task) => Started::Task(self.created(*task)),
             });
         }
         let mut task = legacy::TaskMetadata::default();
@@ -133,6 +146,7 @@ impl Client {
         TaskHandle {
             client: self.clone(),
             ticket,
+            created: None,
         }
     }
 
@@ -162,6 +176,14 @@ impl Client {
             && tools.is_some_and(|tools| tools.call.is_some())
     }
 
+    /// A task that the server has just created.
+    pub(crate) fn created(&self, task: Task) -> TaskHandle {
+        TaskHandle {
+            created: Some(Arc::new(task.clone())),
+            ..self.handle(task.task_id)
+        }
+    }
+
     pub(crate) fn handle(&self, task_id: String) -> TaskHandle {
         self.task(TaskTicket {
             server: self.name().to_owned(),
@@ -174,6 +196,58 @@ impl TaskHandle {
     /// Identifies the task, for storing.
     pub fn ticket(&self) -> &TaskTicket {
         &self.ticket
+    }
+
+    /// The task as the reply that created it has it; `None` for a resumed task, and for servers of
+    /// 2025-11-25.
+    pub fn created(&self) -> Option<&Task> {
+        self.created.as_deref()
+    }
+
+    /// The whole task, with its result, its error or what it needs, as the server has it now. For a
+    /// client that passes it on; others use [`wait`](Self::wait).
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Unsupported`] for servers without the tasks extension; else as
+    /// [`state`](Self::state).
+    pub async fn get(&self) -> Result<Task, CallError> {
+        self.require_extension(TaskGet::NAME)?;
+        match self.look().await? {
+            View::Modern(task) => Ok(*task),
+            View::Legacy(_) => Err(CallError::InvalidReply {
+                call: self.call_name(),
+                detail: "it is a task of 2025-11-25".to_owned(),
+            }),
+        }
+    }
+
+    /// Supplies what the task needs, by its keys and unchecked.
+    ///
+    /// # Errors
+    ///
+    /// As [`get`](Self::get).
+    pub async fn update(&self, answers: InputResponses) -> Result<(), CallError> {
+        self.require_extension(TaskUpdate::NAME)?;
+        self.supply(answers).await
+    }
+
+    /// Boxed without its type: it is a call, and calls wait for tasks.
+    fn supply(
+        &self,
+        answers: InputResponses,
+    ) -> Pin<Box<dyn Future<Output = Result<(), CallError>> + Send + '_>> {
+        Box::pin(async move {
+            let update = TaskUpdateParams::new(self.ticket.task_id.clone(), answers);
+            let call = Call::new(TaskUpdate::NAME, &update).about(&self.ticket.task_id);
+            self.client.call::<EmptyResult>(&call).await.map(drop)
+        })
+    }
+
+    fn require_extension(&self, method: &str) -> Result<(), CallError> {
+        let form = self.client.revision().has_tasks();
+        self.client
+            .require(method, extension::TASKS, |_| form == TaskForm::Extension)
     }
 
     /// Polls the task's state.
@@ -343,9 +417,7 @@ impl TaskHandle {
         let params = self.params();
         let call = Call::new(TaskGet::NAME, &params).about(&self.ticket.task_id);
         let answers: InputResponses = self.client.answers(&call, &open, None, 0).await?;
-        let update = TaskUpdateParams::new(self.ticket.task_id.clone(), answers);
-        let call = Call::new(TaskUpdate::NAME, &update).about(&self.ticket.task_id);
-        Box::pin(self.client.call::<EmptyResult>(&call)).await?;
+        self.supply(answers).await?;
         answered.extend(open.iter().map(|(key, _)| key.to_owned()));
         Ok(())
     }

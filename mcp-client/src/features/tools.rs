@@ -7,7 +7,7 @@ use mcp_jsonrpc::model::experimental_task::TaskSupport;
 use mcp_jsonrpc::model::{
     CallTool, CallToolResult, ListTools, ListToolsResult, ParamHeader, Tool, param_headers,
 };
-use mcp_jsonrpc::{Method, TaskForm};
+use mcp_jsonrpc::{Method, RawMap, RawObject, TaskForm};
 use serde::Serialize;
 use tokio::time::Instant;
 
@@ -126,23 +126,35 @@ impl Client {
             arguments,
             task: None,
         };
-        let headers = || {
-            let snapshot = self.connection().snapshot();
-            let Some(headers) = snapshot.param_headers.get(name) else {
-                return Vec::new();
-            };
-            let Ok(arguments) = serde_json::to_value(arguments) else {
-                return Vec::new();
-            };
-            let value =
-                |header: &ParamHeader| Some((header.suffix.clone(), header.value(&arguments)?));
-            headers.iter().filter_map(value).collect()
-        };
+        let headers = || self.param_headers(name, arguments);
         let call = Call {
             headers: &headers,
             ..Call::new(CallTool::NAME, &params)
         };
         self.answer(snapshot, &call.about(name), &mut MrtrState::default())
             .await
+    }
+
+    /// The arguments of a call that are sent as headers, by the last list of tools.
+    fn param_headers(&self, name: &str, arguments: &impl Serialize) -> Vec<(String, String)> {
+        let snapshot = self.connection().snapshot();
+        let Some(headers) = snapshot.param_headers.get(name) else {
+            return Vec::new();
+        };
+        let Ok(arguments) = serde_json::to_value(arguments) else {
+            return Vec::new();
+        };
+        let value = |header: &ParamHeader| Some((header.suffix.clone(), header.value(&arguments)?));
+        headers.iter().filter_map(value).collect()
+    }
+
+    /// As [`param_headers`](Self::param_headers), for the params of a call that goes on.
+    pub(crate) fn headers_of(&self, params: &RawObject) -> Vec<(String, String)> {
+        let params = params.parse::<RawMap>().unwrap_or_default();
+        let arguments = params.get("arguments");
+        match (params.read_as::<String>("name"), arguments) {
+            (Some(name), Some(arguments)) => self.param_headers(&name, arguments),
+            _ => Vec::new(),
+        }
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use futures_util::StreamExt;
 use mcp_client::{CallError, CallOptions, Client, ClientEvent, ClientLimits, Interests};
 use mcp_testkit::{Era, Fault, Script, Server};
 use mcp_transport::{Delivery, HttpFailure, Incoming, TransportError, TransportKind};
@@ -13,6 +14,20 @@ use crate::fake::{Fake, modern};
 use crate::kit::{ERAS, client, server};
 
 const NOTE: &str = "test://notes/first";
+
+#[tokio::test]
+async fn a_subscription_is_a_stream_that_ends_with_its_connection() {
+    let server = server(Script::standard(), ERAS[0]).await;
+    let client = client(&server).await;
+    let interests = Interests::default().with_tools();
+    let mut changes = client.subscribe(interests).await.unwrap();
+    server.list_changed("tools");
+    let first = StreamExt::next(&mut changes).await;
+    assert_eq!(first, Some(ClientEvent::ToolsChanged));
+    client.close().await;
+    while StreamExt::next(&mut changes).await.is_some() {}
+    server.shutdown().await;
+}
 
 #[tokio::test]
 async fn the_same_changes_come_in_both_eras() {

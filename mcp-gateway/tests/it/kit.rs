@@ -19,7 +19,9 @@ use mcp_manager::{Connector, Manager, RemoteEndpoint, ServerConfig};
 use mcp_server::{Context, Eras, Error, Roots, Server, Service};
 use mcp_transport::BoxError;
 use mcp_transport::memory::{self, MemoryConnect};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
+use tokio::task::AbortHandle;
 
 pub(crate) const MODERN: EraMode = EraMode::Pinned(Revision::V2026_07_28);
 /// What the client speaks, and what the server behind the gateway does.
@@ -45,18 +47,66 @@ pub(crate) fn listen(service: &Service) -> MemoryConnect {
 
 /// Reaches servers of this process by their names.
 #[derive(Clone, Default)]
-pub(crate) struct InProcess(HashMap<String, Service>);
+pub(crate) struct Net {
+    services: Arc<Mutex<HashMap<String, Service>>>,
+    connections: Arc<Mutex<HashMap<String, Vec<AbortHandle>>>>,
+}
 
-impl std::fmt::Debug for InProcess {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("InProcess")
+impl Net {
+    pub(crate) fn add(&self, name: &str, service: &Service) {
+        self.services
+            .lock()
+            .insert(name.to_owned(), service.clone());
+    }
+
+    /// Ends all connections to a server, as if it had crashed.
+    pub(crate) fn cut(&self, name: &str) {
+        for connection in self.connections.lock().remove(name).unwrap_or_default() {
+            connection.abort();
+        }
+    }
+
+    /// How many connections to a server are open.
+    pub(crate) fn open(&self, name: &str) -> usize {
+        let connections = self.connections.lock();
+        let own = connections.get(name).map(Vec::as_slice).unwrap_or_default();
+        own.iter().filter(|it| !it.is_finished()).count()
     }
 }
 
-impl Connector for InProcess {
+impl std::fmt::Debug for Net {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Net")
+    }
+}
+
+impl Connector for Net {
     fn builder(&self, config: &ServerConfig) -> Result<ClientBuilder, BoxError> {
-        let service = self.0.get(config.name().as_str()).ok_or("no such server")?;
-        Ok(Client::builder(listen(service)).era(EraMode::Auto))
+        let name = config.name().as_str().to_owned();
+        let service = self.services.lock().get(&name).cloned();
+        let service = service.ok_or("no such server")?;
+        let (connect, mut listener) = memory::listen();
+        let connections = Arc::clone(&self.connections);
+        tokio::spawn(async move {
+            while let Some(transport) = listener.accept().await {
+                let service = service.clone();
+                let serving = tokio::spawn(async move { service.serve(transport).await });
+                let mut connections = connections.lock();
+                let own = connections.entry(name.clone()).or_default();
+                own.push(serving.abort_handle());
+            }
+        });
+        Ok(Client::builder(connect).era(EraMode::Auto))
+    }
+}
+
+/// A server behind a gateway.
+pub(crate) fn upstream(name: &str, prefix: Option<&str>) -> Upstream {
+    let endpoint = RemoteEndpoint::new("http://in-process.invalid/mcp");
+    let upstream = Upstream::new(ServerConfig::remote(name.parse().unwrap(), endpoint));
+    match prefix {
+        Some(prefix) => upstream.with_prefix(prefix),
+        None => upstream,
     }
 }
 
@@ -70,18 +120,21 @@ pub(crate) async fn gateway_with(
     servers: &[(&str, Option<&str>, &Service)],
     set: impl FnOnce(GatewayBuilder) -> GatewayBuilder,
 ) -> Gateway {
-    let mut services = InProcess::default();
+    gateway_on(&Net::default(), servers, set).await
+}
+
+/// As [`gateway_with`], on a net that the test keeps.
+pub(crate) async fn gateway_on(
+    net: &Net,
+    servers: &[(&str, Option<&str>, &Service)],
+    set: impl FnOnce(GatewayBuilder) -> GatewayBuilder,
+) -> Gateway {
     let mut builder = Gateway::builder(Implementation::new("gateway", "1"));
     for (name, prefix, service) in servers {
-        services.0.insert((*name).to_owned(), (*service).clone());
-        let endpoint = RemoteEndpoint::new("http://in-process.invalid/mcp");
-        let mut upstream = Upstream::new(ServerConfig::remote(name.parse().unwrap(), endpoint));
-        if let Some(prefix) = prefix {
-            upstream = upstream.with_prefix(*prefix);
-        }
-        builder = builder.upstream(upstream);
+        net.add(name, service);
+        builder = builder.upstream(upstream(name, *prefix));
     }
-    let manager = Manager::builder().connector(services);
+    let manager = Manager::builder().connector(net.clone());
     let (gateway, startup) = set(builder.manager(manager)).start().await;
     assert!(startup.errors.is_empty(), "{:?}", startup.errors);
     gateway

@@ -8,7 +8,13 @@
 //! The claims of `mcp_gateway`, with our client before it and our server behind it.
 
 mod changes;
+mod connections;
+mod differential;
+mod faults;
 mod kit;
 mod lists;
+mod logging;
 mod policy;
 mod questions;
+mod status;
+mod tasks;

@@ -4,8 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_client::{Caller, Queued};
-use mcp_jsonrpc::model::{Meta, ProgressParams};
+use mcp_client::{Caller, Client, Queued};
+use mcp_jsonrpc::model::{
+    ClientCapabilities, LogMessageParams, LoggingLevel, Meta, ProgressParams,
+};
 
 /// Hears why a call waits for its turn, and with nothing when it does not any more.
 pub(crate) type QueueHandler = Arc<dyn Fn(Option<&Queued>) + Send + Sync>;
@@ -26,6 +28,7 @@ pub struct CallOptions {
     pub(crate) caller: Option<Arc<Caller>>,
     pub(crate) on_queued: Option<QueueHandler>,
     pub(crate) fingerprint: Option<String>,
+    pub(crate) connection: Option<Client>,
 }
 
 impl CallOptions {
@@ -60,6 +63,37 @@ impl CallOptions {
     #[must_use]
     pub fn with_meta(mut self, meta: Meta) -> Self {
         self.client = self.client.with_meta(meta);
+        self
+    }
+
+    /// Sets the minimum level of the call's log messages. Only modern servers have it per call.
+    #[must_use]
+    pub fn with_log_level(mut self, level: LoggingLevel) -> Self {
+        self.client = self.client.with_log_level(level);
+        self
+    }
+
+    /// Hears of the log messages that are known to be the call's, in order, before its answer. They
+    /// are no [events](crate::ManagerEvent::Log) then.
+    #[must_use]
+    pub fn with_log(mut self, on_log: impl Fn(LogMessageParams) + Send + Sync + 'static) -> Self {
+        self.client = self.client.with_log(on_log);
+        self
+    }
+
+    /// Declares these capabilities with the call, instead of the manager's own: for calls on behalf
+    /// of others. Only modern servers learn of capabilities per call.
+    #[must_use]
+    pub fn with_capabilities(mut self, capabilities: impl Into<Arc<ClientCapabilities>>) -> Self {
+        self.client = self.client.with_capabilities(capabilities);
+        self
+    }
+
+    /// Makes the call on this connection ([`Manager::connection`](crate::Manager::connection)) instead
+    /// of the managed one. It does not queue with the calls of others.
+    #[must_use]
+    pub fn with_connection(mut self, connection: Client) -> Self {
+        self.connection = Some(connection);
         self
     }
 
@@ -119,6 +153,7 @@ impl fmt::Debug for CallOptions {
             .field("idle_timeout", &self.idle_timeout)
             .field("client", &self.client)
             .field("queued", &self.on_queued.is_some())
+            .field("own_connection", &self.connection.is_some())
             .finish()
     }
 }

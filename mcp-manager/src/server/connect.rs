@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use mcp_client::{Client, ConnectError, Interests};
+use mcp_client::{Client, ClientBuilder, ConnectError, Interests};
 use mcp_config::{RemoteKind, ServerConfig};
-use mcp_transport::{TransportError, TransportKind};
+use mcp_transport::{BoxError, TransportError, TransportKind};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::AbortHandle;
 
@@ -43,30 +43,10 @@ pub(crate) async fn connect(
 }
 
 async fn work(shared: &Shared, handle: &ServerHandle, connection: u64) -> Result<Fresh, Refused> {
-    let config = handle.config();
-    let last_kind = *handle.last_kind.lock();
-    let builder = match last_kind {
-        RemoteKind::Auto => shared.connector.builder(&config),
-        last => {
-            let hinted = ServerConfig::clone(&config).with_last_kind(last);
-            shared.connector.builder(&hinted)
-        }
-    };
-    let builder = builder.map_err(|source| Refused {
+    let builder = builder(shared, handle).map_err(|source| Refused {
         refusal: Refusal::Lasting,
         trouble: Arc::from(source),
     })?;
-    let call_idle_timeout = config
-        .call_idle_timeout("")
-        .unwrap_or(shared.limits.call_idle_timeout());
-    let limits = shared.limits.client().clone();
-    let limits = limits
-        .with_connect_timeout(
-            config
-                .connect_timeout()
-                .unwrap_or(shared.limits.connect_time()),
-        )
-        .with_call_idle_timeout(call_idle_timeout);
     let host = ServerHost {
         server: handle.name.clone(),
         answers: Arc::clone(&shared.answers),
@@ -74,8 +54,6 @@ async fn work(shared: &Shared, handle: &ServerHandle, connection: u64) -> Result
     };
     let (signals, closed) = (Arc::clone(&handle.signals), Arc::clone(&handle.signals));
     let client = builder
-        .name(handle.name.as_str())
-        .limits(limits)
         .host(host, shared.answers.capabilities())
         .on_event(move |event| {
             signals.client_event(event);
@@ -113,6 +91,31 @@ async fn work(shared: &Shared, handle: &ServerHandle, connection: u64) -> Result
         lists,
         seen,
     })
+}
+
+/// The builder of a connection to a server: its endpoint, its name and its limits.
+pub(crate) fn builder(shared: &Shared, handle: &ServerHandle) -> Result<ClientBuilder, BoxError> {
+    let config = handle.config();
+    let last_kind = *handle.last_kind.lock();
+    let builder = match last_kind {
+        RemoteKind::Auto => shared.connector.builder(&config)?,
+        last => {
+            let hinted = ServerConfig::clone(&config).with_last_kind(last);
+            shared.connector.builder(&hinted)?
+        }
+    };
+    let call_idle_timeout = config
+        .call_idle_timeout("")
+        .unwrap_or(shared.limits.call_idle_timeout());
+    let limits = shared.limits.client().clone();
+    let limits = limits
+        .with_connect_timeout(
+            config
+                .connect_timeout()
+                .unwrap_or(shared.limits.connect_time()),
+        )
+        .with_call_idle_timeout(call_idle_timeout);
+    Ok(builder.name(handle.name.as_str()).limits(limits))
 }
 
 /// Whether another try may help.

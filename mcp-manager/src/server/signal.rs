@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use tokio::sync::{Notify, broadcast};
 use tokio::time::Instant;
 
+use crate::catalog::ItemKind;
 use crate::event::{Chatter, ManagerEvent, Verdict};
 use crate::resource_cache::ResourceCache;
 use crate::server::list_refresh::ListKind;
@@ -95,12 +96,12 @@ impl Signals {
         match event {
             ClientEvent::ToolsChanged => {
                 self.cache.invalidate_server(&self.server);
-                self.changed(&[ListKind::Tools]);
+                self.announced(ListKind::Tools, ItemKind::Tool);
             }
-            ClientEvent::PromptsChanged => self.changed(&[ListKind::Prompts]),
+            ClientEvent::PromptsChanged => self.announced(ListKind::Prompts, ItemKind::Prompt),
             ClientEvent::ResourcesChanged => {
                 self.cache.invalidate_server(&self.server);
-                self.changed(&[ListKind::Resources]);
+                self.announced(ListKind::Resources, ItemKind::Resource);
             }
             ClientEvent::Gap => {
                 self.cache.invalidate_server(&self.server);
@@ -133,6 +134,13 @@ impl Signals {
             }),
             _ => {}
         }
+    }
+
+    /// The server says that a list changed.
+    fn announced(&self, kind: ListKind, list: ItemKind) {
+        self.changed(&[kind]);
+        let server = self.server.clone();
+        self.pass_on(ManagerEvent::ListAnnounced { server, list });
     }
 
     fn pass_on(&self, event: ManagerEvent) {

@@ -24,6 +24,7 @@ use crate::dispatch::held::{Held, HeldTable};
 use crate::dispatch::request_state::{Binding, RequestState};
 use crate::dispatch::signals::Signal;
 use crate::dispatch::{Exchange, Outcome};
+use crate::handler::ToolReply;
 use crate::handler::context::{Asking, Context, Rounds};
 use crate::handler::error::Error;
 use crate::server::limits::Limits;
@@ -61,8 +62,14 @@ pub(crate) async fn tool(exchange: &Exchange) -> Outcome {
     let (handler, context) = (Arc::clone(&exchange.shared.handler), cx.clone());
     let work: Work = Box::pin(async move {
         let cx = context.clone();
-        let result = match handler.call_tool(params, context).await {
-            Ok(result) => result,
+        let result = match handler.call_tool_or_task(params, context).await {
+            Ok(ToolReply::Result(result)) => *result,
+            Ok(ToolReply::Task(mut task)) => {
+                task.result_type = Some(ResultType::Task);
+                let json = finished(*task, cx.0.client.revision, &cx.0.shared)?;
+                let is_error = false;
+                return Ok(Finished { json, is_error });
+            }
             Err(error) => error.into_tool_result()?,
         };
         let is_error = result.failed();

@@ -6,6 +6,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use mcp_jsonrpc::RawMap;
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::digest;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -92,7 +93,17 @@ impl Sealer {
         binding: &Binding,
         limit: usize,
     ) -> Option<String> {
-        let mut sealed = serde_json::to_vec(state).ok()?;
+        self.seal_value(state, binding, limit)
+    }
+
+    /// Any value as text for the client; `None` if it would be longer than `limit`.
+    pub(crate) fn seal_value(
+        &self,
+        value: &impl Serialize,
+        binding: &Binding,
+        limit: usize,
+    ) -> Option<String> {
+        let mut sealed = serde_json::to_vec(value).ok()?;
         let nonce = random::bytes::<NONCE_LEN>();
         self.0
             .seal_in_place_append_tag(
@@ -114,6 +125,17 @@ impl Sealer {
         now: u64,
         limit: usize,
     ) -> Option<RequestState> {
+        let state: RequestState = self.open_value(text, binding, limit)?;
+        (now <= state.expires).then_some(state)
+    }
+
+    /// Reads what was sealed; `None` if that was not here, or for something else.
+    pub(crate) fn open_value<T: DeserializeOwned>(
+        &self,
+        text: &str,
+        binding: &Binding,
+        limit: usize,
+    ) -> Option<T> {
         if text.len() > limit {
             return None;
         }
@@ -128,8 +150,7 @@ impl Sealer {
                 NONCE_LEN..,
             )
             .ok()?;
-        let state: RequestState = serde_json::from_slice(plain).ok()?;
-        (now <= state.expires).then_some(state)
+        serde_json::from_slice(plain).ok()
     }
 }
 

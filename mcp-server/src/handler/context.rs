@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use mcp_jsonrpc::model::{
     ClientCapabilities, Implementation, LogMessageParams, LoggingLevel, Meta, ProgressParams,
+    extension,
 };
 use mcp_jsonrpc::{ProgressToken, RawJson, RawMap, Revision, encode_notification};
 use parking_lot::Mutex;
@@ -14,14 +15,16 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::Notify;
 
+use crate::dispatch::era;
 use crate::dispatch::held::Held;
-use crate::dispatch::request_state::RequestState;
+use crate::dispatch::request_state::{Binding, RequestState};
 use crate::dispatch::signals::Signals;
 use crate::handler::ask::{AskError, Question};
 use crate::handler::caller::Caller;
 use crate::notifier::Notifier;
 use crate::pipe::outlet::Outlet;
 use crate::server::shared::Shared;
+use crate::session::Session;
 use crate::session::peer::SharedPeer;
 use crate::task::TaskCell;
 
@@ -36,6 +39,7 @@ pub(crate) struct Inner {
     pub(crate) shared: Arc<Shared>,
     pub(crate) client: Arc<ClientFacts>,
     pub(crate) caller: Option<Arc<Caller>>,
+    pub(crate) session: Option<Arc<Session>>,
     pub(crate) meta: Meta,
     pub(crate) progress: Option<ProgressToken>,
     pub(crate) level: LevelGate,
@@ -65,6 +69,21 @@ pub(crate) enum LevelGate {
     Request(Option<LoggingLevel>),
     /// By the session's: an index into [`LEVELS`].
     Session(Arc<AtomicU8>),
+}
+
+impl LevelGate {
+    pub(crate) fn get(&self) -> Option<LoggingLevel> {
+        match self {
+            Self::Request(wanted) => *wanted,
+            Self::Session(index) => LEVELS
+                .get(usize::from(index.load(Ordering::Relaxed)))
+                .copied(),
+        }
+    }
+
+    pub(crate) fn lets_through(&self, level: LoggingLevel) -> bool {
+        self.get().is_some_and(|wanted| wanted <= level)
+    }
 }
 
 pub(crate) const LEVELS: [LoggingLevel; 8] = [
@@ -247,18 +266,65 @@ impl Context {
 
     /// Sends a log message, if the client wants messages of this level.
     pub fn log(&self, level: LoggingLevel, data: impl Serialize) {
-        let wanted = match &self.0.level {
-            LevelGate::Request(wanted) => *wanted,
-            LevelGate::Session(index) => LEVELS
-                .get(usize::from(index.load(Ordering::Relaxed)))
-                .copied(),
-        };
-        if wanted.is_none_or(|wanted| level < wanted) {
+        if !self.0.level.lets_through(level) {
             return;
         }
         if let Ok(data) = RawJson::from_serialize(&data) {
-            self.notify("notifications/message", &LogMessageParams::new(level, data));
+            self.log_message(&LogMessageParams::new(level, data));
         }
+    }
+
+    /// As [`log`](Self::log), with a whole message.
+    pub fn log_message(&self, message: &LogMessageParams) {
+        if self.0.level.lets_through(message.level) {
+            self.notify("notifications/message", message);
+        }
+    }
+
+    /// The lowest level of log messages that the client wants; `None` if it wants none.
+    pub fn log_level(&self) -> Option<LoggingLevel> {
+        self.0.level.get()
+    }
+
+    /// Identifies the client's session; `None` for clients of the modern era, which has none.
+    pub fn session_id(&self) -> Option<u64> {
+        self.0.session.as_ref().map(|session| session.id)
+    }
+
+    /// Whether the client takes a task for the result of a tool
+    /// ([`ToolReply::Task`](crate::ToolReply)).
+    pub fn takes_tasks(&self) -> bool {
+        let client = &self.0.client;
+        client.revision.is_modern()
+            && era::client_has_extension(&client.capabilities, extension::TASKS)
+    }
+
+    /// Encrypts a value for the client to keep. Only this server, or one with the same
+    /// [`state_key`](crate::Server::state_key), opens it again: for the same caller and the same
+    /// `purpose`, with [`open_sealed`](Self::open_sealed). `None` if it would be larger than
+    /// [`Limits::state_bytes`](crate::Limits::state_bytes).
+    pub fn seal(&self, purpose: &str, value: &impl Serialize) -> Option<String> {
+        let shared = &self.0.shared;
+        let limit = shared.limits.state_bytes();
+        shared
+            .sealer
+            .seal_value(value, &self.binding(purpose), limit)
+    }
+
+    /// Reads what [`seal`](Self::seal) returned; `None` if it was not made for this caller and this
+    /// purpose.
+    pub fn open_sealed<T: DeserializeOwned>(&self, purpose: &str, text: &str) -> Option<T> {
+        let shared = &self.0.shared;
+        let limit = shared.limits.state_bytes();
+        shared
+            .sealer
+            .open_value(text, &self.binding(purpose), limit)
+    }
+
+    fn binding(&self, purpose: &str) -> Binding {
+        let caller = self.caller().map(|caller| caller.id.as_str());
+        let purpose = serde_json::Value::from(purpose);
+        Binding::new("sealed by the handler", caller, &purpose)
     }
 
     /// Ends the reply's event stream early, where the client can fetch the result later (Streamable

@@ -65,6 +65,11 @@ impl Error {
         Self::invalid_params(format!("unknown tool: {name}"))
     }
 
+    /// The server has no task of this id, or not for this caller.
+    pub fn unknown_task(id: &str) -> Self {
+        Self::invalid_params(format!("unknown task: {id}"))
+    }
+
     /// The server has no resource with this URI.
     pub fn resource_not_found(uri: impl Into<String>) -> Self {
         Self(Box::new(Repr::ResourceNotFound(uri.into())))

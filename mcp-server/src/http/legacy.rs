@@ -132,7 +132,12 @@ pub(crate) fn delete(subject: &Subject<'_>) -> HttpReply {
 
 fn initialize(subject: &Subject<'_>, id: &RequestId, params: Option<RawRef<'_>>) -> HttpReply {
     let shared = subject.shared;
-    let (session, answer) = match Session::open(shared, id, owned(params).as_ref()) {
+    let (session, answer) = match Session::open(
+        shared,
+        subject.caller.as_deref(),
+        id,
+        owned(params).as_ref(),
+    ) {
         Ok(opened) => opened,
         Err(refusal) => return reply::json(StatusCode::BAD_REQUEST, refusal.body),
     };

@@ -11,7 +11,7 @@ use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 use super::event_stream::EventStream;
-use crate::notifier::{Interests, Listening, Subscribers};
+use crate::notifier::{Listening, Subscribers};
 use crate::pipe::outlet::Outlet;
 use crate::server::random;
 use crate::server::shared::Shared;
@@ -88,7 +88,7 @@ impl Sessions {
         let (events, bytes) = (limits.replay_events(), limits.queue_bytes());
         let general = Arc::new(EventStream::resumable(GENERAL, polls, events, bytes));
         let outlet: Arc<dyn Outlet> = general.clone();
-        let listening = Subscribers::listen(shared, Interests::Session(session.watched()), outlet);
+        let listening = Subscribers::listen(shared, session.interests(), outlet);
         let id = random::token();
         let session = HttpSession {
             owner: owner.map(str::to_owned),

@@ -9,7 +9,7 @@ use mcp_jsonrpc::model::{
 };
 use mcp_jsonrpc::{Body, TaskForm};
 
-use crate::dispatch::call::tasks_required;
+use crate::dispatch::call::{self, tasks_required};
 use crate::dispatch::era;
 use crate::dispatch::{Exchange, Outcome};
 use crate::handler::error::Error;
@@ -24,23 +24,44 @@ pub(crate) fn has_experimental(exchange: &Exchange, all: &ServerCapabilities) ->
 }
 
 /// The methods of the extension.
-pub(crate) fn modern(exchange: &Exchange) -> Outcome {
+pub(crate) async fn modern(exchange: &Exchange) -> Outcome {
     if !era::client_has_extension(&exchange.client.capabilities, extension::TASKS) {
         return Err(tasks_required());
     }
+    let handler = Arc::clone(&exchange.shared.handler);
+    let limits = &exchange.shared.limits;
     match exchange.method.as_str() {
         "tasks/get" => {
             let params: TaskIdParams = exchange.params()?;
-            exchange.finished(find(exchange, &params.task_id)?.view())
+            if let Ok(own) = find(exchange, &params.task_id) {
+                return exchange.finished(own.view());
+            }
+            let cx = exchange.context(params.meta.clone());
+            let work = async move { handler.get_task(params, cx).await };
+            let mut task = call::guarded(work, limits).await?;
+            task.result_type = None;
+            exchange.finished(task)
         }
         "tasks/cancel" => {
             let params: TaskIdParams = exchange.params()?;
-            find(exchange, &params.task_id)?.finish(task::Outcome::Cancelled);
+            if let Ok(own) = find(exchange, &params.task_id) {
+                own.finish(task::Outcome::Cancelled);
+                return exchange.finished(EmptyResult::default());
+            }
+            let cx = exchange.context(params.meta.clone());
+            let work = async move { handler.cancel_task(params, cx).await };
+            call::guarded(work, limits).await?;
             exchange.finished(EmptyResult::default())
         }
         _ => {
             let params: TaskUpdateParams = exchange.params()?;
-            find(exchange, &params.task_id)?.update(params.input_responses);
+            if let Ok(own) = find(exchange, &params.task_id) {
+                own.update(params.input_responses);
+                return exchange.finished(EmptyResult::default());
+            }
+            let cx = exchange.context(params.meta.clone());
+            let work = async move { handler.update_task(params, cx).await };
+            call::guarded(work, limits).await?;
             exchange.finished(EmptyResult::default())
         }
     }
@@ -114,5 +135,5 @@ async fn result(exchange: &Exchange, session: &Session, cell: &Arc<TaskCell>) ->
 
 fn find(exchange: &Exchange, id: &str) -> Result<Arc<TaskCell>, Error> {
     let found = exchange.shared.tasks.find(id, exchange.caller_id());
-    found.ok_or_else(|| Error::invalid_params(format!("unknown task: {id}")))
+    found.ok_or_else(|| Error::unknown_task(id))
 }

@@ -13,6 +13,7 @@ use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
 use crate::home;
 use crate::serve::{Options, Serve as Server};
+use crate::store::LEASE_TIMEOUT;
 
 /// Serves the web page and the API to this machine, until Ctrl-C ends it.
 #[derive(Args, Debug)]
@@ -30,6 +31,11 @@ pub(crate) struct Serve {
     /// as you can; may be given several times
     #[arg(long = "trust-user", value_name = "NAME")]
     trusted: Vec<String>,
+    /// Let other machines that share the PostgreSQL database go on with this one's answers once it
+    /// has been silent for this many seconds
+    #[arg(long, default_value_t = LEASE_TIMEOUT.as_secs(), value_name = "SECONDS")]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=3600))]
+    lease_timeout: u64,
     /// Delay in milliseconds between pieces of the demo model's replies
     #[arg(long, default_value_t = 0, value_name = "MS")]
     demo_step: u64,
@@ -38,12 +44,18 @@ pub(crate) struct Serve {
 impl Serve {
     pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
         let database = home::database_file(global.database.as_deref());
-        let store = global.store().await?;
+        let lease_timeout = Duration::from_secs(self.lease_timeout);
+        let store = global.store_with(lease_timeout).await?;
         let options = Options::beside(&database)
             .with_port(self.port)
             .with_users(self.users)
             .with_trusted_users(self.trusted)
             .with_demo_step(Duration::from_millis(self.demo_step));
+        if let Some(cluster) = store.cluster()
+            && let Some(warning) = cluster.silence().await
+        {
+            out.note(format!("! {warning}"));
+        }
         let mut signals = Signals::new();
         let server = Server::start(store, options).await?;
         let links = server.links();

@@ -125,7 +125,13 @@ impl DurableConversation {
         if watched == Watched::Yes {
             recorder.announce();
         }
-        recorder.reload(&run, over).await?;
+        // A cut-off answer that is about to be driven on is not let go of in between.
+        let cut_off = recorder.run.finish.is_none() && recorder.questions.is_empty();
+        let after = match (watched, cut_off) {
+            (Watched::Yes, true) => After::Keep,
+            _ => After::Release,
+        };
+        recorder.reload(&run, over, after).await?;
         Ok(Self {
             run,
             recorder,
@@ -158,6 +164,11 @@ impl DurableConversation {
     /// Whether an answer is running that does not wait for the user.
     pub(crate) fn is_cut_off(&self) -> bool {
         self.is_open() && self.recorder.waiting() == 0
+    }
+
+    /// When the run was last stored.
+    pub(crate) fn updated_at(&self) -> Timestamp {
+        self.recorder.run.updated_at
     }
 
     /// Whether anything was said.
@@ -417,11 +428,9 @@ impl DurableConversation {
     pub fn turn<'t>(&'t mut self, agent: &Agent, model: Model<'_>) -> Turn<'t> {
         model.name.clone_into(&mut self.recorder.model);
         self.recorder.servers = model.servers.to_vec();
-        if self.run.compaction().is_none() {
-            // The windows of models are not known: the provider reports a request that is too long.
-            let run = std::mem::take(&mut self.run);
-            self.run = run.with_compaction(Compaction::when_full());
-        }
+        let compaction = agent.compaction().copied();
+        let compaction = compaction.unwrap_or_else(Compaction::when_full);
+        self.run = std::mem::take(&mut self.run).with_compaction(compaction);
         Turn::new(agent.session(&mut self.run), &mut self.recorder)
     }
 }

@@ -7,9 +7,7 @@ use tokio::task::{AbortHandle, JoinHandle};
 
 use crate::conversation::error::ConversationError;
 use crate::conversation::recorder::Recorder;
-use crate::store::{
-    Change, ConversationId, LEASE_HEARTBEAT, LEASE_TIMEOUT, LeaseId, RunId, Store, StoreError,
-};
+use crate::store::{Change, ConversationId, LeaseId, RunId, Store, StoreError, heartbeat};
 
 /// A lease that this process holds: renewed until it is dropped, then released.
 #[derive(Debug)]
@@ -92,7 +90,7 @@ fn acquisition(
         conversation: conversation.clone(),
         id,
         holder: store.holder().clone(),
-        timeout: LEASE_TIMEOUT,
+        timeout: store.lease_timeout(),
         known,
     }
 }
@@ -100,7 +98,7 @@ fn acquisition(
 /// Renews a lease from time to time, until it is lost. A store that fails now may work again.
 async fn renew(store: Arc<dyn Store>, renewal: Change) {
     loop {
-        tokio::time::sleep(LEASE_HEARTBEAT).await;
+        tokio::time::sleep(heartbeat(store.lease_timeout())).await;
         let renewed = store.commit(vec![renewal.clone()]).await;
         if let Err(StoreError::Conflict { .. } | StoreError::Closed) = renewed {
             return;

@@ -58,6 +58,7 @@ impl Recorder {
         &mut self,
         run: &Run,
         over: Vec<(PendingId, PendingKind)>,
+        after: After,
     ) -> Result<(), ConversationError> {
         let mut changes = self.all_ended();
         for question in over {
@@ -74,10 +75,11 @@ impl Recorder {
         changes.extend(self.waiting_updated());
         match (changes.is_empty(), &self.run.finish) {
             (true, Some(_)) => return Ok(()),
+            (true, None) if after == After::Keep => return Ok(()),
             (true, None) => {}
             (false, _) => changes.push(self.step(run)?),
         }
-        self.commit_then(changes, After::Release).await
+        self.commit_then(changes, after).await
     }
 
     /// Asks the questions that the run waits for and that are not stored.

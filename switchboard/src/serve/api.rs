@@ -21,14 +21,16 @@ use axum::middleware::from_fn_with_state;
 
 use crate::serve::app::App;
 use crate::serve::routes::Routes;
-use crate::serve::{events, guard, openapi, page};
+use crate::serve::{events, guard, openapi, operate, page};
 
 /// Everything that is served, behind the guard.
 pub(crate) fn router(app: App) -> Router {
     routes()
         .into_router()
+        .merge(operate::routes())
         .fallback_service(axum::routing::get(page::file).with_state(()))
         .layer(from_fn_with_state(app.clone(), guard::guard))
+        .layer(from_fn_with_state(app.clone(), operate::count))
         .with_state(app)
 }
 

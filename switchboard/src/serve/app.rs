@@ -7,6 +7,7 @@ use tokio::sync::watch;
 use crate::demo::DemoModel;
 use crate::serve::access::Access;
 use crate::serve::events::Feeds;
+use crate::serve::operate::Metrics;
 use crate::serve::questions::Questions;
 use crate::serve::rate::Rates;
 use crate::serve::runs::Runs;
@@ -21,8 +22,7 @@ pub(crate) struct App {
     pub(crate) server_pool: ServerPool,
     /// Conversations under way.
     pub(crate) runs: Runs,
-    /// What servers ask.
-    pub(crate) questions: Questions,
+    pub(crate) metrics: Metrics,
     pub(crate) access: Arc<Access>,
     pub(crate) rates: Arc<Rates>,
     /// The users' live events.
@@ -43,19 +43,21 @@ impl App {
     ) -> Self {
         let questions = Questions::default();
         let server_pool = ServerPool::new(Arc::clone(&store), questions.clone(), trusted);
-        let demo = Arc::new(demo);
+        let (demo, metrics) = (Arc::new(demo), Metrics::default());
         let runs = Runs::new(
             Arc::clone(&store),
             server_pool.clone(),
             demo,
             closing.clone(),
+            metrics.clone(),
         );
         questions.ask_in(runs.downgrade());
+        runs.answer_by(questions);
         Self {
             store,
             server_pool,
             runs,
-            questions,
+            metrics,
             access: Arc::new(access),
             rates: Arc::default(),
             feeds: Feeds::default(),

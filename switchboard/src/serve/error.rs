@@ -1,11 +1,13 @@
 //! The error type of the API.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use agent_loop::AnswerError;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::conversation::{ConversationError, LEASED_HINT};
@@ -17,10 +19,11 @@ use crate::store::StoreError;
 const BUSY: u64 = 2;
 
 /// Why a request was not done: `{"error": {"code", "message", "hint", "details"}}`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct ApiError {
+    #[serde(with = "status_number")]
     pub(crate) status: StatusCode,
-    code: &'static str,
+    code: Cow<'static, str>,
     message: Box<str>,
     hint: Option<Box<str>>,
     details: Option<Box<Value>>,
@@ -32,7 +35,7 @@ impl ApiError {
     pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
         Self {
             status,
-            code,
+            code: Cow::Borrowed(code),
             message: message.into().into(),
             hint: None,
             details: None,
@@ -103,7 +106,12 @@ impl ApiError {
 
     /// Whether another process drives or has driven the conversation.
     pub(crate) fn is_overtaken(&self) -> bool {
-        matches!(self.code, "overtaken" | "running_elsewhere")
+        matches!(&*self.code, "overtaken" | "running_elsewhere")
+    }
+
+    /// Whether another process has to do it.
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        matches!(&*self.code, "running_elsewhere" | "asked_elsewhere")
     }
 
     /// Adds a hint.
@@ -230,5 +238,20 @@ impl From<Failure> for ApiError {
             _ => (StatusCode::BAD_REQUEST, "bad_request"),
         };
         Self::of_failure(status, code, &failure)
+    }
+}
+
+/// An HTTP status as its number.
+mod status_number {
+    use axum::http::StatusCode;
+    use serde::de::Error as _;
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(status: &StatusCode, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_u16(status.as_u16())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<StatusCode, D::Error> {
+        StatusCode::from_u16(u16::deserialize(from)?).map_err(D::Error::custom)
     }
 }

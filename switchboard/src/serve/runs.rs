@@ -7,12 +7,13 @@
 mod command;
 mod confirm;
 mod prepare;
+mod remote;
 mod supply;
 mod work;
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -22,19 +23,28 @@ use tokio::task::JoinSet;
 use crate::demo::DemoModel;
 use crate::serve::app;
 use crate::serve::error::ApiError;
+use crate::serve::operate::Metrics;
+use crate::serve::questions::Questions;
 use crate::serve::server_pool::ServerPool;
-use crate::store::{ConversationId, Store, StoreError, UserId};
+use crate::store::{Cluster, ConversationId, Store, StoreError, UserId};
 
 pub(crate) use command::{Command, Edit, Reply};
 pub(crate) use confirm::{Confirm, Scope, Verdict};
-pub(crate) use supply::check;
+pub(crate) use remote::{Action, Filled, Request, receive};
 
 /// Maximum number of conversations driven at a time; others wait.
 const MAX_ACTIVE: usize = 256;
 /// Maximum number of queued commands per conversation; further ones are rejected.
 const MAX_QUEUED_COMMANDS: usize = 64;
-/// Interval of looking for runs that another process left behind.
-const SWEEP: Duration = Duration::from_secs(5);
+/// The longest interval of looking for runs that another process left behind, and for what others
+/// ask.
+const SWEEP: Duration = Duration::from_secs(1);
+/// How often to look within the time after which a silent process is taken to be dead.
+const SWEEPS: u32 = 10;
+/// The same where nothing tells whether they are driven: each look challenges their processes.
+const CHALLENGE: Duration = Duration::from_secs(5);
+/// The most runs taken over at a time, so that processes share them.
+const MAX_CLAIMED: usize = 32;
 /// Grace period for running answers at shutdown.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -75,7 +85,10 @@ struct Shared {
     server_pool: ServerPool,
     demo: Arc<DemoModel>,
     closing: watch::Receiver<bool>,
+    metrics: Metrics,
     gate: Semaphore,
+    /// What servers ask while their calls run.
+    questions: OnceLock<Questions>,
     active: Mutex<HashMap<ConversationId, mpsc::Sender<Command>>>,
     tasks: Mutex<JoinSet<()>>,
 }
@@ -86,13 +99,16 @@ impl Runs {
         server_pool: ServerPool,
         demo: Arc<DemoModel>,
         closing: watch::Receiver<bool>,
+        metrics: Metrics,
     ) -> Self {
         let shared = Shared {
             store,
             server_pool,
             demo,
             closing,
+            metrics,
             gate: Semaphore::new(MAX_ACTIVE),
+            questions: OnceLock::new(),
             active: Mutex::default(),
             tasks: Mutex::default(),
         };
@@ -122,9 +138,18 @@ impl Runs {
             .unwrap_or_else(|_| Err(StoreError::Closed.into()))
     }
 
+    /// Sets who answers servers' questions: once.
+    pub(crate) fn answer_by(&self, questions: Questions) {
+        let _ = self.shared.questions.set(questions);
+    }
+
     /// Recovers runs that were interrupted: calls that were running are settled, questions stay
     /// open, and an answer that was cut off ends and can be continued.
     pub(crate) async fn recover(&self, user: &UserId) -> Result<(), StoreError> {
+        if self.shared.store.cluster().is_some() {
+            // Whether another process drives them is for `claim` to find out.
+            return Ok(());
+        }
         let unfinished = self.shared.store.unfinished(user).await?;
         for standing in self.shared.store.standings(&unfinished).await? {
             // One that only waits for the user needs no recovery.
@@ -137,25 +162,59 @@ impl Runs {
             }
             // One that cannot be read must not keep the others from being served; one that another
             // process moves on is passed over.
-            let _ = self
-                .send(user, &id, |reply| Command::Recover { reply })
-                .await;
+            let recover = |reply| Command::Recover { deaths: 0, reply };
+            let _ = self.send(user, &id, recover).await;
         }
         Ok(())
     }
 
-    /// Periodically recovers runs that other processes leave behind.
+    /// Goes on with the answers that dead processes left behind.
+    async fn take_over(&self, cluster: &dyn Cluster, users: &[UserId]) -> Result<(), StoreError> {
+        let driven: Vec<ConversationId> = self.shared.active.lock().keys().cloned().collect();
+        let room = MAX_ACTIVE.saturating_sub(driven.len()).min(MAX_CLAIMED);
+        if room == 0 {
+            return Ok(());
+        }
+        for orphan in cluster.claim(users, &driven, room as u32).await? {
+            if self.shared.active.lock().contains_key(&orphan.conversation) {
+                continue;
+            }
+            self.shared.metrics.took_over();
+            let (reply, _) = oneshot::channel();
+            let deaths = orphan.deaths;
+            // What cannot be queued is found again.
+            let recover = Command::Recover { deaths, reply };
+            let _ = self.queue(&orphan.user, &orphan.conversation, recover);
+        }
+        Ok(())
+    }
+
+    /// Looks for runs that other processes leave behind, for as long as the program runs.
     pub(crate) fn watch_over(&self, users: Vec<UserId>) {
         let (runs, mut closing) = (self.clone(), self.shared.closing.clone());
         tokio::spawn(async move {
+            let store = Arc::clone(&runs.shared.store);
+            let mut mail = store.cluster().map(Cluster::mail);
+            let sweep = (store.lease_timeout() / SWEEPS).min(SWEEP);
             loop {
+                let next = async {
+                    match &mut mail {
+                        Some(mail) => drop(tokio::time::timeout(sweep, mail.changed()).await),
+                        None => tokio::time::sleep(CHALLENGE).await,
+                    }
+                };
                 tokio::select! {
                     () = app::closed(&mut closing) => return,
-                    () = tokio::time::sleep(SWEEP) => {}
+                    () = next => {}
                 }
-                for user in &users {
-                    // If the store fails now, it may work the next time.
-                    let _ = runs.recover(user).await;
+                // If the store fails now, it may work the next time.
+                match store.cluster() {
+                    Some(cluster) => drop(runs.take_over(cluster, &users).await),
+                    None => {
+                        for user in &users {
+                            let _ = runs.recover(user).await;
+                        }
+                    }
                 }
             }
         });
@@ -167,6 +226,11 @@ impl Runs {
         let all = async { while tasks.join_next().await.is_some() {} };
         // Tasks that do not end in time are aborted, as by a crash.
         let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, all).await;
+    }
+
+    /// How many conversations this process drives.
+    pub(crate) fn active(&self) -> usize {
+        self.shared.active.lock().len()
     }
 
     /// Drops what is under way, as a crash would.

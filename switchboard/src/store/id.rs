@@ -57,6 +57,8 @@ ids! {
     BlobId,
     /// A remembered approval or denial.
     RuleId,
+    /// A command to another process.
+    CommandId,
     /// A question to the user.
     PendingId,
     /// A run of the loop.

@@ -7,10 +7,15 @@ use serde::{Deserialize, Serialize};
 use crate::store::id::{HolderId, LeaseId};
 use crate::store::timestamp::Timestamp;
 
-/// How long a challenged lease stays with a holder that does not renew it.
+/// How long a challenged lease stays with a holder that does not renew it, by default.
 pub const LEASE_TIMEOUT: Duration = Duration::from_secs(20);
-/// How often a holder renews: several times within [`LEASE_TIMEOUT`].
-pub const LEASE_HEARTBEAT: Duration = Duration::from_secs(5);
+/// How often a lease is renewed within its time-out.
+const RENEWALS: u32 = 4;
+
+/// The pause between two renewals of a lease, or two beats of a process, with this time-out.
+pub(crate) fn heartbeat(timeout: Duration) -> Duration {
+    timeout / RENEWALS
+}
 
 /// The right to drive a conversation, held by one process at a time.
 ///
@@ -222,7 +227,7 @@ mod tests {
                 Step::Pass(millis) => {
                     let mut left = millis;
                     while left > 0 {
-                        let step = left.min(LEASE_HEARTBEAT.as_millis() as u64);
+                        let step = left.min(heartbeat(LEASE_TIMEOUT).as_millis() as u64);
                         self.now += step;
                         left -= step;
                         for driver in 0..DRIVERS {

@@ -1,30 +1,31 @@
 //! The store in a PostgreSQL database, which several machines may share.
 
+mod cluster;
+mod connection;
 mod leases;
 mod limits;
 mod listen;
 mod migrate;
 mod read;
 mod session;
+mod shared;
 mod tries;
 mod write;
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use deadpool_postgres::{GenericClient as _, Object, Pool, PoolError, Runtime, Timeouts};
+use deadpool_postgres::{Pool, PoolError, Runtime, Timeouts};
 use rustls_platform_verifier::BuilderVerifierExt as _;
-use tokio::task::AbortHandle;
-use tokio::time::Instant;
 use tokio_postgres::{Config, IsolationLevel};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::store::change::Change;
+use crate::store::cluster::Cluster;
 use crate::store::error::StoreError;
-use crate::store::event_signal::{EventCursor, EventSignal};
+use crate::store::event_signal::EventCursor;
 use crate::store::id::{
     AssistantId, BlobId, ConversationId, HolderId, MessageId, PendingId, ServerId, UserId,
 };
@@ -35,9 +36,11 @@ use crate::store::row::{
 use crate::store::timestamp::Timestamp;
 use crate::store::{Span, Store, without_password};
 
+use connection::Statements;
 pub use limits::PostgresLimits;
-use session::{Failure, Session};
-use tries::{FIRST_PAUSE, Tries};
+use listen::Ear;
+use session::Failure;
+use shared::Shared;
 
 /// The store in a PostgreSQL database.
 ///
@@ -51,31 +54,15 @@ pub struct PostgresStore {
     shared: Arc<Shared>,
 }
 
-struct Shared {
-    pool: Pool,
-    /// The database's address, without a password.
-    database: String,
-    limits: PostgresLimits,
-    signal: EventSignal,
-    holder: HolderId,
-    listener: AbortHandle,
-}
-
-impl Drop for Shared {
-    fn drop(&mut self) {
-        self.listener.abort();
-    }
-}
-
 /// Reads what one statement finds, or what several find at one moment.
-macro_rules! read {
+macro_rules! fetch {
     ($self:ident, $method:ident($($argument:expr),*)) => {{
-        let mut tries = $self.shared.tries();
+        let shared = &$self.shared;
+        let mut tries = shared.tries();
         loop {
-            let attempt = async {
-                let client = $self.shared.client().await?;
-                $self.shared.session(&client).$method($($argument),*).await
-            };
+            let attempt = shared.work(async |client| {
+                shared.session(&*client).$method($($argument),*).await
+            });
             match attempt.await {
                 Ok(found) => return Ok(found),
                 Err(failure) => tries.after(failure).await?,
@@ -83,20 +70,20 @@ macro_rules! read {
         }
     }};
     ($self:ident, at once $method:ident($($argument:expr),*)) => {{
-        let mut tries = $self.shared.tries();
+        let shared = &$self.shared;
+        let mut tries = shared.tries();
         loop {
-            let attempt = async {
-                let mut client = $self.shared.client().await?;
+            let attempt = shared.work(async |client| {
                 let moment = client
                     .build_transaction()
                     .read_only(true)
                     .isolation_level(IsolationLevel::RepeatableRead)
                     .start()
                     .await?;
-                let found = $self.shared.session(&moment).$method($($argument),*).await?;
+                let found = shared.session(&moment).$method($($argument),*).await?;
                 moment.commit().await?;
                 Ok(found)
-            };
+            });
             match attempt.await {
                 Ok(found) => return Ok(found),
                 Err(failure) => tries.after(failure).await?,
@@ -104,6 +91,7 @@ macro_rules! read {
         }
     }};
 }
+use fetch;
 
 impl PostgresStore {
     /// Connects to a database, `postgres://user:password@host/name`, and brings its tables up to
@@ -127,156 +115,49 @@ impl PostgresStore {
             config.connect_timeout(Duration::from_secs(10));
         }
         config.application_name("switchboard");
+        config.tcp_user_timeout(limits.answer_time);
+        config.keepalives_idle(limits.answer_time);
         let tls = tls().map_err(|error| open(error.into()))?;
         let manager = deadpool_postgres::Manager::new(config.clone(), tls.clone());
         let pool = Pool::builder(manager)
             .max_size(limits.connections)
             .runtime(Runtime::Tokio1)
-            .timeouts(Timeouts::wait_millis(limits.patience.as_millis() as u64))
+            .timeouts(Timeouts {
+                wait: Some(limits.patience),
+                create: Some(limits.answer_time),
+                recycle: Some(limits.answer_time),
+            })
             .build()
             .map_err(|error| open(error.into()))?;
         let mut client = pool.get().await.map_err(|error| match error {
             PoolError::Backend(error) => open(error.into()),
             other => open(other.into()),
         })?;
+        let statements = match listen::hears(&config, &tls).await {
+            Some(false) => Statements::Unnamed,
+            _ => Statements::Prepared,
+        };
         let migrated = migrate::migrate(&mut client, &database).await;
         migrated.map_err(|failure| match failure {
             Failure::Final(StoreError::Failed(source)) => open(source),
             Failure::Final(error) => error,
             Failure::Transient(error) => open(error.into()),
+            Failure::Silent => open("it does not answer".into()),
         })?;
         drop(client);
-        let (holder, signal) = (HolderId::fresh(), EventSignal::default());
-        let listener = listen::listen(config, tls, holder.clone(), signal.clone());
+        let ear = Ear::new(limits.lease_timeout);
+        let listener = listen::listen(config, tls, Arc::clone(&ear));
         let shared = Shared {
             pool,
             database,
             limits,
-            signal,
-            holder,
+            ear,
+            statements,
             listener: tokio::spawn(listener).abort_handle(),
         };
         Ok(Self {
             shared: Arc::new(shared),
         })
-    }
-}
-
-impl Shared {
-    fn tries(&self) -> Tries {
-        Tries::new(self.limits.patience)
-    }
-
-    async fn client(&self) -> Result<Object, Failure> {
-        self.pool.get().await.map_err(|error| match error {
-            PoolError::Backend(error) => error.into(),
-            PoolError::Closed => StoreError::Closed.into(),
-            PoolError::Timeout(_) => StoreError::Busy.into(),
-            other => StoreError::Failed(other.into()).into(),
-        })
-    }
-
-    fn session<'c, C>(&self, client: &'c C) -> Session<'c, C> {
-        Session {
-            client,
-            row_bytes: self.limits.row_bytes,
-        }
-    }
-
-    fn page(&self, limit: u32) -> u32 {
-        limit.min(self.limits.page)
-    }
-
-    /// Makes a commit, and signals its events.
-    async fn commit(&self, changes: &[Change]) -> Result<Vec<u64>, StoreError> {
-        let mut tries = self.tries();
-        let numbers = loop {
-            match self.try_commit(changes).await {
-                Ok(numbers) => break numbers,
-                Err(failure) => tries.after(failure).await?,
-            }
-        };
-        self.signal.notify(changes);
-        self.notify_others(changes).await;
-        Ok(numbers)
-    }
-
-    async fn try_commit(&self, changes: &[Change]) -> Result<Vec<u64>, Failure> {
-        let mut client = self.client().await?;
-        let transaction = client.transaction().await?;
-        let session = self.session(&transaction);
-        let numbers = match session.apply_all(changes).await? {
-            Ok(numbers) => numbers,
-            Err(refused) => {
-                // The commit is refused, but the challenge is stored.
-                transaction.rollback().await?;
-                self.session(&client).challenge(&refused).await?;
-                return Err(StoreError::Leased.into());
-            }
-        };
-        let sql = "SELECT pg_current_xact_id()::TEXT";
-        let statement = transaction.prepare_cached(sql).await?;
-        let id: String = transaction.query_one(&statement, &[]).await?.try_get(0)?;
-        match transaction.commit().await {
-            Ok(()) => Ok(numbers),
-            Err(error) if session::is_transient(&error) && error.code().is_none() => {
-                drop(client);
-                match self.was_committed(&id).await? {
-                    true => Ok(numbers),
-                    false => Err(Failure::Transient(error)),
-                }
-            }
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// Whether a transaction was committed whose connection was lost just then.
-    async fn was_committed(&self, id: &str) -> Result<bool, StoreError> {
-        let mut tries = self.tries();
-        loop {
-            let attempt = async {
-                let client = self.client().await?;
-                let sql = "SELECT pg_xact_status($1::TEXT::XID8)";
-                let texts = self.session(&client).query(sql, &[id.into()]).await?;
-                let status: Option<Option<String>> =
-                    texts.first().map(|row| row.try_get(0)).transpose()?;
-                Ok::<_, Failure>(status.flatten())
-            };
-            match attempt.await {
-                Ok(Some(status)) if status == "in progress" => {
-                    if Instant::now() > tries.until {
-                        return Err(StoreError::Busy);
-                    }
-                    tokio::time::sleep(FIRST_PAUSE).await;
-                }
-                Ok(status) => return Ok(status.as_deref() == Some("committed")),
-                Err(failure) => tries.after(failure).await?,
-            }
-        }
-    }
-
-    /// Wakes other processes that show the events. It may fail: they look now and then anyway.
-    async fn notify_others(&self, changes: &[Change]) {
-        let appended = changes.iter().filter_map(|change| match change {
-            Change::AppendEvent(event) => Some(listen::payload(
-                &self.holder,
-                &event.user_id,
-                event.conversation_id.as_ref(),
-            )),
-            _ => None,
-        });
-        let appended: BTreeSet<String> = appended.collect();
-        if appended.is_empty() {
-            return;
-        }
-        let Ok(client) = self.client().await else {
-            return;
-        };
-        let session = self.session(&client);
-        for payload in appended {
-            let of = [listen::CHANNEL.into(), payload.as_str().into()];
-            let _ = session.execute("SELECT pg_notify($1, $2)", &of).await;
-        }
     }
 }
 
@@ -291,38 +172,46 @@ impl Store for PostgresStore {
     }
 
     fn holder(&self) -> &HolderId {
-        &self.shared.holder
+        &self.shared.ear.holder
+    }
+
+    fn lease_timeout(&self) -> Duration {
+        self.shared.limits.lease_timeout
+    }
+
+    fn cluster(&self) -> Option<&dyn Cluster> {
+        Some(self)
     }
 
     async fn users(&self) -> Result<Vec<User>, StoreError> {
-        read!(self, users())
+        fetch!(self, users())
     }
 
     async fn servers(&self, user: &UserId) -> Result<Vec<Server>, StoreError> {
-        read!(self, servers(user))
+        fetch!(self, servers(user))
     }
 
     async fn server(&self, user: &UserId, id: &ServerId) -> Result<Option<Server>, StoreError> {
-        read!(self, server(user, id))
+        fetch!(self, server(user, id))
     }
 
     async fn server_tools(&self, server: &ServerId) -> Result<Vec<ServerTool>, StoreError> {
-        read!(self, server_tools(server))
+        fetch!(self, server_tools(server))
     }
 
     async fn tokens(&self, server: &ServerId) -> Result<Vec<TokenRef>, StoreError> {
-        read!(self, tokens(server))
+        fetch!(self, tokens(server))
     }
 
     async fn assistants(&self, user: &UserId) -> Result<Vec<Assistant>, StoreError> {
-        read!(self, assistants(user))
+        fetch!(self, assistants(user))
     }
 
     async fn assistant_servers(
         &self,
         assistant: &AssistantId,
     ) -> Result<Vec<ServerId>, StoreError> {
-        read!(self, assistant_servers(assistant))
+        fetch!(self, assistant_servers(assistant))
     }
 
     async fn conversations(
@@ -332,7 +221,7 @@ impl Store for PostgresStore {
         limit: u32,
     ) -> Result<Vec<Conversation>, StoreError> {
         let limit = self.shared.page(limit);
-        read!(self, conversations(user, after, limit))
+        fetch!(self, conversations(user, after, limit))
     }
 
     async fn conversation(
@@ -340,7 +229,7 @@ impl Store for PostgresStore {
         user: &UserId,
         id: &ConversationId,
     ) -> Result<Option<Conversation>, StoreError> {
-        read!(self, conversation(user, id))
+        fetch!(self, conversation(user, id))
     }
 
     async fn messages(
@@ -349,11 +238,11 @@ impl Store for PostgresStore {
         span: Span,
     ) -> Result<Vec<Message>, StoreError> {
         let span = span.at_most(self.shared.limits.page);
-        read!(self, at once messages(conversation, span))
+        fetch!(self, at once messages(conversation, span))
     }
 
     async fn message(&self, id: &MessageId) -> Result<Option<Message>, StoreError> {
-        read!(self, at once message(id))
+        fetch!(self, at once message(id))
     }
 
     async fn blob(
@@ -361,29 +250,29 @@ impl Store for PostgresStore {
         conversation: &ConversationId,
         id: &BlobId,
     ) -> Result<Option<Blob>, StoreError> {
-        read!(self, blob(conversation, id))
+        fetch!(self, blob(conversation, id))
     }
 
     async fn rules(&self, user: &UserId) -> Result<Vec<Rule>, StoreError> {
-        read!(self, rules(user))
+        fetch!(self, rules(user))
     }
 
     async fn approved_definitions(
         &self,
         user: &UserId,
     ) -> Result<Vec<ApprovedDefinition>, StoreError> {
-        read!(self, approved_definitions(user))
+        fetch!(self, approved_definitions(user))
     }
 
     async fn open_questions(
         &self,
         conversation: &ConversationId,
     ) -> Result<Vec<Pending>, StoreError> {
-        read!(self, open_questions(conversation))
+        fetch!(self, open_questions(conversation))
     }
 
     async fn question(&self, id: &PendingId) -> Result<Option<Pending>, StoreError> {
-        read!(self, question(id))
+        fetch!(self, question(id))
     }
 
     async fn snapshot(
@@ -391,22 +280,22 @@ impl Store for PostgresStore {
         user: &UserId,
         id: &ConversationId,
     ) -> Result<Option<Snapshot>, StoreError> {
-        read!(self, at once snapshot(user, id))
+        fetch!(self, at once snapshot(user, id))
     }
 
     async fn latest_run(&self, conversation: &ConversationId) -> Result<Option<Run>, StoreError> {
-        read!(self, latest_run(conversation))
+        fetch!(self, latest_run(conversation))
     }
 
     async fn unfinished(&self, user: &UserId) -> Result<Vec<ConversationId>, StoreError> {
-        read!(self, unfinished(user))
+        fetch!(self, unfinished(user))
     }
 
     async fn standings(
         &self,
         conversations: &[ConversationId],
     ) -> Result<Vec<Standing>, StoreError> {
-        read!(self, at once standings(conversations))
+        fetch!(self, at once standings(conversations))
     }
 
     async fn usage(
@@ -415,7 +304,7 @@ impl Store for PostgresStore {
         conversation: Option<&ConversationId>,
         since: Option<Timestamp>,
     ) -> Result<Vec<UsageTotal>, StoreError> {
-        read!(self, usage(user, conversation, since))
+        fetch!(self, usage(user, conversation, since))
     }
 
     async fn events(
@@ -426,35 +315,40 @@ impl Store for PostgresStore {
         limit: u32,
     ) -> Result<Vec<Event>, StoreError> {
         let limit = self.shared.page(limit);
-        read!(self, events(user, conversation, after, limit))
+        fetch!(self, events(user, conversation, after, limit))
     }
 
     async fn event_bounds(&self, user: &UserId) -> Result<EventBounds, StoreError> {
-        read!(self, event_bounds(user))
+        fetch!(self, event_bounds(user))
     }
 
     fn event_cursor(&self) -> EventCursor {
-        self.shared.signal.cursor()
+        self.shared.ear.signal.cursor()
     }
 
     async fn settings(&self, user: &UserId) -> Result<Vec<Setting>, StoreError> {
-        read!(self, settings(user))
+        fetch!(self, settings(user))
     }
 
     async fn close(&self) -> Result<(), StoreError> {
         let shared = &self.shared;
         shared.listener.abort();
         // No other process has to wait until the leases of this one expire.
-        let released = async {
-            let client = shared.client().await?;
-            let sql = "DELETE FROM leases WHERE holder = $1";
-            let of = [shared.holder.as_str().into()];
-            shared.session(&client).execute(sql, &of).await
-        };
+        let released = shared.transact(async |session| {
+            let of = [shared.ear.holder.as_str().into()];
+            for sql in [
+                "DELETE FROM leases WHERE holder = $1",
+                "DELETE FROM processes WHERE holder = $1",
+            ] {
+                session.execute(sql, &of).await?;
+            }
+            let of = [listen::MAIL.into(), "".into()];
+            session.execute("SELECT pg_notify($1, $2)", &of).await
+        });
         let released = released.await;
         shared.pool.close();
         match released {
-            Ok(_) | Err(Failure::Transient(_)) => Ok(()),
+            Ok(_) | Err(Failure::Transient(_) | Failure::Silent) => Ok(()),
             Err(Failure::Final(error)) => Err(error),
         }
     }

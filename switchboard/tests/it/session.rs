@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use agent_loop::testing::{ScriptedModel, ScriptedTools};
-use agent_loop::{Agent, Answer, Approval, Mode, Outcome, Policy, RunEvent, RunLimits, ToolInfo};
+use agent_loop::{
+    Agent, Answer, Approval, Compaction, Mode, Outcome, Policy, RunEvent, RunLimits, ToolInfo,
+};
 use futures_util::FutureExt as _;
 use proptest::prelude::*;
 use provider_adapters::{
@@ -408,29 +410,34 @@ fn reading(replies: impl FnOnce(ScriptedModel) -> ScriptedModel) -> Agent {
 
 #[tokio::test]
 async fn a_conversation_that_is_too_long_is_compacted_with_a_notice() {
-    let store = store().await;
-    let id = begin(&store).await.conversation().id.clone();
-    let user = UserId::local();
-    let mut talk = DurableConversation::load_watched(Arc::clone(&store), &user, &id)
-        .await
-        .unwrap();
-    talk.govern(Policy::new(Mode::Auto), RunLimits::default());
-    let mut too_long = Reply::default();
+    let mut refused = Reply::default();
     let error = ProviderError::new(ErrorKind::ContextWindow, "prompt is too long");
-    too_long.error = Some(error);
-    let agent = reading(|model| model.replies(too_long).says("Done."));
-    let (mut yes, mut never) = (std::iter::repeat(Answer::Once), std::iter::repeat(false));
-    let over = drive(&mut talk, &agent, &mut yes, &mut never).await;
-    assert!(over.unwrap());
-    assert_eq!(talk.run().text(), "Done.");
-    let events = store.events(&user, Some(&id), 0, 99).await.unwrap();
-    let notices = events.iter().filter(|event| event.kind == "run.notice");
-    let notices: Vec<String> = notices.map(|event| event.data.to_string()).collect();
-    assert_eq!(notices.len(), 1, "{notices:?}");
-    assert!(
-        notices[0].contains("was compacted from about"),
-        "{notices:?}"
-    );
+    refused.error = Some(error);
+    let is_refused = reading(|model| model.replies(refused).says("Done."));
+    let is_known = reading(|model| model.says("Done."));
+    // The result alone is longer than that.
+    let is_known = is_known.with_compaction(Compaction::at(2_000));
+    for agent in [is_refused, is_known] {
+        let store = store().await;
+        let id = begin(&store).await.conversation().id.clone();
+        let user = UserId::local();
+        let mut talk = DurableConversation::load_watched(Arc::clone(&store), &user, &id)
+            .await
+            .unwrap();
+        talk.govern(Policy::new(Mode::Auto), RunLimits::default());
+        let (mut yes, mut never) = (std::iter::repeat(Answer::Once), std::iter::repeat(false));
+        let over = drive(&mut talk, &agent, &mut yes, &mut never).await;
+        assert!(over.unwrap());
+        assert_eq!(talk.run().text(), "Done.");
+        let events = store.events(&user, Some(&id), 0, 99).await.unwrap();
+        let notices = events.iter().filter(|event| event.kind == "run.notice");
+        let notices: Vec<String> = notices.map(|event| event.data.to_string()).collect();
+        assert_eq!(notices.len(), 1, "{notices:?}");
+        assert!(
+            notices[0].contains("was compacted from about"),
+            "{notices:?}"
+        );
+    }
 }
 
 #[tokio::test]

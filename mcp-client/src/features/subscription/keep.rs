@@ -114,6 +114,7 @@ impl Client {
             headers: Vec::new(),
             deadlines: self.deadlines(&snapshot.tuning),
             on_progress: None,
+            on_log: None,
             on_acknowledged: Some(on_acknowledged),
             noted_id: Some(&subscriber.id),
         };

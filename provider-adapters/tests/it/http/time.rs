@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use futures_util::StreamExt as _;
 use provider_adapters::{
     ErrorKind, Model as _, ModelError, Phase, ReplyEvent, Retry, StopReason, Timeouts,
 };
@@ -36,6 +37,16 @@ async fn a_total_limit_holds_across_tries() {
     let model = model(&server).with_timeouts(timeouts);
     assert!(play(&model, &request(model.adapter(), &[])).await.is_err());
     assert_eq!(server.asked().len(), 1);
+}
+
+#[tokio::test]
+async fn the_events_of_a_reply_are_a_stream_and_leave_the_reply() {
+    let server = Server::start(vec![text()]).await;
+    let model = model(&server);
+    let mut reply = model.start(&request(model.adapter(), &[])).await.unwrap();
+    let events: Vec<ReplyEvent> = reply.events().collect().await;
+    assert!(matches!(events.first(), Some(ReplyEvent::Text { .. })));
+    assert_eq!(reply.finish().stop_reason(), Some(StopReason::End));
 }
 
 #[tokio::test]

@@ -15,7 +15,7 @@ use crate::serve::error::ApiError;
 use crate::serve::extractor::Owned;
 use crate::serve::input::{Body, Params, User, present};
 use crate::serve::routes::Routes;
-use crate::serve::runs::{Command, Edit};
+use crate::serve::runs::{Command, Edit, Request};
 use crate::setup::{self, named_mode};
 use crate::store::{
     AssistantId, BlobId, Change, Conversation, ConversationId, NewEvent, Standing, UserId,
@@ -202,8 +202,9 @@ async fn change(
     Body(wish): Body<Wish>,
 ) -> Result<Json<Value>, ApiError> {
     let edit = wish.edit(&app, &row.user_id, Some(&row)).await?;
-    let command = |reply| Command::Edit { edit, reply };
-    let row = app.runs.send(&row.user_id, &row.id, command).await?;
+    let edit = Request::Edit(edit);
+    app.runs.request(&row.user_id, &row.id, &edit).await?;
+    let Owned(row) = Owned::find(&app, &row.user_id, row.id.to_string()).await?;
     Ok(Json(describe(&app, &row).await?))
 }
 
@@ -211,9 +212,9 @@ async fn remove(
     State(app): State<App>,
     Owned(row): Owned<Conversation>,
 ) -> Result<StatusCode, ApiError> {
-    let command = |reply| Command::Cancel { reply };
     // One that cannot be stopped because it cannot be read can be removed all the same.
-    let _ = app.runs.send(&row.user_id, &row.id, command).await;
+    let cancel = app.runs.request(&row.user_id, &row.id, &Request::Cancel);
+    let _ = cancel.await;
     let data = json!({ "id": row.id });
     let event = NewEvent::new(row.user_id.clone(), None, "conversation.deleted", data);
     let removed = Change::DeleteConversation(row.user_id, row.id);
@@ -226,8 +227,9 @@ async fn cancel(
     State(app): State<App>,
     Owned(row): Owned<Conversation>,
 ) -> Result<Json<Value>, ApiError> {
-    let command = |reply| Command::Cancel { reply };
-    app.runs.send(&row.user_id, &row.id, command).await?;
+    app.runs
+        .request(&row.user_id, &row.id, &Request::Cancel)
+        .await?;
     let Owned(row) = Owned::find(&app, &row.user_id, row.id.to_string()).await?;
     Ok(Json(describe(&app, &row).await?))
 }

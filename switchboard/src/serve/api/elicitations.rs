@@ -2,8 +2,6 @@
 
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
-use mcp_jsonrpc::model::{ElicitAction, ElicitResult};
-use mcp_manager::Ask;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -12,7 +10,7 @@ use crate::serve::app::App;
 use crate::serve::error::ApiError;
 use crate::serve::input::{Body, User};
 use crate::serve::routes::Routes;
-use crate::serve::runs::{Command, check};
+use crate::serve::runs::{Action, Filled, Request};
 use crate::store::{ConversationId, PendingId, PendingKind, PendingState};
 
 pub(super) fn routes() -> Routes {
@@ -30,26 +28,16 @@ struct Answer {
     content: Option<Map<String, Value>>,
 }
 
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Action {
-    Accept,
-    Decline,
-    Cancel,
-}
-
 async fn answer(
     State(app): State<App>,
     User(user): User,
     Path(id): Path<String>,
     Body(answer): Body<Answer>,
 ) -> Result<StatusCode, ApiError> {
-    let mut result = ElicitResult::new(match answer.action {
-        Action::Accept => ElicitAction::Accept,
-        Action::Decline => ElicitAction::Decline,
-        Action::Cancel => ElicitAction::Cancel,
-    });
-    result.content = answer.content;
+    let filled = Filled {
+        action: answer.action,
+        content: answer.content,
+    };
     let id = PendingId::new(id);
     let answered = || ApiError::conflict("already_answered", "this question was answered already");
     let elsewhere = |asked: &ConversationId| {
@@ -60,16 +48,6 @@ async fn answer(
             false => Err(ApiError::conflict("wrong_conversation", message)),
         }
     };
-    if let Some((conversation, ask)) = app.questions.find(&user, &id) {
-        elsewhere(&conversation)?;
-        let form = match &ask {
-            Ask::Form(form) => Some(&form.requested_schema),
-            _ => None,
-        };
-        let result = check(form, result)?;
-        app.questions.answer(&user, &id, result).await?;
-        return Ok(StatusCode::NO_CONTENT);
-    }
     let row = app.store.question(&id).await?;
     let row = row.filter(|row| row.kind == PendingKind::Elicitation);
     let row = row.ok_or_else(|| ApiError::not_found("question"))?;
@@ -79,16 +57,10 @@ async fn answer(
     if row.state != PendingState::Open {
         return Err(answered());
     }
-    if views::is_live(&row) {
-        let message = "this question is asked by another program that uses the same database";
-        let error = ApiError::conflict("asked_elsewhere", message);
-        return Err(error.with_hint("Answer it there."));
-    }
-    let command = |reply| Command::Supply {
-        question: id,
-        result: Box::new(result),
-        reply,
+    let request = match views::is_live(&row) {
+        true => Request::Answer(id, filled),
+        false => Request::Supply(id, filled),
     };
-    app.runs.send(&user, &conversation.id, command).await?;
+    app.runs.request(&user, &conversation.id, &request).await?;
     Ok(StatusCode::NO_CONTENT)
 }

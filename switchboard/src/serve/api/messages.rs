@@ -13,7 +13,7 @@ use crate::serve::error::ApiError;
 use crate::serve::extractor::Owned;
 use crate::serve::input::{Body, Params, User};
 use crate::serve::routes::Routes;
-use crate::serve::runs::{Command, Confirm, Scope, Verdict};
+use crate::serve::runs::{Command, Confirm, Request, Scope, Verdict};
 use crate::store::{CallStatus, Conversation, Message, MessageId, Span, ToolCall};
 
 /// The most messages on a page.
@@ -131,11 +131,9 @@ async fn confirm(
         digest: answer.digest,
         reason: answer.reason,
     };
-    let command = |reply| Command::Confirm {
-        confirm: Box::new(confirm),
-        reply,
-    };
-    Ok(Json(app.runs.send(&user, &conversation.id, command).await?))
+    let confirm = Request::Confirm(Box::new(confirm));
+    let request = app.runs.request(&user, &conversation.id, &confirm);
+    Ok(Json(request.await?))
 }
 
 impl Answer {

@@ -2,11 +2,13 @@
 
 use agent_loop::CallNumber;
 use mcp_jsonrpc::model::ElicitResult;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
 use crate::conversation::LiveQuestion;
 use crate::serve::error::ApiError;
+use crate::serve::input::present;
 use crate::serve::runs::confirm::{Confirm, Verdict};
 use crate::store::{AssistantId, Conversation, Message, PendingId, RunId};
 
@@ -54,8 +56,8 @@ pub(crate) enum Command {
         edit: Edit,
         reply: Reply<Box<Conversation>>,
     },
-    /// Recovers it after a restart.
-    Recover { reply: Reply<()> },
+    /// Goes on where its process ended, as `deaths` processes in a row did; or ends the answer.
+    Recover { deaths: u32, reply: Reply<()> },
 }
 
 impl Command {
@@ -81,7 +83,7 @@ impl Command {
             | Self::Notice { reply, .. }
             | Self::Cancel { reply }
             | Self::Continue { reply }
-            | Self::Recover { reply } => drop(reply.send(Err(error))),
+            | Self::Recover { reply, .. } => drop(reply.send(Err(error))),
             Self::Edit { reply, .. } => drop(reply.send(Err(error))),
         }
     }
@@ -96,11 +98,15 @@ pub(crate) struct Said {
 }
 
 /// Changes of a conversation itself; what is absent stays.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(default)]
 pub(crate) struct Edit {
     pub(crate) title: Option<String>,
+    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub(crate) assistant: Option<Option<AssistantId>>,
+    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub(crate) model: Option<Option<String>>,
+    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub(crate) approval_mode: Option<Option<String>>,
 }
 

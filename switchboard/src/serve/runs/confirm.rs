@@ -2,7 +2,7 @@
 
 use agent_loop::{Answer, AnswerError, Approval, CallNumber, Consent, Decision};
 use mcp_jsonrpc::RawObject;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::conversation::{ConversationError, Turn, views};
@@ -10,7 +10,7 @@ use crate::serve::error::ApiError;
 use crate::store::MessageId;
 
 /// An answer to whether a call may run, as the API takes it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Confirm {
     pub(crate) message: MessageId,
     pub(crate) number: CallNumber,
@@ -24,7 +24,7 @@ pub(crate) struct Confirm {
 }
 
 /// Yes or no.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Verdict {
     Approve,
@@ -32,7 +32,7 @@ pub(crate) enum Verdict {
 }
 
 /// How far it reaches.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Scope {
     #[default]

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use agent_loop::RunEvent;
 use axum::http::StatusCode;
@@ -16,7 +17,12 @@ use crate::serve::runs::command::{Command, Reply, Said};
 use crate::serve::runs::prepare::Plan;
 use crate::serve::runs::supply::supply;
 use crate::serve::server_pool::Equipment;
-use crate::store::{ConversationId, UserId};
+use crate::store::{CallStatus, ConversationId, Timestamp, UserId};
+
+/// How many processes in a row may die while they drive an answer, before it is ended.
+const MAX_DEATHS: u32 = 5;
+/// The longest time after which an answer that was cut off goes on by itself.
+const MAX_IDLE: Duration = Duration::from_secs(3600);
 
 /// Handles commands, drives the answer, and ends when there is nothing to do.
 pub(super) async fn work(
@@ -107,14 +113,25 @@ impl Task {
                 let row = self.durable.conversation().clone();
                 answer(reply, edited.map(|()| Box::new(row)))
             }
-            Command::Recover { reply } => {
-                let ended = match self.durable.is_cut_off() {
-                    true => self.durable.interrupt().await,
-                    false => Ok(()),
-                };
-                answer(reply, ended)
+            Command::Recover { deaths, reply } => {
+                if !self.durable.is_cut_off() {
+                    let _ = reply.send(Ok(()));
+                    return Ok(());
+                }
+                if !self.goes_on(deaths) {
+                    return answer(reply, self.durable.interrupt().await);
+                }
+                let _ = reply.send(Ok(()));
+                self.drive(VecDeque::new(), commands).await
             }
         }
+    }
+
+    /// Whether an answer that was cut off goes on by itself: where several machines share the
+    /// work, and as long as it is not the answer itself that ends their processes.
+    fn goes_on(&self, deaths: u32) -> bool {
+        let idle = Timestamp::now().since(self.durable.updated_at());
+        self.shared.store.cluster().is_some() && deaths <= MAX_DEATHS && idle <= MAX_IDLE
     }
 
     async fn say(
@@ -305,9 +322,12 @@ impl Driving<'_> {
                         return Ok(());
                     }
                     closed = true;
-                    self.turn.cancel();
+                    if self.shared.store.cluster().is_none() {
+                        self.turn.cancel();
+                    }
                     continue;
                 }
+                () = std::future::ready(()), if closed && self.can_hand_over() => return Ok(()),
                 () = self.turn.ready() => {}
             }
             begun = true;
@@ -317,6 +337,15 @@ impl Driving<'_> {
                 Some(_) => {}
             }
         }
+    }
+
+    /// Whether another process can go on with the answer as it is stored: no call runs here.
+    fn can_hand_over(&self) -> bool {
+        let runs = |status| matches!(status, CallStatus::Invoking | CallStatus::Queued);
+        let mut calls = self.turn.recorder().calls();
+        self.shared.store.cluster().is_some()
+            && !self.turn.has_queued()
+            && !calls.any(|call| runs(call.status))
     }
 
     /// Handles a command meanwhile. Returns whether it may lead to new events.
@@ -364,7 +393,7 @@ impl Driving<'_> {
                 tell(reply, edited.map_err(ApiError::from))?;
                 Ok(false)
             }
-            Command::Recover { reply } => {
+            Command::Recover { reply, .. } => {
                 let _ = reply.send(Ok(()));
                 Ok(false)
             }

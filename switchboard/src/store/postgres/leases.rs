@@ -1,11 +1,10 @@
 //! Acquires, renews and releases leases.
 
-use deadpool_postgres::GenericClient;
-
 use crate::store::change::Change;
 use crate::store::error::StoreError;
 use crate::store::id::{ConversationId, HolderId, LeaseId};
 use crate::store::lease::Lease;
+use crate::store::postgres::connection::Connection;
 use crate::store::postgres::session::{Failure, Session};
 use crate::store::table;
 use crate::store::timestamp::Timestamp;
@@ -16,7 +15,7 @@ pub(super) struct Refused {
     lease: Lease,
 }
 
-impl<C: GenericClient + Sync> Session<'_, C> {
+impl<C: Connection> Session<'_, C> {
     /// Stores the challenge, unless the lease has changed hands meanwhile.
     pub(super) async fn challenge(&self, refused: &Refused) -> Result<(), Failure> {
         let sql = "UPDATE leases SET challenged_at = $3
@@ -43,12 +42,16 @@ impl<C: GenericClient + Sync> Session<'_, C> {
                 known,
             } => {
                 let wanted = Lease::new(id.clone(), holder.clone());
+                self.enter(holder, *timeout).await?;
                 if !self.add_lease(conversation, &wanted).await? {
                     let stored = self.lease(conversation).await?;
                     // The machines' clocks may differ; the database has one.
                     let now = self.now().await?;
-                    // Whether another machine's process is dead, only its silence tells.
-                    match Lease::acquire(stored.as_ref(), wanted, now, *timeout, |_| false) {
+                    let is_dead = match &stored {
+                        Some(lease) => self.is_dead(&lease.holder, holder, *timeout).await?,
+                        None => true,
+                    };
+                    match Lease::acquire(stored.as_ref(), wanted, now, *timeout, |_| is_dead) {
                         Ok(lease) => self.put_lease(conversation, &lease).await?,
                         Err(lease) => {
                             let conversation = conversation.clone();

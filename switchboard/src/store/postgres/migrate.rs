@@ -6,26 +6,26 @@ use crate::store::error::StoreError;
 use crate::store::postgres::session::Failure;
 
 /// What takes the tables from each version to the next. Never change one that was released.
-const STEPS: &[&str] = &[include_str!("tables_1.sql")];
+const STEPS: &[&str] = &[include_str!("tables_1.sql"), include_str!("tables_2.sql")];
 
 /// Takes every step that the database has not taken yet, each whole or not at all. Processes that
-/// start at once wait for each other.
+/// start at once wait for each other. No statement is prepared: a pool may be in between.
 pub(super) async fn migrate(client: &mut Object, database: &str) -> Result<(), Failure> {
     let known = STEPS.len() as u32;
     loop {
         let transaction = client.transaction().await?;
         transaction
-            .query("SELECT pg_advisory_xact_lock(7377626401)", &[])
+            .query_typed("SELECT pg_advisory_xact_lock(7377626401)", &[])
             .await?;
         let exists = "SELECT to_regclass('switchboard_version') IS NOT NULL,
              to_regclass('mcp_servers') IS NOT NULL OR to_regclass('events') IS NOT NULL
                  OR to_regclass('users') IS NOT NULL";
-        let row = transaction.query_one(exists, &[]).await?;
+        let row = transaction.query_typed_one(exists, &[]).await?;
         let (ours, taken): (bool, bool) = (row.try_get(0)?, row.try_get(1)?);
         let found = match ours {
             true => {
                 let row = transaction
-                    .query_one("SELECT version FROM switchboard_version", &[])
+                    .query_typed_one("SELECT version FROM switchboard_version", &[])
                     .await?;
                 row.try_get::<_, i64>(0)? as u32
             }
@@ -47,9 +47,8 @@ pub(super) async fn migrate(client: &mut Object, database: &str) -> Result<(), F
         };
         transaction.batch_execute(step).await?;
         let next = i64::from(found) + 1;
-        transaction
-            .execute("UPDATE switchboard_version SET version = $1", &[&next])
-            .await?;
+        let update = format!("UPDATE switchboard_version SET version = {next}");
+        transaction.batch_execute(&update).await?;
         transaction.commit().await?;
     }
 }

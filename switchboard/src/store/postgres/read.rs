@@ -1,11 +1,10 @@
 //! Queries.
 
-use deadpool_postgres::GenericClient;
-
 use crate::store::Span;
 use crate::store::id::{
     AssistantId, BlobId, ConversationId, MessageId, PendingId, ServerId, UserId,
 };
+use crate::store::postgres::connection::Connection;
 use crate::store::postgres::session::{Failure, Session};
 use crate::store::row::{
     ApprovedDefinition, Assistant, Blob, Conversation, Event, EventBounds, Message, Pending, Rule,
@@ -17,7 +16,7 @@ use crate::store::timestamp::Timestamp;
 type Found<T> = Result<T, Failure>;
 
 // Texts are ordered by their bytes, as everywhere, not by the database's language.
-impl<C: GenericClient + Sync> Session<'_, C> {
+impl<C: Connection> Session<'_, C> {
     pub(super) async fn users(&self) -> Found<Vec<User>> {
         let sql = r#"SELECT * FROM users ORDER BY id COLLATE "C""#;
         self.rows(&table::USERS, sql, &[]).await

@@ -2,7 +2,6 @@
 
 use std::error::Error as _;
 
-use deadpool_postgres::GenericClient;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio_postgres::error::SqlState;
@@ -11,6 +10,7 @@ use tokio_postgres::{Error, Row};
 
 use crate::store::error::{BoxError, StoreError};
 use crate::store::id::UserId;
+use crate::store::postgres::connection::{Connection, Statements};
 use crate::store::table::{Field, Table};
 
 /// Why an attempt failed.
@@ -19,6 +19,8 @@ pub(super) enum Failure {
     Final(StoreError),
     /// The connection was lost, or another transaction was in the way: nothing was changed.
     Transient(Error),
+    /// The database did not answer in time.
+    Silent,
 }
 
 impl From<StoreError> for Failure {
@@ -51,6 +53,8 @@ pub(super) fn is_transient(error: &Error) -> bool {
                     SqlState::CRASH_SHUTDOWN,
                     SqlState::CANNOT_CONNECT_NOW,
                     SqlState::TOO_MANY_CONNECTIONS,
+                    SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
+                    SqlState::LOCK_NOT_AVAILABLE,
                 ]
                 .contains(code)
         }
@@ -65,25 +69,24 @@ pub(super) fn is_transient(error: &Error) -> bool {
 pub(super) struct Session<'c, C> {
     pub(super) client: &'c C,
     pub(super) row_bytes: usize,
+    pub(super) statements: Statements,
 }
 
 type Done<T> = Result<T, Failure>;
 
-impl<C: GenericClient + Sync> Session<'_, C> {
+impl<C: Connection> Session<'_, C> {
     /// Executes a statement and returns the number of affected rows.
     pub(super) async fn execute(&self, sql: &str, params: &[Field]) -> Done<u64> {
         Ok(self.try_execute(sql, params).await?)
     }
 
     async fn try_execute(&self, sql: &str, params: &[Field]) -> Result<u64, Error> {
-        let statement = self.client.prepare_cached(sql).await?;
-        self.client.execute(&statement, &refer(params)).await
+        self.client.count(sql, params, self.statements).await
     }
 
     /// The rows of a query.
     pub(super) async fn query(&self, sql: &str, params: &[Field]) -> Result<Vec<Row>, Error> {
-        let statement = self.client.prepare_cached(sql).await?;
-        self.client.query(&statement, &refer(params)).await
+        self.client.rows(sql, params, self.statements).await
     }
 
     /// Adds a row, or replaces the one with its key.
@@ -174,11 +177,6 @@ impl<C: GenericClient + Sync> Session<'_, C> {
 
 fn mark(number: usize) -> String {
     format!("${number}")
-}
-
-fn refer(params: &[Field]) -> Vec<&(dyn ToSql + Sync)> {
-    let refer = |field| field as &(dyn ToSql + Sync);
-    params.iter().map(refer).collect()
 }
 
 fn field(row: &Row, place: usize, kind: &Type) -> Result<Field, Error> {

@@ -30,13 +30,12 @@ impl Tries {
     pub(super) async fn after(&mut self, failure: Failure) -> Result<(), StoreError> {
         let error = match failure {
             Failure::Final(error) => return Err(error),
-            Failure::Transient(error) => error,
+            Failure::Transient(error) if error.code().is_some() => StoreError::Busy,
+            Failure::Transient(error) => StoreError::Failed(error.into()),
+            Failure::Silent => StoreError::Failed("the database does not answer".into()),
         };
         if Instant::now() + self.pause > self.until {
-            return Err(match error.code() {
-                Some(_) => StoreError::Busy,
-                None => StoreError::Failed(error.into()),
-            });
+            return Err(error);
         }
         tokio::time::sleep(self.pause).await;
         self.pause = (self.pause * 2).min(LONGEST_PAUSE);

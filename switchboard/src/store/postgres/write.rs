@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use deadpool_postgres::GenericClient;
 use serde_json::Value;
 
 use crate::store::change::Change;
 use crate::store::error::StoreError;
 use crate::store::id::{AssistantId, ConversationId, MessageId};
+use crate::store::postgres::connection::Connection;
 use crate::store::postgres::leases::Refused;
 use crate::store::postgres::session::{Failure, Session, escaped};
 use crate::store::row::{
@@ -17,7 +17,7 @@ use crate::store::table::{self, Field};
 
 type Done<T> = Result<T, Failure>;
 
-impl<C: GenericClient + Sync> Session<'_, C> {
+impl<C: Connection> Session<'_, C> {
     /// Applies all changes and returns the numbers of appended events, or the lease that another
     /// process has.
     pub(super) async fn apply_all(&self, changes: &[Change]) -> Done<Result<Vec<u64>, Refused>> {

@@ -1,0 +1,175 @@
+//! The calls that run upstream: whose a question or a log message is.
+
+use std::collections::BTreeMap;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_client::{Client, Origin};
+use mcp_jsonrpc::model::LogMessageParams;
+use mcp_server::Context;
+use mcp_transport::TransportKind;
+use parking_lot::Mutex;
+use tokio::sync::{Notify, mpsc};
+
+use crate::live_call::Event;
+
+/// A connection to a server.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum Channel {
+    /// The one that the manager keeps for all clients.
+    Managed(String),
+    /// One client's own, by its number.
+    Own(u64),
+}
+
+/// How a server asks something during a call.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Asking {
+    /// In the call's result, which is passed on (modern).
+    Result,
+    /// In a way that names the call: on its own stream (legacy, HTTP), or in its result.
+    OwnStream,
+    /// By a request on a channel that all calls share (legacy, stdio).
+    SharedChannel,
+}
+
+impl Asking {
+    /// `parks` tells whether questions in results are passed on as such.
+    pub(crate) fn of(client: &Client, parks: bool) -> Self {
+        match client.revision().is_modern() {
+            true if parks => Self::Result,
+            true => Self::OwnStream,
+            false if client.transport_kind() == TransportKind::Http => Self::OwnStream,
+            false => Self::SharedChannel,
+        }
+    }
+}
+
+/// A downstream client, as far as it can be told from others.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum Holder {
+    /// A legacy session.
+    Session(u64),
+    /// Modern clients have no sessions: whoever calls with the same name and capabilities.
+    Requests {
+        caller: Option<String>,
+        client: Option<String>,
+        capabilities: String,
+    },
+}
+
+impl Holder {
+    pub(crate) fn of(cx: &Context) -> Self {
+        match cx.session_id() {
+            Some(session) => Self::Session(session),
+            None => Self::Requests {
+                caller: cx.caller().map(|caller| caller.id.clone()),
+                client: cx.client_info().map(|client| client.name.clone()),
+                capabilities: serde_json::to_string(cx.client_capabilities()).unwrap_or_default(),
+            },
+        }
+    }
+}
+
+/// The calls that run upstream, by their ids.
+#[derive(Default)]
+pub(crate) struct OpenCalls {
+    calls: Mutex<BTreeMap<String, OpenCall>>,
+    /// Notified when a call ends.
+    ended: Notify,
+}
+
+pub(crate) struct OpenCall {
+    pub(crate) server: String,
+    pub(crate) channel: Channel,
+    pub(crate) asking: Asking,
+    pub(crate) holder: Holder,
+    /// Who makes it, where callers are authenticated.
+    pub(crate) caller: Option<String>,
+    pub(crate) events: mpsc::Sender<Event>,
+}
+
+/// A call's place among the open ones.
+pub(crate) struct Registration {
+    calls: Arc<OpenCalls>,
+    id: String,
+}
+
+impl OpenCalls {
+    pub(crate) fn register(self: &Arc<Self>, id: &str, call: OpenCall) -> Registration {
+        self.calls.lock().insert(id.to_owned(), call);
+        Registration {
+            calls: Arc::clone(self),
+            id: id.to_owned(),
+        }
+    }
+
+    /// The call that a question belongs to. On a shared channel it must be the only one: no client
+    /// is ever asked what another one's call has caused.
+    pub(crate) fn find(
+        &self,
+        channel: &Channel,
+        origin: &Origin,
+    ) -> Option<(mpsc::Sender<Event>, Asking)> {
+        let calls = self.calls.lock();
+        let named = match origin {
+            Origin::Calls(callers) => callers.iter().find_map(|caller| calls.get(&caller.call)),
+            _ => None,
+        };
+        let found = match named {
+            Some(call) if call.asking != Asking::SharedChannel => call,
+            _ => {
+                let mut own = calls.values().filter(|call| call.channel == *channel);
+                own.next().filter(|_| own.next().is_none())?
+            }
+        };
+        Some((found.events.clone(), found.asking))
+    }
+
+    /// Waits until no call runs at these servers, within `limit`.
+    pub(crate) async fn drained(&self, servers: impl Fn(&str) -> bool, limit: Duration) {
+        let waiting = async {
+            loop {
+                let mut ended = pin!(self.ended.notified());
+                ended.as_mut().enable();
+                if !self.calls.lock().values().any(|call| servers(&call.server)) {
+                    return;
+                }
+                ended.await;
+            }
+        };
+        let _ = tokio::time::timeout(limit, waiting).await;
+    }
+
+    /// Passes a log message on that may be of any call on this channel; returns it if no call is
+    /// open there. Each client gets it once. If the calls are of several callers it is dropped: one
+    /// must not read what is logged for another.
+    pub(crate) fn log(
+        &self,
+        channel: &Channel,
+        message: LogMessageParams,
+    ) -> Option<LogMessageParams> {
+        let calls = self.calls.lock();
+        let own = || calls.values().filter(|call| call.channel == *channel);
+        let first = match own().next() {
+            Some(first) => first,
+            None => return Some(message),
+        };
+        if own().all(|call| call.caller == first.caller) {
+            let clients: BTreeMap<_, _> = own().map(|call| (&call.holder, &call.events)).collect();
+            for events in clients.into_values() {
+                // A slow client misses messages, never the result.
+                let _ = events.try_send(Event::Log(message.clone()));
+            }
+        }
+        None
+    }
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        self.calls.calls.lock().remove(&self.id);
+        self.calls.ended.notify_waiters();
+    }
+}
