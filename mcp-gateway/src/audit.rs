@@ -66,7 +66,7 @@ pub enum CallDecision {
     Declined,
     /// It needs approval, and its caller cannot be asked.
     NotAskable,
-    /// It was approved too late.
+    /// It was not approved in time.
     Expired,
 }
 

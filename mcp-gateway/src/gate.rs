@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 use serde_json::json;
 use tool_policy::{AskReason, Caller, Grant, Policy, ToolInfo, Verdict, consent_digest};
 
+use crate::approver::{ApprovalRequest, Approver};
 use crate::audit::CallDecision;
 
 /// How long an approval may take: a later answer is to a forgotten question.
@@ -50,6 +51,7 @@ pub(crate) struct Gate {
     /// The caller that the policy knows as its only one.
     pub(crate) owner: Option<String>,
     pub(crate) limits: CallLimits,
+    approver: Option<Arc<dyn Approver>>,
     running: Arc<Mutex<HashMap<String, usize>>>,
 }
 
@@ -60,8 +62,14 @@ pub(crate) struct Refusal {
 }
 
 impl Gate {
-    pub(crate) fn new(policy: Option<Policy>, owner: Option<String>, limits: CallLimits) -> Self {
+    pub(crate) fn new(
+        policy: Option<Policy>,
+        owner: Option<String>,
+        limits: CallLimits,
+        approver: Option<Arc<dyn Approver>>,
+    ) -> Self {
         Self {
+            approver,
             policy: policy.map(Mutex::new),
             owner,
             limits,
@@ -153,6 +161,28 @@ impl Gate {
         {
             Ok(answer) => answer,
             Err(AskError::Unsupported { .. }) => {
+                if let Some(approver) = &self.approver {
+                    let request = ApprovalRequest {
+                        digest,
+                        caller: cx.caller().map(|it| it.id.clone()).unwrap_or_default(),
+                        client: cx.client_info().map(|it| it.name.clone()),
+                        server: tool.server.clone(),
+                        tool: tool.tool.clone(),
+                        arguments: shown(arguments),
+                    };
+                    return match approver.approve(request).await {
+                        Some(true) => Ok(CallDecision::Approved),
+                        Some(false) => {
+                            let reason = "the user declined it".to_owned();
+                            Err(refusal(CallDecision::Declined, reason))
+                        }
+                        None => {
+                            let reason = "it needs the user's approval, this client cannot ask for \
+                                          it, and the user did not answer elsewhere in time";
+                            Err(refusal(CallDecision::Expired, reason.to_owned()))
+                        }
+                    };
+                }
                 let reason = "it needs the user's approval, and this client cannot ask for it (it \
                               does not support elicitation). Allow the tool by a rule, or use \
                               another client";
@@ -268,20 +298,27 @@ fn form(
         "required": ["decision"],
     }))
     .map_err(|error| Error::internal(error.to_string()))?;
-    let text = arguments.get();
-    let mut shown: String = text.chars().map(visible).take(SHOWN).collect();
-    if shown.len() < text.len() {
-        shown.push_str(&format!("… ({} bytes in all)", text.len()));
-    }
     let changed = match has_changed {
         true => " Its definition has changed since it was first used or last approved.",
         false => "",
     };
     let message = format!(
-        "Run the tool {:?} of the server {:?} with these arguments?{changed}\n{shown}",
-        tool.tool, tool.server
+        "Run the tool {:?} of the server {:?} with these arguments?{changed}\n{}",
+        tool.tool,
+        tool.server,
+        shown(arguments)
     );
     Ok(ElicitFormParams::new(message, schema))
+}
+
+/// Arguments as a person sees them.
+fn shown(arguments: &RawObject) -> String {
+    let text = arguments.get();
+    let mut shown: String = text.chars().map(visible).take(SHOWN).collect();
+    if shown.len() < text.len() {
+        shown.push_str(&format!("… ({} bytes in all)", text.len()));
+    }
+    shown
 }
 
 /// Characters that could make the text look different from what it is are replaced.

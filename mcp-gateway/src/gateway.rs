@@ -16,6 +16,7 @@ use parking_lot::Mutex;
 use tokio::task::AbortHandle;
 use tool_policy::Policy;
 
+use crate::approver::Approver;
 use crate::audit::AuditLog;
 use crate::connections::{ConnectionLimits, Connections};
 use crate::gate::{CallLimits, Gate};
@@ -85,6 +86,7 @@ pub struct GatewayBuilder {
     policy: Option<Policy>,
     owner: Option<String>,
     audit: Option<Arc<dyn AuditLog>>,
+    approver: Option<Arc<dyn Approver>>,
     connections: ConnectionLimits,
     profiles: Option<Profiles>,
     lazy_above: Option<usize>,
@@ -135,6 +137,12 @@ impl GatewayBuilder {
     /// Records every call of a tool.
     pub fn audit(mut self, log: impl AuditLog) -> Self {
         self.audit = Some(Arc::new(log));
+        self
+    }
+
+    /// Sets who approves calls of clients that cannot be asked. By default such calls do not run.
+    pub fn approver(mut self, approver: impl Approver) -> Self {
+        self.approver = Some(Arc::new(approver));
         self
     }
 
@@ -222,7 +230,7 @@ impl GatewayBuilder {
             calls,
             connections,
             ids: CallIds::default(),
-            gate: Gate::new(self.policy, self.owner, self.call_limits),
+            gate: Gate::new(self.policy, self.owner, self.call_limits, self.approver),
             audit: self.audit,
             profiles: self.profiles,
             meta_tools: MetaTools::new(self.lazy_above, self.result_cap),
@@ -330,6 +338,7 @@ impl Gateway {
             policy: None,
             owner: None,
             audit: None,
+            approver: None,
             connections: ConnectionLimits::default(),
             profiles: None,
             lazy_above: None,

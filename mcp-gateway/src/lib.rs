@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod approver;
 mod audit;
 mod calls;
 mod connections;
@@ -22,6 +23,7 @@ mod status;
 mod tasks;
 mod watches;
 
+pub use approver::{ApprovalRequest, Approver};
 pub use audit::{AuditLog, CallDecision, CallEnd, CallOutcome, CallRecord};
 pub use connections::ConnectionLimits;
 pub use gate::CallLimits;

@@ -32,6 +32,7 @@ const VIEWS = [
   ['tools', 'tools'],
   ['assistants', 'assistants'],
   ['approvals', 'approvals'],
+  ['gateway', 'gateway'],
   ['history', 'history'],
   ['settings', 'settings'],
 ];

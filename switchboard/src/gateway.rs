@@ -1,6 +1,7 @@
 //! What `switchboard gateway` adds to the library: clients' files, servers, policy and callers from
 //! the store, and the audit log.
 
+pub(crate) mod approvals;
 pub(crate) mod audit_chain;
 pub(crate) mod audit_file;
 pub(crate) mod audit_list;

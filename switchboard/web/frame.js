@@ -13,6 +13,7 @@ const PLACES = [
   ['tools', 'Tools', 'tool'],
   ['assistants', 'Assistants', 'people'],
   ['approvals', 'Approvals', 'shield'],
+  ['gateway', 'Gateway', 'fork'],
   ['settings', 'Settings', 'settings'],
 ];
 

@@ -7,6 +7,7 @@ import { chatView } from './chat.js';
 import { fill, h } from './dom.js';
 import { frame } from './frame.js';
 import { gate } from './gate.js';
+import { gatewayView } from './gateway.js';
 import { historyView } from './history.js';
 import { start } from './live.js';
 import { failed, notice } from './notices.js';
@@ -23,6 +24,7 @@ const VIEWS = {
   tools: toolsView,
   assistants: assistantsView,
   approvals: approvalsView,
+  gateway: gatewayView,
   history: historyView,
   settings: settingsView,
   lost: () => ({

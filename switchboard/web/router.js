@@ -8,6 +8,7 @@ const ROUTES = [
   [/^tools$/, () => ['tools']],
   [/^assistants$/, () => ['assistants']],
   [/^approvals$/, () => ['approvals']],
+  [/^gateway$/, () => ['gateway']],
   [/^history$/, () => ['history']],
   [/^settings$/, () => ['settings']],
 ];

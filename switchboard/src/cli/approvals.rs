@@ -7,7 +7,9 @@ use crate::cli::Global;
 use crate::display::out::Out;
 use crate::display::untrusted;
 use crate::exit::{Exit, Failure};
-use crate::store::{Change, Decision, Rule, RuleId, RuleScope, UserId};
+use crate::gateway::approvals::{Question, Unanswerable, answer, waiting};
+use crate::gateway::records::Records;
+use crate::store::{Change, Decision, Rule, RuleId, RuleScope, Store, UserId};
 
 /// Lasting decisions about tools.
 #[derive(Args, Debug)]
@@ -21,6 +23,18 @@ enum Verb {
     /// List decisions (default)
     #[command(visible_alias = "ls")]
     List,
+    /// List calls of the gateway's clients that wait for an answer
+    Pending,
+    /// Let a waiting call run, once
+    Allow {
+        /// Which, by id
+        id: String,
+    },
+    /// Do not let a waiting call run
+    Deny {
+        /// Which, by id
+        id: String,
+    },
     /// Remove decisions, so that the tools ask again
     #[command(visible_alias = "rm", alias = "remove")]
     Forget {
@@ -46,6 +60,23 @@ impl Approvals {
                 };
                 out.result(&json!({ "approvals": rules }), text);
             }
+            Verb::Pending => {
+                let questions = waiting(&Records::read(&*store).await?);
+                let text = match questions.is_empty() {
+                    true => "No call waits.".to_owned(),
+                    false => questions
+                        .iter()
+                        .map(question)
+                        .collect::<Vec<_>>()
+                        .join("\n"),
+                };
+                let values = questions
+                    .iter()
+                    .map(|(id, it)| json!({"id": id, "question": it}));
+                out.result(&json!({ "pending": values.collect::<Vec<_>>() }), text);
+            }
+            Verb::Allow { id } => settle(&*store, &id, true, out).await?,
+            Verb::Deny { id } => settle(&*store, &id, false, out).await?,
             Verb::Forget { ids, all } => {
                 let known = |id: &String| rules.iter().any(|rule| rule.id.as_str() == id);
                 if let Some(id) = ids.iter().find(|id| !known(id)) {
@@ -68,6 +99,38 @@ impl Approvals {
         store.close().await?;
         Ok(Exit::Done)
     }
+}
+
+async fn settle(store: &dyn Store, id: &str, allow: bool, out: &Out) -> Result<(), Failure> {
+    let records = Records::read(store).await?;
+    let change = answer(&records, id, allow).map_err(|why| {
+        let text = match why {
+            Unanswerable::Unknown => format!("no call {id:?} waits any longer"),
+            Unanswerable::Answered => format!("the call {id:?} was answered already"),
+        };
+        Failure::new(Exit::Other, text).with_hint("`switchboard approvals pending` lists them.")
+    })?;
+    store.commit(vec![change]).await?;
+    let text = if allow {
+        "It runs."
+    } else {
+        "It does not run."
+    };
+    out.result(&json!({"id": id, "allow": allow}), text);
+    Ok(())
+}
+
+fn question((id, question): (&String, &Question)) -> String {
+    let client = question.client.as_deref().unwrap_or_default();
+    let who = match question.caller.is_empty() {
+        true => client.to_owned(),
+        false => format!("{} ({client})", question.caller),
+    };
+    let text = format!(
+        "{id}  {who}  {}/{}  {}",
+        question.server, question.tool, question.arguments
+    );
+    untrusted::line(&text).into_owned()
 }
 
 fn line(rule: &Rule) -> String {

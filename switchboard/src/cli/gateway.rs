@@ -18,6 +18,7 @@ use crate::cli::examples;
 use crate::cli::run_args::Approve;
 use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
+use crate::gateway::approvals::Waiting;
 use crate::gateway::audit_file::{AuditFile, folder};
 use crate::gateway::follow::{Follower, INTERVAL, Profiles};
 use crate::gateway::presence::Presence;
@@ -26,6 +27,9 @@ use crate::gateway::token::{ByToken, Callers, OWNER};
 use crate::serve::access::fresh_token;
 use crate::servers::{connector, interruptible};
 use crate::store::UserId;
+
+/// Tries in a row to reach a server; the waits between them grow to half a minute.
+const TRIES: u32 = 1_000_000;
 
 /// Serves all servers that are switched on as one server, to any MCP client.
 #[derive(Args, Debug)]
@@ -92,6 +96,7 @@ impl Gateway {
             let text = format!("no audit log can be kept in {}", folder().display());
             Failure::new(Exit::Other, text).caused_by(error)
         })?;
+        let waiting = Waiting::default();
         let profiles = Profiles::default();
         profiles.set(served.profiles.clone());
         let listener = match self.http {
@@ -103,12 +108,18 @@ impl Gateway {
         }
         let info = Implementation::new("switchboard", env!("CARGO_PKG_VERSION"));
         let manager = Manager::builder().connector(connector(&UserId::local(), None));
+        // It may run for months: a server that was away for a while is found again.
+        let manager = manager.adjust_limits(|limits| {
+            let retry = limits.retry().clone().with_tries(TRIES);
+            limits.with_retry(retry)
+        });
         let of_caller = profiles.clone();
         let mut builder = mcp_gateway::Gateway::builder(info)
             .manager(manager)
             .policy(policy.clone())
             .owner(OWNER)
             .profiles(move |caller| of_caller.of(caller.map(|it| it.id.as_str())))
+            .approver(waiting.clone())
             .audit(audit.clone());
         for upstream in source.upstreams(&served) {
             builder = builder.upstream(upstream);
@@ -121,7 +132,7 @@ impl Gateway {
                 url.clone(),
             )
         });
-        let mut presence = Presence::new(&source, audit, http.as_ref());
+        let mut presence = Presence::new(&source, audit, waiting, http.as_ref());
         let callers = listener.as_ref().map(|(_, _, callers)| Arc::clone(callers));
         let mut follower = Follower {
             source: &source,

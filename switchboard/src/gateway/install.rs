@@ -69,9 +69,17 @@ pub(crate) fn is_ours(entry: &Value) -> bool {
     let mut words: Vec<String> = text(command).map_or_else(|| list(command), |word| vec![word]);
     words.extend(list(&entry["args"]));
     let mut words = words.iter();
-    let program = words.next().map(Path::new).and_then(Path::file_stem);
-    program.is_some_and(|program| program == "switchboard")
+    words.next().is_some_and(|word| is_this_program(word))
         && words.next().is_some_and(|word| word == "gateway")
+}
+
+/// Whether a command starts this program, by its name or the one it was given.
+fn is_this_program(command: &str) -> bool {
+    let Some(stem) = Path::new(command).file_stem() else {
+        return false;
+    };
+    let own = std::env::current_exe().unwrap_or_default();
+    stem == "switchboard" || own.file_stem() == Some(stem)
 }
 
 /// The same for an entry that was read.
@@ -80,10 +88,7 @@ pub(crate) fn is_gateway(config: &ServerConfig) -> bool {
         return false;
     };
     let first = command.args().first();
-    Path::new(command.program())
-        .file_stem()
-        .is_some_and(|stem| stem == "switchboard")
-        && first.is_some_and(|word| word.expose() == "gateway")
+    is_this_program(command.program()) && first.is_some_and(|word| word.expose() == "gateway")
 }
 
 /// What undoing makes of a file.

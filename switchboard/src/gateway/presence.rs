@@ -1,8 +1,11 @@
 //! What a running gateway tells the store: that it runs, and how far its audit log is.
 
+use std::collections::BTreeSet;
+
 use mcp_gateway::Gateway;
 use mcp_server::http::HttpService;
 
+use super::approvals::{Question, Waiting};
 use super::audit_file::{Anchor, AuditFile, MAX_FILES, files, name};
 use super::process::{Process, ServedServer};
 use super::records::{self, Kind, Records};
@@ -16,6 +19,9 @@ pub(crate) struct Presence {
     process: Process,
     told: Option<Process>,
     audit: AuditFile,
+    waiting: Waiting,
+    /// The questions that the store knows.
+    asked: BTreeSet<String>,
     http: Option<HttpService>,
 }
 
@@ -23,6 +29,7 @@ impl Presence {
     pub(crate) fn new(
         source: &Source,
         audit: AuditFile,
+        waiting: Waiting,
         http: Option<&(HttpService, String)>,
     ) -> Self {
         let now = Timestamp::now();
@@ -44,6 +51,8 @@ impl Presence {
             },
             told: None,
             audit,
+            waiting,
+            asked: BTreeSet::new(),
             http: http.map(|(service, _)| service.clone()),
         }
     }
@@ -55,6 +64,7 @@ impl Presence {
         gateway: &Gateway,
         served: &Served,
     ) -> Result<(), StoreError> {
+        self.waiting.sync(store, &mut self.asked).await?;
         let (running, calls) = self.audit.running();
         let now = Process {
             alive: Timestamp::now(),
@@ -86,6 +96,11 @@ impl Presence {
     /// Takes leave: the audit log's chain has ended.
     pub(crate) async fn end(self, store: &dyn Store) -> Result<(), StoreError> {
         let mut changes = vec![records::delete(Kind::Process, &self.name)];
+        changes.extend(
+            self.asked
+                .iter()
+                .map(|id| records::delete(Kind::Question, id)),
+        );
         let anchors = self.audit.end();
         changes.extend(anchors.iter().map(|(file, anchor)| anchored(file, anchor)));
         store.commit(changes).await.map(drop)
@@ -105,6 +120,12 @@ async fn leftovers(store: &dyn Store) -> Result<Vec<Change>, StoreError> {
     let mut changes: Vec<Change> = gone
         .map(|(name, _)| records::delete(Kind::Process, &name))
         .collect();
+    let now = Timestamp::now();
+    let questions = records.all::<Question>(Kind::Question).into_iter();
+    for (id, _) in questions.filter(|(_, question)| question.expires <= now) {
+        changes.push(records::delete(Kind::Question, &id));
+        changes.push(records::delete(Kind::Answer, &id));
+    }
     let files = files().unwrap_or_default();
     let too_many = files.len().saturating_sub(MAX_FILES);
     for file in files.iter().take(too_many) {

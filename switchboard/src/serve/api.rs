@@ -5,6 +5,7 @@ mod assistants;
 mod connection;
 mod conversations;
 mod elicitations;
+mod gateway;
 mod health;
 mod import;
 mod messages;
@@ -52,4 +53,5 @@ pub(crate) fn routes() -> Routes {
         .merge(conversations::routes())
         .merge(messages::routes())
         .merge(elicitations::routes())
+        .merge(gateway::routes())
 }

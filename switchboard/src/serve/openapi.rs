@@ -13,6 +13,7 @@ const PARTS: &[&str] = &[
     include_str!("openapi/assistants.json"),
     include_str!("openapi/settings.json"),
     include_str!("openapi/conversations.json"),
+    include_str!("openapi/gateway.json"),
 ];
 
 static DOCUMENT: LazyLock<Value> = LazyLock::new(join);

@@ -45,6 +45,7 @@ const FILES: &[File] = &[
     asset!("format.js", SCRIPT),
     asset!("frame.js", SCRIPT),
     asset!("gate.js", SCRIPT),
+    asset!("gateway.js", SCRIPT),
     asset!("history.js", SCRIPT),
     asset!("icon.svg", PICTURE),
     asset!("inline.js", SCRIPT),

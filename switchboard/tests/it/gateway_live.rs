@@ -36,7 +36,7 @@ fn add_demo(home: &Path, name: &str) {
 
 async fn over_stdio(home: &Path, args: &[&str]) -> Client {
     let command = ServerCommand::new(path())
-        .with_args([&["gateway", "--approve", "auto"], args].concat())
+        .with_args([&["gateway"], args].concat())
         .with_env("SWITCHBOARD_HOME", home.to_str().unwrap());
     let end = StdioConnect::new(command, Arc::new(LocalSpawner::new()));
     ClientBuilder::new(Arc::new(end)).connect().await.unwrap()
@@ -108,13 +108,11 @@ async fn servers_that_come_and_go_reach_a_running_session_and_its_calls_go_on() 
     let folder = tempfile::tempdir().unwrap();
     let home = folder.path();
     add_demo(home, "one");
-    let client = over_stdio(home, &[]).await;
+    let client = over_stdio(home, &["--approve", "auto"]).await;
     assert!(names(&client).await.contains(&"one__echo".to_owned()));
     let slow = client.clone();
-    let running = tokio::spawn(async move {
-        slow.call_tool("one__slow", json!({"steps": 30, "step_ms": 100}))
-            .await
-    });
+    let running =
+        tokio::spawn(async move { slow.call_tool("one__slow", json!({"ms": 600})).await });
     add_demo(home, "two");
     until(&client, |names| names.contains(&"two__echo".to_owned())).await;
     let echoed = client
@@ -142,7 +140,11 @@ async fn a_file_that_changes_is_read_again() {
         std::fs::write(&file, json!({ "mcpServers": servers }).to_string()).unwrap();
     };
     write(json!({"one": server}));
-    let client = over_stdio(home, &["--config", file.to_str().unwrap()]).await;
+    let client = over_stdio(
+        home,
+        &["--approve", "auto", "--config", file.to_str().unwrap()],
+    )
+    .await;
     assert!(names(&client).await.contains(&"one__echo".to_owned()));
     // Half a file changes nothing.
     std::fs::write(&file, "{\"mcpServers\": {").unwrap();
@@ -242,7 +244,7 @@ async fn records_that_go_missing_are_missed() {
     let folder = tempfile::tempdir().unwrap();
     let home = folder.path();
     add_demo(home, "one");
-    let client = over_stdio(home, &[]).await;
+    let client = over_stdio(home, &["--approve", "auto"]).await;
     for _ in 0..3 {
         client
             .call_tool("one__echo", json!({"text": "hi"}))
@@ -280,4 +282,71 @@ async fn records_that_go_missing_are_missed() {
     );
     std::fs::write(&file, whole).unwrap();
     assert!(verify().0);
+}
+
+#[tokio::test]
+async fn a_call_whose_client_cannot_be_asked_waits_for_an_answer_to_exactly_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path();
+    add_demo(home, "one");
+    let client = over_stdio(home, &["--approve", "ask"]).await;
+    for allow in [true, false] {
+        let asking = client.clone();
+        let call =
+            tokio::spawn(async move { asking.call_tool("one__echo", json!({"text": "hi"})).await });
+        let pending = || switchboard(home, &["approvals", "pending"]).1["pending"].clone();
+        let asked = async {
+            while pending().get(0).is_none() {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(60), asked)
+            .await
+            .unwrap();
+        let shown = pending();
+        assert_eq!(shown[0]["question"]["tool"], "echo");
+        assert_eq!(shown[0]["question"]["arguments"], "{\"text\":\"hi\"}");
+        let (good, _, errors) = switchboard(home, &["approvals", "allow", "nonsense"]);
+        assert!(!good && errors.contains("waits"), "{errors}");
+        let id = shown[0]["id"].as_str().unwrap();
+        let verb = if allow { "allow" } else { "deny" };
+        assert!(switchboard(home, &["approvals", verb, id]).0);
+        assert!(
+            !switchboard(home, &["approvals", "allow", id]).0,
+            "it is answered once"
+        );
+        let ended = call.await.unwrap().unwrap();
+        assert_eq!(!ended.failed(), allow, "{ended:?}");
+    }
+    // A call that is cancelled leaves no question.
+    let asking = client.clone();
+    let call = tokio::spawn(async move {
+        asking
+            .call_tool("one__echo", json!({"text": "never"}))
+            .await
+    });
+    let count = || {
+        let (_, said, _) = switchboard(home, &["approvals", "pending"]);
+        said["pending"].as_array().map_or(0, Vec::len)
+    };
+    for wanted in [1, 0] {
+        let reached = async {
+            while count() != wanted {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(60), reached)
+            .await
+            .unwrap();
+        call.abort();
+    }
+    client.close().await;
+    let (_, listed, _) = switchboard(home, &["audit"]);
+    let decisions: Vec<&Value> = listed["calls"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| &it["decision"])
+        .collect();
+    assert_eq!(decisions, [&json!("declined"), &json!("approved")]);
 }

@@ -1,0 +1,30 @@
+//! Who is asked where a caller's client cannot be.
+
+use async_trait::async_trait;
+
+/// Answers for callers whose client does not support elicitation.
+#[async_trait]
+pub trait Approver: Send + Sync + 'static {
+    /// Whether a call may run; `None` if there was no answer in time. Dropped once the call is
+    /// cancelled.
+    async fn approve(&self, request: ApprovalRequest) -> Option<bool>;
+}
+
+/// A call that needs approval.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ApprovalRequest {
+    /// The digest of the caller, the call, the tool's definition and the arguments: an answer is to
+    /// exactly this.
+    pub digest: String,
+    /// Who calls; empty where callers are not authenticated.
+    pub caller: String,
+    /// What the caller's program calls itself.
+    pub client: Option<String>,
+    /// The server.
+    pub server: String,
+    /// The tool, by its server's name for it.
+    pub tool: String,
+    /// The arguments as they may be shown: without invisible characters, and not too long.
+    pub arguments: String,
+}
