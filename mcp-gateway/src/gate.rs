@@ -16,8 +16,8 @@ use crate::audit::CallDecision;
 
 /// How long an approval may take: a later answer is to a forgotten question.
 const APPROVAL_TIME: Duration = Duration::from_secs(10 * 60);
-/// How much of a call's arguments is shown, in characters.
-const SHOWN: usize = 2_000;
+/// The longest arguments that are shown, in bytes.
+const SHOWN: usize = 16_384;
 const ONCE: &str = "run once";
 const ALWAYS: &str = "run, and do not ask again until the gateway ends";
 const NO: &str = "do not run";
@@ -144,6 +144,14 @@ impl Gate {
                 ));
             }
         };
+        let Some(shown) = shown(arguments) else {
+            let reason = format!(
+                "it needs the user's approval, and its arguments ({} bytes) are too long to be shown \
+                 whole. Allow the tool by a rule, or call it with less",
+                arguments.get().len()
+            );
+            return Err(refusal(CallDecision::NotAskable, reason));
+        };
         let digest = consent_digest(
             &[caller.as_str(), call],
             &tool.definition(),
@@ -155,7 +163,7 @@ impl Gate {
         let answer = match cx
             .ask(
                 &format!("approval-{digest}"),
-                form(tool, arguments, has_changed)?,
+                form(tool, &shown, has_changed)?,
             )
             .await
         {
@@ -168,7 +176,7 @@ impl Gate {
                         client: cx.client_info().map(|it| it.name.clone()),
                         server: tool.server.clone(),
                         tool: tool.tool.clone(),
-                        arguments: shown(arguments),
+                        arguments: shown,
                     };
                     return match approver.approve(request).await {
                         Some(true) => Ok(CallDecision::Approved),
@@ -285,11 +293,7 @@ impl From<Error> for Refused {
 }
 
 /// The question whether a call may run.
-fn form(
-    tool: &ToolInfo,
-    arguments: &RawObject,
-    has_changed: bool,
-) -> Result<ElicitFormParams, Error> {
+fn form(tool: &ToolInfo, arguments: &str, has_changed: bool) -> Result<ElicitFormParams, Error> {
     let schema: FormSchema = serde_json::from_value(json!({
         "type": "object",
         "properties": {"decision": {
@@ -303,22 +307,16 @@ fn form(
         false => "",
     };
     let message = format!(
-        "Run the tool {:?} of the server {:?} with these arguments?{changed}\n{}",
-        tool.tool,
-        tool.server,
-        shown(arguments)
+        "Run the tool {:?} of the server {:?} with these arguments?{changed}\n{arguments}",
+        tool.tool, tool.server
     );
     Ok(ElicitFormParams::new(message, schema))
 }
 
-/// Arguments as a person sees them.
-fn shown(arguments: &RawObject) -> String {
+/// Arguments as a person sees them; nothing if they are too long: what is not shown is not approved.
+fn shown(arguments: &RawObject) -> Option<String> {
     let text = arguments.get();
-    let mut shown: String = text.chars().map(visible).take(SHOWN).collect();
-    if shown.len() < text.len() {
-        shown.push_str(&format!("… ({} bytes in all)", text.len()));
-    }
-    shown
+    (text.len() <= SHOWN).then(|| text.chars().map(visible).collect())
 }
 
 /// Characters that could make the text look different from what it is are replaced.

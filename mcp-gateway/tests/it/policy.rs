@@ -122,6 +122,20 @@ async fn a_call_that_needs_approval_runs_after_a_yes_and_not_after_a_no() {
 }
 
 #[tokio::test]
+async fn arguments_that_cannot_be_shown_whole_are_not_asked_about() {
+    let (upstream, calls) = counting(Eras::Both);
+    let gateway = gateway_with(&[("up", Some(""), &upstream)], with_policy).await;
+    let (yes, approver) = client(gateway.service(), CELLS[0].0, Some(ONCE)).await;
+    let long = json!({"text": "x".repeat(20_000)});
+    let refused = yes.call_tool("write", long.clone()).await.unwrap();
+    assert!(refused.failed() && text(&refused).contains("too long to be shown"));
+    assert_eq!(calls.load(Ordering::SeqCst), 0);
+    assert!(approver.asked.lock().is_empty());
+    assert!(!yes.call_tool("read", long).await.unwrap().failed());
+    gateway.shutdown().await;
+}
+
+#[tokio::test]
 async fn a_client_that_cannot_be_asked_is_refused_with_the_reason() {
     for (client_era, server_era) in CELLS {
         let (upstream, calls) = counting(server_era);
