@@ -42,10 +42,10 @@ pub(crate) struct Connections {
     pub(crate) asking: Arc<AskingServers>,
     limits: ConnectionLimits,
     next: AtomicU64,
-    slots: Mutex<BTreeMap<(ServerName, Holder), Arc<Slot>>>,
+    connections: Mutex<BTreeMap<(ServerName, Holder), Arc<OwnConnection>>>,
 }
 
-struct Slot {
+struct OwnConnection {
     number: u64,
     client: Mutex<Option<Client>>,
     /// One call at a time opens it.
@@ -60,17 +60,17 @@ struct Slot {
 pub(crate) struct Lease {
     pub(crate) client: Client,
     pub(crate) channel: Channel,
-    slot: Arc<Slot>,
+    connection: Arc<OwnConnection>,
     _turn: Option<OwnedSemaphorePermit>,
 }
 
-/// Counts a user of a slot.
-struct User(Arc<Slot>);
+/// Counts a user of a connection.
+struct User(Arc<OwnConnection>);
 
 impl User {
-    fn of(slot: &Arc<Slot>) -> Self {
-        slot.users.fetch_add(1, Ordering::SeqCst);
-        Self(Arc::clone(slot))
+    fn of(connection: &Arc<OwnConnection>) -> Self {
+        connection.users.fetch_add(1, Ordering::SeqCst);
+        Self(Arc::clone(connection))
     }
 }
 
@@ -80,7 +80,7 @@ impl Drop for User {
     }
 }
 
-impl Slot {
+impl OwnConnection {
     fn leave(&self) {
         *self.used.lock() = Instant::now();
         self.users.fetch_sub(1, Ordering::SeqCst);
@@ -99,7 +99,7 @@ impl Slot {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        self.slot.leave();
+        self.connection.leave();
     }
 }
 
@@ -116,7 +116,7 @@ impl Connections {
             asking,
             limits,
             next: AtomicU64::new(0),
-            slots: Mutex::default(),
+            connections: Mutex::default(),
         })
     }
 
@@ -127,9 +127,9 @@ impl Connections {
             ticks.tick().await;
             let Some(this) = this.upgrade() else { return };
             let idle = this.limits.idle;
-            this.slots
-                .lock()
-                .retain(|_, slot| !slot.is_idle() || slot.used.lock().elapsed() < idle);
+            this.connections.lock().retain(|_, connection| {
+                !connection.is_idle() || connection.used.lock().elapsed() < idle
+            });
         }
     }
 
@@ -140,7 +140,9 @@ impl Connections {
 
     /// Closes the connections to servers that are not `kept`.
     pub(crate) fn retain(&self, kept: impl Fn(&ServerName) -> bool) {
-        self.slots.lock().retain(|(server, _), _| kept(server));
+        self.connections
+            .lock()
+            .retain(|(server, _), _| kept(server));
     }
 
     /// The client's own connection to a server whose managed one is `shared`; `None` where that
@@ -155,47 +157,49 @@ impl Connections {
         if shared.revision().is_modern() || !self.asking.contains(server.as_str()) {
             return Ok(None);
         }
-        let Some(user) = self.slot(server, holder) else {
+        let Some(user) = self.place(server, holder) else {
             return Ok(None);
         };
-        let slot = &user.0;
-        let opening = slot.opening.acquire().await;
-        let client = match slot.client() {
+        let connection = &user.0;
+        let opening = connection.opening.acquire().await;
+        let client = match connection.client() {
             Some(client) => client,
             None => {
-                let client = self.open(server, slot.number, can).await?;
-                *slot.client.lock() = Some(client.clone());
+                let client = self.open(server, connection.number, can).await?;
+                *connection.client.lock() = Some(client.clone());
                 client
             }
         };
         drop(opening);
         let turn = match Asking::of(&client, false) {
-            Asking::SharedChannel => Arc::clone(&slot.turn).acquire_owned().await.ok(),
+            Asking::SharedChannel => Arc::clone(&connection.turn).acquire_owned().await.ok(),
             _ => None,
         };
-        slot.users.fetch_add(1, Ordering::SeqCst);
+        connection.users.fetch_add(1, Ordering::SeqCst);
         Ok(Some(Lease {
             client,
-            channel: Channel::Own(slot.number),
-            slot: Arc::clone(slot),
+            channel: Channel::Own(connection.number),
+            connection: Arc::clone(connection),
             _turn: turn,
         }))
     }
 
     /// A client's place; `None` if all are in use.
-    fn slot(&self, server: &ServerName, holder: Holder) -> Option<User> {
-        let mut slots = self.slots.lock();
+    fn place(&self, server: &ServerName, holder: Holder) -> Option<User> {
+        let mut connections = self.connections.lock();
         let key = (server.clone(), holder);
-        if let Some(slot) = slots.get(&key) {
-            return Some(User::of(slot));
+        if let Some(connection) = connections.get(&key) {
+            return Some(User::of(connection));
         }
-        if slots.len() >= self.limits.open {
-            let unused = slots.iter().filter(|(_, slot)| slot.is_idle());
-            let oldest = unused.min_by_key(|(_, slot)| *slot.used.lock());
+        if connections.len() >= self.limits.open {
+            let unused = connections
+                .iter()
+                .filter(|(_, connection)| connection.is_idle());
+            let oldest = unused.min_by_key(|(_, connection)| *connection.used.lock());
             let oldest = oldest.map(|(key, _)| key.clone())?;
-            slots.remove(&oldest);
+            connections.remove(&oldest);
         }
-        let slot = Arc::new(Slot {
+        let connection = Arc::new(OwnConnection {
             number: self.next.fetch_add(1, Ordering::Relaxed),
             client: Mutex::default(),
             opening: Semaphore::new(1),
@@ -203,8 +207,8 @@ impl Connections {
             users: AtomicUsize::new(0),
             used: Mutex::new(Instant::now()),
         });
-        let user = User::of(&slot);
-        slots.insert(key, slot);
+        let user = User::of(&connection);
+        connections.insert(key, connection);
         Some(user)
     }
 

@@ -46,7 +46,7 @@ impl Asking {
     }
 }
 
-/// A downstream client, as far as it can be told from others.
+/// A downstream client, as far as it differs from others.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Holder {
     /// A legacy session.

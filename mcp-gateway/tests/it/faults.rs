@@ -17,17 +17,17 @@ use serde_json::{Value, json};
 use crate::kit::{CELLS, MODERN, Net, any, gateway, gateway_on, gateway_with, listen, text, until};
 
 /// How often each call ran, by the number it carries.
-type Ledger = Arc<Mutex<HashMap<u64, usize>>>;
+type Runs = Arc<Mutex<HashMap<u64, usize>>>;
 
 /// A server that notes each call, and answers it in its own time.
-fn noting(eras: Eras, ledger: &Ledger) -> Service {
-    let ledger = Arc::clone(ledger);
+fn noting(eras: Eras, runs: &Runs) -> Service {
+    let runs = Arc::clone(runs);
     Server::new(Implementation::new("upstream", "1"))
         .tool_with_schema(any("note"), move |arguments: Value, _: Context| {
-            let ledger = Arc::clone(&ledger);
+            let runs = Arc::clone(&runs);
             async move {
                 let number = arguments["number"].as_u64().unwrap_or_default();
-                *ledger.lock().entry(number).or_default() += 1;
+                *runs.lock().entry(number).or_default() += 1;
                 for _ in 0..number % 7 {
                     tokio::task::yield_now().await;
                 }
@@ -46,7 +46,7 @@ async fn client(service: &Service, era: EraMode) -> Client {
 #[tokio::test]
 async fn crashes_in_the_middle_of_calls_double_none_and_touch_no_other_server() {
     for (client_era, server_era) in CELLS {
-        let (lost, kept) = (Ledger::default(), Ledger::default());
+        let (lost, kept) = (Runs::default(), Runs::default());
         let (bad, good) = (noting(server_era, &lost), noting(server_era, &kept));
         let net = Net::default();
         let servers = [("bad", None, &bad), ("good", None, &good)];
@@ -89,9 +89,9 @@ async fn crashes_in_the_middle_of_calls_double_none_and_touch_no_other_server() 
                 }
             }
         }
-        assert!(lost.lock().values().all(|runs| *runs == 1), "{cell}");
+        assert!(lost.lock().values().all(|count| *count == 1), "{cell}");
         assert_eq!(kept.lock().len(), 120, "{cell}");
-        assert!(kept.lock().values().all(|runs| *runs == 1), "{cell}");
+        assert!(kept.lock().values().all(|count| *count == 1), "{cell}");
         assert!(ended > 0, "{cell}: no call was hit");
         gateway.shutdown().await;
     }
@@ -118,8 +118,8 @@ async fn a_flooding_server_drowns_neither_its_own_result_nor_other_calls() {
             })
             .eras(server_era)
             .build();
-        let ledger = Ledger::default();
-        let calm = noting(server_era, &ledger);
+        let runs = Runs::default();
+        let calm = noting(server_era, &runs);
         let gateway = gateway(&[("flood", None, &flood), ("calm", None, &calm)]).await;
         let (one, two) = (
             client(gateway.service(), client_era).await,
@@ -146,15 +146,15 @@ async fn a_flooding_server_drowns_neither_its_own_result_nor_other_calls() {
         assert_eq!(text(&over.unwrap()), "over", "{cell}");
         assert!(others.iter().all(Result::is_ok), "{cell}");
         assert!(heard.load(Ordering::SeqCst) > 0, "{cell}");
-        assert_eq!(ledger.lock().len(), 50, "{cell}");
+        assert_eq!(runs.lock().len(), 50, "{cell}");
         gateway.shutdown().await;
     }
 }
 
 #[tokio::test]
 async fn a_client_that_does_not_read_keeps_no_other_waiting() {
-    let ledger = Ledger::default();
-    let upstream = noting(Eras::Both, &ledger);
+    let runs = Runs::default();
+    let upstream = noting(Eras::Both, &runs);
     let gateway = gateway(&[("up", None, &upstream)]).await;
     // It sends requests and never reads a response.
     let (deaf, end) = memory::pair_with_capacity(4);
@@ -194,7 +194,7 @@ async fn a_client_that_does_not_read_keeps_no_other_waiting() {
     assert!(outcomes.iter().all(Result::is_ok));
     drop(deaf);
     until(|| serving.is_finished()).await;
-    assert!(ledger.lock().values().all(|runs| *runs == 1));
+    assert!(runs.lock().values().all(|count| *count == 1));
     gateway.shutdown().await;
 }
 
@@ -207,8 +207,8 @@ async fn settled() {
 
 #[tokio::test]
 async fn a_thousand_sessions_get_each_its_own_results() {
-    let ledger = Ledger::default();
-    let upstream = noting(Eras::Legacy, &ledger);
+    let runs = Runs::default();
+    let upstream = noting(Eras::Legacy, &runs);
     let mut limits = CallLimits::default();
     (limits.per_caller, limits.per_tool, limits.per_server) = (1_000, 1_000, 1_000);
     let servers = [("up", None, &upstream)];
@@ -230,7 +230,7 @@ async fn a_thousand_sessions_get_each_its_own_results() {
     });
     let clients = join_all(sessions).await;
     assert_eq!(clients.len(), 1_000);
-    assert_eq!(ledger.lock().len(), 1_000);
-    assert!(ledger.lock().values().all(|runs| *runs == 1));
+    assert_eq!(runs.lock().len(), 1_000);
+    assert!(runs.lock().values().all(|count| *count == 1));
     gateway.shutdown().await;
 }

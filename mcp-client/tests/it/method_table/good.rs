@@ -62,7 +62,7 @@ pub(crate) fn good(request: &Value, mark: &str) -> Option<Value> {
             done
         }
         "tasks/result" => call_result(mark),
-        "tasks/cancel" if modern => json!({}),
+        "tasks/cancel" | "tasks/update" if modern => json!({}),
         "tasks/cancel" => task("cancelled", mark),
         "vendor/anything" => json!({"anything": mark}),
         _ => return None,

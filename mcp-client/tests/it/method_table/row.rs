@@ -139,6 +139,22 @@ fn failed(error: &impl Display) -> End {
     End::Error
 }
 
+/// What came of starting a call.
+fn outcome_of(started: Started) -> String {
+    match started {
+        Started::Done(result) => format!("{result:?}"),
+        Started::Task(task) => task.ticket().task_id.clone(),
+    }
+}
+
+fn parked() -> Parked {
+    serde_json::from_value(json!({
+        "server": "s", "method": "tools/call", "params": {"name": "x"}, "questions": {},
+        "answers": {}, "state": "s", "rounds": 0,
+    }))
+    .unwrap()
+}
+
 /// Declares a row: the bench is turned into what the method is called on.
 macro_rules! rows {
     ($($name:literal => |$bench:ident| $call:expr;)*) => {
@@ -179,6 +195,10 @@ pub(crate) fn rows() -> Vec<Row> {
             let needed: &[&str] = if bench.era == Era::Legacy { &["logging/setLevel"] } else { &[] };
             done(bench.ready().await.set_log_level(LoggingLevel::Info).await, needed)
         };
+        "Client::lower_log_level" => |bench| {
+            let needed: &[&str] = if bench.era == Era::Legacy { &["logging/setLevel"] } else { &[] };
+            done(bench.ready().await.lower_log_level(LoggingLevel::Info).await, needed)
+        };
         "Client::request" => |bench| {
             let params = CallToolParams::new("x");
             value(bench.ready().await.request::<CallTool>(&params).await)
@@ -200,18 +220,16 @@ pub(crate) fn rows() -> Vec<Row> {
         };
         "Client::start_tool" => |bench| {
             let started = bench.ready().await.start_tool("chore", json!({}), None).await;
-            value(started.map(|started| match started {
-                Started::Done(result) => format!("{result:?}"),
-                Started::Task(task) => task.ticket().task_id.clone(),
-            }))
+            value(started.map(outcome_of))
         };
         "Client::resume" => |bench| {
-            let parked: Parked = serde_json::from_value(json!({
-                "server": "s", "method": "tools/call", "params": {"name": "x"}, "questions": {},
-                "answers": {}, "state": "s", "rounds": 0,
-            })).unwrap();
             let client = bench.ready().await;
-            value(client.resume::<CallTool>(parked, InputResponses::new()).await)
+            value(client.resume::<CallTool>(parked(), InputResponses::new()).await)
+        };
+        "Client::resume_tool" => |bench| {
+            let client = bench.ready().await;
+            let resumed = client.resume_tool(parked(), InputResponses::new()).await;
+            value(resumed.map(outcome_of))
         };
         "Client::list_tools" => |bench| value(bench.ready().await.list_tools().await);
         "Client::list_prompts" => |bench| value(bench.ready().await.list_prompts().await);
@@ -250,6 +268,11 @@ pub(crate) fn rows() -> Vec<Row> {
             End::Done(&[])
         };
         "TaskHandle::state" => |bench| value(bench.task().await.state().await);
+        "TaskHandle::get" => |bench| value(bench.task().await.get().await);
+        "TaskHandle::update" => |bench| {
+            let task = bench.task().await;
+            done(task.update(InputResponses::new()).await, &["tasks/update"])
+        };
         "TaskHandle::cancel" => |bench| done(bench.task().await.cancel().await, &["tasks/cancel"]);
         "TaskHandle::wait" => |bench| value(bench.task().await.wait().await);
     });
