@@ -37,7 +37,7 @@ impl Recorder {
                 let id = arguments["id"].as_str().unwrap_or_default().to_owned();
                 let number = id.bytes().map(u64::from).sum::<u64>();
                 *seen.lock().entry(id).or_default() += 1;
-                if number % 8 == 0 {
+                if number.is_multiple_of(8) {
                     tokio::time::sleep(Duration::from_millis(500 + number % 1000)).await;
                 }
                 "recorded".to_owned()

@@ -62,7 +62,7 @@ impl Workload<'_> {
             if number >= self.calls {
                 return;
             }
-            if number % TURNS == 0 || conversation.is_empty() {
+            if number.is_multiple_of(TURNS) || conversation.is_empty() {
                 let path = "/api/conversations";
                 let (status, talk) = self.ask(&mut random, "POST", path, Some(&json!({})));
                 assert_eq!(status, 201, "{talk}");

@@ -135,7 +135,7 @@ impl PostgresStore {
             PoolError::Backend(error) => open(error.into()),
             other => open(other.into()),
         })?;
-        let statements = match listen::hears(&config, &tls).await {
+        let statements = match listen::hears(&config, &tls, &client).await {
             Some(false) => Statements::Unnamed,
             _ => Statements::Prepared,
         };
@@ -147,7 +147,7 @@ impl PostgresStore {
             Failure::Silent => open("it does not answer".into()),
         })?;
         drop(client);
-        let ear = Ear::new(limits.lease_timeout);
+        let ear = Ear::new(limits.lease_timeout, statements == Statements::Unnamed);
         let listener = listen::listen(config, tls, Arc::clone(&ear));
         let shared = Shared {
             pool,

@@ -5,6 +5,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::Duration;
 
+use deadpool_postgres::{GenericClient as _, Object};
 use futures_util::future::{Either, select};
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -46,16 +47,19 @@ pub(super) struct Ear {
     /// Whether a wake-up of ourselves has arrived on the connection that is open now.
     pub(super) hears: watch::Sender<bool>,
     pub(super) lease_timeout: Duration,
+    /// Whether a pool is known to swallow wake-ups.
+    pooled: bool,
 }
 
 impl Ear {
-    pub(super) fn new(lease_timeout: Duration) -> Arc<Self> {
+    pub(super) fn new(lease_timeout: Duration, pooled: bool) -> Arc<Self> {
         Arc::new(Self {
             holder: HolderId::fresh(),
             signal: EventSignal::default(),
             mail: watch::Sender::new(0),
             hears: watch::Sender::new(false),
             lease_timeout,
+            pooled,
         })
     }
 
@@ -113,14 +117,19 @@ fn clean_up() -> String {
     )
 }
 
-/// Whether wake-ups arrive: not behind a pool that gives every transaction another connection.
-/// Uses no prepared statement, which such a pool confuses.
-pub(super) async fn hears(config: &Config, tls: &MakeRustlsConnect) -> Option<bool> {
-    let ear = Ear::new(Duration::ZERO);
+/// Whether wake-ups arrive that are sent by another connection: not behind a pool that gives every
+/// transaction another one. Uses no prepared statement, which such a pool confuses.
+pub(super) async fn hears(
+    config: &Config,
+    tls: &MakeRustlsConnect,
+    other: &Object,
+) -> Option<bool> {
+    let ear = Ear::new(Duration::ZERO, false);
     let mut hears = ear.hears.subscribe();
     let listening = connected(&ear, config, tls, async |client: &Client| {
-        let probe = format!("LISTEN {MAIL}; NOTIFY {MAIL}, '?{}'", ear.holder);
-        client.batch_execute(&probe).await?;
+        client.batch_execute(&format!("LISTEN {MAIL}")).await?;
+        let probe = format!("NOTIFY {MAIL}, '?{}'", ear.holder);
+        other.batch_execute(&probe).await?;
         Ok(timeout(PROBE, hears.wait_for(|hears| *hears)).await.is_ok())
     });
     timeout(PROBE * 10, listening).await.ok()?.ok()
@@ -161,7 +170,7 @@ async fn beat_on(ear: &Ear, client: &Client) -> Result<(), tokio_postgres::Error
         let next = tokio::time::Instant::now() + pause;
         loop {
             tokio::time::sleep_until(next.min(tokio::time::Instant::now() + PAUSE)).await;
-            if !*ear.hears.borrow() {
+            if ear.pooled || !*ear.hears.borrow() {
                 ear.look_everywhere();
             }
             if tokio::time::Instant::now() >= next {

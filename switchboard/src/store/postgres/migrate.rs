@@ -8,10 +8,23 @@ use crate::store::postgres::session::Failure;
 /// What takes the tables from each version to the next. Never change one that was released.
 const STEPS: &[&str] = &[include_str!("tables_1.sql"), include_str!("tables_2.sql")];
 
+/// The oldest server that can be used: it tells what became of a transaction.
+const OLDEST: i64 = 130_000;
+
 /// Takes every step that the database has not taken yet, each whole or not at all. Processes that
 /// start at once wait for each other. No statement is prepared: a pool may be in between.
 pub(super) async fn migrate(client: &mut Object, database: &str) -> Result<(), Failure> {
     let known = STEPS.len() as u32;
+    let version = "SELECT current_setting('server_version_num')::BIGINT";
+    let version: i64 = client.query_typed_one(version, &[]).await?.try_get(0)?;
+    if version < OLDEST {
+        let source = format!(
+            "PostgreSQL {} or newer is needed, and this is version {}",
+            OLDEST / 10_000,
+            version / 10_000
+        );
+        return Err(StoreError::Failed(source.into()).into());
+    }
     loop {
         let transaction = client.transaction().await?;
         transaction
