@@ -1,7 +1,9 @@
 //! `switchboard gateway`: all servers behind one endpoint.
 
 mod install;
+mod target;
 mod tokens;
+mod uninstall;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -65,7 +67,7 @@ enum Verb {
     #[command(after_help = examples::GATEWAY_INSTALL)]
     Install(Box<install::Install>),
     /// Remove the entry again, and put back what was moved
-    Uninstall(Box<install::Uninstall>),
+    Uninstall(Box<uninstall::Uninstall>),
     /// Add, list and remove tokens for HTTP clients, each with a profile of its own
     #[command(after_help = examples::GATEWAY_TOKENS)]
     Tokens(tokens::Tokens),

@@ -119,11 +119,11 @@ impl Approver for Waiting {
 }
 
 impl Waiting {
-    /// Makes the store know what waits, and takes the answers it has. `told` is what it knows of.
+    /// Makes the store know what waits, and takes the answers it has. `reported` is what it knows of.
     pub(crate) async fn sync(
         &self,
         store: &dyn Store,
-        told: &mut BTreeSet<String>,
+        reported: &mut BTreeSet<String>,
     ) -> Result<(), StoreError> {
         let waiting: Vec<(String, Question)> = {
             let table = self.0.lock();
@@ -132,7 +132,7 @@ impl Waiting {
                 .map(|(id, (question, _))| (id.clone(), question.clone()))
                 .collect()
         };
-        if waiting.is_empty() && told.is_empty() {
+        if waiting.is_empty() && reported.is_empty() {
             return Ok(());
         }
         let records = Records::read(store).await?;
@@ -141,19 +141,19 @@ impl Waiting {
             match records.get::<Answer>(Kind::Answer, id) {
                 Some(answer) if answer.digest == question.digest => self.settle(id, answer.allow),
                 Some(_) => changes.push(records::delete(Kind::Answer, id)),
-                None if told.contains(id) => {}
+                None if reported.contains(id) => {}
                 None => changes.push(records::put(Kind::Question, id, question)),
             }
         }
         let now: BTreeSet<String> = self.open();
-        for id in told.difference(&now) {
+        for id in reported.difference(&now) {
             changes.push(records::delete(Kind::Question, id));
             changes.push(records::delete(Kind::Answer, id));
         }
         if !changes.is_empty() {
             store.commit(changes).await?;
         }
-        *told = now;
+        *reported = now;
         Ok(())
     }
 

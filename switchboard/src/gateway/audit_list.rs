@@ -79,8 +79,13 @@ fn calls(records: impl Iterator<Item = Value>) -> Vec<AuditedCall> {
     let mut calls: Vec<AuditedCall> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
     for record in records {
-        let text = |name: &str| record[name].as_str().unwrap_or_default().to_owned();
-        let (outcome, duration_ms) = (record["outcome"].as_str(), record["durationMs"].as_u64());
+        let member = |name: &str| record.get(name);
+        let text = |name: &str| {
+            let text = member(name).and_then(Value::as_str);
+            text.unwrap_or_default().to_owned()
+        };
+        let outcome = member("outcome").and_then(Value::as_str);
+        let duration_ms = member("durationMs").and_then(Value::as_u64);
         let place = places.get(&text("call")).copied();
         match place.and_then(|at| calls.get_mut(at)) {
             Some(call) => {

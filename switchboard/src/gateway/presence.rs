@@ -17,7 +17,7 @@ pub(crate) struct Presence {
     /// The name of its record.
     name: String,
     process: Process,
-    told: Option<Process>,
+    reported: Option<Process>,
     audit: AuditFile,
     waiting: Waiting,
     /// The questions that the store knows.
@@ -49,7 +49,7 @@ impl Presence {
                 calls: 0,
                 running: Vec::new(),
             },
-            told: None,
+            reported: None,
             audit,
             waiting,
             asked: BTreeSet::new(),
@@ -75,10 +75,14 @@ impl Presence {
             ..self.process.clone()
         };
         let mut changes = Vec::new();
-        if self.told.is_none() {
+        if self.reported.is_none() {
             changes = leftovers(store).await?;
         }
-        if self.told.as_ref().is_none_or(|told| now.is_news(told)) {
+        if self
+            .reported
+            .as_ref()
+            .is_none_or(|reported| now.is_news(reported))
+        {
             changes.push(records::put(Kind::Process, &self.name, &now));
         }
         let anchors = self.audit.anchors();
@@ -88,7 +92,7 @@ impl Presence {
                 self.audit.keep(anchors);
                 return Err(error);
             }
-            self.told = Some(now);
+            self.reported = Some(now);
         }
         Ok(())
     }

@@ -47,12 +47,12 @@ impl Process {
         now.since(self.alive) < GONE
     }
 
-    /// Whether the store has to be told: something has changed, or it is time.
-    pub(crate) fn is_news(&self, told: &Self) -> bool {
+    /// Whether the store has to be reported: something has changed, or it is time.
+    pub(crate) fn is_news(&self, reported: &Self) -> bool {
         let same = Self {
-            alive: told.alive,
+            alive: reported.alive,
             ..self.clone()
         };
-        same != *told || self.alive.since(told.alive) >= HEARTBEAT
+        same != *reported || self.alive.since(reported.alive) >= HEARTBEAT
     }
 }

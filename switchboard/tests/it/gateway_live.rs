@@ -196,7 +196,7 @@ async fn a_named_token_is_a_caller_with_its_assistants_servers_until_it_is_remov
     );
     // What is not listed cannot be called, read or got either.
     let refused = laptop.call_tool("one__echo", json!({"text": "hi"})).await;
-    assert!(refused.unwrap_err().to_string().contains("unknown tool"));
+    assert!(refused.unwrap_err().to_string().contains("not permitted"));
     let prompts = laptop.list_prompts().await.unwrap().items;
     assert!(
         prompts

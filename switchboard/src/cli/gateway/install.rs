@@ -1,52 +1,28 @@
-//! `switchboard gateway install` and `uninstall`: the gateway's entry in a client's file.
+//! `switchboard gateway install`: the gateway's entry in a client's file.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::{Args, ValueEnum as _};
-use mcp_config::{ConfigEdit, ConfigProblem, ServerCommand, ServerConfig, ServerName};
+use mcp_config::{ConfigEdit, ConfigProblem, ServerCommand, ServerConfig};
 use serde_json::{Value, json};
 
-use crate::chat::{Input, Line};
+use super::target::{Fate, Target, insert, unchangeable, unreadable};
 use crate::cli::Global;
 use crate::cli::failure::unwritable;
 use crate::cli::run_args::Approve;
-use crate::cli::text::table;
 use crate::demo::this_program;
 use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
-use crate::gateway::client_file::{Client, back_up, read, replace};
+use crate::gateway::client_file::{back_up, read, replace};
 use crate::gateway::install::{
-    Installed, MovedEntry, Undone, installed_text, is_ours, record_name, restored, text_hash,
+    Installed, MovedEntry, installed_text, is_ours, record_name, text_hash,
 };
 use crate::gateway::records::{self, Kind, Records};
 use crate::home;
 use crate::servers::PlainSecrets;
-use crate::servers::import::{Item, Place, Plan, State, take_over};
+use crate::servers::import::{Item, Plan, State, take_over};
 use crate::setup::find_assistant;
 use crate::store::{Change, Server, Trust, UserId};
-
-/// Where the entry goes.
-#[derive(Args, Debug)]
-pub(crate) struct Target {
-    /// The client
-    #[arg(value_enum)]
-    client: Client,
-    /// Use this file of the client's instead of the usual one
-    #[arg(long, value_name = "PATH", conflicts_with = "project")]
-    file: Option<PathBuf>,
-    /// Use the file of the project in the current folder
-    #[arg(long)]
-    project: bool,
-    /// The name of the entry
-    #[arg(long, value_name = "NAME", default_value = "switchboard")]
-    name: ServerName,
-    /// Change the file without asking
-    #[arg(long, short)]
-    yes: bool,
-    /// Show what would change, and change nothing
-    #[arg(long)]
-    dry_run: bool,
-}
 
 /// Makes a client start the gateway: writes one entry into its file, which is shown first and
 /// copied. Everything else in the file stays as it is.
@@ -76,20 +52,6 @@ pub(crate) struct Install {
     /// Serve these servers only
     #[arg(value_name = "SERVER")]
     servers: Vec<String>,
-}
-
-/// Removes the gateway's entry from a client's file, and puts entries back that were moved.
-#[derive(Args, Debug)]
-pub(crate) struct Uninstall {
-    #[command(flatten)]
-    target: Target,
-}
-
-/// What becomes of another entry of the file.
-struct Fate<'a> {
-    item: &'a Item,
-    /// Why it stays; `None` if it moves.
-    stays: Option<String>,
 }
 
 impl Install {
@@ -309,205 +271,7 @@ impl Install {
     }
 }
 
-impl Uninstall {
-    pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
-        let target = &self.target;
-        let place = target.place()?;
-        let dialect = target.client.dialect();
-        let found = read(&place).map_err(|error| unreadable(&place.path, error))?;
-        let store = global.store().await?;
-        let record_name = record_name(&place.path);
-        let known: Option<Installed> = Records::read(&*store)
-            .await?
-            .get(Kind::Install, &record_name);
-        let known = known.filter(|it| it.name == target.name.as_str());
-        let mut value = json!({
-            "client": target.client.name(), "file": place.path, "name": target.name.as_str(),
-            "changed": false, "restored": [],
-        });
-        let text = found.unwrap_or_default();
-        let unusable = |problem: ConfigProblem| unchangeable(&place.path, problem);
-        let edit = ConfigEdit::new(&text, dialect).map_err(unusable)?;
-        target.check_ours(&edit)?;
-        let (undone, missing) =
-            restored(&text, dialect, target.name.as_str(), known.as_ref()).map_err(unusable)?;
-        if undone == Undone::Text(text.clone()) {
-            store
-                .commit(vec![records::delete(Kind::Install, &record_name)])
-                .await?;
-            store.close().await?;
-            out.result(
-                &value,
-                format!("{} has no such entry.", place.path.display()),
-            );
-            return Ok(Exit::Done);
-        }
-        let moved = known
-            .iter()
-            .flat_map(|it| &it.moved)
-            .map(|it| it.name.as_str());
-        let back: Vec<&str> = moved
-            .filter(|name| !missing.iter().any(|it| it == name))
-            .collect();
-        out.say(target.shown(&place, &edit, None, &[]));
-        for name in &back {
-            out.say(format!("  + {name}"));
-        }
-        if !target.agreed(out).await? {
-            store.close().await?;
-            out.result(&value, "Nothing changed.");
-            return Ok(Exit::Done);
-        }
-        let failed = |error| unwritable(&place.path, error);
-        let backup = back_up(&place.path).map_err(failed)?;
-        match &undone {
-            Undone::Removed => std::fs::remove_file(&place.path).map_err(failed)?,
-            Undone::Text(text) => replace(&place.path, text).map_err(failed)?,
-        }
-        store
-            .commit(vec![records::delete(Kind::Install, &record_name)])
-            .await?;
-        store.close().await?;
-        for name in &missing {
-            out.remark(format!(
-                "{name} could not be put back: the copy of the file is gone. `switchboard export` \
-                 prints it."
-            ));
-        }
-        insert(&mut value, "changed", json!(true));
-        insert(&mut value, "restored", json!(back));
-        insert(&mut value, "backup", json!(backup));
-        let mut text = match undone {
-            Undone::Removed => format!(
-                "Removed {}, which was not there before.",
-                place.path.display()
-            ),
-            Undone::Text(_) => format!("Wrote {}.", place.path.display()),
-        };
-        text.push_str(&format!("\nA copy of what it was: {}", backup.display()));
-        if !back.is_empty() {
-            text.push_str("\nThe servers that were put back are still stored here, too.");
-        }
-        out.result(&value, text);
-        Ok(Exit::Done)
-    }
-}
-
-impl Target {
-    fn place(&self) -> Result<Place, Failure> {
-        if let Some(file) = &self.file {
-            return Ok(self.client.file(file));
-        }
-        let folder = self.project.then(std::env::current_dir).transpose();
-        let folder = folder.map_err(|error| unreadable(Path::new("."), error))?;
-        self.client.place(folder.as_deref()).ok_or_else(|| {
-            let text = match self.project {
-                true => format!("{} has no file for projects", self.client.name()),
-                false => "there is no home folder to look in".to_owned(),
-            };
-            Failure::new(Exit::Other, text).with_hint("Name a file with --file.")
-        })
-    }
-
-    /// Refuses to touch an entry of this name that is somebody else's.
-    fn check_ours(&self, edit: &ConfigEdit) -> Result<(), Failure> {
-        match edit.entry(self.name.as_str()) {
-            Some(entry) if !is_ours(&entry) => {
-                let text = format!(
-                    "the file has an entry {:?} that is no gateway of this program",
-                    self.name.as_str()
-                );
-                Err(Failure::new(Exit::Other, text).with_hint("Choose another with --name."))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// What changes: only what is ours is shown as it is written, for other entries may have
-    /// secrets.
-    fn shown(
-        &self,
-        place: &Place,
-        edit: &ConfigEdit,
-        entry: Option<&ServerConfig>,
-        fates: &[Fate<'_>],
-    ) -> String {
-        let name = self.name.as_str();
-        let mut lines = vec![place.path.display().to_string()];
-        let old = edit.entry(name);
-        let new = entry.map(|entry| edit.entry_of(entry));
-        let mut side = |sign: &str, value: &Value| {
-            let text = format!("{}: {value:#}", Value::from(name));
-            lines.extend(text.lines().map(|line| format!("  {sign} {line}")));
-        };
-        if let Some(old) = old.as_ref().filter(|old| Some(*old) != new.as_ref()) {
-            side("-", old);
-        }
-        if let Some(new) = new.as_ref().filter(|new| Some(*new) != old.as_ref()) {
-            side("+", new);
-        }
-        let rows = fates.iter().map(|fate| {
-            let (sign, text) = match &fate.stays {
-                None => ("-", "moves behind the gateway".to_owned()),
-                Some(why) => ("=", format!("stays: {why}")),
-            };
-            let row = [
-                format!("  {sign} {}", fate.item.row.name),
-                fate.item.endpoint.clone(),
-                text,
-            ];
-            row.to_vec()
-        });
-        let rows: Vec<Vec<String>> = rows.collect();
-        if !rows.is_empty() {
-            lines.push(table(&rows));
-        }
-        lines.push(String::new());
-        lines.join("\n")
-    }
-
-    async fn agreed(&self, out: &Out) -> Result<bool, Failure> {
-        if self.dry_run {
-            return Ok(false);
-        }
-        if self.yes {
-            return Ok(true);
-        }
-        if !out.is_interactive() {
-            let text = "nothing was changed: there is no terminal to ask in";
-            return Err(Failure::new(Exit::Other, text)
-                .with_hint("--yes changes the file, --dry-run shows the change."));
-        }
-        match Input::answers(*out)
-            .answer("Change the file? [y/N] ", "")
-            .await
-        {
-            Line::Text(line) => Ok(matches!(line.trim(), "y" | "Y" | "yes")),
-            Line::Interrupted => Err(Failure::new(Exit::Cancelled, "cancelled")),
-            Line::End => Ok(false),
-        }
-    }
-}
-
 fn left(fate: &Fate<'_>) -> Option<Value> {
     let why = fate.stays.as_ref()?;
     Some(json!({"name": fate.item.row.name, "reason": why}))
-}
-
-fn insert(value: &mut Value, name: &str, member: Value) {
-    if let Some(members) = value.as_object_mut() {
-        members.insert(name.to_owned(), member);
-    }
-}
-
-fn unreadable(file: &Path, error: std::io::Error) -> Failure {
-    let text = format!("{} cannot be read", file.display());
-    Failure::new(Exit::Other, text).caused_by(error)
-}
-
-fn unchangeable(file: &Path, problem: ConfigProblem) -> Failure {
-    let text = format!("{} cannot be changed", file.display());
-    Failure::new(Exit::Other, text)
-        .caused_by(problem)
-        .with_hint("It was left as it is.")
 }
