@@ -106,7 +106,7 @@ pub trait ReplyStream: Send {
 }
 
 impl dyn ReplyStream + '_ {
-    /// The events that are left, as a [`Stream`]; then [`finish`](Self::finish) has the reply.
+    /// The events that are left, as a [`Stream`]; then [`finish`](ReplyStream::finish) has the reply.
     pub fn events(&mut self) -> impl Stream<Item = ReplyEvent> + Send + Unpin {
         Box::pin(unfold(self, |reply| async {
             let event = reply.next().await?;

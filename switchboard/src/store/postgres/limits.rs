@@ -7,7 +7,7 @@ use crate::store::lease::LEASE_TIMEOUT;
 /// The shortest lease: beats must be able to arrive.
 const SHORTEST_LEASE: Duration = Duration::from_secs(1);
 
-/// The bounds of a [`PostgresStore`].
+/// The bounds of a [`PostgresStore`](super::PostgresStore).
 #[derive(Clone, Copy, Debug)]
 pub struct PostgresLimits {
     pub(super) connections: usize,
