@@ -39,6 +39,8 @@ type Summariser = Arc<
         + Send
         + Sync,
 >;
+/// Reads the W3C `traceparent` of the current span.
+pub(crate) type TraceContext = fn() -> Option<String>;
 type StepHook = Arc<dyn Fn(&mut NextRequest<'_>) + Send + Sync>;
 
 /// A model, tools, and how runs are driven with them. Drives any number of runs, in sequence or
@@ -75,6 +77,7 @@ pub struct Agent {
     pub(crate) conversation: Option<String>,
     pub(crate) parking: bool,
     pub(crate) traces_content: bool,
+    pub(crate) trace_context: Option<TraceContext>,
     instructions: Option<String>,
     policy: Policy,
     limits: RunLimits,
@@ -106,6 +109,7 @@ impl Agent {
             conversation: None,
             parking: false,
             traces_content: false,
+            trace_context: None,
             instructions: None,
             policy: Policy::default(),
             limits: RunLimits::default(),
@@ -208,6 +212,18 @@ impl Agent {
     #[must_use]
     pub fn on_step(mut self, hook: impl Fn(&mut NextRequest<'_>) + Send + Sync + 'static) -> Self {
         self.on_step = Some(Arc::new(hook));
+        self
+    }
+
+    /// The model that is asked.
+    pub fn model(&self) -> &Arc<dyn Model> {
+        &self.model
+    }
+
+    /// Asks this model instead, such as the same one in a wrapper; the name in the requests stays.
+    #[must_use]
+    pub fn with_model(mut self, model: impl Model + 'static) -> Self {
+        self.model = Arc::new(model);
         self
     }
 
@@ -337,6 +353,15 @@ impl Agent {
     #[must_use]
     pub fn with_traced_content(mut self) -> Self {
         self.traces_content = true;
+        self
+    }
+
+    /// Takes the W3C `traceparent` that servers get with a call from whatever exports spans: the
+    /// function is called inside the call's span. Without it, or where it returns `None`, each
+    /// session has a trace id of its own.
+    #[must_use]
+    pub fn with_trace_context(mut self, context: fn() -> Option<String>) -> Self {
+        self.trace_context = Some(context);
         self
     }
 

@@ -5,7 +5,7 @@ use std::fmt;
 
 use mcp_jsonrpc::RawObject;
 use serde::{Deserialize, Serialize};
-use tool_policy::{AskReason, BUILT_IN, Definition};
+use tool_policy::{Alarm, AskReason, BUILT_IN, Definition};
 
 use crate::run::number::CallNumber;
 use crate::run::record::ToolCallRecord;
@@ -23,6 +23,9 @@ pub struct Approval {
     /// What the server says the tool does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
+    /// What a scan of its definition found, if that is a reason to look.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alarm: Option<Alarm>,
     /// The tool's definition, as it is approved.
     pub definition: Definition,
     /// The server's tools that [`Answer::AlwaysServerReadOnly`] covers: their fingerprints by name,

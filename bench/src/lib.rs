@@ -7,6 +7,7 @@ pub mod contest;
 pub mod cpu_time;
 pub mod drive;
 pub mod echo_server;
+pub mod rounds;
 pub mod server_pool;
 pub mod latency;
 #[cfg(any(feature = "codecs", feature = "counts"))]

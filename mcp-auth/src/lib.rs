@@ -7,6 +7,7 @@ mod http;
 mod identity;
 mod login;
 mod oauth;
+mod openid;
 mod random;
 mod store;
 mod token;
@@ -21,6 +22,7 @@ pub use oauth::OAuth;
 pub use oauth::builder::OAuthBuilder;
 pub use oauth::config::ResourceParameter;
 pub use oauth::limits::AuthLimits;
+pub use openid::{OpenIdClient, OpenIdLogin};
 pub use store::file::FileStore;
 #[cfg(feature = "keyring")]
 pub use store::keyring::KeyringStore;

@@ -34,6 +34,8 @@ pub(crate) struct Issued {
     /// The granted scopes, if they differ from the requested ones.
     pub(crate) scope: Option<Scopes>,
     pub(crate) expires_in: Option<u64>,
+    /// Who logged in (OpenID Connect).
+    pub(crate) id_token: Option<Secret>,
     /// The type of token that a token exchange (RFC 8693) returned.
     pub(crate) issued_type: Option<String>,
 }
@@ -115,6 +117,9 @@ fn issued(document: &Document) -> Result<Issued, NotIssued> {
         kind,
         scope: document::text(document, "scope").map(|scope| Scopes::parse(&scope)),
         expires_in: document::seconds(document, "expires_in"),
+        id_token: document::text(document, "id_token")
+            .filter(|token| is_token(token))
+            .map(Secret::new),
         issued_type: document::text(document, "issued_token_type"),
     })
 }

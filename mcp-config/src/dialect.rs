@@ -1,12 +1,12 @@
 //! The program a file belongs to.
 
 pub(crate) mod keys;
-
-use std::path::Path;
+pub(crate) mod location;
+mod recognize;
 
 /// The program a configuration file belongs to. The keys of all dialects are accepted in every file; the
 /// dialect decides how references are written, the unit of `timeout`, and which keys are written.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Dialect {
     /// No particular program's: `mcpServers`. A `timeout` below 1000 is in seconds, else in
@@ -30,11 +30,42 @@ pub enum Dialect {
     OpenCode,
     /// Windsurf's `mcp_config.json`: `mcpServers`, addresses as `serverUrl`.
     Windsurf,
-    /// Zed's `settings.json`: `context_servers`.
+    /// Zed's `settings.json`: `context_servers`; `timeout` in seconds.
     Zed,
+    /// LM Studio's `mcp.json`: `mcpServers`, as Cursor's.
+    LmStudio,
+    /// Roo Code's `mcp_settings.json` and `.roo/mcp.json`: `mcpServers`; `timeout` in seconds.
+    Roo,
+    /// Amazon Q Developer's `mcp.json`: `mcpServers`; `timeout` in milliseconds.
+    AmazonQ,
+    /// GitHub Copilot CLI's `mcp-config.json`: `mcpServers` with `tools`; `timeout` in milliseconds.
+    CopilotCli,
+    /// goose's `config.yaml`: `extensions`; `timeout` in seconds.
+    #[cfg(feature = "yaml")]
+    Goose,
+    /// Continue's `config.yaml`: `mcpServers`, a list; references as `${{ secrets.NAME }}`.
+    #[cfg(feature = "yaml")]
+    Continue,
+    /// `librechat.yaml`: `mcpServers`; `timeout` in milliseconds.
+    #[cfg(feature = "yaml")]
+    LibreChat,
     /// Codex' `config.toml`: `mcp_servers`; times in seconds.
     #[cfg(feature = "toml")]
     Codex,
+    /// `server.json` of the MCP registry: one server, as a package or an address.
+    Registry,
+    /// `manifest.json` of an MCP bundle (MCPB): one server, a program beside the file.
+    Bundle,
+}
+
+/// How a file is written.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Format {
+    Json,
+    #[cfg(feature = "toml")]
+    Toml,
+    #[cfg(feature = "yaml")]
+    Yaml,
 }
 
 /// What a number of a `timeout` counts.
@@ -47,42 +78,117 @@ pub(crate) enum Unit {
 }
 
 impl Dialect {
-    /// Whose file this is, by its name and folder. `None` if that does not tell.
+    /// All of them.
+    pub const ALL: &'static [Self] = &[
+        Self::Plain,
+        Self::ClaudeDesktop,
+        Self::ClaudeCode,
+        Self::VsCode,
+        Self::Cursor,
+        Self::Cline,
+        Self::Gemini,
+        Self::OpenCode,
+        Self::Windsurf,
+        Self::Zed,
+        Self::LmStudio,
+        Self::Roo,
+        Self::AmazonQ,
+        Self::CopilotCli,
+        #[cfg(feature = "yaml")]
+        Self::Goose,
+        #[cfg(feature = "yaml")]
+        Self::Continue,
+        #[cfg(feature = "yaml")]
+        Self::LibreChat,
+        #[cfg(feature = "toml")]
+        Self::Codex,
+        Self::Registry,
+        Self::Bundle,
+    ];
+
+    /// The program's name, for people.
+    pub const fn title(self) -> &'static str {
+        self.keys().program
+    }
+
+    /// The name for a command line: `claude-code`.
     ///
     /// ```
     /// use mcp_config::Dialect;
     ///
-    /// assert_eq!(Dialect::of_path("project/.vscode/mcp.json"), Some(Dialect::VsCode));
-    /// assert_eq!(Dialect::of_path("notes.json"), None);
+    /// for &dialect in Dialect::ALL {
+    ///     assert_eq!(Dialect::by_name(dialect.name()), Some(dialect));
+    /// }
     /// ```
-    pub fn of_path(path: impl AsRef<Path>) -> Option<Self> {
-        let path = path.as_ref();
-        let name = path.file_name()?.to_str()?;
-        let within = |folder: &str| {
-            let mut folders = path.iter().filter_map(|part| part.to_str());
-            folders.any(|part| part.eq_ignore_ascii_case(folder))
-        };
-        match name {
-            "claude_desktop_config.json" => Some(Self::ClaudeDesktop),
-            ".mcp.json" | ".claude.json" => Some(Self::ClaudeCode),
-            "cline_mcp_settings.json" => Some(Self::Cline),
-            "opencode.json" | "opencode.jsonc" => Some(Self::OpenCode),
-            "settings.json" if within(".gemini") => Some(Self::Gemini),
-            "settings.json" if within("zed") || within(".zed") => Some(Self::Zed),
-            "mcp_config.json" if within("windsurf") || within(".codeium") => Some(Self::Windsurf),
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "switchboard",
+            Self::ClaudeDesktop => "claude-desktop",
+            Self::ClaudeCode => "claude-code",
+            Self::VsCode => "vscode",
+            Self::Cursor => "cursor",
+            Self::Cline => "cline",
+            Self::Gemini => "gemini-cli",
+            Self::OpenCode => "opencode",
+            Self::Windsurf => "windsurf",
+            Self::Zed => "zed",
+            Self::LmStudio => "lm-studio",
+            Self::Roo => "roo",
+            Self::AmazonQ => "amazon-q",
+            Self::CopilotCli => "copilot-cli",
+            #[cfg(feature = "yaml")]
+            Self::Goose => "goose",
+            #[cfg(feature = "yaml")]
+            Self::Continue => "continue",
+            #[cfg(feature = "yaml")]
+            Self::LibreChat => "librechat",
             #[cfg(feature = "toml")]
-            name if name.ends_with(".toml") => Some(Self::Codex),
-            "mcp.json" if within(".cursor") => Some(Self::Cursor),
-            "mcp.json" | "settings.json" if within(".vscode") || within("Code") => {
-                Some(Self::VsCode)
-            }
-            _ => None,
+            Self::Codex => "codex",
+            Self::Registry => "server-json",
+            Self::Bundle => "mcpb",
         }
     }
 
-    pub(crate) fn is_toml(self) -> bool {
+    /// The dialect of a [`name`](Self::name).
+    pub fn by_name(name: &str) -> Option<Self> {
+        let mut all = Self::ALL.iter().copied();
+        all.find(|dialect| dialect.name() == name)
+    }
+
+    /// Whether its file describes one server rather than listing several.
+    pub const fn is_single(self) -> bool {
+        matches!(self, Self::Registry | Self::Bundle)
+    }
+
+    pub(crate) const fn format(self) -> Format {
+        match self {
+            #[cfg(feature = "toml")]
+            Self::Codex => Format::Toml,
+            #[cfg(feature = "yaml")]
+            Self::Goose | Self::Continue | Self::LibreChat => Format::Yaml,
+            _ => Format::Json,
+        }
+    }
+
+    pub(crate) const fn is_toml(self) -> bool {
         #[cfg(feature = "toml")]
-        if self == Self::Codex {
+        if matches!(self.format(), Format::Toml) {
+            return true;
+        }
+        false
+    }
+
+    pub(crate) const fn is_yaml(self) -> bool {
+        #[cfg(feature = "yaml")]
+        if matches!(self.format(), Format::Yaml) {
+            return true;
+        }
+        false
+    }
+
+    pub(crate) const fn is_goose(self) -> bool {
+        #[cfg(feature = "yaml")]
+        if matches!(self, Self::Goose) {
             return true;
         }
         false
@@ -92,75 +198,12 @@ impl Dialect {
     pub(crate) fn unit(self) -> Unit {
         match self {
             Self::Plain => Unit::Guess,
-            Self::Cline => Unit::Seconds,
+            Self::Cline | Self::Roo | Self::Zed => Unit::Seconds,
+            #[cfg(feature = "yaml")]
+            Self::Goose => Unit::Seconds,
             #[cfg(feature = "toml")]
             Self::Codex => Unit::Seconds,
             _ => Unit::Milliseconds,
-        }
-    }
-
-    /// Whose file this is, by its name, else by what it says.
-    ///
-    /// ```
-    /// use mcp_config::Dialect;
-    ///
-    /// let text = r#"{"mcp": {"a": {"type": "local", "command": ["run", "{env:KEY}"]}}}"#;
-    /// assert_eq!(Dialect::of("saved.json", text), Dialect::OpenCode);
-    /// ```
-    pub fn of(path: impl AsRef<Path>, text: &str) -> Self {
-        Self::of_path(path).unwrap_or_else(|| Self::of_text(text))
-    }
-
-    /// Whose file this is, by what it says; [`Plain`](Self::Plain) if that does not tell.
-    pub fn of_text(text: &str) -> Self {
-        #[cfg(feature = "toml")]
-        if is_toml(text) {
-            return Self::Codex;
-        }
-        let Ok(root) = crate::file::document::parse(text, Self::Plain) else {
-            return Self::Plain;
-        };
-        let has = |name: &str| root.get(name).is_some();
-        let entries = |name: &str| root.get(name).and_then(|node| node.members());
-        let entries = |name: &str| entries(name).unwrap_or_default().iter();
-        let is_type = |entry: &crate::file::document::Member, words: [&str; 2]| {
-            let kind = entry.value.get("type").map(|kind| &kind.kind);
-            matches!(kind, Some(crate::file::document::Kind::Text(kind)) if words.contains(&kind.as_str()))
-        };
-        if has("context_servers") {
-            Self::Zed
-        } else if entries("mcp").any(|entry| is_type(entry, ["local", "remote"])) {
-            Self::OpenCode
-        } else if entries("mcpServers").any(|entry| entry.value.get("httpUrl").is_some()) {
-            Self::Gemini
-        } else if has("servers") && has("inputs") {
-            Self::VsCode
-        } else {
-            Self::Plain
-        }
-    }
-}
-
-/// Whether a text is TOML, if it is anything: its first line that says something is a table's head
-/// or sets a key.
-#[cfg(feature = "toml")]
-fn is_toml(text: &str) -> bool {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut lines = text.lines().map(str::trim_start);
-    let Some(line) = lines.find(|line| !line.is_empty() && !line.starts_with('#')) else {
-        return false;
-    };
-    let word = |c: char| c.is_ascii_alphanumeric() || "_-\"'".contains(c);
-    match line.strip_prefix('[') {
-        Some(head) => head
-            .trim_start_matches(['[', ' '])
-            .starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'),
-        None => {
-            line.split_once('=').is_some_and(|(key, _)| {
-                key.trim()
-                    .split('.')
-                    .all(|key| key.trim().chars().all(word))
-            }) && !line.starts_with('=')
         }
     }
 }

@@ -1,5 +1,6 @@
 //! A configuration file: read in any dialect, written in a chosen one.
 
+mod bundle;
 pub(crate) mod document;
 pub(crate) mod edit;
 mod entry;
@@ -8,11 +9,18 @@ pub(crate) mod input;
 mod json_edit;
 pub(crate) mod loss;
 pub(crate) mod problem;
+mod registry;
+mod registry_write;
+mod time;
 #[cfg(feature = "toml")]
 mod toml_document;
 #[cfg(feature = "toml")]
 mod toml_edit;
 mod write;
+#[cfg(feature = "yaml")]
+mod yaml_document;
+#[cfg(feature = "yaml")]
+mod yaml_edit;
 
 use std::collections::BTreeSet;
 
@@ -25,7 +33,9 @@ use self::loss::Loss;
 use self::problem::{ConfigProblem, Place, step};
 use crate::dialect::Dialect;
 use crate::server::ServerConfig;
+use crate::server::endpoint::Endpoint;
 use crate::variable::Variables;
+use crate::variable::reference::input_ids;
 use crate::variable::resolve::{self, Resolved};
 
 /// Keys that servers are found under.
@@ -90,7 +100,7 @@ impl ConfigFile {
     ///
     /// # Errors
     ///
-    /// If it is not JSON (or TOML, for Codex) at all, or no object.
+    /// If it is not JSON (or TOML or YAML, as the dialect has it) at all, or no object.
     pub fn read(text: &str, dialect: Dialect) -> Result<Self, ConfigProblem> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let root = document::parse(text, dialect)?;
@@ -98,8 +108,22 @@ impl ConfigFile {
         let Some(members) = root.members() else {
             return Err(reader.problem(None, "$", Fault::expected("an object", &root)));
         };
-        reader.root(members);
+        match dialect {
+            Dialect::Registry => registry::read(&mut reader, &root),
+            Dialect::Bundle => bundle::read(&mut reader, &root),
+            _ => reader.root(members),
+        }
         Ok(reader.file)
+    }
+
+    /// Puts the folder of the file in place of every `${__dirname}`, which only a bundle's
+    /// `manifest.json` has: its program is beside it.
+    #[must_use]
+    pub fn in_folder(mut self, folder: &str) -> Self {
+        for server in &mut self.servers {
+            resolve::put_folder(server, folder);
+        }
+        self
     }
 
     /// Reads what `~/.claude.json` keeps for one project folder: its servers, and nothing else of
@@ -165,6 +189,24 @@ impl ConfigFile {
     }
 }
 
+/// What a server's texts ask the user for, each once.
+fn asked_for(server: &ServerConfig) -> BTreeSet<String> {
+    let mut texts: Vec<&str> = Vec::new();
+    match &server.endpoint {
+        Endpoint::Stdio(command) => {
+            texts.push(command.program());
+            texts.extend(command.args().iter().map(|arg| arg.expose()));
+            texts.extend(command.env().values().map(|value| value.expose()));
+        }
+        Endpoint::Remote(remote) => {
+            texts.push(remote.url.expose());
+            texts.extend(remote.headers.values().map(|value| value.expose()));
+        }
+    }
+    let ids = texts.into_iter().flat_map(input_ids);
+    ids.map(str::to_owned).collect()
+}
+
 /// Reads the tree into a file.
 struct Reader<'a> {
     text: &'a str,
@@ -194,7 +236,7 @@ impl<'a> Reader<'a> {
                     self.mcp(&path, &member.value);
                 }
                 "mcp" => self.keep(member),
-                name if CONTAINERS.contains(&name) && entry::is_map(&member.value) => {
+                name if self.is_container(name) && entry::is_map(&member.value) => {
                     found = true;
                     self.servers(&path, &member.value);
                 }
@@ -205,6 +247,12 @@ impl<'a> Reader<'a> {
                     }
                 }
                 _ => self.keep(member),
+            }
+        }
+        // What every file of the program has to have says nothing.
+        for (name, value) in self.dialect.keys().preamble {
+            if self.file.extra.get(*name) == Some(&Value::from(*value)) {
+                self.file.extra.remove(*name);
             }
         }
         if !found && members.iter().any(|member| entry::is_entry(&member.value)) {
@@ -260,10 +308,40 @@ impl<'a> Reader<'a> {
     }
 
     fn servers(&mut self, path: &str, node: &Node) {
-        match node.members() {
-            Some(members) => members.iter().for_each(|member| self.server(path, member)),
-            None => self.report(None, path, Fault::expected("an object", node)),
+        match &node.kind {
+            Kind::Object(members) => members.iter().for_each(|member| self.server(path, member)),
+            Kind::List(items) => self.list(path, items),
+            // A key without anything, as YAML has it.
+            Kind::Null => {}
+            _ => self.report(None, path, Fault::expected("an object", node)),
         }
+    }
+
+    /// Entries that say their name themselves.
+    fn list(&mut self, path: &str, items: &[Node]) {
+        for (at, item) in items.iter().enumerate() {
+            let name = match item.get("name").map(|name| &name.kind) {
+                Some(Kind::Text(name)) => name.clone(),
+                _ if entry::is_foreign(item, self.dialect) => {
+                    self.file.unread.insert(format!("#{at}"), item.to_value());
+                    continue;
+                }
+                _ => {
+                    let fault = Fault::new(item.at, "an entry without a \"name\"");
+                    self.report(None, &format!("{path}[{at}]"), fault);
+                    continue;
+                }
+            };
+            let members = item.members().unwrap_or_default().iter();
+            let members = members.filter(|member| member.name != "name").cloned();
+            let (at, kind) = (item.at, Kind::Object(members.collect()));
+            let value = Node { at, kind };
+            self.server(path, &Member { at, name, value });
+        }
+    }
+
+    fn is_container(&self, name: &str) -> bool {
+        CONTAINERS.contains(&name) || name == self.dialect.keys().container
     }
 
     fn server(&mut self, path: &str, member: &Member) {
@@ -277,12 +355,38 @@ impl<'a> Reader<'a> {
                 .retain(|server| server.name.as_str() != name);
             self.file.unread.remove(name);
         }
+        if entry::is_foreign(&member.value, self.dialect) {
+            self.file
+                .unread
+                .insert(name.to_owned(), member.value.to_value());
+            return;
+        }
         match entry::read(name, &member.value, self.dialect) {
-            Ok(server) => self.file.servers.push(server),
+            Ok(server) => {
+                self.user_variables(&server);
+                self.file.servers.push(server);
+            }
             Err(fault) => {
                 self.report(Some(name), &path, fault);
                 let value = member.value.to_value();
                 self.file.unread.insert(name.to_owned(), value);
+            }
+        }
+    }
+
+    /// What LibreChat asks each user for.
+    fn user_variables(&mut self, server: &ServerConfig) {
+        let asked = server
+            .extra
+            .get("customUserVars")
+            .and_then(Value::as_object);
+        for (id, asked) in asked.into_iter().flatten() {
+            if self.file.inputs.iter().all(|input| input.id != *id) {
+                let text = |name: &str| asked.get(name).and_then(Value::as_str);
+                let mut input = Input::new(id);
+                input.description = text("description").or(text("title")).map(str::to_owned);
+                input.password = asked.get("sensitive") != Some(&Value::Bool(false));
+                self.file.inputs.push(input);
             }
         }
     }

@@ -7,6 +7,7 @@ mod server;
 mod variable;
 
 pub use dialect::Dialect;
+pub use dialect::location::{Base, Location};
 pub use file::ConfigFile;
 pub use file::edit::ConfigEdit;
 pub use file::input::Input;

@@ -46,6 +46,7 @@ pub struct ServerConfig {
     pub(crate) call_idle_timeout: Option<Duration>,
     pub(crate) tool_idle_timeouts: BTreeMap<String, Duration>,
     pub(crate) tools: ToolSettings,
+    pub(crate) sandbox: Option<Map<String, Value>>,
     pub(crate) extra: Map<String, Value>,
 }
 
@@ -132,6 +133,7 @@ impl ServerConfig {
             call_idle_timeout: None,
             tool_idle_timeouts: BTreeMap::new(),
             tools: ToolSettings::default(),
+            sandbox: None,
             extra: Map::new(),
         }
     }
@@ -223,6 +225,14 @@ impl ServerConfig {
         self
     }
 
+    /// Says how the server is contained, in the words of the program that does it: this crate only
+    /// keeps them.
+    #[must_use]
+    pub fn with_sandbox(mut self, profile: Map<String, Value>) -> Self {
+        self.sandbox = Some(profile);
+        self
+    }
+
     /// Stands for its endpoint: another program, other arguments, another folder or another
     /// address have another identity. The environment and the headers do not count, and what
     /// variables stand for does not either: a rotated key does not make it another server. An
@@ -297,14 +307,19 @@ impl ServerConfig {
         &self.tools
     }
 
+    /// How it is contained, in the words of the program that does it (`sandboxProfile`).
+    pub fn sandbox(&self) -> Option<&Map<String, Value>> {
+        self.sandbox.as_ref()
+    }
+
     /// What its entry said that we do not know, kept for writing it back.
     pub fn extra(&self) -> &Map<String, Value> {
         &self.extra
     }
 
     /// Whether a connection made for `other` serves this configuration as well: same name, same
-    /// endpoint. Everything else takes effect without a new connection.
+    /// endpoint, same sandbox. Everything else takes effect without a new connection.
     pub fn connects_like(&self, other: &Self) -> bool {
-        self.name == other.name && self.endpoint == other.endpoint
+        self.name == other.name && self.endpoint == other.endpoint && self.sandbox == other.sandbox
     }
 }

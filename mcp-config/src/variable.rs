@@ -38,7 +38,11 @@ impl<F: Fn(Variable<'_>) -> Option<String>> Variables for F {
     }
 }
 
-const HOST: [&str; 6] = [
+/// The folder of the file itself (`manifest.json` of a bundle).
+pub(crate) const BUNDLE_FOLDER: &str = "__dirname";
+
+const HOST: [&str; 7] = [
+    BUNDLE_FOLDER,
     "workspaceFolder",
     "workspaceFolderBasename",
     "userHome",

@@ -8,7 +8,7 @@ use mcp_jsonrpc::RawObject;
 use mcp_jsonrpc::model::{CallTool, CallToolParams, Tool};
 use mcp_manager::ServerName;
 use mcp_server::{Context, Error, ToolReply};
-use tool_policy::ToolInfo;
+use tool_policy::{Alarm, ToolInfo};
 
 use crate::audit::{CallDecision, CallEnd, CallOutcome, CallRecord, digest};
 use crate::gate::Refused;
@@ -81,7 +81,11 @@ impl Shared {
         if let Err(error) = self.record(&record) {
             tracing::error!(%error, call = id, "the end of a call was not recorded");
         }
-        match (result?, &self.meta_tools.outputs) {
+        let reply = match result? {
+            ToolReply::Result(result) => ToolReply::Result(Box::new(self.gate.screened(*result))),
+            reply => reply,
+        };
+        match (reply, &self.meta_tools.outputs) {
             (ToolReply::Result(result), Some(outputs)) => {
                 let result = outputs.fit(*result, cx)?;
                 Ok(ToolReply::Result(Box::new(result)))
@@ -167,6 +171,7 @@ impl Shared {
             .with_annotations(entry.annotations().cloned().unwrap_or_default())
             .with_fingerprint(entry.fingerprint().to_string())
             .with_server_identity(config.identity())
+            .with_alarm(Alarm::of(catalog.findings(entry)))
             .with_trust(config.is_trusted());
         if let Some(id) = config.id() {
             id.clone_into(&mut info.server_id);

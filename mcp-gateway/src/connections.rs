@@ -2,7 +2,7 @@
 //! when it is connected, what its client can answer, and on stdio its questions do not name their call.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
+use crate::completions::Completions;
 use crate::error::Failure;
 use crate::open_calls::{Asking, Channel, Holder, OpenCalls};
 use crate::questions::{AskingServers, QuestionRelay};
@@ -40,6 +41,7 @@ pub(crate) struct Connections {
     manager: Manager,
     calls: Arc<OpenCalls>,
     pub(crate) asking: Arc<AskingServers>,
+    pub(crate) completions: Arc<Completions>,
     limits: ConnectionLimits,
     next: AtomicU64,
     connections: Mutex<BTreeMap<(ServerName, Holder), Arc<OwnConnection>>>,
@@ -54,6 +56,14 @@ struct OwnConnection {
     turn: Arc<Semaphore>,
     users: AtomicUsize,
     used: Mutex<Instant>,
+    roots: RootsNotice,
+}
+
+/// Notifications about roots: while one waits to be sent, another one would say nothing more.
+struct RootsNotice {
+    waiting: AtomicBool,
+    /// One is sent at a time.
+    sending: Semaphore,
 }
 
 /// The use of a connection by one call.
@@ -108,12 +118,14 @@ impl Connections {
         manager: Manager,
         calls: Arc<OpenCalls>,
         asking: Arc<AskingServers>,
+        completions: Arc<Completions>,
         limits: ConnectionLimits,
     ) -> Arc<Self> {
         Arc::new(Self {
             manager,
             calls,
             asking,
+            completions,
             limits,
             next: AtomicU64::new(0),
             connections: Mutex::default(),
@@ -143,6 +155,19 @@ impl Connections {
         self.connections
             .lock()
             .retain(|(server, _), _| kept(server));
+    }
+
+    /// Notifies the servers that a legacy session has connections of its own to: its roots changed.
+    /// Other servers ask for them in the course of a call.
+    pub(crate) fn roots_changed(&self, session: u64) {
+        let holder = Holder::Session(session);
+        let connections = self.connections.lock();
+        let own = connections.iter().filter(|((_, of), _)| *of == holder);
+        for (_, connection) in own {
+            if !connection.roots.waiting.swap(true, Ordering::SeqCst) {
+                tokio::spawn(notify_of_roots(Arc::clone(connection)));
+            }
+        }
     }
 
     /// The client's own connection to a server whose managed one is `shared`; `None` where that
@@ -206,6 +231,10 @@ impl Connections {
             turn: Arc::new(Semaphore::new(1)),
             users: AtomicUsize::new(0),
             used: Mutex::new(Instant::now()),
+            roots: RootsNotice {
+                waiting: AtomicBool::new(false),
+                sending: Semaphore::new(1),
+            },
         });
         let user = User::of(&connection);
         connections.insert(key, connection);
@@ -223,14 +252,22 @@ impl Connections {
             calls: Arc::clone(&self.calls),
             own: Some(channel.clone()),
             asking: Arc::clone(&self.asking),
+            completions: Arc::clone(&self.completions),
         };
-        let calls = Arc::clone(&self.calls);
+        let (calls, completions) = (Arc::clone(&self.calls), Arc::clone(&self.completions));
+        let name = server.clone();
         let builder = self.manager.connection(server.as_str())?;
         let connecting = builder
             .host(relay, can)
             .on_event(move |event| {
-                if let ClientEvent::Log(message) = event {
-                    calls.log(&channel, *message);
+                match event {
+                    ClientEvent::Log(message) => {
+                        calls.log(&channel, *message);
+                    }
+                    ClientEvent::ElicitationComplete { elicitation_id } => {
+                        completions.completed(name.as_str(), &elicitation_id);
+                    }
+                    _ => {}
                 }
                 std::future::ready(())
             })
@@ -246,5 +283,16 @@ impl Connections {
             tracing::debug!(%server, %error, "the tools of a client's own connection");
         }
         Ok(client)
+    }
+}
+
+/// Sends a notification that the roots changed.
+async fn notify_of_roots(connection: Arc<OwnConnection>) {
+    let _sending = connection.roots.sending.acquire().await;
+    connection.roots.waiting.store(false, Ordering::SeqCst);
+    if let Some(client) = connection.client()
+        && let Err(error) = client.roots_changed().await
+    {
+        tracing::debug!(%error, "a server was not notified of roots");
     }
 }

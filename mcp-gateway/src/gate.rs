@@ -5,11 +5,14 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use mcp_jsonrpc::RawObject;
-use mcp_jsonrpc::model::{ElicitAction, ElicitFormParams, FormSchema};
+use mcp_jsonrpc::model::{CallToolResult, ElicitAction, ElicitFormParams, FormSchema};
 use mcp_server::{AskError, Context, Error};
 use parking_lot::Mutex;
 use serde_json::json;
-use tool_policy::{AskReason, Caller, Grant, Policy, ToolInfo, Verdict, consent_digest};
+use tool_policy::{
+    Alarm, AskReason, Caller, DenyReason, Grant, Policy, ToolInfo, Verdict, consent_digest,
+    screen_result,
+};
 
 use crate::approver::{ApprovalRequest, Approver};
 use crate::audit::CallDecision;
@@ -97,6 +100,17 @@ impl Gate {
         *current = policy;
     }
 
+    /// What a caller gets of a result.
+    pub(crate) fn screened(&self, result: CallToolResult) -> CallToolResult {
+        match &self.policy {
+            None => result,
+            Some(policy) => {
+                let scan = policy.lock().scan();
+                screen_result(result, &scan)
+            }
+        }
+    }
+
     /// Whether a tool is listed: not if a rule denies it to this caller.
     pub(crate) fn offers(&self, tool: &ToolInfo, cx: &Context) -> bool {
         let Some(policy) = &self.policy else {
@@ -105,7 +119,7 @@ impl Gate {
         let verdict = policy.lock().judge_for(&self.caller(cx), tool, now());
         !matches!(
             verdict,
-            Verdict::Deny(tool_policy::DenyReason::Rule | tool_policy::DenyReason::Plan)
+            Verdict::Deny(DenyReason::Rule | DenyReason::Plan | DenyReason::Alarm)
         )
     }
 
@@ -131,11 +145,14 @@ impl Gate {
             verdict
         };
         let refusal = |decision, reason: String| Refused::ByPolicy(Refusal { decision, reason });
-        let has_changed = match verdict {
+        let why = match verdict {
             Verdict::Allow => return Ok(CallDecision::Allowed),
-            Verdict::Ask(reason) => reason == AskReason::Changed,
+            Verdict::Ask(reason) => reason,
             Verdict::Deny(reason) => {
-                return Err(refusal(CallDecision::Denied, reason.to_string()));
+                let found = tool.alarm.as_ref().filter(|_| reason == DenyReason::Alarm);
+                let found = found.map(|alarm| format!(". It is: {}", alarm.reason));
+                let reason = format!("{reason}{}", found.unwrap_or_default());
+                return Err(refusal(CallDecision::Denied, reason));
             }
             _ => {
                 return Err(refusal(
@@ -161,10 +178,7 @@ impl Gate {
             .step("approval-asked", async { Ok::<_, Error>(seconds()) })
             .await?;
         let answer = match cx
-            .ask(
-                &format!("approval-{digest}"),
-                form(tool, &shown, has_changed)?,
-            )
+            .ask(&format!("approval-{digest}"), form(tool, &shown, why)?)
             .await
         {
             Ok(answer) => answer,
@@ -293,21 +307,31 @@ impl From<Error> for Refused {
 }
 
 /// The question whether a call may run.
-fn form(tool: &ToolInfo, arguments: &str, has_changed: bool) -> Result<ElicitFormParams, Error> {
+fn form(tool: &ToolInfo, arguments: &str, why: AskReason) -> Result<ElicitFormParams, Error> {
+    // No lasting answer is taken about an alarm.
+    let choices: &[&str] = match why {
+        AskReason::Alarm => &[ONCE, NO],
+        _ => &[ONCE, ALWAYS, NO],
+    };
     let schema: FormSchema = serde_json::from_value(json!({
         "type": "object",
         "properties": {"decision": {
-            "type": "string", "title": "Decision", "enum": [ONCE, ALWAYS, NO],
+            "type": "string", "title": "Decision", "enum": choices,
         }},
         "required": ["decision"],
     }))
     .map_err(|error| Error::internal(error.to_string()))?;
-    let changed = match has_changed {
-        true => " Its definition has changed since it was first used or last approved.",
-        false => "",
+    let note = match (why, &tool.alarm) {
+        (AskReason::Changed, _) => {
+            " Its definition has changed since it was first used or last approved.".to_owned()
+        }
+        (AskReason::Alarm, Some(Alarm { reason, .. })) => {
+            format!(" Its definition has signs of an attack: {reason}.")
+        }
+        _ => String::new(),
     };
     let message = format!(
-        "Run the tool {:?} of the server {:?} with these arguments?{changed}\n{arguments}",
+        "Run the tool {:?} of the server {:?} with these arguments?{note}\n{arguments}",
         tool.tool, tool.server
     );
     Ok(ElicitFormParams::new(message, schema))

@@ -18,6 +18,7 @@ use tool_policy::Policy;
 
 use crate::approver::Approver;
 use crate::audit::AuditLog;
+use crate::completions::Completions;
 use crate::connections::{ConnectionLimits, Connections};
 use crate::gate::{CallLimits, Gate};
 use crate::handler::GatewayHandler;
@@ -203,10 +204,12 @@ impl GatewayBuilder {
     pub async fn start(self) -> (Gateway, Startup) {
         let calls = Arc::new(OpenCalls::default());
         let asking = Arc::new(AskingServers::default());
+        let completions = Arc::new(Completions::default());
         let relay = QuestionRelay {
             calls: Arc::clone(&calls),
             own: None,
             asking: Arc::clone(&asking),
+            completions: Arc::clone(&completions),
         };
         // A question waits for its own client only, so there may be many.
         let limits = |limits: ManagerLimits| {
@@ -220,6 +223,7 @@ impl GatewayBuilder {
             manager.clone(),
             Arc::clone(&calls),
             asking,
+            Arc::clone(&completions),
             self.connections,
         );
         let keeping = Connections::keep(Arc::downgrade(&connections), connections.period());
@@ -252,6 +256,7 @@ impl GatewayBuilder {
             server = server.state_key(key);
         }
         let service = server.build();
+        completions.notify_by(service.notifier());
         let announcing = announce(events, service.notifier(), Arc::downgrade(&shared));
         let gateway = Gateway {
             shared,
@@ -455,6 +460,13 @@ async fn announce(mut events: mcp_manager::Events, notifier: Notifier, shared: W
                 notifier.prompts_changed();
                 notifier.resources_changed();
             }
+            ManagerEvent::ElicitationComplete {
+                server,
+                elicitation_id,
+            } => shared
+                .connections
+                .completions
+                .completed(server.as_str(), &elicitation_id),
             ManagerEvent::Log { server, message } => {
                 let channel = Channel::Managed(server.as_str().to_owned());
                 let message = LogMessageParams::clone(&message);

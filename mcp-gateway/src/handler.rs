@@ -135,6 +135,10 @@ impl Handler for GatewayHandler {
         let _ = tokio::time::timeout(LEVEL_TIMEOUT, join_all(lowering)).await;
     }
 
+    fn roots_changed(&self, session: u64) {
+        self.0.connections.roots_changed(session);
+    }
+
     async fn list_skills(&self, _: PageParams, cx: Context) -> Result<ListSkillsResult, Error> {
         let merged = self.0.listed_skills().await;
         let mut result: ListSkillsResult = listed!(merged.as_ref(), ListSkillsResult)?;

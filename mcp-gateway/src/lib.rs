@@ -3,6 +3,7 @@
 mod approver;
 mod audit;
 mod calls;
+mod completions;
 mod connections;
 mod error;
 mod gate;

@@ -13,6 +13,7 @@ use mcp_server::{AskError, Context, Question as Ask, Roots};
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
+use crate::completions::Completions;
 use crate::live_call::Event;
 use crate::open_calls::{Asking, Channel, OpenCalls};
 
@@ -40,6 +41,8 @@ pub(crate) struct QuestionRelay {
     pub(crate) own: Option<Channel>,
     /// Noted here: legacy servers that ask.
     pub(crate) asking: Arc<AskingServers>,
+    /// Noted here: who was asked to visit a URL.
+    pub(crate) completions: Arc<Completions>,
 }
 
 /// What the gateway declares on the connections that clients share. Which of it the downstream client
@@ -79,9 +82,16 @@ pub(crate) fn declared(client: &ClientCapabilities) -> HostCapabilities {
 /// A question of a server that waits for its answer.
 pub(crate) enum Question {
     Form(Pending<ElicitFormParams, ElicitResult>),
-    Url(Pending<ElicitUrlParams, ElicitAction>),
+    Url(Visit),
     Sample(Box<Pending<CreateMessageParams, CreateMessageResult>>),
     Roots(Pending<Roots, Vec<Root>>),
+}
+
+/// A URL to visit. Its server says later that the user is done there.
+pub(crate) struct Visit {
+    pending: Pending<ElicitUrlParams, ElicitAction>,
+    server: String,
+    completions: Arc<Completions>,
 }
 
 pub(crate) struct Pending<P, A> {
@@ -151,7 +161,14 @@ impl Host for QuestionRelay {
             origin,
             ..
         } = question;
-        self.relay(&server, &origin, params, Question::Url).await
+        let visit = |pending| {
+            Question::Url(Visit {
+                pending,
+                server: server.to_string(),
+                completions: Arc::clone(&self.completions),
+            })
+        };
+        self.relay(&server, &origin, params, visit).await
     }
 
     async fn sample(
@@ -181,10 +198,19 @@ impl Question {
     pub(crate) async fn put(&mut self, key: &str, cx: &Context) -> Option<Box<ClientCapabilities>> {
         match self {
             Self::Form(pending) => pending.put(key, cx).await,
-            Self::Url(pending) => pending.put(key, cx).await,
+            Self::Url(visit) => visit.put(key, cx).await,
             Self::Sample(pending) => pending.put(key, cx).await,
             Self::Roots(pending) => pending.put(key, cx).await,
         }
+    }
+}
+
+impl Visit {
+    async fn put(&mut self, key: &str, cx: &Context) -> Option<Box<ClientCapabilities>> {
+        if let (Some(session), Some(id)) = (cx.session_id(), &self.pending.params.elicitation_id) {
+            self.completions.asked(&self.server, id, session);
+        }
+        self.pending.put(key, cx).await
     }
 }
 

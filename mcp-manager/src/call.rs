@@ -272,14 +272,7 @@ impl Manager {
         F: Future<Output = Result<T, CallError>>,
     {
         let handle = self.shared().handle(server)?;
-        let usual = handle.config().call_idle_timeout("");
-        let client_options = options.for_client(usual.unwrap_or(self.limits().call_idle_timeout()));
-        if let Some(own) = &options.connection {
-            return Ok(call(own.with(client_options)).await?);
-        }
-        let _in_use = handle.usage.call();
-        self.call_on(&handle, |client| call(client.with(client_options.clone())))
-            .await
+        self.call_in_turn(&handle, None, options, None, call).await
     }
 
     /// A tool's call: allowed, in its queue, with its time limit.
@@ -294,38 +287,54 @@ impl Manager {
         F: Future<Output = Result<T, CallError>>,
     {
         let handle = self.shared().handle(server)?;
-        let config = handle.config();
-        if !config.tools().is_enabled(tool) {
+        if !handle.config().tools().is_enabled(tool) {
             return Err(ManagerError::ToolDisabled {
                 server: handle.name.clone(),
                 tool: tool.to_owned(),
             });
         }
-        if let Some(own) = &options.connection {
-            if let Some(fingerprint) = &options.fingerprint {
-                self.check_fingerprint(&handle, tool, fingerprint).await?;
-            }
-            let usual = config
-                .call_idle_timeout(tool)
-                .unwrap_or(self.limits().call_idle_timeout());
-            return Ok(call(own.with(options.for_client(usual))).await?);
-        }
-        let _in_use = handle.usage.call();
         let concurrency = match may_share(&handle, tool) {
             true => Concurrency::Shared,
             false => Concurrency::Exclusive,
         };
-        let (caller, on_queued) = (options.caller.as_ref(), options.on_queued.as_ref());
-        let _turn = handle.queue.enter(caller, concurrency, on_queued).await;
-        if let Some(fingerprint) = &options.fingerprint {
-            self.check_fingerprint(&handle, tool, fingerprint).await?;
-        }
-        let usual = config
-            .call_idle_timeout(tool)
-            .unwrap_or(self.limits().call_idle_timeout());
-        let options = options.for_client(usual);
-        self.call_on(&handle, |client| call(client.with(options.clone())))
+        self.call_in_turn(&handle, Some(tool), options, Some(concurrency), call)
             .await
+    }
+
+    /// A call with its time limit: on the connection of its own, or on the shared one, where it waits
+    /// in the server's queue if it has a place there. What `tool` is must be what the caller expects.
+    pub(crate) async fn call_in_turn<T, F>(
+        &self,
+        handle: &ServerHandle,
+        tool: Option<&str>,
+        options: &CallOptions,
+        concurrency: Option<Concurrency>,
+        call: impl Fn(Client) -> F,
+    ) -> Result<T, ManagerError>
+    where
+        F: Future<Output = Result<T, CallError>>,
+    {
+        let usual = handle.config().call_idle_timeout(tool.unwrap_or_default());
+        let in_client = options.for_client(usual.unwrap_or(self.limits().call_idle_timeout()));
+        let shared = options.connection.is_none();
+        let _in_use = shared.then(|| handle.usage.call());
+        let _turn = match concurrency.filter(|_| shared) {
+            Some(concurrency) => {
+                let (caller, on_queued) = (options.caller.as_ref(), options.on_queued.as_ref());
+                Some(handle.queue.enter(caller, concurrency, on_queued).await)
+            }
+            None => None,
+        };
+        if let (Some(tool), Some(fingerprint)) = (tool, &options.fingerprint) {
+            self.check_fingerprint(handle, tool, fingerprint).await?;
+        }
+        match &options.connection {
+            Some(own) => Ok(call(own.with(in_client)).await?),
+            None => {
+                self.call_on(handle, |client| call(client.with(in_client.clone())))
+                    .await
+            }
+        }
     }
 
     /// Refuses a call of a tool whose definition is not the expected one (any more). The server is

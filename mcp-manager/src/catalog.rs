@@ -5,10 +5,11 @@ mod entry;
 mod listing;
 pub(crate) mod name;
 mod problem;
+mod scan;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use mcp_jsonrpc::model::{Prompt, Resource, ResourceTemplate};
 use serde::ser::{Serialize, Serializer};
@@ -18,7 +19,9 @@ pub use self::entry::Entry;
 pub use self::listing::Listing;
 pub use self::name::{ExposedName, MAX_EXPOSED_NAME};
 pub use self::problem::{ItemKind, ListProblem};
+use self::scan::Findings;
 use mcp_config::ServerName;
+use tool_policy::Finding;
 
 /// What all servers offer at one moment: tools, prompts, resources.
 ///
@@ -45,6 +48,7 @@ pub struct Catalog {
     listings: BTreeMap<ServerName, Arc<Listing>>,
     tools: Vec<Arc<Entry>>,
     by_name: HashMap<ExposedName, usize>,
+    scan: Arc<OnceLock<Findings>>,
 }
 
 impl Catalog {
@@ -92,6 +96,7 @@ impl Catalog {
             listings,
             tools,
             by_name,
+            scan: Arc::default(),
         }
     }
 
@@ -160,6 +165,16 @@ impl Catalog {
     /// About how many tokens the tools that are switched on cost a model.
     pub fn tokens(&self) -> usize {
         self.enabled_tools().map(|entry| entry.tokens()).sum()
+    }
+
+    /// Signs of an attack in a tool's definition, given the tools of the other servers. The first
+    /// question scans the whole catalogue.
+    pub fn findings(&self, entry: &Entry) -> &[Finding] {
+        let all = self.scan.get_or_init(|| scan::scan(self));
+        let its = all
+            .get(entry.server())
+            .and_then(|its| its.get(entry.name()));
+        its.map(Vec::as_slice).unwrap_or_default()
     }
 
     /// What changed from this snapshot to `newer`.

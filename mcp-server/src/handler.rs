@@ -117,6 +117,12 @@ pub trait Handler: Send + Sync + 'static {
         let _ = (level, cx);
     }
 
+    /// The roots of this session's client ([`Context::session_id`]) changed. Ask for them in the
+    /// next call; do not wait here.
+    fn roots_changed(&self, session: u64) {
+        let _ = session;
+    }
+
     /// Lists resources.
     async fn list_resources(
         &self,

@@ -10,9 +10,10 @@ use std::sync::{Arc, Weak};
 
 use mcp_jsonrpc::model::task::Task;
 use mcp_jsonrpc::model::{
-    EmptyParams, LogMessageParams, Meta, ResourceUpdatedParams, SubscriptionFilter,
+    ElicitationComplete, ElicitationCompleteParams, EmptyParams, LogMessageParams, Meta,
+    ResourceUpdatedParams, SubscriptionFilter,
 };
-use mcp_jsonrpc::{RequestId, encode_notification};
+use mcp_jsonrpc::{NotificationMethod as _, RequestId, encode_notification};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
@@ -55,6 +56,15 @@ impl Notifier {
         self.announce(&Change::Log(Box::new(message)));
     }
 
+    /// The user of this session ([`Context::session_id`](crate::Context::session_id)) is done with
+    /// the URL that an elicitation with this id asked them to visit.
+    pub fn elicitation_complete(&self, session: u64, elicitation_id: impl Into<String>) {
+        self.announce(&Change::ElicitationComplete {
+            session,
+            id: elicitation_id.into(),
+        });
+    }
+
     fn announce(&self, change: &Change) {
         if let Some(shared) = self.0.upgrade() {
             shared.subscribers.announce(change);
@@ -76,6 +86,7 @@ pub(crate) enum Change {
     Resource(String),
     Task(Box<Task>),
     Log(Box<LogMessageParams>),
+    ElicitationComplete { session: u64, id: String },
 }
 
 /// Everyone who listens.
@@ -94,8 +105,12 @@ struct Listener {
 /// What a listener wants to hear of.
 pub(crate) enum Interests {
     /// A legacy session: every list, and the resources it has subscribed to.
-    /// Also log messages, from its level on.
-    Session(Arc<Mutex<BTreeSet<String>>>, LevelGate),
+    /// Also log messages, from its level on, and what is for it alone.
+    Session {
+        id: u64,
+        watched: Arc<Mutex<BTreeSet<String>>>,
+        level: LevelGate,
+    },
     /// A modern subscription: what its filter names, marked with its id.
     Subscription(SubscriptionFilter, RequestId),
 }
@@ -139,12 +154,13 @@ impl Subscribers {
     pub(crate) fn announce(&self, change: &Change) {
         for listener in self.listeners.lock().values() {
             let message = match &listener.interests {
-                Interests::Session(watched, level) => {
+                Interests::Session { id, watched, level } => {
                     let wanted = match change {
                         Change::Log(message) => level.lets_through(message.level),
                         Change::Tools | Change::Prompts | Change::Resources => true,
                         Change::Resource(uri) => watched.lock().contains(uri),
                         Change::Task(_) => false,
+                        Change::ElicitationComplete { session, .. } => session == id,
                     };
                     wanted.then(|| change.encode(None)).flatten()
                 }
@@ -181,6 +197,8 @@ impl Change {
             Self::Task(task) => names(&filter.task_ids, &task.task_id),
             // Modern clients get them with their requests.
             Self::Log(_) => false,
+            // The modern era has none.
+            Self::ElicitationComplete { .. } => false,
         }
     }
 
@@ -206,6 +224,10 @@ impl Change {
                 encode_notification(&mut out, "notifications/resources/updated", &params)
             }
             Self::Log(message) => encode_notification(&mut out, "notifications/message", message),
+            Self::ElicitationComplete { id, .. } => {
+                let params = ElicitationCompleteParams::new(id.as_str());
+                encode_notification(&mut out, ElicitationComplete::NAME, &params)
+            }
             Self::Task(task) => {
                 let mut params = Task::clone(task);
                 params.meta = meta;

@@ -4,6 +4,8 @@ mod jwk;
 mod jwt;
 mod keys;
 
+use std::fmt;
+
 use async_trait::async_trait;
 use http::{HeaderMap, header};
 use serde_json::json;
@@ -11,7 +13,6 @@ use serde_json::json;
 use crate::handler::caller::Caller;
 use crate::http::auth::{Authenticator, Denied};
 use crate::server::timestamp::unix_seconds;
-use jwt::Rejected;
 pub use keys::{JwksUrl, KeySource};
 
 /// Largest token that is looked at, in bytes.
@@ -39,10 +40,82 @@ const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 /// ```
 #[derive(Debug)]
 pub struct JwtAuthenticator {
-    issuer: String,
-    resource: String,
+    verifier: JwtVerifier,
     scopes: Vec<String>,
+}
+
+/// Verifies JWTs that one issuer has signed for one audience: access tokens, or the ID tokens of
+/// OpenID Connect.
+///
+/// The signature, the issuer, the audience and the validity in time have to be right, as for
+/// [`JwtAuthenticator`]. What else a token claims, such as a `nonce`, is for the caller to compare.
+#[derive(Debug)]
+pub struct JwtVerifier {
+    issuer: String,
+    audience: String,
     keys: keys::KeyCache,
+}
+
+/// Why a token is not accepted.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum JwtError {
+    /// It is not the issuer's, not for this audience, or not valid now.
+    Invalid,
+    /// The issuer's keys cannot be had.
+    Unavailable(Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl fmt::Display for JwtError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Invalid => "the token is not valid",
+            Self::Unavailable(_) => "the issuer's keys cannot be had",
+        })
+    }
+}
+
+impl std::error::Error for JwtError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Invalid => None,
+            Self::Unavailable(error) => Some(&**error),
+        }
+    }
+}
+
+impl JwtVerifier {
+    /// For tokens that `issuer` has signed for `audience`.
+    pub fn new(
+        issuer: impl Into<String>,
+        audience: impl Into<String>,
+        keys: impl KeySource,
+    ) -> Self {
+        Self {
+            issuer: issuer.into(),
+            audience: audience.into(),
+            keys: keys::KeyCache::new(keys),
+        }
+    }
+
+    /// The subject of a token, with all that it claims.
+    ///
+    /// # Errors
+    /// If the token is not valid, or the issuer's keys cannot be had.
+    pub async fn verify(&self, token: &str) -> Result<Caller, JwtError> {
+        let token = Some(token).filter(|token| token.len() <= MAX_TOKEN_BYTES);
+        let unverified = token.and_then(jwt::Unverified::read);
+        let unverified = unverified.ok_or(JwtError::Invalid)?;
+        let keys = self.keys.keys_for(unverified.key_id()).await;
+        let keys = keys.map_err(JwtError::Unavailable)?;
+        let claims = unverified.verify(&keys).ok_or(JwtError::Invalid)?;
+        let rules = jwt::Rules {
+            issuer: &self.issuer,
+            audience: &self.audience,
+        };
+        let caller = rules.check(claims, unix_seconds());
+        caller.ok_or(JwtError::Invalid)
+    }
 }
 
 impl JwtAuthenticator {
@@ -53,11 +126,13 @@ impl JwtAuthenticator {
         keys: impl KeySource,
     ) -> Self {
         Self {
-            issuer: issuer.into(),
-            resource: resource.into(),
+            verifier: JwtVerifier::new(issuer, resource, keys),
             scopes: Vec::new(),
-            keys: keys::KeyCache::new(keys),
         }
+    }
+
+    fn resource(&self) -> &str {
+        &self.verifier.audience
     }
 
     /// Requires a scope of every token.
@@ -69,14 +144,14 @@ impl JwtAuthenticator {
 
     /// Origin and path of the resource.
     fn parts(&self) -> (&str, &str) {
-        let start = self.resource.find("://").map_or(0, |at| at + 3);
-        let host = self.resource.get(start..).unwrap_or_default();
+        let resource = self.resource();
+        let start = resource.find("://").map_or(0, |at| at + 3);
+        let host = resource.get(start..).unwrap_or_default();
         match host.find('/') {
-            Some(at) => self
-                .resource
+            Some(at) => resource
                 .split_at_checked(start + at)
-                .unwrap_or((&self.resource, "")),
-            None => (&self.resource, ""),
+                .unwrap_or((resource, "")),
+            None => (resource, ""),
         }
     }
 
@@ -101,28 +176,23 @@ impl JwtAuthenticator {
     }
 
     async fn caller(&self, token: &str) -> Result<Caller, Denied> {
-        let invalid = || Denied::unauthorized(self.challenge(Some("invalid_token")));
-        let unverified = jwt::Unverified::read(token).ok_or_else(invalid)?;
-        let keys = self
-            .keys
-            .keys_for(unverified.key_id())
+        let caller = self
+            .verifier
+            .verify(token)
             .await
-            .map_err(|error| {
-                tracing::warn!(%error, "the issuer's keys cannot be fetched");
-                Denied::unavailable()
+            .map_err(|error| match error {
+                JwtError::Invalid => Denied::unauthorized(self.challenge(Some("invalid_token"))),
+                JwtError::Unavailable(error) => {
+                    tracing::warn!(%error, "the issuer's keys cannot be fetched");
+                    Denied::unavailable()
+                }
             })?;
-        let claims = unverified.verify(&keys).ok_or_else(invalid)?;
-        let rules = jwt::Rules {
-            issuer: &self.issuer,
-            audience: &self.resource,
-            scopes: &self.scopes,
-        };
-        rules
-            .check(claims, unix_seconds())
-            .map_err(|rejected| match rejected {
-                Rejected::Invalid => invalid(),
-                Rejected::Scope => Denied::forbidden(self.challenge(Some("insufficient_scope"))),
-            })
+        match self.scopes.iter().all(|scope| caller.has_scope(scope)) {
+            true => Ok(caller),
+            false => Err(Denied::forbidden(
+                self.challenge(Some("insufficient_scope")),
+            )),
+        }
     }
 }
 
@@ -151,8 +221,8 @@ impl Authenticator for JwtAuthenticator {
             return None;
         }
         let mut document = json!({
-            "resource": self.resource,
-            "authorization_servers": [self.issuer],
+            "resource": self.resource(),
+            "authorization_servers": [self.verifier.issuer],
             "bearer_methods_supported": ["header"],
         });
         if !self.scopes.is_empty() {

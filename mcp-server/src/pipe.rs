@@ -8,10 +8,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use mcp_jsonrpc::model::CancelledParams;
+use mcp_jsonrpc::model::{CancelledParams, RootsListChanged};
 use mcp_jsonrpc::{
-    DecodeError, ErrorCode, ErrorObject, Incoming, MessageRef, RequestId, Side, decode,
-    parse_params,
+    DecodeError, ErrorCode, ErrorObject, Incoming, MessageRef, NotificationMethod as _, RequestId,
+    Side, decode, parse_params,
 };
 use mcp_transport::{Outgoing, Transport};
 use parking_lot::Mutex;
@@ -196,6 +196,11 @@ impl Connection {
                 }
             }
             MessageRef::Response { id: None, .. } => {}
+            MessageRef::Notification { method, .. } if method == RootsListChanged::NAME => {
+                if let Some(session) = &self.session {
+                    self.shared.handler.roots_changed(session.id);
+                }
+            }
             MessageRef::Notification { method, params } => {
                 if method == "notifications/cancelled"
                     && let Ok(params) = parse_params::<CancelledParams>(params)

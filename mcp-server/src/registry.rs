@@ -39,6 +39,7 @@ type CompleteFn =
     dyn Fn(CompleteParams, Context) -> BoxFuture<Result<Vec<String>, Error>> + Send + Sync;
 
 type FilterFn = dyn Fn(&Tool, &Context) -> bool + Send + Sync;
+pub(crate) type RootsFn = dyn Fn(u64) + Send + Sync;
 
 /// What was registered with a [`Server`](crate::Server).
 pub struct Registry {
@@ -52,6 +53,7 @@ pub struct Registry {
     pub(crate) completion: Option<Arc<CompleteFn>>,
     /// Which tools a request sees; all, without it.
     pub(crate) tool_filter: Option<Arc<FilterFn>>,
+    pub(crate) roots_changed: Option<Arc<RootsFn>>,
     pub(crate) page_len: usize,
     #[cfg(feature = "skills")]
     pub(crate) skills: SkillShelf,
@@ -69,6 +71,7 @@ impl Registry {
             prompts: Vec::new(),
             completion: None,
             tool_filter: None,
+            roots_changed: None,
             page_len: usize::MAX,
             #[cfg(feature = "skills")]
             skills: SkillShelf::default(),
@@ -293,6 +296,12 @@ impl Handler for Registry {
                 "unknown prompt: {}",
                 params.name
             ))),
+        }
+    }
+
+    fn roots_changed(&self, session: u64) {
+        if let Some(changed) = &self.roots_changed {
+            changed(session);
         }
     }
 

@@ -106,6 +106,13 @@ impl Server<Registry> {
         self
     }
 
+    /// Calls `changed` with a session ([`Context::session_id`]) whose client says that its roots
+    /// changed. Ask for them in the session's next call ([`Roots`](crate::Roots)).
+    pub fn on_roots_changed(mut self, changed: impl Fn(u64) + Send + Sync + 'static) -> Self {
+        self.handler.roots_changed = Some(Arc::new(changed));
+        self
+    }
+
     /// Adds a resource.
     pub fn resource<F, Fut, R>(mut self, resource: Resource, read: F) -> Self
     where

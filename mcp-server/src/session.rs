@@ -85,7 +85,11 @@ impl Session {
 
     /// What it hears of without asking.
     pub(crate) fn interests(&self) -> Interests {
-        Interests::Session(Arc::clone(&self.watched), LevelGate::Session(self.level()))
+        Interests::Session {
+            id: self.id,
+            watched: Arc::clone(&self.watched),
+            level: LevelGate::Session(self.level()),
+        }
     }
 
     pub(crate) fn watch(&self, uri: String, limit: usize) -> Result<(), Error> {

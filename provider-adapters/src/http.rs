@@ -122,9 +122,13 @@ pub struct HttpModel<A> {
     headers: Vec<(String, Secret)>,
     timeouts: Timeouts,
     retry: Retry,
+    on_retry: Option<RetryNotice>,
     /// Definitions the provider rejected, and its message.
     refused: Mutex<BTreeMap<String, String>>,
 }
+
+/// Who hears of requests that are made again.
+type RetryNotice = Arc<dyn Fn(&ModelError, Duration) + Send + Sync>;
 
 /// Where a request's key comes from.
 pub(crate) enum Key {
@@ -174,6 +178,7 @@ impl<A: Adapter> HttpModel<A> {
             headers: Vec::new(),
             timeouts: Timeouts::default(),
             retry: Retry::default(),
+            on_retry: None,
             refused: Mutex::default(),
         }
     }
@@ -241,6 +246,17 @@ impl<A: Adapter> HttpModel<A> {
     #[must_use]
     pub fn with_retry(mut self, retry: Retry) -> Self {
         self.retry = retry;
+        self
+    }
+
+    /// Reports each request that failed and is made again, before the wait for it: its error, and how
+    /// long the wait is.
+    #[must_use]
+    pub fn with_retry_notice(
+        mut self,
+        notice: impl Fn(&ModelError, Duration) + Send + Sync + 'static,
+    ) -> Self {
+        self.on_retry = Some(Arc::new(notice));
         self
     }
 
@@ -430,6 +446,9 @@ impl<A: Adapter> Model for HttpModel<A> {
                 return Err(failure.error);
             }
             tries += 1;
+            if let Some(notice) = &self.on_retry {
+                notice(&failure.error, delay);
+            }
             if !self.carrier.is_replay() {
                 sleep(delay).await;
             }

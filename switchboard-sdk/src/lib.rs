@@ -33,8 +33,16 @@ pub use tool_schema as schema;
 #[cfg(feature = "agent")]
 pub use agent_loop as agent;
 
+/// Servers of your own.
+#[cfg(feature = "server")]
+pub use mcp_server as server;
+
+/// Many servers behind one endpoint.
+#[cfg(feature = "gateway")]
+pub use mcp_gateway as gateway;
+
 /// Which tool calls run, need approval or are denied.
-#[cfg(feature = "agent")]
+#[cfg(any(feature = "agent", feature = "gateway"))]
 pub use tool_policy as policy;
 
 /// The types that most programs need: `use switchboard_sdk::prelude::*;`.
@@ -52,6 +60,14 @@ pub mod prelude {
 
     #[cfg(feature = "manager")]
     pub use mcp_manager::{Manager, ManagerError, ManagerEvent, ServerConfig, Wait};
+
+    #[cfg(feature = "server")]
+    pub use mcp_jsonrpc::model::Implementation;
+    #[cfg(feature = "server")]
+    pub use mcp_server::{Context, Json, Server};
+
+    #[cfg(feature = "gateway")]
+    pub use mcp_gateway::{Gateway, Upstream};
 
     #[cfg(feature = "providers")]
     pub use provider_adapters::{Conversation, Model};

@@ -116,11 +116,11 @@ scene(program, 'an assistant chooses that its model calls tools in its text', {}
   const page = await visitor.open('assistants');
   await page.getByRole('button', { name: 'New', exact: true }).click();
   const dialog = page.getByRole('dialog', { name: 'New assistant' });
-  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByRole('button', { name: 'Save', exact: true }).click();
   await dialog.getByText('Name is needed.').waitFor();
   await dialog.getByLabel('Name', { exact: true }).fill('Simple');
   await dialog.getByLabel('Calls tools').selectOption('prompt');
-  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByText(/tools by prompt/).waitFor();
   const [assistant] = (await program.api('GET', 'assistants')).items;
   assert.deepEqual([assistant.mcpMode, assistant.toolSelection], ['prompt', 'auto']);

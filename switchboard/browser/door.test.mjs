@@ -99,7 +99,7 @@ scene(
       'endpoints.mine.base_url': `http://127.0.0.1:${model.address().port}/v1`,
     });
     await page.getByLabel('Model').fill('mine/some');
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('Saved.').waitFor();
     await banner.waitFor({ state: 'hidden' });
     await page.getByRole('link', { name: 'New chat' }).click();

@@ -19,6 +19,7 @@ const REFUSED = { expect: [/status of 4(?:00|09|22)/] };
 
 /** The control has the focus, is marked as invalid, is described by the problem, and is in view. */
 async function refused(control, problem) {
+  await control.page().locator('.problem', { hasText: problem }).first().waitFor();
   const facts = await control.evaluate((it) => ({
     focused: document.activeElement === it,
     invalid: it.getAttribute('aria-invalid'),
@@ -44,7 +45,7 @@ for (const [screen, options] of [
     const page = await visitor.open('settings');
     const cost = page.getByLabel('Dollars an answer may cost');
     const rounds = page.getByLabel('Rounds an answer may take');
-    const save = page.getByRole('button', { name: 'Save' });
+    const save = page.getByRole('button', { name: 'Save', exact: true });
     await cost.fill('0,50');
     await save.click();
     await refused(cost, 'Dollars must be a number: write 0.50.');
@@ -74,7 +75,7 @@ for (const [screen, options] of [
       await page.getByRole('button', { name: 'Add', exact: true }).click();
       await page.getByRole('button', { name: 'fill in the fields' }).click();
       const dialog = page.getByRole('dialog', { name: 'New server' });
-      const save = dialog.getByRole('button', { name: 'Save' });
+      const save = dialog.getByRole('button', { name: 'Save', exact: true });
       const name = dialog.getByLabel('Name', { exact: true });
       await save.click();
       await refused(name, 'Name is needed.');
@@ -132,7 +133,7 @@ scene(program, 'a secret in pasted JSON is refused as one in the form is', {}, a
   const dialog = page.getByRole('dialog', { name: 'Add a server' });
   const add = dialog.getByRole('button', { name: 'Add', exact: true });
   const text = JSON.stringify({ mcpServers: { keyed: { command: 'run', env: { KEY: 'hush' }, disabled: true } } });
-  await dialog.getByLabel('Paste a server’s JSON').fill(text);
+  await dialog.getByLabel('Paste a URL, a command line or JSON').fill(text);
   await add.click();
   await dialog.getByRole('alert').getByText(/^keyed: .*cannot be stored safely/).waitFor();
   const { items } = await program.api('GET', 'mcp-servers');
@@ -173,7 +174,7 @@ scene(
     await page.getByTitle('Assistant, model and approvals').click();
     const dialog = page.getByRole('dialog', { name: 'This chat' });
     await dialog.getByLabel('Model').fill('no-such-model');
-    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByRole('button', { name: 'Save', exact: true }).click();
     await dialog.waitFor({ state: 'detached' });
     await say(page, 'Hello?');
     const notices = page.locator('#notices');

@@ -9,12 +9,12 @@ import { createInterface } from 'node:readline';
 
 /** A fresh home for the program; `end()` takes everything away. */
 export class Program {
-  static async start({ env = {}, args = [] } = {}) {
+  static async start({ env = {}, args = [], port = 0 } = {}) {
     const program = new this();
     program.folder = await mkdtemp(join(tmpdir(), 'switchboard-browser-'));
     program.env = env;
     program.args = args;
-    program.port = 0;
+    program.port = port;
     // Its servers find it by name, as those of a user do.
     await mkdir(join(program.folder, 'bin'));
     await symlink(process.env.SWITCHBOARD, join(program.folder, 'bin', 'switchboard'));
@@ -63,8 +63,9 @@ export class Program {
     if (line === null) throw new Error(`switchboard serve ended: ${this.errors}`);
     const ready = JSON.parse(line);
     this.url = ready.url.replace(/\/$/, '');
-    this.link = ready.links[0].url;
-    this.token = /token=(.+)$/.exec(this.link)[1];
+    // A team's users have no links: they log in.
+    this.link = ready.links[0]?.url ?? ready.url;
+    this.token = /token=(.+)$/.exec(this.link)?.[1] ?? null;
     this.port = Number(new URL(this.url).port);
   }
 

@@ -29,7 +29,7 @@ scene(
   async (visitor) => {
     const page = await visitor.open('settings/mcp');
     await page.getByRole('button', { name: 'Add', exact: true }).click();
-    await page.getByLabel('Paste a server’s JSON').fill(PASTED);
+    await page.getByLabel('Paste a URL, a command line or JSON').fill(PASTED);
     await page.getByRole('dialog').getByRole('button', { name: 'Add', exact: true }).click();
     const card = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'helper' }) });
     // Both were tried when they were added.
@@ -149,13 +149,13 @@ scene(
     await dialog.getByLabel('Uses').selectOption('manual');
     await dialog.getByLabel('helper').waitFor();
     await picture(page, 'assistant');
-    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByRole('heading', { name: 'Hermit' }).waitFor();
     await picture(page, 'assistants');
     await page.getByRole('link', { name: 'New chat' }).click();
     await page.getByTitle('Assistant, model and approvals').click();
-    await page.getByLabel('Assistant').selectOption({ label: 'Hermit' });
-    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('dialog').getByLabel('Assistant').selectOption({ label: 'Hermit' });
+    await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
     await say(page, 'Hello');
     const turn = await model.next();
     assert.deepEqual(turn.tools(), []);
@@ -227,7 +227,7 @@ scene(
   async (visitor) => {
     const page = await visitor.open('settings');
     await page.getByLabel('Rounds an answer may take').fill('1');
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('Saved. The next answer uses it.').waitFor();
     await page.getByRole('link', { name: 'New chat' }).click();
     await say(page, 'Echo, then tell');
@@ -241,5 +241,32 @@ scene(
     second.finish();
     await said(page, 'Reported.').waitFor();
     await page.getByRole('button', { name: 'Send' }).waitFor();
+  },
+);
+
+scene(
+  program,
+  'a program is put in a sandbox from its form, and the page shows what it may do',
+  { expect: [/422/] },
+  async (visitor) => {
+    const page = await visitor.open('servers');
+    const card = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'helper' }) });
+    await card.getByRole('link', { name: 'Tools' }).click();
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    const form = page.getByRole('dialog');
+    await form.getByLabel('Sandbox').selectOption('own');
+    await form.getByLabel('May read').fill('notes');
+    await form.getByLabel('Start it even if this machine cannot enforce all of it').check();
+    await form.getByRole('button', { name: 'Save', exact: true }).click();
+    await form.getByText(/neither an absolute path/).waitFor();
+    await picture(page, 'sandbox-form');
+    await form.getByLabel('May read').fill('/usr/share');
+    await form.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('In a sandbox: reads /usr/share; changes its own folder only; no network.').waitFor();
+    await picture(page, 'sandbox');
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    await form.getByLabel('Sandbox').selectOption('off');
+    await form.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText(/^In a sandbox/).waitFor({ state: 'detached' });
   },
 );

@@ -161,12 +161,12 @@ scene(
     await page.getByRole('link', { name: 'All chats' }).click();
     const other = page.getByRole('main').getByRole('link', { name: 'Write a note: by hand' });
     await other.waitFor();
-    await page.getByRole('searchbox', { name: 'Find a chat' }).fill('ABILI');
+    await page.getByRole('searchbox', { name: 'Find a chat or a message' }).fill('ABILI');
     await other.waitFor({ state: 'detached' });
     const found = page.getByRole('main').getByRole('link', { name: 'Abilities' });
     await found.nth(1).waitFor();
     assert.equal(await found.count(), 2);
-    await page.getByRole('button', { name: 'More about Abilities' }).first().click();
+    await page.getByRole('main').getByRole('button', { name: 'More about Abilities' }).first().click();
     await page.getByRole('menuitem', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await found.nth(1).waitFor({ state: 'detached' });
@@ -217,7 +217,7 @@ scene(program, 'every tab and dialog works and every control has a name', {}, as
   await page.getByLabel('Name of the variable').fill('COLOUR');
   await page.getByLabel('Value of the variable').fill('env:HOME');
   await check('dialog-edit-server');
-  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
   await closed();
   await page.getByRole('button', { name: 'More about servers' }).click();
   await page.getByRole('menuitem', { name: 'Import from other programs' }).click();

@@ -24,7 +24,7 @@ export async function addServers(step, { user, visitor, remote, provider }) {
     const [program, ...args] = command('memory');
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     const pasted = { mcpServers: { memory: { command: program, args }, remote: { url: remote.url } } };
-    await page.getByLabel('Paste a server’s JSON').fill(JSON.stringify(pasted));
+    await page.getByLabel('Paste a URL, a command line or JSON').fill(JSON.stringify(pasted));
     await page.getByRole('dialog').getByRole('button', { name: 'Add', exact: true }).click();
     for (const name of ['everything', 'files', 'memory', 'remote']) {
       const card = page

@@ -23,7 +23,7 @@ export async function firstStart(step, { user, visitor }) {
   await step('first start of the page: the link that serve prints opens it, and a chat works', async () => {
     await user.begin();
     const page = await visitor.open();
-    await page.getByRole('heading', { name: 'What shall we do?' }).waitFor();
+    await page.getByRole('heading', { name: 'Three steps, and you are ready' }).waitFor();
     await ask(page, 'What time was it yesterday?');
     await said(page, /get_time answered/).waitFor();
     await picture(page, 'first-start');

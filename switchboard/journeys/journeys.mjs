@@ -10,6 +10,7 @@ import { rules } from './script.mjs';
 import { Terminal } from './terminal.mjs';
 import { User } from './user.mjs';
 import { firstStart } from './first_start.mjs';
+import { speakLanguages } from './speak_languages.mjs';
 import { addServers } from './add_servers.mjs';
 import { callTools } from './call_tools.mjs';
 import { answerQuestions } from './answer_questions.mjs';
@@ -19,6 +20,7 @@ import { changeFrontEnds } from './change_front_ends.mjs';
 
 const CHAPTERS = [
   firstStart,
+  speakLanguages,
   addServers,
   callTools,
   answerQuestions,

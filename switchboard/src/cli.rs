@@ -6,7 +6,7 @@ mod arguments;
 mod asker;
 mod assistants;
 mod audit;
-mod browser;
+pub(crate) mod browser;
 mod call;
 mod chat;
 mod completions;
@@ -20,6 +20,8 @@ mod export;
 mod failure;
 mod gateway;
 mod import;
+mod man;
+mod message;
 mod model;
 mod processes;
 mod prompts;
@@ -32,9 +34,11 @@ mod servers;
 mod session;
 mod store;
 mod text;
+mod tokens;
 mod tool;
 mod tools;
 mod usage;
+mod users;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -43,18 +47,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory as _, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::display::out::{Color, Mode, Out};
 use crate::exit::{Exit, Failure};
-use crate::home;
 use crate::setup::settings;
 use crate::store::{LEASE_TIMEOUT, Store, StoreError};
+use crate::{home, lang};
+
+pub(crate) use run_args::reference;
 
 /// Talks to MCP servers from the terminal.
 #[derive(Debug, Parser)]
 #[command(name = "switchboard", version, about, max_term_width = 100, after_help = examples::PROGRAM)]
-struct Cli {
+pub(crate) struct Cli {
     #[command(flatten)]
     global: Global,
     #[command(subcommand)]
@@ -62,7 +68,7 @@ struct Cli {
 }
 
 /// Help heading of the global options.
-const GLOBAL: &str = "Global options";
+pub(crate) const GLOBAL: &str = "Global options";
 
 /// Options of every verb.
 #[derive(Args, Clone, Debug)]
@@ -83,6 +89,12 @@ pub(crate) struct Global {
     /// Print without colours
     #[arg(long, global = true, help_heading = GLOBAL)]
     pub(crate) no_color: bool,
+    /// Draw nothing over and use no colours: for screen readers and simple terminals
+    #[arg(long, global = true, help_heading = GLOBAL)]
+    pub(crate) plain_output: bool,
+    #[cfg(feature = "telemetry")]
+    #[command(flatten)]
+    telemetry: crate::telemetry::Options,
 }
 
 impl Global {
@@ -113,7 +125,12 @@ impl Global {
             true => Color::Never,
             false => Color::Auto,
         };
-        Out::new(mode, color)
+        let out = Out::new(mode, color);
+        let dumb = home::environment("TERM").is_some_and(|terminal| terminal == "dumb");
+        match self.plain_output || dumb {
+            true => out.plain(),
+            false => out,
+        }
     }
 }
 
@@ -182,15 +199,24 @@ enum Verb {
     /// Print shell completions
     #[command(after_help = examples::COMPLETIONS)]
     Completions(completions::Completions),
+    /// Print the manual page, or write those of all verbs
+    #[command(after_help = examples::MAN)]
+    Man(man::Man),
     /// List, verify and export the record of what the gateway's clients called
     #[command(after_help = examples::AUDIT)]
     Audit(audit::Audit),
+    /// Make, list and revoke access tokens of `switchboard serve`
+    #[command(after_help = examples::TOKENS, alias = "token")]
+    Tokens(tokens::Tokens),
+    /// List and change the users of `switchboard serve`
+    #[command(after_help = examples::USERS, alias = "user")]
+    Users(users::Users),
     /// Serve all servers as one, to any MCP client
     #[command(after_help = examples::GATEWAY)]
     Gateway(gateway::Gateway),
     /// Serve the web page and the API to this machine
     #[command(after_help = examples::SERVE)]
-    Serve(serve::Serve),
+    Serve(Box<serve::Serve>),
     /// Copy everything to another file or PostgreSQL database, and check it
     #[command(after_help = examples::STORE)]
     Store(store::Store),
@@ -217,7 +243,13 @@ impl Drop for Terminal {
 /// Runs the program with these arguments, the program's name first.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let cli = match Cli::try_parse_from(&arguments) {
+    if arguments.iter().all(|argument| argument != "--json")
+        && let Some(language) = lang::choose(&home::environment, home::language)
+    {
+        lang::speak(language);
+    }
+    let parsed = lang::help(Cli::command()).try_get_matches_from(&arguments);
+    let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => return usage(&error, &arguments).into(),
     };
@@ -228,7 +260,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         .map_err(|error| Failure::new(Exit::Other, "cannot start").caused_by(error))
         .and_then(|runtime| {
             let _terminal = Terminal;
-            let ended = runtime.block_on(processes::watched(cli, out));
+            let ended = runtime.block_on(observed(cli, out));
             // A blocked read of standard input must not delay the exit.
             runtime.shutdown_background();
             ended
@@ -240,6 +272,20 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             failure.exit().into()
         }
     }
+}
+
+/// Runs with the logs, traces and metrics that were asked for.
+#[cfg(feature = "telemetry")]
+async fn observed(cli: Cli, out: Out) -> Result<processes::Ended, Failure> {
+    let telemetry = crate::telemetry::Telemetry::start(&cli.global.telemetry)?;
+    let ended = processes::watched(cli, out).await;
+    telemetry.end().await;
+    ended
+}
+
+#[cfg(not(feature = "telemetry"))]
+async fn observed(cli: Cli, out: Out) -> Result<processes::Ended, Failure> {
+    processes::watched(cli, out).await
 }
 
 async fn run(cli: Cli, out: Out) -> Result<Exit, Failure> {
@@ -268,7 +314,10 @@ async fn run(cli: Cli, out: Out) -> Result<Exit, Failure> {
         Some(Verb::Export(verb)) => verb.run(global, &out).await,
         Some(Verb::Doctor(verb)) => verb.run(global, &out).await,
         Some(Verb::Completions(verb)) => verb.run(Cli::command(), &out),
+        Some(Verb::Man(verb)) => verb.run(lang::help(Cli::command()), &out),
         Some(Verb::Audit(verb)) => verb.run(global, &out).await,
+        Some(Verb::Tokens(verb)) => verb.run(global, &out).await,
+        Some(Verb::Users(verb)) => verb.run(global, &out).await,
         Some(Verb::Store(verb)) => verb.run(global, &out).await,
         Some(Verb::Gateway(verb)) => verb.run(global, &out).await,
         Some(Verb::Serve(verb)) => verb.run(global, &out).await,
@@ -284,7 +333,7 @@ fn usage(error: &clap::Error, arguments: &[OsString]) -> Exit {
         error.kind(),
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
     ) {
-        let _ = error.print();
+        print(error);
         return Exit::Done;
     }
     if arguments.iter().any(|argument| argument == "--json") {
@@ -294,7 +343,20 @@ fn usage(error: &clap::Error, arguments: &[OsString]) -> Exit {
         let failure = Failure::new(Exit::Other, message).with_hint("See switchboard --help.");
         Out::new(Mode::Json, Color::Never).failure(&failure);
     } else {
-        let _ = error.print();
+        print(error);
     }
     Exit::Other
+}
+
+/// Prints what the parser says, in the user's language.
+fn print(error: &clap::Error) {
+    let Some(translated) = lang::parser(&error.render().to_string()) else {
+        let _ = error.print();
+        return;
+    };
+    let out = Out::new(Mode::Text, Color::Never);
+    match error.use_stderr() {
+        true => out.note(translated.trim_end()),
+        false => out.say(translated.trim_end()),
+    }
 }

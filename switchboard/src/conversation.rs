@@ -1,5 +1,7 @@
 //! Durable conversations: runs of the loop that are stored before anything is shown or started.
 
+mod ask;
+pub(crate) mod attachment;
 mod durable;
 mod error;
 mod event_log;
@@ -12,8 +14,10 @@ mod recorder;
 mod reload;
 mod remembered;
 mod turn;
+pub(crate) mod version;
 pub(crate) mod views;
 
+pub use attachment::{Attachment, AttachmentError, UserMessage};
 pub use durable::{DurableConversation, Model};
 pub use error::ConversationError;
 pub(crate) use error::LEASED_HINT;

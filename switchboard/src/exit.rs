@@ -117,6 +117,18 @@ impl Failure {
         chain(self)
     }
 
+    /// The message and all its causes, each in the user's language.
+    pub(crate) fn translated(&self) -> String {
+        let mut text = crate::lang::message(&self.message).into_owned();
+        let mut cause = self.source();
+        while let Some(error) = cause {
+            text.push_str(": ");
+            text.push_str(&crate::lang::message(&error.to_string()));
+            cause = error.source();
+        }
+        text
+    }
+
     /// As `--json` prints it on standard error.
     pub fn to_json(&self) -> Value {
         let mut error = json!({

@@ -159,6 +159,16 @@ pub async fn settings(
     Ok(rows.map(|row| (row.key, row.value)).collect())
 }
 
+/// The setting of the language, read without opening the store: even help is in that language. A
+/// store in a PostgreSQL database is not asked.
+pub(crate) fn language() -> Option<String> {
+    let file = database(None);
+    match postgres_url(&file) {
+        Some(_) => None,
+        None => crate::store::peek_setting(&file, &UserId::local(), crate::lang::SETTING),
+    }
+}
+
 /// An environment variable that is set and not empty.
 pub fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())

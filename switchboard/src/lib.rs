@@ -10,6 +10,7 @@ mod exit;
 mod gateway;
 #[doc(hidden)]
 pub mod home;
+mod lang;
 #[doc(hidden)]
 pub mod models;
 pub mod serve;
@@ -17,5 +18,8 @@ mod servers;
 mod setup;
 #[doc(hidden)]
 pub mod store;
+#[cfg(feature = "telemetry")]
+mod telemetry;
+mod token;
 
 pub use exit::{Exit, Failure};

@@ -2,6 +2,7 @@
 //!
 //! `choose` decides and does no IO; `build` makes the model.
 
+mod accepted;
 mod audience;
 mod build;
 mod capability;
@@ -15,13 +16,14 @@ mod prices;
 mod provider;
 
 pub(crate) use audience::Audience;
-pub use build::{Tape, build};
+pub(crate) use build::list_models;
+pub use build::{Retries, Tape, build};
 pub use capability::Capabilities;
 pub use choice::{Choice, ChoiceError, Found, Origin, Wanted, choose};
 pub(crate) use endpoint::origin;
 pub use endpoint::{AddressError, Endpoint};
 pub use key::{KeyError, find_key, keep_key};
-pub(crate) use key::{forget_key, keyring_works};
+pub(crate) use key::{forget_key, forget_model_key, keep_model_key, keyring_works};
 pub(crate) use migrate::migrate;
 pub use ollama::ollama_models;
 pub(crate) use overview::{described, overview};

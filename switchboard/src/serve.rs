@@ -1,4 +1,4 @@
-//! `switchboard serve`: the REST API, live events and the web page, for this machine only.
+//! `switchboard serve`: the REST API, live events and the web page, for this machine or for a team.
 //!
 //! Everything goes through the [`Store`]: requests and runs commit to it, and readers of events are
 //! woken and read it. Nothing is shown before it is durable.
@@ -6,15 +6,22 @@
 pub(crate) mod access;
 mod api;
 mod app;
+mod audit;
+mod cookie;
 mod error;
 mod events;
 mod extractor;
 mod guard;
+mod identity;
 mod input;
+mod limits;
 mod listen;
+mod logins;
 mod openapi;
 mod operate;
 mod page;
+mod people;
+mod permission;
 mod questions;
 mod rate;
 mod reach;
@@ -36,12 +43,20 @@ use crate::demo::{DemoModel, DemoScript};
 use crate::exit::{Exit, Failure};
 use crate::store::{Change, Store, User, UserId};
 pub(crate) use input::present;
+pub use limits::UserLimits;
+pub use logins::OpenIdOptions;
 pub use reach::{Network, Reach, TlsFiles};
 
 use access::Access;
 use app::App;
+use audit::Audit;
+use logins::{Logins, Provider};
+use people::People;
 use tls::Certificate;
 
+/// How long a session may be unused, and how long it lasts.
+const SESSION_IDLE: Duration = Duration::from_secs(12 * 3600);
+const SESSION_LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
 /// Grace period for open requests at shutdown.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -52,6 +67,9 @@ pub struct Options {
     reach: Reach,
     users: Vec<String>,
     trusted: Vec<String>,
+    openid: Option<OpenIdOptions>,
+    session_times: (Duration, Duration),
+    limits: UserLimits,
     demo_step: Duration,
 }
 
@@ -63,6 +81,9 @@ impl Options {
             reach: Reach::local(0),
             users: Vec::new(),
             trusted: Vec::new(),
+            openid: None,
+            session_times: (SESSION_IDLE, SESSION_LONGEST),
+            limits: UserLimits::default(),
             demo_step: Duration::ZERO,
         }
     }
@@ -100,6 +121,27 @@ impl Options {
     #[must_use]
     pub fn with_trusted_users(mut self, users: impl IntoIterator<Item = String>) -> Self {
         self.trusted = users.into_iter().collect();
+        self
+    }
+
+    /// For all who log in at this OpenID provider.
+    #[must_use]
+    pub fn with_openid(mut self, openid: Option<OpenIdOptions>) -> Self {
+        self.openid = openid;
+        self
+    }
+
+    /// Ends sessions that were not used for this long, and all after the second span.
+    #[must_use]
+    pub fn with_session_times(mut self, idle: Duration, longest: Duration) -> Self {
+        self.session_times = (idle, longest);
+        self
+    }
+
+    /// Limits what each user may use.
+    #[must_use]
+    pub fn with_limits(mut self, limits: UserLimits) -> Self {
+        self.limits = limits;
         self
     }
 
@@ -147,10 +189,19 @@ impl Serve {
     /// # Errors
     /// If the port is taken, or the store or the file of tokens cannot be used.
     pub async fn start(store: Arc<dyn Store>, options: Options) -> Result<Self, Failure> {
-        let users = users(&*store, &options.users).await?;
-        let trusted = trusted(&options.trusted, &users)?;
-        let access = Access::open(&options.tokens, &users)?;
         let reach = options.reach;
+        logins::refuse_links(&reach, &options.users)?;
+        // A team has no links, except those that were asked for on this machine.
+        let is_team = reach.is_public() || options.openid.is_some();
+        let users = match is_team && options.users.is_empty() {
+            true => Vec::new(),
+            false => users(&*store, &options.users).await?,
+        };
+        let access = Access::open(&options.tokens, &users)?;
+        let people = match is_team {
+            true => team(&*store, options.trusted, options.openid.is_some()).await?,
+            false => People::fixed(users.clone(), trusted(options.trusted, &users)?),
+        };
         let certificate = reach.tls.clone().map(Certificate::open).transpose()?;
         let listener = TcpListener::bind(reach.listen).await.map_err(|error| {
             let text = match reach.listen.ip().is_loopback() {
@@ -168,6 +219,25 @@ impl Serve {
             Failure::new(Exit::Model, "the demo model did not start").caused_by(error)
         })?;
         let url = reach.url(address);
+        let provider = match options.openid {
+            Some(openid) => Some(Provider::open(openid, &url).await?),
+            None => None,
+        };
+        let audit = match is_team {
+            true => Audit::open().map_err(|error| {
+                Failure::new(Exit::Other, "the audit log cannot be written").caused_by(error)
+            })?,
+            false => Audit::default(),
+        };
+        let (idle, longest) = options.session_times;
+        let logins = Logins {
+            provider,
+            is_secure: url.starts_with("https://"),
+            idle,
+            longest,
+            url: url.clone(),
+            audit,
+        };
         let links = users
             .iter()
             .filter_map(|user| {
@@ -177,13 +247,21 @@ impl Serve {
                 Some(LoginLink { user, url })
             })
             .collect();
+        tracing::info!(%address, url, "serving");
         let (closing, closed) = watch::channel(false);
         let names = reach.names(address.port());
-        let app = App::new(store, access, demo, names, closed.clone(), trusted);
-        for user in &users {
+        let app = App::new(
+            store,
+            access,
+            demo,
+            names,
+            closed.clone(),
+            (people.clone(), logins, options.limits),
+        );
+        for user in &people.served() {
             app.runs.recover(user).await?;
         }
-        app.runs.watch_over(users);
+        app.runs.watch_over(people);
         tokio::spawn(runs::receive(app.clone()));
         let router = api::router(app.clone());
         let door = listen::Door {
@@ -239,11 +317,13 @@ impl Serve {
     /// Shuts down gracefully: accepts no new requests, settles running calls, and ends every server
     /// process.
     pub async fn stop(mut self) {
+        tracing::info!(address = %self.address, "stopping");
         let _ = self.closing.send(true);
         self.app.runs.stop().await;
         let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, &mut self.task).await;
         self.task.abort();
         self.app.server_pool.close().await;
+        self.app.logins.audit.end(&*self.app.store).await;
         // Everything committed is durable either way.
         let _ = self.app.store.close().await;
     }
@@ -257,16 +337,43 @@ impl Drop for Serve {
 }
 
 /// The trusted users. Each must be a served user, so that a typo is noticed.
-fn trusted(names: &[String], users: &[UserId]) -> Result<Arc<[UserId]>, Failure> {
-    let found = names.iter().map(|name| {
-        let user = users.iter().find(|user| user.as_str() == name);
-        user.cloned().ok_or_else(|| {
+fn trusted(names: Vec<String>, users: &[UserId]) -> Result<Vec<String>, Failure> {
+    let served = |name: &str| users.iter().any(|user| user.as_str() == name);
+    match names.iter().find(|name| !served(name)) {
+        None => Ok(names),
+        Some(name) => {
             let text = format!("{name:?} is trusted, but not served");
             let failure = Failure::new(Exit::Other, text);
-            failure.with_hint(format!("Serve the user as well: --user {name}."))
-        })
-    });
-    found.collect()
+            Err(failure.with_hint(format!("Serve the user as well: --user {name}.")))
+        }
+    }
+}
+
+/// The team in the store. Someone must be able to come in.
+async fn team(
+    store: &dyn Store,
+    trusted: Vec<String>,
+    has_provider: bool,
+) -> Result<People, Failure> {
+    let people = People::team(trusted);
+    let users = store.users().await?;
+    people.refresh(&users);
+    let mut may_come = has_provider;
+    for user in &users {
+        may_come = may_come || !store.access_tokens(&user.id).await?.is_empty();
+    }
+    match may_come {
+        true => Ok(people),
+        false => Err(Failure::new(
+            Exit::Other,
+            "others can reach this address, and no one could come in: the link of this machine is \
+             not for it",
+        )
+        .with_hint(
+            "Let users log in with --oidc-issuer and --oidc-client-id, or give them tokens: \
+             `switchboard tokens add NAME --user USER`.",
+        )),
+    }
 }
 
 /// The users to serve, each in the store.

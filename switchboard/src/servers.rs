@@ -4,6 +4,7 @@
 //! connected, and secrets are references.
 
 mod ad_hoc;
+mod built_in;
 mod connection;
 mod connector;
 pub(crate) mod doctor;
@@ -15,19 +16,25 @@ mod log;
 mod login;
 mod lookup;
 mod naming;
+mod oauth_flags;
+pub(crate) mod sandbox;
+pub(crate) mod scan;
 mod secret;
 mod seen;
 mod select;
+mod shared;
+pub(crate) mod suggest;
 mod tokens;
 mod tool_policy;
 
 pub(crate) use ad_hoc::{AdHoc, Kind, is_url, shown_url, split_header};
+pub(crate) use built_in::{built_in, is_built_in, make_own};
 pub(crate) use connection::{ConnectedServer, Connection, interruptible, one_off};
-pub(crate) use connector::connector;
+pub(crate) use connector::{Reaching, connector};
 pub(crate) use entry::{CLAIMED, answer, answers, from_config, to_config, to_entry};
 pub(crate) use export::{Exported, Program, export};
 pub(crate) use host::{Host, advice as host_advice};
-pub(crate) use log::ServerLog;
+pub(crate) use log::{ServerLog, log_text};
 pub(crate) use login::{log_in, log_out};
 pub(crate) use lookup::reach;
 pub(crate) use naming::{check_name, next_place};
@@ -36,4 +43,5 @@ pub(crate) use secret::{
 };
 pub(crate) use seen::{auto_approved, seen, transport};
 pub(crate) use select::{demo, find, of_file, pending};
+pub(crate) use shared::follow as follow_shared;
 pub(crate) use tool_policy::{Approval, Switch, ToolPolicy, decide, switch};

@@ -1,9 +1,12 @@
 //! Setup of a conversation: store, model, servers and policy.
 
+mod adopt;
+mod allow;
 pub(crate) mod assistant_draft;
 mod options;
 mod select;
 pub(crate) mod settings;
+mod starting;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,20 +14,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agent_loop::{
-    Agent, Compaction, Deferral, ManagedTools, Mode, Policy, Prices, RunLimits, Toolbox,
+    Agent, Compaction, Deferral, Grant, ManagedTools, Mode, Policy, Prices, RunLimits, Toolbox,
 };
 use mcp_manager::{ElicitationHandler, Manager, ServerConfig, Wait};
 use serde_json::Value;
 
 use crate::conversation::{Decided, StoredOutputs};
 use crate::demo::{DemoModel, DemoScript, start_model};
+use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
 use crate::home;
-use crate::models::{Choice, Found, Price, PriceTable, Tape, Wanted};
+use crate::lang::t;
+use crate::models::{Choice, Found, Price, PriceTable, Retries, Tape, Wanted};
 use crate::models::{build, choose, find_key, ollama_models};
-use crate::servers::{AdHoc, Host, auto_approved, connector};
+use crate::servers::{AdHoc, Host, auto_approved, connector, scan};
 use crate::store::{Assistant, Conversation, ConversationId, OnLimit, Server, Store, UserId};
 
+pub(crate) use adopt::adopt;
 pub(crate) use options::Options;
 pub(crate) use select::{assistant as find_assistant, servers as select_servers};
 
@@ -43,6 +49,8 @@ pub(crate) struct RunArgs {
     /// An ad hoc server: a command, and options for servers given by URL.
     pub(crate) ad_hoc: AdHoc,
     pub(crate) approve: Option<Mode>,
+    /// Tools that run without asking, this once.
+    pub(crate) allow: Vec<String>,
     pub(crate) max_rounds: Option<u32>,
     pub(crate) on_limit: Option<OnLimit>,
     /// In dollars.
@@ -51,6 +59,10 @@ pub(crate) struct RunArgs {
     pub(crate) tape: Tape,
     /// A file of servers to use in place of the stored ones.
     pub(crate) config: Option<PathBuf>,
+    /// Who hears of requests to the model that are made again.
+    pub(crate) retries: Option<Retries>,
+    /// Where it is shown that servers start.
+    pub(crate) shown: Option<Out>,
     /// Whether no user can be asked.
     pub(crate) unattended: bool,
 }
@@ -68,6 +80,8 @@ pub(crate) struct Setup {
     /// Notices for the user.
     pub(crate) notices: Vec<String>,
     agent: Agent,
+    /// Consent that was given for this run alone.
+    allowed: Vec<Grant>,
     bounds: Bounds,
     run_args: RunArgs,
     settings: BTreeMap<String, Value>,
@@ -105,18 +119,20 @@ impl Setup {
         .await?;
         notices.extend(selected.notices);
         let manager = Manager::builder()
-            .connector(connector(&user, None))
+            .connector(connector(&user, run_args.ad_hoc.reaching().await?))
             .elicitation(forms)
             .build();
-        notices.extend(connect(&manager, selected.configs).await);
+        notices.extend(connect(&manager, selected.configs, run_args.shown.as_ref()).await);
+        let allowed = allow::grants(&manager, &run_args.allow)?;
         let mode = mode(run_args.approve, assistant.as_ref(), &settings)?;
         let bounds = Bounds::of(&run_args, assistant.as_ref(), &settings);
         let demo = match choice.provider.is_demo() && choice.base_url.is_none() {
             true => Some(start_model(DemoScript::default()).await?),
             false => None,
         };
-        let tools = Arc::new(ManagedTools::new(manager.clone()));
-        let agent = agent(&choice, demo.as_ref(), tools, &run_args.tape, &settings).await?;
+        let tools = scanned_tools(&manager, &settings);
+        let (tape, retries) = (&run_args.tape, run_args.retries.as_ref());
+        let agent = agent(&choice, demo.as_ref(), tools, tape, retries, &settings).await?;
         Ok(Self {
             store,
             user,
@@ -127,6 +143,7 @@ impl Setup {
             mode,
             notices,
             agent,
+            allowed,
             bounds,
             run_args,
             settings,
@@ -155,7 +172,11 @@ impl Setup {
         let seen = servers.flat_map(|row| auto_approved(row, &self.manager));
         self.store.commit(seen.collect()).await?;
         let decided = Decided::read(&*self.store, &self.user).await?;
-        let mut policy = decided.policy(self.mode, &self.servers, conversation);
+        let policy = decided
+            .policy(self.mode, &self.servers, conversation)
+            .with_scan(scan::policy(&self.settings));
+        let allowed = self.allowed.iter().cloned();
+        let mut policy = allowed.fold(policy, Policy::with_grant);
         if self.run_args.unattended {
             policy = policy.unattended();
         }
@@ -189,8 +210,9 @@ impl Setup {
             self.demo = Some(start_model(DemoScript::default()).await?);
         }
         let demo = self.demo.as_ref();
-        let tools = Arc::new(ManagedTools::new(self.manager.clone()));
-        self.agent = agent(&choice, demo, tools, &Tape::None, &self.settings).await?;
+        let tools = scanned_tools(&self.manager, &self.settings);
+        let retries = self.run_args.retries.as_ref();
+        self.agent = agent(&choice, demo, tools, &Tape::None, retries, &self.settings).await?;
         self.choice = choice;
         self.run_args.wanted = wanted;
         Ok(())
@@ -205,6 +227,13 @@ impl Setup {
         // Everything committed is durable either way.
         let _ = self.store.close().await;
     }
+}
+
+/// The tools of a manager's servers, their results scanned as the settings say.
+fn scanned_tools(manager: &Manager, settings: &BTreeMap<String, Value>) -> Arc<ManagedTools> {
+    let tools = ManagedTools::new(manager.clone());
+    tools.set_scan(scan::policy(settings));
+    Arc::new(tools)
 }
 
 /// Chooses the model. A local Ollama is queried only if it could matter.
@@ -234,6 +263,7 @@ pub(crate) async fn agent(
     demo: Option<&DemoModel>,
     tools: Arc<dyn Toolbox>,
     tape: &Tape,
+    retries: Option<&Retries>,
     settings: &BTreeMap<String, Value>,
 ) -> Result<Agent, Failure> {
     let key = match &choice.key {
@@ -241,13 +271,25 @@ pub(crate) async fn agent(
         None => None,
     };
     let url = demo.map(|demo| demo.base_url(choice.wire));
-    let model = build(choice, url.as_deref(), key, tape).map_err(|error| {
-        Failure::new(Exit::Model, "the model cannot be set up").caused_by(error)
+    let model = build(choice, url.as_deref(), key, tape, retries).map_err(|error| {
+        let file = match tape {
+            Tape::Record(file) | Tape::Replay(file) => Some(file.display()),
+            Tape::None => None,
+        };
+        let text = match file {
+            Some(file) => format!("the model cannot be set up with the recording {file}"),
+            None => "the model cannot be set up".to_owned(),
+        };
+        Failure::new(Exit::Model, text).caused_by(error)
     })?;
     let mut agent = Agent::new(model)
         .with_model_name(&choice.model)
         .tools(tools)
         .with_name("switchboard");
+    #[cfg(feature = "telemetry")]
+    {
+        agent = agent.with_trace_context(crate::telemetry::traceparent);
+    }
     if let Some(context) = choice.capabilities.context {
         let tokens = usize::try_from(context).unwrap_or(usize::MAX);
         agent = agent
@@ -268,14 +310,25 @@ fn prices(price: Price) -> Prices {
 }
 
 /// Connects servers and returns a notice for each that failed or is late.
-async fn connect(manager: &Manager, configs: Vec<ServerConfig>) -> Vec<String> {
-    let startup = manager.connect_all(configs, Wait::UpTo(START)).await;
+async fn connect(manager: &Manager, configs: Vec<ServerConfig>, out: Option<&Out>) -> Vec<String> {
+    let count = configs.len();
+    let starting = manager.connect_all(configs, Wait::UpTo(START));
+    let startup = match out {
+        Some(out) if count > 0 => starting::shown(starting, manager, count, out).await,
+        _ => starting.await,
+    };
     let failed = startup.errors.into_iter().map(|(server, error)| {
-        let failure = Failure::new(Exit::Unreachable, format!("{server} is unavailable"));
+        let text = t!("{server} is unavailable", server = server);
+        let failure = Failure::new(Exit::Unreachable, text);
         failure.caused_by(error).chain()
     });
     let late = startup.pending.iter();
-    let late = late.map(|server| format!("{server} is still starting; its tools come later"));
+    let late = late.map(|server| {
+        t!(
+            "{server} is still starting; its tools come later",
+            server = server
+        )
+    });
     failed.chain(late).collect()
 }
 

@@ -36,6 +36,7 @@ mod lease;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod row;
+mod search;
 mod sqlite;
 mod stored_value;
 mod table;
@@ -46,24 +47,27 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-pub use change::Change;
+pub use change::{Change, LoginChange};
 pub use cluster::{Cluster, Orphan, RemoteCommand};
 pub use error::StoreError;
 pub use event_signal::{EventCursor, EventSignal};
 pub use id::{
-    AssistantId, BlobId, CommandId, ConversationId, HolderId, LeaseId, MessageId, PendingId,
-    RuleId, RunId, ServerId, UserId,
+    AccessTokenId, AssistantId, BlobId, CommandId, ConversationId, HolderId, LeaseId, MessageId,
+    PendingId, RuleId, RunId, ServerId, UserId,
 };
 pub(crate) use lease::heartbeat;
 pub use lease::{LEASE_TIMEOUT, Lease};
 #[cfg(feature = "postgres")]
 pub use postgres::{PostgresLimits, PostgresStore};
 pub use row::{
-    ApprovedDefinition, Assistant, Blob, CallStatus, Conversation, Decision, DefinitionKind,
-    EnvPolicy, Event, EventBounds, McpMode, Message, NewEvent, OnLimit, Pending, PendingKind,
-    PendingState, Role, Rule, RuleScope, Run, Server, ServerKind, ServerTool, Setting, Snapshot,
-    Standing, TokenRef, ToolCall, ToolSelection, Trust, Usage, UsageTotal, User,
+    AccessToken, ApprovedDefinition, Assistant, Blob, CallStatus, Conversation, Decision,
+    DefinitionKind, EnvPolicy, Event, EventBounds, LoginAttempt, LoginSession, McpMode, Message,
+    MessagePlace, NewEvent, OnLimit, Pending, PendingKind, PendingState, Role, Rule, RuleScope,
+    Run, Server, ServerKind, ServerTool, Setting, Snapshot, Standing, TeamRole, TokenRef,
+    TokenScope, ToolCall, ToolSelection, Trust, Usage, UsageTotal, User,
 };
+pub use search::SearchWords;
+pub(crate) use sqlite::peek_setting;
 pub use sqlite::{Limits, SqliteStore};
 pub use stored_value::{StoredValue, UnknownScheme};
 pub use timestamp::Timestamp;
@@ -97,6 +101,18 @@ pub trait Store: fmt::Debug + Send + Sync {
 
     /// The users.
     async fn users(&self) -> Result<Vec<User>, StoreError>;
+
+    /// The session of an id with this hash, and its user.
+    async fn login_session(&self, hash: &str) -> Result<Option<(LoginSession, User)>, StoreError>;
+
+    /// The login of a state with this hash.
+    async fn login_attempt(&self, hash: &str) -> Result<Option<LoginAttempt>, StoreError>;
+
+    /// The personal access token with this hash, and its user.
+    async fn access_token(&self, hash: &str) -> Result<Option<(AccessToken, User)>, StoreError>;
+
+    /// A user's personal access tokens, by name.
+    async fn access_tokens(&self, user: &UserId) -> Result<Vec<AccessToken>, StoreError>;
 
     /// A user's servers, in the user's order.
     async fn servers(&self, user: &UserId) -> Result<Vec<Server>, StoreError>;
@@ -134,15 +150,28 @@ pub trait Store: fmt::Debug + Send + Sync {
         id: &ConversationId,
     ) -> Result<Option<Conversation>, StoreError>;
 
-    /// A part of a conversation, oldest first, with the tool calls of each message in order.
+    /// A part of what is shown of a conversation, oldest first, with the tool calls of each message
+    /// in order.
     async fn messages(
         &self,
         conversation: &ConversationId,
         span: Span,
     ) -> Result<Vec<Message>, StoreError>;
 
+    /// Where every message of a conversation stands, those that are not shown as well, by number.
+    async fn places(&self, conversation: &ConversationId) -> Result<Vec<MessagePlace>, StoreError>;
+
     /// One message, with its tool calls.
     async fn message(&self, id: &MessageId) -> Result<Option<Message>, StoreError>;
+
+    /// At most `limit` of a user's messages that are shown and hold all of these words, those of the latest used
+    /// conversations first, without their tool calls and what models need to go on.
+    async fn search(
+        &self,
+        user: &UserId,
+        words: &SearchWords,
+        limit: u32,
+    ) -> Result<Vec<Message>, StoreError>;
 
     /// A blob: binary data or a result too large for a message.
     async fn blob(

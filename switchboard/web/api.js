@@ -1,5 +1,7 @@
 // The REST client: one function, one error type, and the access token.
 
+import { text } from './text.js';
+
 const KEY = 'switchboard.token';
 
 /** An error reported by the server. */
@@ -43,11 +45,11 @@ async function redeemed(code) {
   return answer?.ok ? (await answer.json()).token : null;
 }
 
-export function decoded(text) {
+export function decoded(held) {
   try {
-    return decodeURIComponent(text);
+    return decodeURIComponent(held);
   } catch {
-    return text;
+    return held;
   }
 }
 
@@ -59,12 +61,15 @@ export function forgetToken() {
   localStorage.removeItem(KEY);
 }
 
-/** Sends a request with the token. Fails only if there is no response. */
+/** Sends a request with the token, or with the session. Fails only if there is no response. */
 export function send(path, options = {}) {
-  const headers = { Authorization: `Bearer ${localStorage.getItem(KEY) ?? ''}`, ...options.headers };
+  const token = localStorage.getItem(KEY);
+  // No page of another site can send this header.
+  const headers = { 'X-Switchboard-Page': '1', ...options.headers };
+  if (token !== null) headers.Authorization ??= `Bearer ${token}`;
   return fetch(`api/${path}`, {
     cache: 'no-store',
-    credentials: 'omit',
+    credentials: 'same-origin',
     redirect: 'error',
     ...options,
     headers,
@@ -89,8 +94,8 @@ async function ask(method, path, body) {
   } catch {
     throw new ApiError(0, {
       code: 'offline',
-      message: 'Switchboard does not answer.',
-      hint: 'Is “switchboard serve” still running?',
+      message: text.page.offline,
+      hint: text.page.offlineHint,
     });
   }
   if (!response.ok) throw await failure(response);
@@ -101,7 +106,7 @@ async function failure(response) {
   const body = await response.json().catch(() => null);
   const error = new ApiError(
     response.status,
-    body?.error ?? { code: 'internal', message: `The server answered ${response.status}.` },
+    body?.error ?? { code: 'internal', message: text.page.answered(response.status) },
   );
   if (error.status === 401) refused(error);
   return error;

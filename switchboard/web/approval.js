@@ -6,6 +6,12 @@ import { labelled } from './fields.js';
 import { menuButton } from './menu.js';
 import { act, notice, speak } from './notices.js';
 import { codeBlock } from './prose.js';
+import { text } from './text.js';
+import { hintBadges, toolOf } from './tool-facts.js';
+
+const t = text.approval;
+/** A longer description is folded. */
+const SHORT = 240;
 
 export class ApprovalPanel {
   constructor(call, talk) {
@@ -14,42 +20,59 @@ export class ApprovalPanel {
     this.digest = call.approval.digest;
     this.problem = h('p', { class: 'problem', role: 'alert', hidden: true });
     this.body = h('div', { class: 'approval-body' });
+    this.badges = h('span', { class: 'marks' });
     const why = reason(call.approval);
-    const title = `${call.serverName || 'A server'} wants to run ${call.toolName}`;
+    const title = t.title(call.serverName || t.server, call.toolName);
     this.element = h(
       'div',
       { class: 'approval', role: 'group', 'aria-label': title },
-      h('p', { class: 'approval-title' }, title),
+      h('p', { class: 'approval-title' }, title, this.badges),
       why && h('p', { class: 'warning' }, why),
-      call.approval.definitionChanged &&
-        call.approval.description &&
-        h('p', { class: 'quiet' }, `It now says: ${call.approval.description}`),
+      about(call.approval),
       this.body,
       this.problem,
     );
     this.ask();
-    speak(`${title}. Approve or deny it.`);
+    this.element.addEventListener('keydown', (event) => this.key(event));
+    toolOf(call.serverName, call.toolName).then((tool) => this.describe(tool));
+    speak(t.spoken(title));
   }
 
   ask() {
     const { call } = this;
-    const yes = button('Approve', () => this.answer(yes, { decision: 'approve', scope: 'once' }), {
+    const yes = button(t.approve, () => this.answer(yes, { decision: 'approve', scope: 'once' }), {
       class: 'button primary',
       icon: 'check',
+      ...keyed('a'),
     });
-    const wide = menuButton('Approve for…', this.scopes(), {
-      text: 'Approve for…',
+    const wide = menuButton(t.approveFor, this.scopes(), {
+      text: t.approveFor,
       kind: 'button',
       drawing: 'chevron',
     });
-    const edit = button('Edit', () => this.edit(), { icon: 'edit' });
-    const no = button('Deny', () => this.deny(), { icon: 'close' });
+    const edit = button(text.common.edit, () => this.edit(), { icon: 'edit', ...keyed('e') });
+    const no = button(t.deny, () => this.deny(), { icon: 'close', ...keyed('d') });
     fill(
       this.body,
-      codeBlock(pretty(call.arguments), 'arguments'),
+      codeBlock(pretty(call.arguments), t.arguments),
       h('div', { class: 'buttons' }, yes, wide, edit, no),
     );
     return yes;
+  }
+
+  describe(tool) {
+    if (!tool) return;
+    fill(this.badges, hintBadges(tool));
+    this.element.dispatchEvent(new Event('grown', { bubbles: true }));
+  }
+
+  /** A letter is an answer while the focus is on the question, and none is typed. */
+  key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest('input, textarea')) return;
+    const control = this.body.querySelector(`[data-key="${CSS.escape(event.key.toLowerCase())}"]`);
+    if (!control) return;
+    event.preventDefault();
+    control.click();
   }
 
   scopes() {
@@ -58,11 +81,11 @@ export class ApprovalPanel {
     const scope = (name) => () =>
       this.answer(this.body.querySelector('.primary'), { decision: 'approve', scope: name });
     return [
-      offers('conversation') && ['This chat', scope('conversation')],
-      offers('tool') && ['Always this tool', scope('tool')],
+      offers('conversation') && [t.thisChat, scope('conversation')],
+      offers('tool') && [t.thisTool, scope('tool')],
       offers('server') &&
         Array.isArray(choices) && [
-          `Always this server’s read-only tools: ${this.call.approval.readOnlyTools.join(', ')}`,
+          t.thisServer(this.call.approval.readOnlyTools.join(', ')),
           scope('server'),
         ],
     ];
@@ -76,13 +99,13 @@ export class ApprovalPanel {
     });
     input.value = pretty(this.call.arguments);
     const yes = button(
-      'Approve with these',
+      t.approveEdited,
       () => {
         let args;
         try {
           args = JSON.parse(input.value);
         } catch (error) {
-          this.tell(`That is not JSON: ${error.message}`);
+          this.tell(t.notJson(error.message));
           input.focus();
           return;
         }
@@ -90,26 +113,26 @@ export class ApprovalPanel {
       },
       { class: 'button primary', icon: 'check' },
     );
-    this.stage(labelled('Arguments, as JSON', input), [yes], input);
+    this.stage(labelled(t.argumentsJson, input), [yes], input);
   }
 
   deny() {
-    const input = h('input', { type: 'text', placeholder: 'Not on a Friday', maxlength: 2000 });
+    const input = h('input', { type: 'text', placeholder: t.example, maxlength: 2000 });
     const say = (scope) => (control) =>
       this.answer(control, { decision: 'deny', scope, reason: input.value.trim() || undefined });
-    const no = button('Deny', () => say('once')(no), { class: 'button danger' });
-    const never = button('Always deny this tool', () => say('tool')(never), {});
+    const no = button(t.deny, () => say('once')(no), { class: 'button danger' });
+    const never = button(t.never, () => say('tool')(never), {});
     input.addEventListener('keydown', (event) => {
       if (event.key !== 'Enter' || event.isComposing) return;
       event.preventDefault();
       say('once')(no);
     });
-    this.stage(labelled('Why not? The model will see this.', input), [no, never], input);
+    this.stage(labelled(t.why, input), [no, never], input);
   }
 
   /** Shows an intermediate step; Escape and Back return to the question. */
   stage(field, buttons, focus) {
-    const back = button('Back', () => this.ask().focus());
+    const back = button(text.common.back, () => this.ask().focus());
     const place = h('div', { class: 'approval-step' }, field, h('div', { class: 'buttons' }, buttons, back));
     place.addEventListener('keydown', (event) => {
       if (event.key === 'Escape') this.ask().focus();
@@ -137,21 +160,39 @@ export class ApprovalPanel {
     });
   }
 
-  tell(text) {
-    say(this.problem, text);
-    this.problem.hidden = !text;
+  tell(wrong) {
+    say(this.problem, wrong);
+    this.problem.hidden = !wrong;
   }
 }
 
-function reason({ reason: why, definitionChanged }) {
+function keyed(key) {
+  return { 'data-key': key, 'aria-keyshortcuts': key.toUpperCase() };
+}
+
+/** What the server says the tool does: its first lines, the rest on demand. */
+function about({ description, definitionChanged }) {
+  if (!description) return null;
+  if (definitionChanged) return h('p', { class: 'quiet' }, t.now(description));
+  if (description.length <= SHORT) return h('p', { class: 'quiet approval-about' }, description);
+  return h(
+    'details',
+    { class: 'approval-about' },
+    h('summary', {}, `${description.slice(0, SHORT)}…`),
+    h('p', { class: 'quiet' }, description),
+  );
+}
+
+function reason({ reason: why, definitionChanged, alarm }) {
+  if (alarm) return text.scan.alarm(alarm);
   if (definitionChanged || why === 'changed')
-    return 'This tool has changed since you approved it. Look at it again.';
-  return why === 'rule' ? 'A rule of yours asks for this one.' : null;
+    return t.changed;
+  return why === 'rule' ? t.rule : null;
 }
 
 function conflict({ code, message }) {
   if (code === 'already_answered')
-    return 'This was answered already, perhaps in another tab. Here is how it went on.';
-  if (code === 'stale') return 'The tool or its arguments changed while you looked at them. Please look again.';
+    return t.answered;
+  if (code === 'stale') return t.stale;
   return message;
 }

@@ -1,42 +1,29 @@
 // Remembered answers: what runs without a question, and what never runs.
 
 import { get, remove } from './api.js';
-import { button, fill, h } from './dom.js';
+import { button, columns, fill, h } from './dom.js';
 import { when } from './format.js';
 import { act, failed } from './notices.js';
+import { text } from './text.js';
 
-const SCOPES = {
-  conversation: 'in one chat',
-  tool: 'always',
-  server_read_only: 'tools that only read',
-  serverReadOnly: 'tools that only read',
-  pattern: 'by name',
-};
-const DECISIONS = { allow: ['runs', 'good'], ask: ['is asked for', ''], deny: ['never runs', 'bad'] };
+const t = text.approvals;
+const KINDS = { allow: 'good', ask: '', deny: 'bad' };
 
 export function approvalsView() {
   const place = h('div', {});
   const element = h(
     'div',
     { class: 'view' },
-    h(
-      'p',
-      { class: 'lead' },
-      'What you decided to be asked no more. A tool whose definition changes is asked about anew.',
-    ),
+    h('p', { class: 'lead' }, t.lead),
     place,
   );
   async function load() {
     const { items } = await get('approvals');
     if (!items.length) {
-      fill(place, h('p', { class: 'empty' }, 'Nothing is remembered.'));
+      fill(place, h('p', { class: 'empty' }, t.none));
       return;
     }
-    const head = h(
-      'tr',
-      {},
-      ['Server', 'Tool', 'What happens', 'Since', ''].map((text) => h('th', { scope: 'col' }, text)),
-    );
+    const head = columns([t.server, t.tool, t.what, t.since, `[${t.change}]`]);
     fill(
       place,
       h(
@@ -47,17 +34,16 @@ export function approvalsView() {
     );
   }
   function row(rule) {
-    const [words, kind] = DECISIONS[rule.decision] ?? [rule.decision, ''];
     const forget = button(
-      'Forget',
+      t.forget,
       () =>
         act(forget, async () => {
           await remove(`approvals/${rule.id}`);
           await load();
         }),
-      { class: 'button small', 'aria-label': `Forget the rule about ${rule.tool} of ${rule.server}` },
+      { class: 'button small', 'aria-label': t.forgetRule(rule.tool, rule.server) },
     );
-    const any = (text) => (text === '*' ? 'any' : text);
+    const any = (name) => (name === '*' ? t.any : name);
     return h(
       'tr',
       {},
@@ -66,14 +52,14 @@ export function approvalsView() {
       h(
         'td',
         {},
-        h('span', { class: `badge ${kind}` }, words),
+        h('span', { class: `badge ${KINDS[rule.decision] ?? ''}` }, t.decisions[rule.decision] ?? rule.decision),
         ' ',
-        h('span', { class: 'quiet' }, SCOPES[rule.scope] ?? rule.scope),
+        h('span', { class: 'quiet' }, t.scopes[rule.scope] ?? rule.scope),
       ),
       h('td', { class: 'quiet' }, when(rule.createdAt)),
       h('td', {}, forget),
     );
   }
   load().catch(failed);
-  return { title: 'Approvals', element };
+  return { title: text.page.places.approvals, element };
 }

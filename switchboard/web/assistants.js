@@ -2,33 +2,22 @@
 
 import { get, post, put, remove } from './api.js';
 import { button, fill, h } from './dom.js';
-import { MODES, ON_LIMIT, modelInput } from './chat-head.js';
+import { modelInput } from './chat-head.js';
 import { confirm, openForm } from './dialog.js';
 import { labelled, numberIn, select, textIn } from './fields.js';
 import { failed } from './notices.js';
+import { text } from './text.js';
 
-const SERVERS = [
-  ['auto', 'All enabled servers'],
-  ['manual', 'Selected servers'],
-  ['off', 'None'],
-];
-
-const CALLS = [
-  ['', 'Automatic'],
-  ['function', 'Function calling'],
-  ['prompt', 'Prompt mode, for models without function calling'],
-];
+const t = text.assistants;
+const common = text.common;
+const settings = text.settings;
 
 export function assistantsView() {
   const list = h('ul', { class: 'cards' });
   const element = h(
     'div',
     { class: 'view' },
-    h(
-      'p',
-      { class: 'lead' },
-      'An assistant is a model with its own instructions and servers. Choose one when you start a chat.',
-    ),
+    h('p', { class: 'lead' }, t.lead),
     list,
   );
   let models = null;
@@ -41,27 +30,27 @@ export function assistantsView() {
       get('mcp-servers'),
     ]);
     models = known;
-    servers = all.items;
+    servers = all.items.filter(({ builtIn }) => !builtIn);
     fill(
       list,
       assistants.items.length
         ? assistants.items.map(card)
-        : h('li', { class: 'empty' }, 'No assistants yet.'),
+        : h('li', { class: 'empty' }, t.none),
     );
   }
   function card(it) {
     const chosen = servers.filter(({ id }) => it.serverIds?.includes(id)).map(({ name }) => name);
-    const uses = { auto: 'all servers', off: 'no servers', manual: chosen.join(', ') || 'no servers yet' }[
+    const uses = { auto: t.allServers, off: t.noServers, manual: chosen.join(', ') || t.noServersYet }[
       it.toolSelection
     ];
-    const how = { prompt: 'tools by prompt', function: 'tools by function calling' }[it.mcpMode];
-    const facts = [it.model ?? 'the model in Settings', uses, how, it.maxRounds ? `${it.maxRounds} rounds` : null]
+    const how = { prompt: t.byPrompt, function: t.byFunction }[it.mcpMode];
+    const facts = [it.model ?? t.usualModel, uses, how, it.maxRounds ? t.rounds(it.maxRounds) : null]
       .filter(Boolean)
       .join(' · ');
-    const change = button('Edit', () => edit(it), { class: 'button small', 'aria-label': `Edit ${it.name}` });
-    const drop = button('Remove', () => take(it).catch(failed), {
+    const change = button(common.edit, () => edit(it), { class: 'button small', 'aria-label': common.editTitle(it.name) });
+    const drop = button(common.remove, () => take(it).catch(failed), {
       class: 'button small',
-      'aria-label': `Remove ${it.name}`,
+      'aria-label': common.removeLabel(it.name),
     });
     return h(
       'li',
@@ -72,7 +61,7 @@ export function assistantsView() {
     );
   }
   async function take(it) {
-    const sure = await confirm(`Remove ${it.name}?`, 'Chats with it stay.', 'Remove');
+    const sure = await confirm(common.removeTitle(it.name), t.removeText, common.remove);
     if (!sure) return;
     await remove(`assistants/${it.id}`);
     await load();
@@ -82,7 +71,7 @@ export function assistantsView() {
     const model = modelInput(models, it?.model ?? '');
     const system = h('textarea', { rows: 5 });
     system.value = it?.system ?? '';
-    const mode = select(SERVERS, it?.toolSelection ?? 'auto');
+    const mode = select(Object.entries(t.selections), it?.toolSelection ?? 'auto');
     const boxes = servers.map((server) => [
       server.id,
       h('input', { type: 'checkbox', checked: it?.serverIds?.includes(server.id) ?? false }),
@@ -91,7 +80,7 @@ export function assistantsView() {
     const picker = h(
       'fieldset',
       { class: 'field' },
-      h('legend', {}, 'Servers'),
+      h('legend', {}, t.servers),
       h(
         'div',
         { class: 'choices' },
@@ -104,39 +93,35 @@ export function assistantsView() {
     mode.addEventListener('change', show);
     show();
     const rounds = h('input', { type: 'text', inputmode: 'numeric', value: it?.maxRounds ?? '' });
-    const onLimit = select([['', 'As in Settings'], ...ON_LIMIT], it?.onLimit ?? '');
-    const calls = select(CALLS, it?.mcpMode ?? '');
-    const approval = select([['', 'As in Settings'], ...MODES], it?.approvalMode ?? '');
+    const onLimit = select([['', t.asInSettings], ...Object.entries(settings.onLimits)], it?.onLimit ?? '');
+    const calls = select(Object.entries(t.modes), it?.mcpMode ?? 'auto');
+    const approval = select([['', t.asInSettings], ...Object.entries(settings.modes)], it?.approvalMode ?? '');
     const fields = [
-      labelled('Name', name),
-      labelled('Model', model.element, 'Empty: the one in Settings.'),
+      labelled(common.name, name),
+      labelled(settings.model, model.element, t.modelHelp),
       model.list,
-      labelled('Instructions', system),
-      labelled('Uses', mode),
+      labelled(t.instructions, system),
+      labelled(t.uses, mode),
       picker,
-      labelled('Calls tools', calls),
-      labelled(
-        'Rounds it may take',
-        rounds,
-        'Maximum number of model requests per answer. 0: no limit. Empty: as in Settings.',
-      ),
-      labelled('At a limit', onLimit),
-      labelled('Approvals', approval),
+      labelled(t.calls, calls),
+      labelled(t.maxRounds, rounds, t.maxRoundsHelp),
+      labelled(settings.onLimit, onLimit),
+      labelled(settings.approvals, approval),
     ];
     openForm(
-      it ? `Edit ${it.name}` : 'New assistant',
+      it ? common.editTitle(it.name) : t.newTitle,
       fields,
-      'Save',
+      common.save,
       async () => {
         const body = {
-          name: textIn(name, 'Name'),
+          name: textIn(name, common.name),
           model: model.value() || null,
           system: system.value.trim() || null,
-          maxRounds: numberIn(rounds, 'Rounds', { whole: true, max: 2 ** 32 - 1 }),
+          maxRounds: numberIn(rounds, settings.roundsName, { whole: true, max: 2 ** 32 - 1 }),
           onLimit: onLimit.value || null,
           approvalMode: approval.value || null,
           toolSelection: mode.value,
-          mcpMode: calls.value || null,
+          mcpMode: calls.value === 'auto' ? null : calls.value,
           serverIds: boxes.filter(([, box]) => box.checked).map(([id]) => id),
         };
         await (it ? put(`assistants/${it.id}`, body) : post('assistants', body));
@@ -148,8 +133,8 @@ export function assistantsView() {
   const loaded = load();
   loaded.catch(failed);
   return {
-    title: 'Assistants',
+    title: text.page.places.assistants,
     element,
-    tools: [button('New', () => loaded.then(() => edit(null), failed), { class: 'button primary small', icon: 'add' })],
+    tools: [button(t.new, () => loaded.then(() => edit(null), failed), { class: 'button primary small', icon: 'add' })],
   };
 }

@@ -7,7 +7,9 @@ import { pretty, span } from './format.js';
 import { codeBlock } from './prose.js';
 import { ResultView, plainText } from './result.js';
 import { asksForApproval, callKey, positionOf } from './store.js';
+import { text } from './text.js';
 
+const t = text.call;
 const DRAWINGS = { pending: 'wait', queued: 'wait', invoking: 'tool', done: 'check', error: 'warn', denied: 'close', cancelled: 'close' };
 
 export class CallView {
@@ -32,7 +34,7 @@ export class CallView {
     );
     this.head.addEventListener('click', () => this.toggle());
     this.glance = h('p', { class: 'call-glance', hidden: true });
-    this.bar = h('progress', { class: 'call-bar', hidden: true, 'aria-label': 'Progress' });
+    this.bar = h('progress', { class: 'call-bar', hidden: true, 'aria-label': t.progress });
     this.step = h('p', { class: 'call-step', hidden: true });
     this.question = h('div', {});
     this.details = h('div', { class: 'call-details', id, hidden: true });
@@ -60,7 +62,7 @@ export class CallView {
     this.updateQuestion(call, state);
     if (!changed) return;
     this.element.dataset.status = asksForApproval(call) ? 'asks' : call.status;
-    this.element.setAttribute('aria-label', `Tool call ${call.toolName || call.displayName}`);
+    this.element.setAttribute('aria-label', t.label(call.toolName || call.displayName));
     fill(this.sign, icon(DRAWINGS[call.status] ?? 'tool'));
     say(this.name, call.toolName || call.displayName);
     say(this.server, call.serverName ?? '');
@@ -128,7 +130,7 @@ export class CallView {
   queue({ status, queued }) {
     if (status !== 'queued') return;
     this.step.hidden = !queued;
-    say(this.step, queued ? `Queued: ${queued}.` : '');
+    say(this.step, queued ? t.queued(queued) : '');
   }
 
   tick() {
@@ -152,20 +154,20 @@ export class CallView {
     const raw = h(
       'details',
       { class: 'raw' },
-      h('summary', {}, 'Raw record'),
+      h('summary', {}, t.raw),
       codeBlock(pretty(call), 'json'),
     );
     const facts = [
-      call.displayName && `as ${call.displayName}`,
-      call.approvedBy && `approved by ${call.approvedBy}`,
+      call.displayName && t.as(call.displayName),
+      call.approvedBy && t.approvedBy(call.approvedBy),
     ]
       .filter(Boolean)
       .join(' · ');
     fill(
       this.details,
-      h('h3', {}, 'Arguments'),
+      h('h3', {}, t.arguments),
       codeBlock(pretty(call.arguments), 'json'),
-      call.response && [h('h3', {}, call.isError ? 'Error' : 'Result'), this.result.text(call)],
+      call.response && [h('h3', {}, call.isError ? t.error : t.result), this.result.text(call)],
       h('p', { class: 'quiet small' }, facts),
       raw,
     );
@@ -176,21 +178,10 @@ export class CallView {
   }
 }
 
-function stateWords(call) {
-  switch (call.status) {
-    case 'pending':
-      return call.approval ? 'needs your approval' : 'waits';
-    case 'queued':
-      return 'queued';
-    case 'invoking':
-      return 'running';
-    case 'done':
-      return 'done';
-    case 'denied':
-      return 'not run';
-    case 'cancelled':
-      return call.startedAt ? 'stopped' : 'not run';
-    default:
-      return call.startedAt ? 'failed' : 'not run';
-  }
+function stateWords({ status, approval, startedAt }) {
+  const states = t.states;
+  if (status === 'pending') return approval ? states.asks : states.waits;
+  if (status in states && status !== 'cancelled') return states[status];
+  if (!startedAt) return states.denied;
+  return status === 'cancelled' ? states.cancelled : states.failed;
 }

@@ -1,73 +1,83 @@
-// What a chat's heading offers: assistant, model and approvals; rename, fork, export, delete.
+// What stands under the composer: assistant, model, approvals and tools.
 
-import { get, post, remove } from './api.js';
-import { button, fresh, h, say } from './dom.js';
-import { confirm, openForm } from './dialog.js';
+import { get } from './api.js';
+import { fresh, h, icon, link, say } from './dom.js';
+import { openForm } from './dialog.js';
 import { labelled, select } from './fields.js';
-import { menuButton } from './menu.js';
 import { failed } from './notices.js';
-import { go } from './router.js';
-import { download } from './result.js';
+import { text } from './text.js';
 
-/** The ways to approve, as a list to choose from. */
-export const ON_LIMIT = [
-  ['stop', 'End the answer'],
-  ['summarize', 'Ask the model to sum up'],
-];
+const t = text.chat;
 
-export const MODES = [
-  ['ask', 'Ask before every call'],
-  ['auto-read', 'Run what only reads on trusted servers, ask for the rest'],
-  ['auto', 'Run everything'],
-  ['plan', 'Run nothing'],
-];
-
-/** A button that shows the assistant and model, and a dialog to change them. */
+/** Chips that show what answers and how, with a dialog to change it. */
 export function chatOptions(current, change) {
-  const label = h('span', { class: 'cut' }, 'Model');
   let assistants = [];
   let models = null;
-  const control = button('', open, {
-    class: 'button small options',
-    title: 'Assistant, model and approvals',
-  });
-  control.replaceChildren(label);
+  const assistant = chip('people', t.assistant, () => open('assistantId'));
+  const model = chip('chat', t.model, () => open('model'), { title: t.options });
+  const mode = chip('shield', text.settings.approvals, () => open('approvalMode'));
+  const tools = link('#/tools', [icon('tool'), h('span', {}, text.page.places.tools)], { class: 'chip' });
+  const element = h('div', { class: 'chips' }, assistant.element, model.element, mode.element, tools);
 
   async function load() {
     [assistants, models] = await Promise.all([get('assistants').then(({ items }) => items), get('models')]);
     draw(current());
   }
   function draw(chat) {
-    const assistant = assistants.find(({ id }) => id === chat?.assistantId);
-    const model = chat?.model ?? assistant?.model ?? models?.current?.name;
-    say(label, [assistant?.name, model].filter(Boolean).join(' · ') || 'Model');
-    control.dispatchEvent(new CustomEvent('answering', { bubbles: true, detail: model ?? null }));
+    const chosen = assistants.find(({ id }) => id === chat?.assistantId);
+    const name = chat?.model ?? chosen?.model ?? models?.current?.name;
+    const approves = chat?.approvalMode ?? chosen?.approvalMode;
+    assistant.say(chosen?.name ?? t.noAssistant);
+    assistant.element.hidden = assistants.length === 0;
+    model.say(name ?? t.model);
+    mode.say(t.modes[approves] ?? t.modes.usual);
+    element.dispatchEvent(new CustomEvent('answering', { bubbles: true, detail: name ?? null }));
   }
-  function open() {
+  function open(first) {
     const chat = current();
-    const assistant = select(
-      [['', 'No assistant'], ...assistants.map(({ id, name }) => [id, name])],
-      chat.assistantId ?? '',
-    );
-    const model = modelInput(models, chat.model ?? '');
-    const mode = select([['', 'As set by the assistant or in Settings'], ...MODES], chat.approvalMode ?? '');
+    const controls = {
+      assistantId: select(
+        [['', t.noAssistant], ...assistants.map(({ id, name }) => [id, name])],
+        chat.assistantId ?? '',
+      ),
+      approvalMode: select([['', t.usualMode], ...Object.entries(text.settings.modes)], chat.approvalMode ?? ''),
+    };
+    const input = modelInput(models, chat.model ?? '');
+    controls.model = input.element;
     const fields = [
-      labelled('Assistant', assistant, 'A model with instructions and servers of its own.'),
-      labelled('Model', model.element, 'Empty: the assistant’s, or the one in Settings.'),
-      model.list,
-      labelled('Approvals', mode),
+      labelled(t.assistant, controls.assistantId, t.assistantHelp),
+      labelled(t.model, input.element, t.modelHelp),
+      input.list,
+      labelled(text.settings.approvals, controls.approvalMode),
     ];
-    openForm('This chat', fields, 'Save', async () => {
+    const save = async () => {
       await change({
-        assistantId: assistant.value || null,
-        model: model.value() || null,
-        approvalMode: mode.value || null,
+        assistantId: controls.assistantId.value || null,
+        model: input.value() || null,
+        approvalMode: controls.approvalMode.value || null,
       });
       draw(current());
-    }, { controls: { model: model.element, assistantId: assistant } });
+    };
+    openForm(t.optionsTitle, fields, text.common.save, save, { controls });
+    controls[first].focus();
   }
+  draw(current());
   load().catch(failed);
-  return { element: control, update: draw };
+  addEventListener('settings-saved', () => element.isConnected && load().catch(failed));
+  return { element, update: draw };
+}
+
+/** A small button under the composer: a drawing, and what is chosen. */
+function chip(drawing, about, onclick, props = {}) {
+  const label = h('span', { class: 'cut' });
+  const element = h('button', { type: 'button', class: 'chip', onclick, ...props }, icon(drawing), label);
+  return {
+    element,
+    say(words) {
+      say(label, words);
+      element.setAttribute('aria-label', `${about}: ${words}`);
+    },
+  };
 }
 
 /** A text field with the known models to choose from. */
@@ -87,48 +97,4 @@ export function modelInput(models, value) {
     (models?.models ?? []).map((name) => h('option', { value: name })),
   );
   return { element: input, list, value: () => input.value.trim() };
-}
-
-/** Rename, fork, export, delete. */
-export function chatMenu(talk) {
-  const rename = () => {
-    const input = h('input', { type: 'text', maxlength: 200, value: talk.state.conversation?.title ?? '' });
-    openForm('Rename this chat', labelled('Title', input), 'Rename', () =>
-      talk.change({ title: input.value.trim() || 'Untitled' }),
-    );
-  };
-  const fork = async () => {
-    const copy = await post(`${talk.path}/fork`);
-    go(`chat/${copy.id}`);
-  };
-  const save = (format) => () =>
-    download(
-      `${talk.path}/export?format=${format}`,
-      `${fileName(talk.state.conversation?.title)}.${format}`,
-    ).catch(failed);
-  const drop = async () => {
-    const sure = await confirm(
-      'Delete this chat?',
-      'Its messages and results go with it. This cannot be undone.',
-      'Delete',
-    );
-    if (!sure) return;
-    await remove(talk.path).then(() => go('', { replace: true }), failed);
-  };
-  return menuButton('More about this chat', [
-    ['Rename', rename],
-    ['Fork', () => fork().catch(failed)],
-    ['Export as Markdown', save('md')],
-    ['Export as JSON', save('json')],
-    ['Delete', drop, true],
-  ]);
-}
-
-export function fileName(title) {
-  return (
-    (title || 'chat')
-      .replace(/[^\p{L}\p{N}]+/gu, '-')
-      .replace(/^-|-$/g, '')
-      .slice(0, 60) || 'chat'
-  );
 }

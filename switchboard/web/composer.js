@@ -1,7 +1,11 @@
 // Where a message is written: Enter sends, Shift+Enter is a new line.
 
+import { Attachments } from './attach.js';
 import { h, icon, say } from './dom.js';
 import { act } from './notices.js';
+import { text } from './text.js';
+
+const t = text.chat;
 
 export class Composer {
   /** What was written and not sent is kept under `draft`, for as long as the tab is open. */
@@ -11,23 +15,36 @@ export class Composer {
     this.input = h('textarea', {
       rows: 1,
       id: 'composer',
-      placeholder: 'Message',
-      'aria-label': 'Message',
+      placeholder: t.message,
+      'aria-label': t.message,
       autocomplete: 'off',
       'aria-describedby': 'composer-help',
     });
-    this.label = h('span', { class: 'hidden' }, 'Send');
+    this.label = h('span', { class: 'hidden' }, t.send);
     this.drawing = h('span', { class: 'send-icon' }, icon('send'));
-    this.control = h('button', { type: 'submit', class: 'send', title: 'Send' }, this.drawing, this.label);
+    this.control = h('button', { type: 'submit', class: 'send', title: t.send }, this.drawing, this.label);
     const help = h(
       'p',
       { class: 'hidden', id: 'composer-help' },
-      'Enter sends, Shift and Enter make a new line.',
+      t.composerHelp,
+    );
+    /** What is chosen for the next answer. */
+    this.chips = h('div', { class: 'chips-place' });
+    this.files = new Attachments();
+    const box = h(
+      'div',
+      { class: 'composer-box' },
+      this.files.button,
+      this.files.picker,
+      this.input,
+      this.control,
     );
     this.element = h(
       'form',
       { class: 'composer' },
-      h('div', { class: 'composer-box' }, this.input, this.control),
+      this.files.list,
+      box,
+      this.chips,
       help,
       foot ?? h('p', { class: 'chat-foot quiet' }),
     );
@@ -37,13 +54,14 @@ export class Composer {
         await act(this.control, stop);
         return;
       }
-      const text = this.input.value.trim();
-      if (!text) {
+      const words = this.input.value.trim();
+      if (!words && this.files.empty) {
         this.input.focus();
         return;
       }
       await act(this.control, async () => {
-        await send(text);
+        await this.sent(() => send(words, this.files));
+        this.files.clear();
         this.input.value = '';
         this.keep();
         this.fit();
@@ -64,6 +82,16 @@ export class Composer {
     if (this.input.value) requestAnimationFrame(() => this.fit());
   }
 
+  /** Sends; a file that is not taken is marked. */
+  async sent(send) {
+    try {
+      return await send();
+    } catch (error) {
+      this.files.refuse(error);
+      throw error;
+    }
+  }
+
   keep() {
     if (this.input.value) sessionStorage.setItem(this.draft, this.input.value);
     else sessionStorage.removeItem(this.draft);
@@ -73,14 +101,14 @@ export class Composer {
   update(busy) {
     if (busy === this.busy) return;
     this.busy = busy;
-    say(this.label, busy ? 'Stop' : 'Send');
-    this.control.title = busy ? 'Stop' : 'Send';
+    say(this.label, busy ? t.stop : t.send);
+    this.control.title = busy ? t.stop : t.send;
     this.control.classList.toggle('stop', busy);
     this.drawing.replaceChildren(icon(busy ? 'stop' : 'send'));
   }
 
-  suggest(text) {
-    this.input.value = text;
+  suggest(words) {
+    this.input.value = words;
     this.keep();
     this.fit();
     this.focus();

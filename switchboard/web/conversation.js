@@ -65,10 +65,23 @@ export class Conversation {
     this.tell();
   }
 
-  async send(content) {
-    const { userMessage, assistantMessage } = await post(`${this.path}/messages`, { content });
+  /** Sends a message, perhaps in place of another one. */
+  async send(content, attachments = [], instead = undefined) {
+    const said = { content, attachments, instead };
+    const { userMessage, assistantMessage } = await post(`${this.path}/messages`, said);
+    // Which messages are shown now, the event says.
+    if (instead) return;
     this.apply({ id: 0, kind: 'message.created', data: { message: userMessage } });
     this.apply({ id: 0, kind: 'message.created', data: { message: assistantMessage } });
+  }
+
+  regenerate(message) {
+    return post(`${this.path}/regenerate`, { message });
+  }
+
+  /** Shows another version of a message. */
+  show(message) {
+    return post(`${this.path}/show`, { message });
   }
 
   stop() {
@@ -96,8 +109,8 @@ export class Conversation {
   }
 
   async change(fields) {
-    const { title, model, assistantId, approvalMode } = await patch(this.path, fields);
-    const conversation = { ...this.state.conversation, title, model, assistantId, approvalMode };
+    const { title, pinned, model, assistantId, approvalMode } = await patch(this.path, fields);
+    const conversation = { ...this.state.conversation, title, pinned, model, assistantId, approvalMode };
     this.apply({ id: 0, kind: 'conversation.updated', data: { conversation } });
   }
 

@@ -3,12 +3,15 @@
 import { button, fresh, h, iconButton } from './dom.js';
 import { contents, formOf } from './fields.js';
 import { releaseNotices } from './notices.js';
+import { text } from './text.js';
 
-/** Opens a dialog. Returns it; `close()` takes it away. What was filled in is not dropped unasked. */
-export function openDialog(title, content, { wide = false } = {}) {
+const t = text.common;
+
+/** Opens a dialog. Returns it; `close()` takes it away. What was filled in is not dropped unasked, if it `keeps`. */
+export function openDialog(title, content, { wide = false, keeps = true } = {}) {
   const id = fresh('dialog');
   const heading = h('h2', { id }, title);
-  const head = h('header', { class: 'dialog-head' }, heading, iconButton('close', 'Close', leave));
+  const head = h('header', { class: 'dialog-head' }, heading, iconButton('close', t.close, leave));
   const dialog = h(
     'dialog',
     { class: wide ? 'dialog wide-dialog' : 'dialog', 'aria-labelledby': id },
@@ -31,11 +34,15 @@ export function openDialog(title, content, { wide = false } = {}) {
   });
   document.body.append(dialog);
   dialog.showModal();
-  const untouched = contents(dialog);
+  let untouched = contents(dialog);
+  dialog.addEventListener('kept', () => {
+    untouched = contents(dialog);
+  });
   async function leave() {
     if (
+      !keeps ||
       contents(dialog) === untouched ||
-      (await confirm('Discard what you typed?', 'It has not been saved.', 'Discard'))
+      (await confirm(t.discardTitle, t.discardText, t.discard))
     )
       dialog.close();
   }
@@ -49,13 +56,14 @@ export function openDialog(title, content, { wide = false } = {}) {
 /**
  * A dialog with a form. `submit()` may throw: the error is shown in the form, at the control it is
  * about if it names one of `controls`, and the dialog stays. It stays, too, if `submit()` returns false.
+ * `other` is one more button that submits; `submit` gets the one that was used.
  */
-export function openForm(title, fields, label, submit, { wide = false, controls = {} } = {}) {
+export function openForm(title, fields, label, submit, { wide = false, controls = {}, other = null } = {}) {
   const yes = h('button', { type: 'submit', class: 'button primary' }, h('span', {}, label));
-  const no = button('Cancel', () => dialog.close());
+  const no = button(t.cancel, () => dialog.close());
   const form = formOf({
     fields,
-    buttons: [no, yes],
+    buttons: [no, yes, other].filter(Boolean),
     yes,
     action: submit,
     controls,
@@ -67,7 +75,7 @@ export function openForm(title, fields, label, submit, { wide = false, controls 
 }
 
 /** Asks before something that cannot be undone. */
-export function confirm(title, text, label) {
+export function confirm(title, about, label) {
   return new Promise((resolve) => {
     const yes = button(
       label,
@@ -77,8 +85,8 @@ export function confirm(title, text, label) {
       },
       { class: 'button danger' },
     );
-    const no = button('Cancel', () => dialog.close(), { autofocus: true });
-    const dialog = openDialog(title, [h('p', {}, text), h('div', { class: 'buttons end' }, no, yes)]);
+    const no = button(t.cancel, () => dialog.close(), { autofocus: true });
+    const dialog = openDialog(title, [h('p', {}, about), h('div', { class: 'buttons end' }, no, yes)]);
     dialog.addEventListener('close', () => resolve(false));
   });
 }

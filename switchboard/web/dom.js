@@ -17,6 +17,11 @@ function set(element, name, value) {
   else element.setAttribute(name, value === true ? '' : String(value));
 }
 
+/** A text with elements in the places `{0}`, `{1}`. */
+export function insert(words, ...elements) {
+  return words.split(/\{(\d)\}/).map((part, place) => (place % 2 ? elements[Number(part)] : part));
+}
+
 /** Replaces all children. */
 export function fill(element, ...children) {
   element.replaceChildren(...children.flat(Infinity).filter((child) => child != null && child !== false));
@@ -52,6 +57,8 @@ export function fresh(name) {
 const SVG = 'http://www.w3.org/2000/svg';
 const SHAPES = {
   add: 'M12 5v14M5 12h14',
+  again: 'M20 12a8 8 0 1 1-2.5-5.8L20 8M20 4v4h-4',
+  attach: 'M20 11l-8.5 8.5a5 5 0 0 1-7-7L13 4a3.3 3.3 0 0 1 4.7 4.7l-8.5 8.5a1.7 1.7 0 0 1-2.4-2.4L14.5 7',
   back: 'M19 12H5M11 6l-6 6 6 6',
   chat: 'M4 5h16v11H9l-5 4z',
   check: 'M5 13l4 4L19 7',
@@ -61,6 +68,7 @@ const SHAPES = {
   down: 'M12 5v14M6 13l6 6 6-6',
   edit: 'M4 20h4L19 9l-4-4L4 16z',
   fork: 'M7 4v16M7 14c0-5 10-3 10-9M17 3v3',
+  forward: 'M5 12h14M13 6l6 6-6 6',
   history: 'M4 12a8 8 0 1 0 3-6L4 8M4 4v4h4M12 8v4l3 2',
   menu: 'M4 7h16M4 12h16M4 17h16',
   more: 'M6 12h.01M12 12h.01M18 12h.01',
@@ -107,6 +115,18 @@ export function iconButton(name, label, onclick, props = {}) {
     'button',
     { type: 'button', class: 'icon-button', 'aria-label': label, title: label, onclick, ...props },
     icon(name),
+  );
+}
+
+/** The heads of a table's columns; those in brackets are for screen readers only. */
+export function columns(names) {
+  return h(
+    'tr',
+    {},
+    names.map((name) => {
+      const hidden = /^\[(.*)\]$/.exec(name);
+      return h('th', { scope: 'col' }, hidden ? h('span', { class: 'hidden' }, hidden[1]) : name);
+    }),
   );
 }
 

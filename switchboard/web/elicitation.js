@@ -4,15 +4,18 @@ import { button, fill, h, link, say } from './dom.js';
 import { SchemaForm } from './form.js';
 import { act, notice, speak } from './notices.js';
 import { prose } from './prose.js';
+import { text } from './text.js';
+
+const t = text.question;
 
 export class ElicitationCard {
   constructor(question, talk) {
     this.question = question;
     this.talk = talk;
     const asked = question.payload ?? question;
-    const server = question.server ?? asked.server ?? 'A server';
+    const server = question.server ?? asked.server ?? t.server;
     this.problem = h('p', { class: 'problem', role: 'alert', hidden: true });
-    const title = `${server} asks`;
+    const title = t.title(server);
     // A server's message is Markdown.
     const message = prose(asked.message ?? '');
     const body = asked.url ? this.page(asked) : this.form(asked);
@@ -24,13 +27,13 @@ export class ElicitationCard {
       body,
       this.problem,
     );
-    speak(`${title}: ${message.textContent}`);
+    speak(t.spoken(title, message.textContent));
   }
 
   form({ requestedSchema }) {
     const fields = new SchemaForm(requestedSchema ?? {});
     this.fields = fields;
-    const yes = h('button', { type: 'submit', class: 'button primary' }, h('span', {}, 'Send'));
+    const yes = h('button', { type: 'submit', class: 'button primary' }, h('span', {}, t.send));
     const form = h(
       'form',
       { class: 'form', novalidate: true },
@@ -52,12 +55,12 @@ export class ElicitationCard {
     try {
       host = new URL(url).host;
     } catch {
-      return h('p', { class: 'warning' }, `This is no address: ${url}`, this.decline());
+      return h('p', { class: 'warning' }, t.noAddress(url), this.decline());
     }
     const safe = /^https?:/.test(url);
     const open =
       safe &&
-      link(url, h('span', {}, `Open ${host}`), {
+      link(url, h('span', {}, t.open(host)), {
         class: 'button primary',
         target: '_blank',
         rel: 'noopener noreferrer',
@@ -66,13 +69,13 @@ export class ElicitationCard {
     return fill(
       place,
       h('p', { class: 'address' }, url),
-      h('p', { class: 'quiet small' }, 'What you enter there is not seen by Switchboard or the model.'),
+      h('p', { class: 'quiet small' }, t.unseen),
       h('div', { class: 'buttons' }, open, this.decline()),
     );
   }
 
   decline() {
-    const no = button('Decline', () => this.answer(no, { action: 'decline' }));
+    const no = button(t.decline, () => this.answer(no, { action: 'decline' }));
     return no;
   }
 
@@ -85,7 +88,7 @@ export class ElicitationCard {
       } catch (error) {
         if (error.status === 409 || error.status === 404) {
           const elsewhere = ['asked_elsewhere', 'wrong_conversation'].includes(error.code);
-          notice(elsewhere ? error.message : 'This was answered already, perhaps in another tab.', 'warn');
+          notice(elsewhere ? error.message : t.answered, 'warn');
           await this.talk.load();
         } else if (error.status === 422) {
           // At their fields, as far as there are some.

@@ -5,6 +5,9 @@ import { words } from './api.js';
 import { fresh, h, say } from './dom.js';
 import { number } from './form-values.js';
 import { act } from './notices.js';
+import { text } from './text.js';
+
+const t = text.form;
 
 /** A problem with the input of a control. */
 export class FieldProblem extends Error {
@@ -17,10 +20,10 @@ export class FieldProblem extends Error {
 /** A labelled field around a control, with a place for what is wrong with it. */
 export function labelled(label, control, help) {
   control.id ||= fresh('field');
-  const text = help && h('p', { class: 'help', id: `${control.id}-help` }, help);
+  const about = help && h('p', { class: 'help', id: `${control.id}-help` }, help);
   const problem = problemPlace(control.id);
-  describe(control, text && text.id, problem.id);
-  return h('div', { class: 'field' }, h('label', { for: control.id }, label), control, text, problem);
+  describe(control, about && about.id, problem.id);
+  return h('div', { class: 'field' }, h('label', { for: control.id }, label), control, about, problem);
 }
 
 /** A labelled box to tick. */
@@ -55,14 +58,14 @@ export function describe(control, ...ids) {
 }
 
 /** Shows a problem at a control; without a text, clears it. */
-export function mark(control, text = '') {
+export function mark(control, wrong = '') {
   const place = document.getElementById(`${control.id}-problem`);
-  if (text) control.setAttribute('aria-invalid', 'true');
+  if (wrong) control.setAttribute('aria-invalid', 'true');
   else control.removeAttribute('aria-invalid');
   if (!place) return;
-  say(place, text);
-  place.hidden = !text;
-  if (text) place.dispatchEvent(new Event('grown', { bubbles: true }));
+  say(place, wrong);
+  place.hidden = !wrong;
+  if (wrong) place.dispatchEvent(new Event('grown', { bubbles: true }));
 }
 
 /** Focuses a control, unfolding the section it is in. */
@@ -80,20 +83,20 @@ export function numberIn(control, label, { whole = false, min = 0, max = Infinit
   if (found.missing) return null;
   const { value } = found;
   if (found.problem) throw new FieldProblem(control, found.problem);
-  if (value < min) throw new FieldProblem(control, `${label} must be ${min} or more.`);
-  if (value > max) throw new FieldProblem(control, `${label} must be ${max} or less.`);
+  if (value < min) throw new FieldProblem(control, t.low(label, min));
+  if (value > max) throw new FieldProblem(control, t.high(label, max));
   return value;
 }
 
 /** The text in a control that must not be empty. */
 export function textIn(control, label) {
   const value = control.value.trim();
-  if (!value) throw new FieldProblem(control, `${label} is needed.`);
+  if (!value) throw new FieldProblem(control, t.needed(label));
   return value;
 }
 
 /**
- * A form: `action()` reads its controls and sends them. Problems stay in the form: those of a
+ * A form: `action(button)` reads its controls and sends them. Problems stay in the form: those of a
  * `FieldProblem`, and of an error that names one of `controls` (the request's members), at the
  * control, which gets the focus; all others above the buttons. `controls` may be a function. `done(result)` is called if there
  * are none.
@@ -107,10 +110,10 @@ export function formOf({ fields, buttons, yes, action, done, controls = {}, kind
     problem,
     h('div', { class: 'buttons' }, buttons),
   );
-  const tell = (text) => {
-    say(problem, text);
-    problem.hidden = !text;
-    if (text) problem.scrollIntoView({ block: 'nearest' });
+  const tell = (wrong) => {
+    say(problem, wrong);
+    problem.hidden = !wrong;
+    if (wrong) problem.scrollIntoView({ block: 'nearest' });
   };
   const shown = (error) => {
     const member = error.details?.field;
@@ -131,7 +134,7 @@ export function formOf({ fields, buttons, yes, action, done, controls = {}, kind
     act(yes, async () => {
       let result;
       try {
-        result = await action();
+        result = await action(event.submitter);
       } catch (error) {
         // A rejected token has a page of its own.
         if (error.status !== 401) shown(error);

@@ -1,5 +1,9 @@
 // Forms from JSON Schema: which fields there are, what was typed in them, and whether it fits. Pure.
 
+import { text } from './text.js';
+
+const t = text.form;
+
 /** The fields of an object schema: `{name, kind, label, help, required, initial, choices?, …}`. */
 export function fieldsOf(schema) {
   const required = new Set(Array.isArray(schema?.required) ? schema.required : []);
@@ -53,7 +57,7 @@ function choices(field) {
 export function read(field, raw) {
   const found = value(field, raw);
   if (found.problem) return found;
-  if (found.missing) return field.required ? { problem: `${field.label} is needed.` } : found;
+  if (found.missing) return field.required ? { problem: t.needed(field.label) } : found;
   const problem = check(field, found.value);
   return problem ? { problem } : found;
 }
@@ -73,16 +77,16 @@ function value(field, raw) {
     case 'json':
       return json(field, raw.trim());
     default:
-      return text(field, raw);
+      return words(field, raw);
   }
 }
 
-function text(field, raw) {
+function words(field, raw) {
   if (raw === '') return { missing: true };
   if (field.schema.format !== 'date-time') return { value: raw };
   const time = new Date(raw);
   return Number.isNaN(time.getTime())
-    ? { problem: `${field.label} is no date and time.` }
+    ? { problem: t.noDate(field.label) }
     : { value: time.toISOString() };
 }
 
@@ -93,11 +97,11 @@ export function number(field, raw) {
   if (raw === '') return { missing: true };
   const found = NUMBER.test(raw) ? Number(raw) : NaN;
   if (!Number.isFinite(found)) {
-    const hint = /^[+-]?\d+,\d+$/.test(raw) ? `: write ${raw.replace(',', '.')}` : '';
-    return { problem: `${field.label} must be a number${hint}.` };
+    const comma = /^[+-]?\d+,\d+$/.test(raw);
+    return { problem: comma ? t.noNumberBut(field.label, raw.replace(',', '.')) : t.noNumber(field.label) };
   }
   if (field.kind === 'integer' && !Number.isInteger(found))
-    return { problem: `${field.label} must be a whole number.` };
+    return { problem: t.noWhole(field.label) };
   return { value: found };
 }
 
@@ -106,7 +110,7 @@ function json(field, raw) {
   try {
     return { value: JSON.parse(raw) };
   } catch (error) {
-    return { problem: `${field.label} is not JSON: ${error.message}` };
+    return { problem: t.noJson(field.label, error.message) };
   }
 }
 
@@ -117,20 +121,20 @@ function json(field, raw) {
 function check({ label, schema }, found) {
   if (typeof found === 'string') {
     const length = Array.from(found).length;
-    if (length < (schema.minLength ?? 0)) return `${label} needs at least ${schema.minLength} characters.`;
+    if (length < (schema.minLength ?? 0)) return t.short(label, schema.minLength);
     if (length > (schema.maxLength ?? Infinity))
-      return `${label} takes at most ${schema.maxLength} characters.`;
+      return t.long(label, schema.maxLength);
     if (schema.format === 'email' && !/^[^\s@]+@[^\s@]+$/.test(found))
-      return `${label} is no e-mail address.`;
-    if (schema.format === 'uri' && !/^[a-z][a-z0-9+.-]*:\S+$/i.test(found)) return `${label} is no address.`;
+      return t.noEmail(label);
+    if (schema.format === 'uri' && !/^[a-z][a-z0-9+.-]*:\S+$/i.test(found)) return t.noAddress(label);
   }
   if (typeof found === 'number') {
-    if (found < (schema.minimum ?? -Infinity)) return `${label} must be ${schema.minimum} or more.`;
-    if (found > (schema.maximum ?? Infinity)) return `${label} must be ${schema.maximum} or less.`;
+    if (found < (schema.minimum ?? -Infinity)) return t.low(label, schema.minimum);
+    if (found > (schema.maximum ?? Infinity)) return t.high(label, schema.maximum);
   }
   if (Array.isArray(found)) {
-    if (found.length < (schema.minItems ?? 0)) return `${label}: choose at least ${schema.minItems}.`;
-    if (found.length > (schema.maxItems ?? Infinity)) return `${label}: choose at most ${schema.maxItems}.`;
+    if (found.length < (schema.minItems ?? 0)) return t.few(label, schema.minItems);
+    if (found.length > (schema.maxItems ?? Infinity)) return t.lot(label, schema.maxItems);
   }
   return null;
 }

@@ -4,6 +4,9 @@ import { fresh, h } from './dom.js';
 import { goTo, mark, problemPlace } from './fields.js';
 import { fieldsOf, read } from './form-values.js';
 import { pretty } from './format.js';
+import { text } from './text.js';
+
+const t = text.form;
 
 /** A form's fields. `collect()` gives the values, or shows what is wrong and gives nothing. */
 export class SchemaForm {
@@ -33,7 +36,7 @@ export class SchemaForm {
     let first = null;
     const rest = problems.filter(({ field: name, reason }) => {
       const field = this.fields.find(({ spec }) => spec.name === name);
-      field?.tell(`${field.spec.label}: ${reason}.`);
+      field?.tell(t.reported(field.spec.label, reason));
       first ??= field;
       return !field;
     });
@@ -51,7 +54,7 @@ class Field {
     const described = [help && `${id}-help`, `${id}-problem`].filter(Boolean).join(' ');
     const control = this.control(id, initial, described);
     const optional =
-      spec.required || spec.kind === 'yes-no' ? null : h('span', { class: 'quiet' }, ' optional');
+      spec.required || spec.kind === 'yes-no' ? null : h('span', { class: 'quiet' }, ` ${t.optional}`);
     if (spec.kind === 'many') {
       const legend = h('legend', {}, spec.label, optional);
       this.element = h(
@@ -136,7 +139,7 @@ class Field {
   select(props, initial) {
     const { choices, required } = this.spec;
     const chosen = choices.findIndex(({ value }) => value === initial);
-    const none = required && chosen >= 0 ? null : h('option', { value: '' }, required ? 'Choose…' : '—');
+    const none = required && chosen >= 0 ? null : h('option', { value: '' }, required ? t.choose : '—');
     const select = h(
       'select',
       props,
@@ -175,8 +178,8 @@ class Field {
     return found;
   }
 
-  tell(text) {
-    if (this.input) mark(this.input, text);
+  tell(wrong) {
+    if (this.input) mark(this.input, wrong);
   }
 
   focus() {
@@ -185,8 +188,8 @@ class Field {
 }
 
 /** A time as its input wants it: local, to the minute. */
-function local(text) {
-  const time = new Date(text);
+function local(given) {
+  const time = new Date(given);
   if (Number.isNaN(time.getTime())) return '';
   return new Date(time - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }

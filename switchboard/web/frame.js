@@ -1,38 +1,55 @@
 // The frame of every view: the sidebar, the demo banner, the connection state.
 
 import { get } from './api.js';
-import { fill, h, icon, iconButton, link, say } from './dom.js';
+import { chatMenu } from './chat-menu.js';
+import { button, fill, h, icon, iconButton, link, say } from './dom.js';
 import { day } from './format.js';
 import { lineState, listen, watch } from './live.js';
+import { go } from './router.js';
 import { failed } from './notices.js';
+import { notifyOf } from './notify.js';
+import { openPalette } from './palette.js';
+import { text } from './text.js';
 
 const RECENT = 30;
+const t = text.page;
 const PLACES = [
-  ['history', 'All chats', 'history'],
-  ['servers', 'Servers', 'server'],
-  ['tools', 'Tools', 'tool'],
-  ['assistants', 'Assistants', 'people'],
-  ['approvals', 'Approvals', 'shield'],
-  ['gateway', 'Gateway', 'fork'],
-  ['settings', 'Settings', 'settings'],
+  ['history', 'history'],
+  ['servers', 'server'],
+  ['tools', 'tool'],
+  ['assistants', 'people'],
+  ['approvals', 'shield'],
+  ['gateway', 'fork'],
+  ['settings', 'settings'],
 ];
 
 /** The frame: `element`, and `show(name, about, view)`. */
 export function frame(health) {
-  const recent = recentChats();
-  const places = PLACES.map(([path, label, drawing]) =>
-    link(`#/${path}`, [icon(drawing), h('span', {}, label)], { class: 'place', dataset: { path } }),
+  let words = 'Switchboard';
+  let open = 0;
+  /** The tab's title, with the number of questions that wait. */
+  const retitle = () => {
+    const title = words === 'Switchboard' ? words : `${words} · Switchboard`;
+    document.title = open ? `(${open}) ${title}` : title;
+  };
+  const recent = recentChats((waiting) => {
+    open = waiting;
+    retitle();
+  });
+  const places = PLACES.map(([path, drawing]) =>
+    link(`#/${path}`, [icon(drawing), h('span', {}, t.places[path])], { class: 'place', dataset: { path } }),
   );
   const side = h(
     'nav',
-    { class: 'side', id: 'side', 'aria-label': 'Chats and settings' },
+    { class: 'side', id: 'side', 'aria-label': t.menu },
     h(
       'div',
       { class: 'brand' },
       link('#/', [mark(), h('span', {}, 'Switchboard')], { class: 'name' }),
-      iconButton('close', 'Close menu', () => drawer(false), { class: 'icon-button only-narrow' }),
+      iconButton('close', t.closeMenu, () => drawer(false), { class: 'icon-button only-narrow' }),
     ),
-    link('#/', [icon('add'), h('span', {}, 'New chat')], { class: 'button primary new-chat' }),
+    link('#/', [icon('add'), h('span', {}, t.newChat)], { class: 'button primary new-chat' }),
+    button(text.palette.title, openPalette, { class: 'button find-anything', icon: 'search' }),
     recent.element,
     h('div', { class: 'places' }, places),
     h(
@@ -42,7 +59,7 @@ export function frame(health) {
       health.user && health.user !== 'local' ? ` · ${health.user}` : '',
     ),
   );
-  const opener = iconButton('menu', 'Open menu', () => drawer(true), {
+  const opener = iconButton('menu', t.openMenu, () => drawer(true), {
     class: 'icon-button only-narrow',
     'aria-controls': 'side',
     'aria-expanded': 'false',
@@ -79,7 +96,7 @@ export function frame(health) {
 
   function tellLine(now) {
     if (now === 'anew') return;
-    say(lost, now === 'lost' ? 'Connection lost. Trying again…' : '');
+    say(lost, now === 'lost' ? t.lost : '');
     element.classList.toggle('offline', now === 'lost');
   }
   watch(tellLine);
@@ -103,9 +120,10 @@ export function frame(health) {
     show(name, about, view) {
       demo.hidden = !usual;
       fill(place, view.element);
-      const entitle = (text) => {
-        say(title, text);
-        document.title = text === 'Switchboard' ? text : `${text} · Switchboard`;
+      const entitle = (name) => {
+        say(title, name);
+        words = name;
+        retitle();
       };
       entitle(view.title);
       view.entitle = entitle;
@@ -133,50 +151,62 @@ function banner() {
   return h(
     'p',
     { class: 'banner' },
-    h('strong', {}, 'Demo model, not an AI.'),
-    ' No model key was found, so a scripted stand-in answers. The tools and everything else are real. ',
-    link('#/settings', 'Choose a model'),
+    h('strong', {}, t.demo),
+    ` ${t.demoWhy} `,
+    link('#/settings', t.demoChange),
   );
 }
 
 /** The latest conversations, kept up to date by events. */
-function recentChats() {
+function recentChats(count) {
   const list = h('div', { class: 'recent' });
   let chats = [];
   let current = null;
 
   function draw() {
-    const groups = Map.groupBy(chats, (chat) => day(chat.updatedAt));
-    const shown = [...groups].map(([name, items]) => [
+    count(chats.reduce((sum, { waiting = 0 }) => sum + waiting, 0));
+    const pinned = chats.filter((chat) => chat.pinned);
+    const groups = Map.groupBy(chats.filter((chat) => !chat.pinned), (chat) => day(chat.updatedAt));
+    const all = pinned.length ? [[text.chats.pinned, pinned], ...groups] : [...groups];
+    const shown = all.map(([name, items]) => [
       h('h2', { class: 'group' }, name),
       h('ul', {}, items.map(entry)),
     ]);
-    fill(list, shown.length ? shown : h('p', { class: 'quiet pad' }, 'Your chats will be here.'));
+    fill(list, shown.length ? shown : h('p', { class: 'quiet pad' }, text.chats.none));
   }
   function entry(chat) {
     const state = chat.waiting
-      ? h('span', { class: 'badge warn' }, 'waiting')
-      : chat.running && h('span', { class: 'pulse', role: 'img', 'aria-label': 'answering' });
+      ? h('span', { class: 'badge warn' }, text.chats.waiting)
+      : chat.running && h('span', { class: 'pulse', role: 'img', 'aria-label': text.chats.answering });
     return h(
       'li',
-      {},
-      link(`#/chat/${chat.id}`, [h('span', { class: 'cut' }, chat.title || 'Untitled'), state], {
+      { class: 'chat-entry' },
+      link(`#/chat/${chat.id}`, [h('span', { class: 'cut' }, chat.title || text.chats.untitled), state], {
         class: 'chat-link',
         'aria-current': chat.id === current ? 'page' : null,
+      }),
+      chatMenu(() => chats.find(({ id }) => id === chat.id) ?? chat, {
+        removed: () => location.hash.startsWith(`#/chat/${chat.id}`) && go('', { replace: true }),
       }),
     );
   }
   async function load() {
-    const page = await get(`conversations?limit=${RECENT}`);
-    chats = page.items;
+    const [latest, pinned] = await Promise.all([
+      get(`conversations?limit=${RECENT}`),
+      get(`conversations?limit=${RECENT}&pinned=true`),
+    ]);
+    const known = new Set(latest.items.map(({ id }) => id));
+    chats = [...latest.items, ...pinned.items.filter(({ id }) => !known.has(id))];
     draw();
   }
   listen(({ kind, data }) => {
     if (kind === 'conversation.updated') {
+      const before = chats.find(({ id }) => id === data.conversation.id);
+      if ((data.conversation.waiting ?? 0) > (before?.waiting ?? 0)) notifyOf(data.conversation);
       const rest = chats.filter(({ id }) => id !== data.conversation.id);
       chats = [data.conversation, ...rest]
         .sort((one, other) => other.updatedAt.localeCompare(one.updatedAt))
-        .slice(0, RECENT);
+        .filter((chat, place) => chat.pinned || place < 2 * RECENT);
       draw();
     } else if (kind === 'conversation.deleted') {
       chats = chats.filter(({ id }) => id !== data.id);

@@ -1,8 +1,12 @@
 // What is shown without a valid token.
 
 import { decoded, tryToken } from './api.js';
-import { fill, h } from './dom.js';
+import { fill, h, insert } from './dom.js';
 import { labelled } from './fields.js';
+import { loginLink, ways } from './login.js';
+import { text } from './text.js';
+
+const t = text.gate;
 
 /** Asks for the link. `opened()` is called once its token is accepted. */
 export function gate(root, why, opened) {
@@ -16,9 +20,9 @@ export function gate(root, why, opened) {
   const form = h(
     'form',
     { class: 'form' },
-    labelled('The link, or the token in it', input),
+    labelled(t.link, input),
     problem,
-    h('div', { class: 'buttons' }, h('button', { type: 'submit', class: 'button primary' }, 'Open')),
+    h('div', { class: 'buttons' }, h('button', { type: 'submit', class: 'button primary' }, t.open)),
   );
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
@@ -30,27 +34,27 @@ export function gate(root, why, opened) {
     } catch (error) {
       const shown = document.contains(problem) ? problem : root.querySelector('.problem');
       shown.hidden = false;
-      shown.textContent = error.status === 401 ? 'That token does not open this page.' : error.message;
+      shown.textContent = error.status === 401 ? t.wrong : error.message;
     }
     return undefined;
   });
-  const steps = h(
-    'p',
-    { class: 'quiet' },
-    'Open the link that ',
-    h('code', {}, 'switchboard serve'),
-    ' printed when it started. It holds the key to this page; no one else on this machine or on the web can use it.',
+  const steps = h('p', { class: 'quiet' }, insert(t.steps, h('code', {}, 'switchboard serve')));
+  const main = h(
+    'main',
+    { class: 'gate', id: 'main' },
+    h('h1', {}, 'Switchboard'),
+    why && h('p', { class: 'warning' }, why),
+    steps,
+    form,
   );
-  fill(
-    root,
-    h(
-      'main',
-      { class: 'gate', id: 'main' },
-      h('h1', {}, 'Switchboard'),
-      why && h('p', { class: 'warning' }, why),
-      steps,
-      form,
-    ),
-  );
+  fill(root, main);
   input.focus();
+  ways().then((found) => {
+    if (!found || found.links) return;
+    // A team's users log in, or have a token of their own.
+    fill(steps, found.openid ? t.orToken : t.useToken);
+    input.placeholder = 'sbp_…';
+    form.querySelector('label').textContent = t.token;
+    if (found.openid) main.insertBefore(loginLink(found), steps);
+  });
 }

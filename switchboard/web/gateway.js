@@ -1,52 +1,51 @@
 // The gateway: what runs, which calls wait for an answer, what was called, and how to connect.
 
 import { get, post, query } from './api.js';
-import { button, fill, h } from './dom.js';
-import { count, span, when } from './format.js';
+import { button, fill, h, insert } from './dom.js';
+import { span, when } from './format.js';
 import { act, failed } from './notices.js';
 import { copyText } from './prose.js';
+import { text } from './text.js';
+
+const t = text.gateway;
 
 const EVERY = 2000;
 const DECISIONS = {
-  allowed: ['allowed', 'good'],
-  approved: ['approved', 'good'],
-  denied: ['denied', 'bad'],
-  declined: ['declined', 'bad'],
-  not_askable: ['could not be asked', 'warn'],
-  expired: ['not answered in time', 'warn'],
+  allowed: 'good',
+  approved: 'good',
+  denied: 'bad',
+  declined: 'bad',
+  not_askable: 'warn',
+  expired: 'warn',
 };
 const STATES = { connected: 'good', failed: 'bad', 'left out': 'bad' };
 
 export function gatewayView() {
-  const waiting = h('section', { 'aria-label': 'Calls that wait', 'aria-live': 'polite' });
-  const running = h('section', { 'aria-label': 'Running gateways' });
+  const waiting = h('section', { 'aria-label': t.waiting, 'aria-live': 'polite' });
+  const running = h('section', { 'aria-label': t.runningPart });
   const calls = h('div', {});
-  const connect = h('section', { 'aria-label': 'Connect a client' });
+  const connect = h('section', { 'aria-label': t.connect });
   const search = h('input', {
     type: 'search',
-    placeholder: 'Caller, tool, decision…',
-    'aria-label': 'Search the audit log',
+    placeholder: t.searchHint,
+    'aria-label': t.search,
     oninput: () => load().catch(failed),
   });
   const element = h(
     'div',
     { class: 'view' },
-    h(
-      'p',
-      { class: 'lead' },
-      'All your servers behind one endpoint, for any MCP client. Every call is decided about and recorded.',
-    ),
+    h('p', { class: 'lead' }, t.lead),
     waiting,
     running,
-    h('section', {}, h('h2', {}, 'Audit log'), search, calls),
+    h('section', {}, h('h2', {}, t.audit), search, calls),
     connect,
   );
   let drawn = {};
   /** Draws a part if what it shows is new, so that what is selected or focused stays so. */
   function draw(name, place, data, children) {
-    const text = JSON.stringify(data);
-    if (drawn[name] === text) return;
-    drawn[name] = text;
+    const now = JSON.stringify(data);
+    if (drawn[name] === now) return;
+    drawn[name] = now;
     fill(place, ...children());
   }
   async function load() {
@@ -57,7 +56,7 @@ export function gatewayView() {
     waiting.hidden = !now.questions.length;
     draw('waiting', waiting, now.questions, () => now.questions.map((question) => ask(question, load)));
     const fresh = now.gateways.map(({ aliveAt, ...rest }) => rest);
-    draw('running', running, fresh, () => [h('h2', {}, 'Running'), ...gateways(now.gateways)]);
+    draw('running', running, fresh, () => [h('h2', {}, t.runningTitle), ...gateways(now.gateways)]);
     draw('calls', calls, items, () => audit(items));
     draw('connect', connect, [now.clients, now.tokens], () => howTo(now));
   }
@@ -65,11 +64,7 @@ export function gatewayView() {
   again();
   // Gateways are other processes: they are looked at, they do not call.
   const timer = setInterval(() => document.hidden || load().catch(() => {}), EVERY);
-  return { title: 'Gateway', element, leave: () => clearInterval(timer) };
-}
-
-function amount(number, what) {
-  return `${count(number)} ${what}${number === 1 ? '' : 's'}`;
+  return { title: text.page.places.gateway, element, leave: () => clearInterval(timer) };
 }
 
 function ask(question, load) {
@@ -78,33 +73,37 @@ function ask(question, load) {
       await post(`gateway/questions/${question.id}`, { digest: question.digest, allow });
       await load();
     });
-  const name = `${question.tool} of ${question.server}`;
-  const yes = button('Run once', () => answer(true, yes), {
+  const name = t.of(question.tool, question.server);
+  const yes = button(t.once, () => answer(true, yes), {
     class: 'button primary',
-    'aria-label': `Run ${name} once`,
+    'aria-label': t.onceLabel(name),
   });
-  const no = button('Do not run', () => answer(false, no), { 'aria-label': `Do not run ${name}` });
-  const who = [question.caller, question.client].filter(Boolean).join(' · ') || 'A client';
+  const no = button(t.no, () => answer(false, no), { 'aria-label': t.noLabel(name) });
+  const who = [question.caller, question.client].filter(Boolean).join(' · ') || t.client;
   return h(
     'div',
     { class: 'card' },
-    h('div', { class: 'card-head' }, h('h2', {}, `${who} wants to call ${name}`)),
+    h('div', { class: 'card-head' }, h('h2', {}, t.wants(who, name))),
     h('pre', { class: 'code' }, question.arguments),
     h(
       'p',
       { class: 'quiet' },
-      `Its client cannot ask you itself. Asked ${when(question.askedAt)}; it waits until ${when(question.expiresAt)}.`,
+      t.asked(when(question.askedAt), when(question.expiresAt)),
     ),
     h('div', { class: 'buttons' }, yes, no),
   );
 }
 
 function gateways(items) {
-  if (!items.length) return [h('p', { class: 'empty' }, 'No gateway runs. A client that is connected starts one.')];
+  if (!items.length) return [h('p', { class: 'empty' }, t.none)];
   return items.map((gateway) => {
-    const place = gateway.url ?? 'Over its client’s standard input and output';
-    const sessions = gateway.transport === 'http' ? `${amount(gateway.sessions, 'session')} · ` : '';
-    const facts = `${sessions}${amount(gateway.calls, 'call')} · since ${when(gateway.startedAt)} · process ${gateway.pid}`;
+    const place = gateway.url ?? t.stdio;
+    const facts = [
+      gateway.transport === 'http' && t.sessions(gateway.sessions),
+      t.calls(gateway.calls),
+      t.since(when(gateway.startedAt)),
+      t.process(gateway.pid),
+    ];
     return h(
       'div',
       { class: 'card' },
@@ -114,15 +113,15 @@ function gateways(items) {
         h('h2', {}, place),
         gateway.assistant ? h('span', { class: 'badge' }, gateway.assistant) : null,
       ),
-      h('p', { class: 'quiet' }, facts),
+      h('p', { class: 'quiet' }, facts.filter(Boolean).join(' · ')),
       h(
         'p',
         {},
         gateway.servers.map((server) => [
-          h('span', { class: `badge ${STATES[server.state] ?? ''}` }, `${server.name}: ${server.state}`),
+          h('span', { class: `badge ${STATES[server.state] ?? ''}` }, `${server.name}: ${t.states[server.state] ?? server.state}`),
           ' ',
         ]),
-        gateway.servers.length ? null : 'It has no servers.',
+        gateway.servers.length ? null : t.noServers,
       ),
       gateway.servers.filter((server) => server.problem).map((server) =>
         h('p', { class: 'quiet' }, `${server.name}: ${server.problem}`),
@@ -131,10 +130,12 @@ function gateways(items) {
         h(
           'p',
           {},
-          h('span', { class: 'badge warn' }, 'running'),
-          ` ${[call.caller, call.client].filter(Boolean).join(' · ')} calls `,
-          h('span', { class: 'mono' }, `${call.server}/${call.tool}`),
-          ` since ${when(call.since)}`,
+          h('span', { class: 'badge warn' }, t.running),
+          ' ',
+          insert(
+            t.callsSince([call.caller, call.client].filter(Boolean).join(' · '), when(call.since)),
+            h('span', { class: 'mono' }, `${call.server}/${call.tool}`),
+          ),
         ),
       ),
     );
@@ -142,11 +143,10 @@ function gateways(items) {
 }
 
 function audit(items) {
-  if (!items.length) return [h('p', { class: 'empty' }, 'No calls.')];
-  const heads = ['When', 'Caller', 'Tool', 'Decision', 'Outcome', 'Took'];
-  const head = h('tr', {}, heads.map((text) => h('th', { scope: 'col' }, text)));
+  if (!items.length) return [h('p', { class: 'empty' }, t.noCalls)];
+  const head = h('tr', {}, t.heads.map((name) => h('th', { scope: 'col' }, name)));
   const rows = items.map((call) => {
-    const [words, kind] = DECISIONS[call.decision] ?? [call.decision, ''];
+    const kind = DECISIONS[call.decision] ?? '';
     const outcome = call.outcome === 'succeeded' ? '' : 'bad';
     return h(
       'tr',
@@ -154,8 +154,8 @@ function audit(items) {
       h('td', { class: 'quiet' }, when(call.time)),
       h('td', {}, [call.caller, call.client].filter(Boolean).join(' · ')),
       h('td', { class: 'mono' }, `${call.server}/${call.tool}`),
-      h('td', {}, h('span', { class: `badge ${kind}` }, words)),
-      h('td', {}, call.outcome ? h('span', { class: `badge ${outcome}` }, call.outcome) : ''),
+      h('td', {}, h('span', { class: `badge ${kind}` }, t.decisions[call.decision] ?? call.decision)),
+      h('td', {}, call.outcome ? h('span', { class: `badge ${outcome}` }, t.outcomes[call.outcome] ?? call.outcome) : ''),
       h('td', { class: 'quiet' }, call.durationMs === null ? '' : span(call.durationMs)),
     );
   });
@@ -167,24 +167,20 @@ function howTo({ clients, tokens }) {
   const lines = clients.map((client) => `switchboard gateway install ${client}`);
   const names = tokens.map((token) => (token.assistant ? `${token.name} (${token.assistant})` : token.name));
   return [
-    h('h2', {}, 'Connect a client'),
-    h(
-      'p',
-      {},
-      'This shows what it would write into the client’s file, asks, and keeps a copy. With --move the servers of the client move behind the gateway; “uninstall” undoes it.',
-    ),
+    h('h2', {}, t.connect),
+    h('p', {}, t.install),
     ...lines.map(command),
-    h('p', {}, 'Over HTTP, with a token for each client:'),
+    h('p', {}, t.http),
     command('switchboard gateway tokens add NAME'),
     command('switchboard gateway --http 127.0.0.1:8930'),
-    h('p', { class: 'quiet' }, names.length ? `Tokens: ${names.join(', ')}` : 'There are no tokens yet.'),
+    h('p', { class: 'quiet' }, names.length ? t.tokens(names.join(', ')) : t.noTokens),
   ];
 }
 
 function command(line) {
-  const copy = button('Copy', () => copyText(line, copy), {
+  const copy = button(text.common.copy, () => copyText(line, copy), {
     class: 'button small',
-    'aria-label': `Copy ${line}`,
+    'aria-label': t.copyLine(line),
   });
   return h('div', { class: 'command' }, h('code', { class: 'mono' }, line), copy);
 }

@@ -1,5 +1,5 @@
-// Markdown within a line: emphasis, code, links, footnotes. HTML stays what it is: text, apart from
-// line breaks. Formulas stay as they were written.
+// Markdown within a line: emphasis, code, formulas, links, footnotes. HTML stays what it is: text, apart
+// from line breaks.
 
 const MARKS = [
   ['**', 'strong'],
@@ -16,8 +16,8 @@ const SAFE = /^(?:https?:\/\/|mailto:)/i;
 const DEEPEST = 6;
 
 /**
- * The parts of a text: `{type: 'text' | 'code' | 'break' | 'strong' | 'emphasis' | 'strike' | 'link' |
- * 'footnote'}`.
+ * The parts of a text: `{type: 'text' | 'code' | 'math' | 'break' | 'strong' | 'emphasis' | 'strike' |
+ * 'link' | 'footnote'}`.
  */
 export function inline(text, depth = 0) {
   const parts = [];
@@ -60,6 +60,8 @@ function special(text, at, sign, depth, none) {
       return codeSpan(text, at, none);
     case '\\':
       return formula(text, at, none);
+    case '$':
+      return dollars(text, at, none);
     case '!':
       return link(text, at, depth);
     case '[':
@@ -89,7 +91,30 @@ function formula(text, at, none) {
     none.add(open);
     return null;
   }
-  return { part: { type: 'text', text: text.slice(at, end + 2) }, end: end + 2 };
+  return { part: math(text, at, end + 2, 2), end: end + 2 };
+}
+
+/**
+ * `$a^2$` and `$$a^2$$`. Sums of money are none: no blank stands inside the signs, and no digit
+ * follows the last one.
+ */
+function dollars(text, at, none) {
+  const sign = text[at + 1] === '$' ? '$$' : '$';
+  if (none.has(sign) || /\s/.test(text[at + sign.length] ?? ' ')) return null;
+  let end = text.indexOf(sign, at + sign.length + 1);
+  while (end >= 0 && (/\s/.test(text[end - 1]) || /\d/.test(text[end + sign.length] ?? '')))
+    end = text.indexOf(sign, end + 1);
+  if (end < 0) {
+    none.add(sign);
+    return null;
+  }
+  return { part: math(text, at, end + sign.length, sign.length), end: end + sign.length };
+}
+
+function math(text, from, to, signs) {
+  const source = text.slice(from, to);
+  const display = source.startsWith('$$') || source.startsWith('\\[');
+  return { type: 'math', tex: source.slice(signs, -signs).trim(), source, display };
 }
 
 function lineBreak(text, at) {

@@ -1,6 +1,6 @@
-// Live events: one stream per page, many listeners.
+// Live events: one stream for all tabs, many listeners.
 
-import { follow } from './stream.js';
+import { followTogether } from './stream-share.js';
 
 const listeners = new Set();
 const watchers = new Set();
@@ -31,7 +31,7 @@ export function start(refused) {
   stop?.();
   return new Promise((resolve) => {
     let first = true;
-    stop = follow({
+    stop = followTogether({
       listen: (event) => {
         if (event.kind === 'reset') tell('anew');
         else for (const listener of [...listeners]) listener(event);

@@ -5,32 +5,22 @@ import { button, h, icon, say } from './dom.js';
 import { MessageView } from './message.js';
 import { act, speak } from './notices.js';
 import { running } from './store.js';
+import { text } from './text.js';
 
 /** Within this distance of the end, new content is scrolled into view. */
 const NEAR = 64;
-/** How an answer can end early, and whether it can be continued. */
-const ENDINGS = {
-  max_rounds: ['Stopped at the limit of rounds.', true],
-  max_calls: ['Stopped at the limit of tool calls.', true],
-  max_tokens: ['Stopped at the limit of tokens.', true],
-  max_cost: ['Stopped at the limit of cost.', true],
-  max_time: ['Stopped at the limit of time.', true],
-  loop: ['Stopped: the same calls came again and again.', true],
-  cancelled: ['Stopped.', true],
-  interrupted: ['The answer was interrupted.', true],
-  truncated: ['The answer was cut off: it was longer than the model may write.', true],
-  context_full: ['This chat is longer than the model can read. Fork it from an earlier message.', false],
-  refused: ['The model declined.', false],
-};
+const t = text.chat;
+/** After these there is nothing to continue. */
+const FINAL = ['context_full', 'refused'];
 
 export class ChatLog {
   constructor(talk) {
     this.talk = talk;
     this.views = new Map();
-    this.olderButton = button('Earlier messages', () => this.older(), { class: 'button small older' });
+    this.olderButton = button(t.earlier, () => this.older(), { class: 'button small older' });
     this.list = h('ol', { class: 'messages' });
     this.endText = h('span', {});
-    this.endButton = button('Continue', () => act(this.endButton, () => talk.proceed()), {
+    this.endButton = button(t.goOn, () => act(this.endButton, () => talk.proceed()), {
       class: 'button small',
       icon: 'play',
     });
@@ -41,8 +31,8 @@ export class ChatLog {
         type: 'button',
         class: 'newest',
         hidden: true,
-        'aria-label': 'Go to the newest message',
-        title: 'Newest',
+        'aria-label': t.newest,
+        title: t.newest,
         onclick: () => this.toEnd(),
       },
       icon('down'),
@@ -50,13 +40,16 @@ export class ChatLog {
     const column = h('div', { class: 'column' }, this.olderButton, this.list, this.end);
     this.scroller = h(
       'div',
-      { class: 'log', tabindex: '0', role: 'region', 'aria-label': 'Messages' },
+      { class: 'log', tabindex: '0', role: 'region', 'aria-label': t.messages },
       column,
     );
     this.element = h('div', { class: 'log-place' }, this.scroller, this.newest);
     this.follows = true;
     this.scroller.addEventListener('scroll', () => this.scrolled(), { passive: true });
     this.scroller.addEventListener('grown', () => this.follows && this.toEnd());
+    // What stands below may take some of the place.
+    this.resized = new ResizeObserver(() => this.follows && this.toEnd());
+    this.resized.observe(this.scroller);
     this.clock = setInterval(() => this.tick(), 1000);
     this.loadingOlder = false;
     this.first = true;
@@ -77,6 +70,7 @@ export class ChatLog {
         this.views.set(message.id, view);
       }
       view.update(message, state, message === last && running(state));
+      view.element.classList.toggle('past', message !== last && !view.asks());
       if (view.element === at) at = at.nextSibling;
       else this.list.insertBefore(view.element, at);
     }
@@ -95,12 +89,12 @@ export class ChatLog {
 
   updateEnd({ finished, conversation }) {
     const over = finished && !conversation?.running;
-    const failed = [finished?.message || 'The model could not be asked.', true];
-    const [text, goesOn] = (over && (finished.reason === 'error' ? failed : ENDINGS[finished.reason])) || [];
-    this.end.hidden = !text;
-    if (text) say(this.endText, text);
-    this.endButton.hidden = !goesOn;
-    say(this.endButton.querySelector('span'), finished?.reason === 'error' ? 'Retry' : 'Continue');
+    const failed = finished?.message || t.noModel;
+    const words = over && (finished.reason === 'error' ? failed : t.endings[finished.reason]);
+    this.end.hidden = !words;
+    if (words) say(this.endText, words);
+    this.endButton.hidden = FINAL.includes(finished?.reason);
+    say(this.endButton.querySelector('span'), finished?.reason === 'error' ? t.retry : t.goOn);
     this.end.classList.toggle('bad', finished?.reason === 'error');
   }
 
@@ -111,7 +105,7 @@ export class ChatLog {
     const silent = this.first;
     this.first = false;
     const texts = view.said(!running(state));
-    if (!silent) for (const text of texts) speak(text);
+    if (!silent) for (const it of texts) speak(it);
   }
 
   async older() {
@@ -134,6 +128,22 @@ export class ChatLog {
     this.newest.hidden = true;
   }
 
+  /** Brings a message into view once it is drawn, and marks it for a moment. */
+  showMessage(id) {
+    this.follows = false;
+    requestAnimationFrame(() =>
+      requestAnimationFrame(() => {
+        const element = this.views.get(id)?.element;
+        if (!element) return;
+        this.follows = false;
+        element.scrollIntoView({ block: 'center' });
+        element.classList.add('found-message');
+        element.tabIndex = -1;
+        element.focus({ preventScroll: true });
+      }),
+    );
+  }
+
   /** Brings the first open question into view, and the focus to its first button. */
   showOpen() {
     const open = this.scroller.querySelector(
@@ -148,6 +158,7 @@ export class ChatLog {
   }
 
   leave() {
+    this.resized.disconnect();
     clearInterval(this.clock);
     for (const view of this.views.values()) view.leave();
   }

@@ -10,11 +10,14 @@ import { gate } from './gate.js';
 import { gatewayView } from './gateway.js';
 import { historyView } from './history.js';
 import { start } from './live.js';
+import { hasSession, takeProblem } from './login.js';
 import { failed, notice } from './notices.js';
 import { route } from './router.js';
 import { serverView } from './server.js';
 import { serversView } from './servers.js';
 import { settingsView } from './settings.js';
+import { listenForKeys } from './shortcuts.js';
+import { language, text } from './text.js';
 import { toolsView } from './tools.js';
 
 const VIEWS = {
@@ -28,19 +31,22 @@ const VIEWS = {
   history: historyView,
   settings: settingsView,
   lost: () => ({
-    title: 'Not found',
-    element: h('div', { class: 'view' }, h('p', {}, 'There is no such page.')),
+    title: text.page.notFound,
+    element: h('div', { class: 'view' }, h('p', {}, text.page.notFoundText)),
   }),
 };
 
 const root = document.getElementById('app');
+document.documentElement.lang = language;
+document.querySelector('.skip').textContent = text.page.skip;
+document.getElementById('spoken').setAttribute('aria-label', text.page.spoken);
 let shown = null;
 
 function refused() {
   forgetToken();
   shown?.leave?.();
   shown = null;
-  gate(root, 'The key of this page is not valid any more.', open);
+  gate(root, text.page.expired, open);
 }
 
 async function open() {
@@ -57,25 +63,24 @@ async function open() {
   removeEventListener('hashchange', open.show);
   open.show = show;
   addEventListener('hashchange', show);
+  if (!open.keys) listenForKeys();
+  open.keys = true;
   show();
 }
 
 async function begin() {
   const good = await takeToken();
   onRefused(refused);
-  const stale = 'The key in that link is not valid, or was used already.';
-  if (!hasToken()) return gate(root, good ? null : stale, open);
-  if (!good) notice(`${stale} You are still here with the one you had.`, 'warn');
+  const stale = text.page.staleLink;
+  const problem = takeProblem();
+  if (!hasToken() && (problem || !(await hasSession()))) return gate(root, good ? problem : stale, open);
+  if (!good) notice(`${stale} ${text.page.stillHere}`, 'warn');
   try {
     await open();
   } catch (error) {
     if (error.status === 401) return undefined;
     failed(error);
-    gate(
-      root,
-      'Switchboard does not answer. Start it with “switchboard serve”, then open the link it prints.',
-      open,
-    );
+    gate(root, text.page.silent, open);
   }
   return undefined;
 }

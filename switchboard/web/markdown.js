@@ -12,6 +12,7 @@ const TABLE_RULE = /^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t
 const DETAILS = /^ {0,3}<details(?:\s[^>]{0,200})?>/i;
 const DETAILS_END = /<\/details>\s*$/i;
 const SUMMARY = ['<summary>', '</summary>'];
+const FORMULA = /^ {0,3}(?:\$\$|\\\[)/;
 const NOTE = /^ {0,3}\[\^([^\s\]^]{1,40})\]:[ \t]+(.*)$/;
 /** Deeper than this, text is text. */
 const DEEPEST = 8;
@@ -42,6 +43,7 @@ function next(lines, at, depth) {
   if (depth < DEEPEST && QUOTE.test(lines[at])) return quote(lines, at, depth);
   if (depth < DEEPEST && ITEM.test(lines[at])) return list(lines, at, depth);
   if (depth < DEEPEST && DETAILS.test(lines[at])) return details(lines, at, depth);
+  if (FORMULA.test(lines[at])) return formula(lines, at) ?? paragraph(lines, at, depth);
   if (NOTE.test(lines[at])) return note(lines, at);
   if (isTable(lines, at)) return table(lines, at);
   return paragraph(lines, at, depth);
@@ -71,9 +73,27 @@ function details(lines, at, depth) {
   const to = from < 0 ? -1 : whole.indexOf(closes, from);
   const [title, inner] =
     to < 0
-      ? ['Details', whole]
+      ? ['', whole]
       : [whole.slice(from + opens.length, to), whole.slice(0, from) + whole.slice(to + closes.length)];
   return [{ type: 'details', summary: inline(title.trim()), blocks: blocks(inner, depth + 1) }, end];
+}
+
+/**
+ * A formula of its own: `$$` or `\\[`, up to the sign that ends a line. Without one it is text up to
+ * the next blank line, so that what follows stays a block of its own while a formula is written.
+ */
+function formula(lines, at) {
+  const close = lines[at].trimStart().startsWith('$$') ? '$$' : '\\]';
+  let rest = lines[at].trim().slice(2);
+  if (rest.includes(close) && !rest.endsWith(close)) return null;
+  let end = at + 1;
+  while (!rest.endsWith(close) && end < lines.length && lines[end].trim()) {
+    rest = lines[end].trim();
+    end += 1;
+  }
+  const source = lines.slice(at, end).join('\n').trim();
+  if (!rest.endsWith(close)) return [{ type: 'paragraph', inline: [{ type: 'text', text: source }] }, end];
+  return [{ type: 'math', tex: source.slice(2, -2).trim(), display: true }, end];
 }
 
 /** A footnote, and the lines that go on with it. */
@@ -134,7 +154,7 @@ function leading(line) {
 }
 
 function begins(line) {
-  return [FENCE, HEADING, RULE, QUOTE, ITEM, DETAILS, NOTE].some((pattern) => pattern.test(line));
+  return [FENCE, HEADING, RULE, QUOTE, ITEM, DETAILS, FORMULA, NOTE].some((pattern) => pattern.test(line));
 }
 
 function isTable(lines, at) {

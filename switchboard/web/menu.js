@@ -32,6 +32,12 @@ export function menuButton(label, items, { drawing = 'more', text = null, kind =
 
   function open() {
     list.hidden = false;
+    // In a list that scrolls, the menu stands above it.
+    if (whole.closest('.recent')) {
+      const { left, bottom } = opener.getBoundingClientRect();
+      list.style.left = `${left}px`;
+      list.style.top = `${Math.min(bottom, innerHeight - list.offsetHeight - 8)}px`;
+    }
     opener.setAttribute('aria-expanded', 'true');
     const room = innerHeight - opener.getBoundingClientRect().bottom;
     list.classList.toggle('up', room < list.offsetHeight + 16);

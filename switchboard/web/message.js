@@ -1,14 +1,19 @@
 // One message: what was said, with the calls where they were made.
 
+import { Attached } from './attached.js';
 import { CallView } from './call.js';
 import { arrange, fill, h, icon, say } from './dom.js';
 import { when } from './format.js';
 import { Prose, copyText } from './prose.js';
 import { segments } from './segments.js';
 import { go } from './router.js';
+import { running } from './store.js';
+import { Versions } from './versions.js';
 import { post } from './api.js';
 import { act, notice } from './notices.js';
+import { text } from './text.js';
 
+const t = text.chat;
 /** A notice longer than this is folded. */
 const SHORT = 100;
 
@@ -20,23 +25,31 @@ export class MessageView {
     this.calls = new Map();
     this.spoken = 0;
     this.body = h('div', { class: 'body' });
-    const name = h('h2', { class: 'hidden' }, this.user ? 'You' : 'Assistant');
-    this.copy = h('button', { type: 'button', class: 'text-button' }, icon('copy'), h('span', {}, 'Copy'));
+    const name = h('h2', { class: 'hidden' }, this.user ? text.chats.you : text.chats.assistant);
+    this.copy = h('button', { type: 'button', class: 'text-button' }, icon('copy'), h('span', {}, text.common.copy));
     this.copy.addEventListener('click', () => copyText(this.message.content, this.copy));
     this.fork = h(
       'button',
-      { type: 'button', class: 'text-button', title: 'A new chat with everything up to here' },
+      { type: 'button', class: 'text-button', title: t.forkHelp },
       icon('fork'),
-      h('span', {}, 'Fork'),
+      h('span', {}, text.chats.fork),
     );
     this.fork.addEventListener('click', () => act(this.fork, () => this.forkHere()));
     this.facts = h('span', { class: 'facts' });
-    this.foot = h('div', { class: 'message-foot' }, this.facts, this.copy, this.user ? null : this.fork);
+    this.versions = new Versions(talk, this.user, this.body);
+    this.foot = h(
+      'div',
+      { class: 'message-foot' },
+      this.facts,
+      this.versions.elements,
+      this.copy,
+      this.user ? null : this.fork,
+    );
     this.thoughts = h('pre', {});
     this.thinking = h(
       'details',
       { class: 'thoughts', hidden: true },
-      h('summary', {}, 'Thoughts'),
+      h('summary', {}, t.thoughts),
       this.thoughts,
     );
     this.notes = h('ul', { class: 'notes', hidden: true });
@@ -44,7 +57,7 @@ export class MessageView {
       'p',
       { class: 'working' },
       h('span', { class: 'dots', 'aria-hidden': 'true' }, h('i'), h('i'), h('i')),
-      h('span', { class: 'hidden' }, 'Working'),
+      h('span', { class: 'hidden' }, t.working),
     );
     this.element = h(
       'li',
@@ -60,11 +73,15 @@ export class MessageView {
 
   update(message, state, live) {
     const thoughts = state.thoughts[message.id];
+    const busy = running(state);
+    if (busy !== this.wasBusy) this.versions.update(message, busy);
+    this.wasBusy = busy;
     if (message === this.message && live === this.live && !live && state.questions === this.questions) return;
     this.message = message;
+    this.versions.update(message, busy);
     this.live = live;
     this.questions = state.questions;
-    if (this.user) say(this.body, message.content);
+    if (this.user) this.question(message);
     else this.answer(message, state);
     const notes = state.notices[message.id];
     this.notes.hidden = !notes;
@@ -76,6 +93,14 @@ export class MessageView {
     this.foot.hidden = live;
     this.fork.hidden = !message.finish;
     say(this.facts, when(message.createdAt));
+  }
+
+  question(message) {
+    say(this.body, message.content);
+    this.body.hidden = !message.content;
+    if (this.files || !message.attachments?.length) return;
+    this.files = new Attached(message.attachments, this.talk);
+    this.body.before(this.files.element);
   }
 
   answer(message, state) {
@@ -108,8 +133,8 @@ export class MessageView {
   /** Text that is finished and was not given out before. */
   said(over) {
     if (this.user) return [];
-    const done = this.texts.flatMap((text, place) =>
-      over || place < this.texts.length - 1 ? text.shown.map(({ node }) => node.textContent) : text.settled(),
+    const done = this.texts.flatMap((it, place) =>
+      over || place < this.texts.length - 1 ? it.shown.map(({ node }) => node.textContent) : it.settled(),
     );
     const fresh = done.slice(this.spoken);
     this.spoken = Math.max(this.spoken, done.length);
@@ -118,8 +143,13 @@ export class MessageView {
 
   async forkHere() {
     const copy = await post(`${this.talk.path}/fork`, { upto: this.message.seq });
-    notice('Forked: this is the new chat.');
+    notice(t.forked);
     go(`chat/${copy.id}`);
+  }
+
+  /** Whether one of its calls waits for an answer. */
+  asks() {
+    return [...this.calls.values()].some((view) => view.panel || view.card);
   }
 
   tick() {
@@ -127,13 +157,14 @@ export class MessageView {
   }
 
   leave() {
+    this.files?.leave();
     for (const view of this.calls.values()) view.leave();
     this.element.remove();
   }
 }
 
 /** A notice; a long one opens. */
-function note(text) {
-  if (text.length <= SHORT) return h('li', {}, text);
-  return h('li', {}, h('details', {}, h('summary', {}, `${text.slice(0, SHORT)}…`), text));
+function note(said) {
+  if (said.length <= SHORT) return h('li', {}, said);
+  return h('li', {}, h('details', {}, h('summary', {}, `${said.slice(0, SHORT)}…`), said));
 }

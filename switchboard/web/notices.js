@@ -2,19 +2,20 @@
 
 import { h, iconButton } from './dom.js';
 import { words } from './api.js';
+import { text } from './text.js';
 
 /** How long a notice stays. Hovering or focusing it keeps it. */
 const STAYS = { info: 6000, warn: 12_000, error: 20_000 };
 
 /** Shows a notice for a while. In front of a dialog, if one is open. */
-export function notice(text, kind = 'info') {
+export function notice(said, kind = 'info') {
   const place = document.getElementById('notices');
   const host = [...document.querySelectorAll('dialog[open]')].at(-1) ?? document.body;
   if (place.parentNode !== host) host.append(place);
-  const same = [...place.children].find((shown) => shown.dataset.text === text);
+  const same = [...place.children].find((shown) => shown.dataset.text === said);
   same?.remove();
-  const close = iconButton('close', 'Dismiss', () => shown.remove());
-  const shown = h('div', { class: `notice ${kind}`, dataset: { text } }, h('span', {}, text), close);
+  const close = iconButton('close', text.common.dismiss, () => shown.remove());
+  const shown = h('div', { class: `notice ${kind}`, dataset: { text: said } }, h('span', {}, said), close);
   place.append(shown);
   const expire = () => {
     if (shown.matches(':hover, :focus-within')) setTimeout(expire, STAYS.info);
@@ -33,7 +34,7 @@ export function releaseNotices(dialog) {
 /** Shows an error. A rejected token has a page of its own. */
 export function failed(error) {
   if (error.status !== 401)
-    notice(error.status === undefined ? `Something went wrong: ${error.message}` : words(error), 'error');
+    notice(error.status === undefined ? text.common.wrong(error.message) : words(error), 'error');
 }
 
 /**
@@ -57,8 +58,8 @@ export async function act(control, action) {
 }
 
 /** Announces a text to screen readers, politely. */
-export function speak(text) {
+export function speak(said) {
   const place = document.getElementById('spoken');
-  place.append(h('p', {}, text));
+  place.append(h('p', {}, said));
   while (place.children.length > 20) place.firstChild.remove();
 }

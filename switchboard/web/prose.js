@@ -1,7 +1,10 @@
 // Markdown on the page: data becomes elements, and a text that grows keeps the elements it has.
 
+import { colour } from './code-color.js';
 import { arrange, button, h } from './dom.js';
 import { blocks } from './markdown.js';
+import { formula } from './math.js';
+import { text } from './text.js';
 
 /** A text that may grow. `update` leaves every block alone whose source has not changed. */
 export class Prose {
@@ -11,15 +14,16 @@ export class Prose {
     this.shown = [];
   }
 
-  update(text) {
-    if (text === this.text) return;
-    this.text = text;
-    const found = blocks(text);
+  update(given) {
+    if (given === this.text) return;
+    this.text = given;
+    const found = blocks(given);
     this.shown = found.map((block, place) => {
       const before = this.shown[place];
       if (before?.source === block.source) return before;
       if (before?.type === 'code' && block.type === 'code' && before.language === block.language) {
         say(before.node, block.text);
+        colour(before.node.querySelector('code'), block.language);
         return { ...before, source: block.source };
       }
       return { source: block.source, type: block.type, language: block.language, node: draw(block) };
@@ -36,12 +40,12 @@ export class Prose {
   }
 }
 
-function say(node, text) {
+function say(node, now) {
   const code = node.querySelector('code');
   const { firstChild } = code;
-  if (firstChild && text.startsWith(firstChild.data))
-    firstChild.appendData(text.slice(firstChild.data.length));
-  else code.textContent = text;
+  if (firstChild && now.startsWith(firstChild.data))
+    firstChild.appendData(now.slice(firstChild.data.length));
+  else code.textContent = now;
 }
 
 function draw(block) {
@@ -64,7 +68,9 @@ function draw(block) {
     case 'table':
       return table(block);
     case 'details':
-      return h('details', {}, h('summary', {}, drawInline(block.summary)), block.blocks.map(draw));
+      return h('details', {}, h('summary', {}, block.summary.length ? drawInline(block.summary) : text.prose.details), block.blocks.map(draw));
+    case 'math':
+      return formula(block);
     case 'note':
       return h('p', { class: 'footnote' }, h('sup', {}, block.name), ' ', drawInline(block.inline));
     default:
@@ -80,7 +86,7 @@ function item({ done, blocks: inner }) {
     type: 'checkbox',
     disabled: true,
     checked: done,
-    'aria-label': done ? 'done' : 'open',
+    'aria-label': done ? text.prose.taskDone : text.prose.taskOpen,
   });
   return h('li', { class: 'task' }, box, body);
 }
@@ -93,32 +99,33 @@ function table({ align, head, rows }) {
       cells.map((cell, column) => h(tag, { class: `to-${align[column]}` }, drawInline(cell))),
     );
   const body = h('table', {}, h('thead', {}, row('th')(head)), h('tbody', {}, rows.map(row('td'))));
-  return h('div', { class: 'wide', tabindex: '0', role: 'region', 'aria-label': 'Table' }, body);
+  return h('div', { class: 'wide', tabindex: '0', role: 'region', 'aria-label': text.prose.table }, body);
 }
 
 /** Code or JSON, with a button that copies it. */
-export function codeBlock(text, language = '') {
-  const code = h('code', {}, text);
-  const copy = button('Copy', () => copyText(code.textContent, copy), { class: 'copy' });
+export function codeBlock(source, language = '') {
+  const code = h('code', {}, source);
+  colour(code, language);
+  const copy = button(text.common.copy, () => copyText(code.textContent, copy), { class: 'copy' });
   const bar = h('div', { class: 'code-bar' }, h('span', {}, language), copy);
   return h(
     'div',
     { class: language ? 'code-block' : 'code-block bare' },
     bar,
-    h('pre', { tabindex: '0', 'aria-label': language || 'Code' }, code),
+    h('pre', { tabindex: '0', 'aria-label': language || text.prose.code }, code),
   );
 }
 
 /** Copies, and confirms on the button. */
-export async function copyText(text, control) {
+export async function copyText(copied, control) {
   const label = control.querySelector('span');
   const before = control.dataset.label ?? label.textContent;
   control.dataset.label = before;
   try {
-    await navigator.clipboard.writeText(text);
-    label.textContent = 'Copied';
+    await navigator.clipboard.writeText(copied);
+    label.textContent = text.common.copied;
   } catch {
-    label.textContent = 'Not allowed';
+    label.textContent = text.common.notAllowed;
   }
   setTimeout(() => {
     label.textContent = before;
@@ -134,6 +141,8 @@ function drawInline(parts) {
         return h('br');
       case 'code':
         return h('code', {}, part.text);
+      case 'math':
+        return formula(part);
       case 'strong':
         return h('strong', {}, drawInline(part.parts));
       case 'emphasis':
@@ -155,8 +164,8 @@ function drawInline(parts) {
 }
 
 /** Markdown that stays as it is. */
-export function prose(text) {
+export function prose(given) {
   const shown = new Prose();
-  shown.update(text);
+  shown.update(given);
   return shown.element;
 }

@@ -5,7 +5,9 @@ import { button, fill, h, link } from './dom.js';
 import { count, pretty } from './format.js';
 import { codeBlock } from './prose.js';
 import { act, failed } from './notices.js';
+import { text } from './text.js';
 
+const t = text.result;
 /** Longer texts are shown in part until expanded. */
 const SHOWN = 20_000;
 const PICTURES = /^image\/(?:png|jpeg|gif|webp|avif|bmp)$/;
@@ -19,8 +21,8 @@ export function plainText(response) {
     if (block.type === 'resource_link') return block.uri;
     return '';
   });
-  const text = texts.filter(Boolean).join('\n');
-  if (text || !response?.structuredContent) return text;
+  const joined = texts.filter(Boolean).join('\n');
+  if (joined || !response?.structuredContent) return joined;
   return JSON.stringify(response.structuredContent);
 }
 
@@ -49,16 +51,16 @@ export class ResultView {
     const url = URL.createObjectURL(new Blob([data], { type: mime }));
     this.urls.push(url);
     if (block.type === 'audio')
-      this.media.append(h('audio', { controls: true, src: url, 'aria-label': 'Sound from the tool' }));
+      this.media.append(h('audio', { controls: true, src: url, 'aria-label': t.sound }));
     else if (PICTURES.test(mime))
       this.media.append(
         h('img', {
           src: url,
-          alt: 'Picture from the tool',
+          alt: t.picture,
           onload: () => this.media.dispatchEvent(new Event('grown', { bubbles: true })),
         }),
       );
-    else this.media.append(h('a', { href: url, download: 'picture', class: 'button small' }, `Save ${mime}`));
+    else this.media.append(h('a', { href: url, download: t.pictureFile, class: 'button small' }, t.saveKind(mime)));
   }
 
   /** The text parts, as elements. */
@@ -66,10 +68,10 @@ export class ResultView {
     const { response } = call;
     const parts = contentOf(response).map((block) => part(block));
     if (response.structuredContent !== undefined)
-      parts.push(codeBlock(pretty(response.structuredContent), 'structured content'));
+      parts.push(codeBlock(pretty(response.structuredContent), t.structured));
     if (call.resultBlob) {
       const path = `${this.place.path}/blobs/${call.resultBlob}`;
-      const save = button('Save the whole result', () => act(save, () => saveResult(path, call.toolName)), {
+      const save = button(t.saveWhole, () => act(save, () => saveResult(path, call.toolName)), {
         class: 'button small',
       });
       parts.push(save);
@@ -95,7 +97,7 @@ function part(block) {
       return textBlock(block.text);
     case 'resource':
       return block.resource?.text === undefined
-        ? h('p', { class: 'quiet' }, `${block.resource?.uri} (${block.resource?.mimeType ?? 'bytes'})`)
+        ? h('p', { class: 'quiet' }, `${block.resource?.uri} (${block.resource?.mimeType ?? t.bytes})`)
         : [h('p', { class: 'quiet' }, block.resource.uri), textBlock(block.resource.text)];
     case 'resource_link':
       return h(
@@ -117,23 +119,23 @@ function part(block) {
 }
 
 /** Text as it is; JSON laid out; a very long text in part. */
-export function textBlock(text) {
-  const json = asJson(text);
+export function textBlock(given) {
+  const json = asJson(given);
   if (json !== null) return codeBlock(pretty(json), 'json');
-  if (text.length <= SHOWN) return codeBlock(text, '');
-  const whole = h('div', {}, codeBlock(text.slice(0, SHOWN), ''));
+  if (given.length <= SHOWN) return codeBlock(given, '');
+  const whole = h('div', {}, codeBlock(given.slice(0, SHOWN), ''));
   whole.append(
-    button(`Show all ${count(text.length)} characters`, () => fill(whole, codeBlock(text, '')), {
+    button(t.showAll(count(given.length)), () => fill(whole, codeBlock(given, '')), {
       class: 'button small',
     }),
   );
   return whole;
 }
 
-function asJson(text) {
-  if (text.length > SHOWN || !/^\s*[[{]/.test(text)) return null;
+function asJson(given) {
+  if (given.length > SHOWN || !/^\s*[[{]/.test(given)) return null;
   try {
-    return JSON.parse(text);
+    return JSON.parse(given);
   } catch {
     return null;
   }
@@ -142,7 +144,7 @@ function asJson(text) {
 /** Saves a whole result as a file: text as text, anything else as JSON. */
 async function saveResult(path, tool) {
   const whole = await bytes(path);
-  saveFile(whole, `${tool || 'result'}.${whole.type.startsWith('text/') ? 'txt' : 'json'}`);
+  saveFile(whole, `${tool || t.file}.${whole.type.startsWith('text/') ? 'txt' : 'json'}`);
 }
 
 /** Saves what an address holds as a file. */

@@ -2,7 +2,7 @@
 
 const ROUTES = [
   [/^$/, () => ['chat', null]],
-  [/^chat\/([\w-]+)$/, (id) => ['chat', id]],
+  [/^chat\/([\w-]+)(?:\/(\d+))?$/, (id, seq) => ['chat', id, seq ?? null]],
   [/^servers$|^settings\/mcp$/, () => ['servers']],
   [/^servers\/([\w-]+)(?:\/(tools|resources|prompts|logs))?$/, (id, tab) => ['server', id, tab ?? 'tools']],
   [/^tools$/, () => ['tools']],

@@ -6,6 +6,9 @@ import { notice } from './notices.js';
 import { span } from './format.js';
 import { openDialog } from './dialog.js';
 import { saveFile } from './result.js';
+import { text } from './text.js';
+
+const t = text.servers;
 
 /** Saves fields; an enabled server is connected at once, a disabled one disconnected. */
 export async function changeServer(server, fields) {
@@ -23,7 +26,7 @@ export async function tryOut(server) {
 
 /** Examines a server as the doctor does, shows the findings in `place`, and gives back the server. */
 export async function testServer(server, place) {
-  fill(place, h('p', { class: 'quiet' }, 'Testing…'));
+  fill(place, h('p', { class: 'quiet' }, t.testing));
   let report;
   try {
     report = await post(`mcp-servers/${server.id}/test`);
@@ -32,15 +35,15 @@ export async function testServer(server, place) {
     throw error;
   }
   const facts = [];
-  if (report.tools != null) facts.push(`${report.tools} tools`);
-  if (report.era) facts.push(`protocol ${report.era}`);
+  if (report.tools != null) facts.push(t.tools(report.tools));
+  if (report.era) facts.push(t.protocol(report.era));
   if (report.transport) facts.push(report.transport);
   if (report.tookMs != null) facts.push(span(report.tookMs));
   const verdict = h(
     'p',
     { class: report.ok ? 'good' : 'bad' },
     icon(report.ok ? 'check' : 'warn'),
-    report.ok ? ' It works. ' : ' It does not work. ',
+    ` ${report.ok ? t.works : t.fails} `,
     h('span', { class: 'quiet' }, facts.join(' · ')),
   );
   const findings = (report.findings ?? []).map(({ message, advice }) =>
@@ -55,18 +58,18 @@ export async function testServer(server, place) {
 export async function login(server) {
   const { url } = await post(`mcp-servers/${server.id}/login`);
   if (!url) {
-    notice(`${server.name} needs no login.`);
+    notice(t.noLogin(server.name));
     return;
   }
   // The URL comes from the server: only web pages are opened.
-  if (!/^https?:/.test(url)) throw new Error(`this is no page: ${url}`);
-  const open = link(url, h('span', {}, `Open ${new URL(url).host}`), {
+  if (!/^https?:/.test(url)) throw new Error(t.noPage(url));
+  const open = link(url, h('span', {}, t.open(new URL(url).host)), {
     class: 'button primary',
     target: '_blank',
     rel: 'noopener noreferrer',
   });
-  const dialog = openDialog(`Log in to ${server.name}`, [
-    h('p', {}, 'The server’s own page opens in a new tab. This page goes on by itself when you are done.'),
+  const dialog = openDialog(t.logInTitle(server.name), [
+    h('p', {}, t.logInText),
     h('p', { class: 'address' }, url),
     h('div', { class: 'buttons end' }, open),
   ]);
@@ -78,7 +81,7 @@ export function logout(server) {
 }
 
 export async function exportServers() {
-  const { fileName, text, notices } = await get('mcp-servers/export?to=claude-desktop');
-  saveFile(new Blob([text], { type: 'application/json' }), fileName);
-  for (const text of notices) notice(text, 'warn');
+  const { fileName, text: file, notices } = await get('mcp-servers/export?to=claude-desktop');
+  saveFile(new Blob([file], { type: 'application/json' }), fileName);
+  for (const it of notices) notice(it, 'warn');
 }

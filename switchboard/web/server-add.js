@@ -1,30 +1,24 @@
 // New servers: pasted, filled in, or imported from other programs.
 
-import { post } from './api.js';
-import { button, fill, h } from './dom.js';
+import { get, post } from './api.js';
+import { button, columns, fill, h, insert } from './dom.js';
 import { openDialog, openForm } from './dialog.js';
 import { FieldProblem, labelled, ticked } from './fields.js';
 import { act, failed, notice } from './notices.js';
 import { tryOut } from './server-actions.js';
 import { editServer } from './server-edit.js';
+import { text } from './text.js';
 
 const EXAMPLE = `{
   "mcpServers": {
     "files": { "command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "."] }
   }
 }`;
-const STATES = {
-  new: 'new',
-  same: 'there already',
-  conflict: 'replaces yours of this name',
-  needs_input: 'needs something',
-};
-
 /** The dialog for a new server. */
 export function addServer(done) {
   const input = h('textarea', {
     class: 'mono',
-    rows: 9,
+    rows: 7,
     spellcheck: 'false',
     placeholder: EXAMPLE,
     autofocus: true,
@@ -33,36 +27,49 @@ export function addServer(done) {
   const other = h(
     'p',
     { class: 'quiet' },
-    'Or ',
-    textButton('fill in the fields', () => {
-      dialog.close();
-      editServer(null, done);
-    }),
-    ', or ',
-    textButton('import from other programs', () => {
-      dialog.close();
-      importServers(done);
-    }),
-    '.',
+    insert(
+      text.add.other,
+      textButton(text.add.fields, () => {
+        dialog.close();
+        editServer(null, done);
+      }),
+      textButton(text.add.imports, () => {
+        dialog.close();
+        importServers(done);
+      }),
+    ),
   );
-  const field = labelled(
-    'Paste a server’s JSON',
-    input,
-    'From Claude Desktop, VS Code, Cursor, or a server’s documentation. Comments are fine.',
-  );
+  const field = labelled(text.add.label, input, text.add.help);
+  const known = h('div', { class: 'known-servers' });
+  const choices = h('div', { class: 'field', hidden: true }, h('p', { class: 'help' }, text.add.known), known);
+  get('mcp-servers/known')
+    .then(({ items }) => {
+      const chip = ({ name, about, needs, paste }) =>
+        button(
+          name,
+          () => {
+            input.value = paste;
+            input.focus();
+          },
+          { class: 'button small', title: [about, needs && text.add.needs(needs)].filter(Boolean).join(' · ') },
+        );
+      fill(known, items.map(chip));
+      choices.hidden = false;
+    })
+    .catch(failed);
   const plain = h('input', { type: 'checkbox' });
   const keeps = ticked(
-    'Keep secrets in it in plain text',
+    text.add.plain,
     plain,
-    'Otherwise write env:NAME in place of a secret, and it is read from the environment.',
+    text.add.plainHelp,
   );
   const dialog = openForm(
-    'Add a server',
-    [field, keeps, problems, other],
-    'Add',
+    text.add.title,
+    [field, choices, keeps, problems, other],
+    text.common.add,
     async () => {
       fill(problems);
-      if (!input.value.trim()) throw new FieldProblem(input, 'There is nothing to add yet.');
+      if (!input.value.trim()) throw new FieldProblem(input, text.add.nothing);
       const said = { paste: input.value, plainValues: plain.checked };
       const { items, problems: wrong = [] } = await post('mcp-servers', said);
       fill(
@@ -72,7 +79,7 @@ export function addServer(done) {
         ),
       );
       if (items.length)
-        notice(items.length === 1 ? `Added ${items[0].name}.` : `Added ${items.length} servers.`);
+        notice(items.length === 1 ? text.add.added(items[0].name) : text.add.addedMany(items.length));
       await done();
       // They are tried one beside the other; the page shows each as it goes.
       for (const server of items) tryOut(server).catch(failed);
@@ -88,8 +95,8 @@ function textButton(label, onclick) {
 
 /** Lists the servers of other programs on this machine, and imports the chosen ones. */
 export async function importServers(done) {
-  const place = h('div', {}, h('p', { class: 'quiet' }, 'Searching…'));
-  const dialog = openDialog('Import servers', place, { wide: true });
+  const place = h('div', {}, h('p', { class: 'quiet' }, text.imports.searching));
+  const dialog = openDialog(text.imports.title, place, { wide: true });
   let preview;
   try {
     preview = await post('mcp-servers/import', { apply: false });
@@ -100,7 +107,7 @@ export async function importServers(done) {
   }
   const rows = preview.items ?? [];
   if (!rows.length) {
-    fill(place, h('p', {}, 'No servers of other programs were found on this machine.'), problemList(preview));
+    fill(place, h('p', {}, text.imports.none), problemList(preview));
     return;
   }
   const boxes = new Map();
@@ -110,7 +117,7 @@ export async function importServers(done) {
       type: 'checkbox',
       checked: takeable && row.state !== 'conflict',
       disabled: !takeable,
-      'aria-label': `Import ${row.name}`,
+      'aria-label': text.imports.takeOne(row.name),
     });
     if (takeable) boxes.set(row.name, box);
     const note = row.problem;
@@ -121,25 +128,22 @@ export async function importServers(done) {
       h('td', {}, row.name),
       h('td', { class: 'mono cut' }, row.what),
       h('td', { class: 'quiet cut' }, row.source),
-      h('td', {}, STATES[row.state] ?? row.state, note && h('p', { class: 'quiet small' }, note)),
+      h('td', {}, text.imports.states[row.state] ?? row.state, note && h('p', { class: 'quiet small' }, note)),
     );
   });
-  const head = h(
-    'tr',
-    {},
-    ['', 'Name', 'What', 'From', ''].map((text) => h('th', { scope: 'col' }, text)),
-  );
+  const t = text.imports;
+  const head = columns([`[${t.take}]`, text.common.name, t.what, t.from, `[${t.state}]`]);
   const plain = h('input', { type: 'checkbox' });
   const trouble = h('div', { role: 'alert' });
   const take = button(
-    'Import',
+    t.take,
     () =>
       act(take, async () => {
         const names = [...boxes].filter(([, box]) => box.checked).map(([name]) => name);
         const wanted = { apply: true, names, plainValues: plain.checked };
         const { imported, problems } = await post('mcp-servers/import', wanted);
         if (imported.length)
-          notice(`Imported ${imported.length}. The files of the other programs were only read.`);
+          notice(t.done(imported.length));
         await done();
         const known = new Set(preview.problems.map(({ message }) => message));
         const refused = problems.filter(({ message }) => !known.has(message));
@@ -150,15 +154,15 @@ export async function importServers(done) {
     { class: 'button primary' },
   );
   take.disabled = boxes.size === 0;
-  const cancel = button('Cancel', () => dialog.close());
+  const cancel = button(text.common.cancel, () => dialog.close());
   fill(
     place,
     h('div', { class: 'wide' }, h('table', { class: 'rows' }, h('thead', {}, head), h('tbody', {}, lines))),
     problemList(preview),
     ticked(
-      'Keep secrets in them in plain text',
+      t.plain,
       plain,
-      'Otherwise they go to the system’s keyring; without one, servers with secrets are not imported.',
+      t.plainHelp,
     ),
     trouble,
     h('div', { class: 'buttons end' }, cancel, take),

@@ -2,16 +2,13 @@
 
 import { post, put } from './api.js';
 import { button, fresh, h } from './dom.js';
-import { tryOut } from './server-actions.js';
+import { testServer, tryOut } from './server-actions.js';
 import { openForm } from './dialog.js';
+import { sandboxFields } from './sandbox.js';
 import { FieldProblem, describe, labelled, numberIn, problemPlace, select, textIn, ticked } from './fields.js';
+import { text } from './text.js';
 
-const KINDS = [
-  ['stdio', 'A program on this machine'],
-  ['streamableHttp', 'A URL (Streamable HTTP)'],
-  ['sse', 'A URL (HTTP+SSE, older)'],
-  ['auto', 'A URL, detect the transport'],
-];
+const t = text.edit;
 
 /** The dialog; `done(server)` gets what was saved. Without a server it makes one. */
 export function editServer(server, done) {
@@ -23,37 +20,32 @@ export function editServer(server, done) {
     autocomplete: 'off',
     required: true,
   });
-  const type = select(KINDS, old.type);
-  const command = text(old.command);
+  const type = select(Object.entries(t.kinds), old.type);
+  const command = line(old.command);
   const args = h('textarea', { class: 'mono', rows: 3, spellcheck: 'false' });
   args.value = (old.args ?? []).join('\n');
-  const cwd = text(old.cwd);
-  const env = new Pairs('variable', 'env', old.env ?? {});
-  const url = text(old.baseUrl, { inputmode: 'url', placeholder: 'https://example.com/mcp' });
-  const headers = new Pairs('header', 'header', old.headers ?? {});
-  const timeout = text(old.timeout, { inputmode: 'numeric' });
+  const cwd = line(old.cwd);
+  const env = new Pairs(t.variable, 'env', old.env ?? {});
+  const url = line(old.baseUrl, { inputmode: 'url', placeholder: 'https://example.com/mcp' });
+  const headers = new Pairs(t.header, 'header', old.headers ?? {});
+  const timeout = line(old.timeout, { inputmode: 'numeric' });
   const parallel = tick(old.parallel);
   const always = tick(old.alwaysLoad);
   const trusted = tick(old.trust === 'trusted');
-  const policy = select(
-    [
-      ['safe', 'The basics (PATH, HOME, …)'],
-      ['inherit', 'All of it'],
-      ['none', 'Nothing'],
-    ],
-    old.envPolicy,
-  );
+  const policy = select(Object.entries(t.policies), old.envPolicy);
   const plain = tick(old.plainValues);
+  const sandbox = sandboxFields(old.sandbox);
   const local = h(
     'div',
     { class: 'fields' },
-    labelled('Program', command),
-    labelled('Arguments, one per line', args),
-    labelled('Folder', cwd, 'Working directory; empty: Switchboard’s.'),
-    pairField('Environment', env),
-    labelled('Inherits from Switchboard’s environment', policy),
+    labelled(t.program, command),
+    labelled(t.args, args),
+    labelled(t.folder, cwd, t.folderHelp),
+    pairField(t.environment, env),
+    labelled(t.inherits, policy),
+    sandbox.element,
   );
-  const remote = h('div', { class: 'fields' }, labelled('Address', url), pairField('Headers', headers));
+  const remote = h('div', { class: 'fields' }, labelled(t.address, url), pairField(t.headers, headers));
   const show = () => {
     local.hidden = type.value !== 'stdio';
     remote.hidden = type.value === 'stdio';
@@ -63,35 +55,30 @@ export function editServer(server, done) {
   const more = h(
     'details',
     { class: 'more' },
-    h('summary', {}, 'More'),
+    h('summary', {}, t.more),
     h(
       'div',
       { class: 'fields' },
-      labelled('Idle timeout of a call, in seconds', timeout),
-      ticked('Accepts parallel calls', parallel),
-      ticked('Always list its tools', always),
-      ticked(
-        'Trust its tool annotations',
-        trusted,
-        'Its read-only tools then run without asking, unless the mode is to ask for every call.',
-      ),
-      ticked(
-        'Keep secrets typed here in plain text',
-        plain,
-        'Otherwise write env:NAME, and the value is read from the environment.',
-      ),
+      labelled(t.timeout, timeout),
+      ticked(t.parallel, parallel),
+      ticked(t.always, always),
+      ticked(t.trust, trusted, t.trustHelp),
+      ticked(t.plain, plain, t.plainHelp),
     ),
   );
-  const named = { name, type, command, cwd, timeout, baseUrl: url };
-  openForm(
-    server ? `Edit ${server.name}` : 'New server',
-    [labelled('Name', name), labelled('What it is', type), local, remote, more],
-    'Save',
-    async () => {
+  const named = { name, type, command, cwd, timeout, baseUrl: url, sandbox: sandbox.control };
+  const found = h('div', { class: 'found', role: 'status' });
+  const test = h('button', { type: 'submit', class: 'button' }, h('span', {}, t.saveAndTest));
+  let saved = server;
+  const dialog = openForm(
+    server ? text.common.editTitle(server.name) : t.title,
+    [labelled(text.common.name, name), labelled(t.kind, type), local, remote, more, found],
+    text.common.save,
+    async (used) => {
       const fields = {
-        name: textIn(name, 'Name'),
+        name: textIn(name, text.common.name),
         type: type.value,
-        timeout: numberIn(timeout, 'Idle timeout', { whole: true }),
+        timeout: numberIn(timeout, t.timeoutName, { whole: true }),
         parallel: parallel.checked,
         alwaysLoad: always.checked,
         plainValues: plain.checked,
@@ -100,25 +87,34 @@ export function editServer(server, done) {
       if (old.trust !== 'pending') fields.trust = trusted.checked ? 'trusted' : 'allowed';
       if (type.value === 'stdio') {
         Object.assign(fields, {
-          command: textIn(command, 'Program'),
+          command: textIn(command, t.program),
           args: args.value.split('\n').filter((line) => line !== ''),
           cwd: cwd.value.trim() || null,
           env: env.values(),
           envPolicy: policy.value,
+          sandbox: sandbox.value(),
         });
       } else {
-        Object.assign(fields, { baseUrl: textIn(url, 'Address'), headers: headers.values() });
+        Object.assign(fields, { baseUrl: textIn(url, t.address), headers: headers.values() });
       }
-      const saved = server
-        ? await put(`mcp-servers/${server.id}`, fields)
-        : await tryOut(await post('mcp-servers', fields));
+      const before = saved;
+      saved = before ? await put(`mcp-servers/${before.id}`, fields) : await post('mcp-servers', fields);
+      dialog.dispatchEvent(new Event('kept'));
+      if (used === test) {
+        await done(saved);
+        saved = await testServer(saved, found);
+        found.scrollIntoView({ block: 'nearest' });
+      } else if (!before) {
+        saved = await tryOut(saved);
+      }
       await done(saved);
+      return used !== test;
     },
-    { wide: true, controls: (member) => named[member] ?? env.control(member) ?? headers.control(member) },
+    { wide: true, other: test, controls: (member) => named[member] ?? env.control(member) ?? headers.control(member) },
   );
 }
 
-function text(value, props = {}) {
+function line(value, props = {}) {
   return h('input', { type: 'text', value: value ?? '', spellcheck: 'false', autocomplete: 'off', ...props });
 }
 
@@ -132,8 +128,8 @@ function pairField(label, pairs) {
 
 /** Names with values. Values that are kept elsewhere are shown as references. */
 class Pairs {
-  constructor(what, kind, values) {
-    this.what = what;
+  constructor(words, kind, values) {
+    this.words = words;
     this.kind = kind;
     this.list = h('div', { class: 'pairs' });
     for (const [key, value] of Object.entries(values)) this.add(key, value);
@@ -141,14 +137,14 @@ class Pairs {
       'div',
       {},
       this.list,
-      button(`Add ${what}`, () => this.add('', '').focus(), { class: 'button small', icon: 'add' }),
+      button(words.add, () => this.add('', '').focus(), { class: 'button small', icon: 'add' }),
     );
   }
 
   add(key, value) {
-    const name = text(key, { 'aria-label': `Name of the ${this.what}`, placeholder: 'Name' });
-    const held = text(value, {
-      'aria-label': `Value of ${key || `the ${this.what}`}`,
+    const name = line(key, { 'aria-label': this.words.name, placeholder: text.common.name });
+    const held = line(value, {
+      'aria-label': this.words.value(key),
       placeholder: 'env:NAME',
     });
     name.id = fresh('pair');
@@ -159,9 +155,9 @@ class Pairs {
       { class: 'pair' },
       name,
       held,
-      button('Remove', () => row.remove(), {
+      button(text.common.remove, () => row.remove(), {
         class: 'button small',
-        'aria-label': `Remove ${key || this.what}`,
+        'aria-label': this.words.remove(key),
       }),
       problem,
     );
@@ -183,8 +179,8 @@ class Pairs {
     for (const [name, held] of rows) {
       const key = name.value.trim();
       if (!key && !held.value) continue;
-      if (!key) throw new FieldProblem(name, `The ${this.what} needs a name.`);
-      if (given.has(key)) throw new FieldProblem(name, `There is another ${this.what} ${key}.`);
+      if (!key) throw new FieldProblem(name, this.words.nameless);
+      if (given.has(key)) throw new FieldProblem(name, this.words.twice(key));
       given.set(key, held.value);
     }
     return Object.fromEntries(given);

@@ -3,21 +3,24 @@
 import { get, post } from './api.js';
 import { button, fill, h, link } from './dom.js';
 import { listen, watch } from './live.js';
-import { act, failed } from './notices.js';
+import { act, failed, notice } from './notices.js';
 import { SchemaForm } from './form.js';
 import { pretty } from './format.js';
 import { codeBlock } from './prose.js';
 import { textBlock } from './result.js';
+import { sandboxLines } from './sandbox.js';
 import { testServer } from './server-actions.js';
 import { editServer } from './server-edit.js';
 import { endpoint, kindOf, statusBadge } from './servers.js';
+import { text } from './text.js';
 import { ToolList } from './tool-list.js';
 
+const t = text.server;
 const TABS = [
-  ['tools', 'Tools'],
-  ['resources', 'Resources'],
-  ['prompts', 'Prompts'],
-  ['logs', 'Logs'],
+  ['tools', text.servers.toolsTab],
+  ['resources', text.servers.resourcesTab],
+  ['prompts', text.servers.promptsTab],
+  ['logs', text.servers.logsTab],
 ];
 const BODIES = { tools, resources, prompts, logs };
 
@@ -34,17 +37,17 @@ export function serverView(id, tab) {
   const element = h(
     'div',
     { class: 'view' },
-    link('#/servers', '← All servers', { class: 'back' }),
+    link('#/servers', t.all, { class: 'back' }),
     about,
     found,
-    h('nav', { class: 'tabs', 'aria-label': 'About this server' }, tabs),
+    h('nav', { class: 'tabs', 'aria-label': t.about }, tabs),
     place,
   );
   const body = BODIES[tab](path, place);
   let server = null;
-  const view = { title: 'Server', element, leave: () => stop.forEach((end) => end()) };
-  const test = button('Test', () => act(test, async () => draw(await testServer(server, found))), { class: 'button small' });
-  const edit = button('Edit', () => editServer(server, draw), { class: 'button small' });
+  const view = { title: t.title, element, leave: () => stop.forEach((end) => end()) };
+  const test = button(text.common.test, () => act(test, async () => draw(await testServer(server, found))), { class: 'button small' });
+  const edit = button(text.common.edit, () => editServer(server, draw), { class: 'button small' });
 
   function draw(it) {
     server = it;
@@ -61,6 +64,7 @@ export function serverView(id, tab) {
         test,
         edit,
       ),
+      sandboxLines(it),
       (trouble || it.hint) &&
         h(
           'div',
@@ -76,6 +80,8 @@ export function serverView(id, tab) {
   const stop = [
     listen(({ kind, data }) => {
       if (kind === 'server.status' && data.server?.id === id) draw(data.server);
+      else if (kind === 'server.findings' && data.serverId === id && data.findings.length)
+        notice(text.scan.found(data.server), 'warn');
       else if (kind === 'server.tools.changed' && data.serverId === id)
         body
           .catch(() => {})
@@ -85,7 +91,7 @@ export function serverView(id, tab) {
     watch((now) => now === 'anew' && load().catch(failed)),
   ];
   load().catch((error) =>
-    error.status === 404 ? fill(element, h('p', {}, 'There is no such server.')) : failed(error),
+    error.status === 404 ? fill(element, h('p', {}, t.missing)) : failed(error),
   );
   body.catch((error) => fill(place, trouble(error)));
   return view;
@@ -101,10 +107,10 @@ function trouble(error) {
 }
 
 async function tools(path, place) {
-  if (!place.firstChild) fill(place, h('p', { class: 'quiet' }, 'Asking the server…'));
+  if (!place.firstChild) fill(place, h('p', { class: 'quiet' }, text.common.asking));
   const list = new ToolList(path, await get(`${path}/tools`));
   const again = button(
-    'Ask the server again',
+    t.again,
     () => act(again, async () => list.update(await get(`${path}/tools?refresh=1`))),
     { class: 'button small' },
   );
@@ -112,12 +118,12 @@ async function tools(path, place) {
 }
 
 async function resources(path, place) {
-  fill(place, h('p', { class: 'quiet' }, 'Asking the server…'));
+  fill(place, h('p', { class: 'quiet' }, text.common.asking));
   const { items } = await get(`${path}/resources`);
   const rows = items.map((it) => {
     const shown = h('div', {});
     const read = button(
-      'Read',
+      t.read,
       () =>
         act(read, async () => {
           const result = await get(`${path}/resources/read?uri=${encodeURIComponent(it.uri)}`);
@@ -126,12 +132,12 @@ async function resources(path, place) {
             shown,
             contents.map((part) =>
               part.text === undefined
-                ? h('p', { class: 'quiet' }, `${part.mimeType ?? 'bytes'}, not shown here`)
+                ? h('p', { class: 'quiet' }, t.bytes(part.mimeType ?? text.result.bytes))
                 : textBlock(part.text),
             ),
           );
         }),
-      { class: 'button small', 'aria-label': `Read ${it.name ?? it.uri}` },
+      { class: 'button small', 'aria-label': t.readLabel(it.name ?? it.uri) },
     );
     return h(
       'li',
@@ -151,12 +157,12 @@ async function resources(path, place) {
     place,
     rows.length
       ? h('ul', { class: 'lines' }, rows)
-      : h('p', { class: 'quiet' }, 'This server offers no resources.'),
+      : h('p', { class: 'quiet' }, t.noResources),
   );
 }
 
 async function prompts(path, place) {
-  fill(place, h('p', { class: 'quiet' }, 'Asking the server…'));
+  fill(place, h('p', { class: 'quiet' }, text.common.asking));
   const { items } = await get(`${path}/prompts`);
   const rows = items.map((it) => {
     const properties = Object.fromEntries(
@@ -169,7 +175,7 @@ async function prompts(path, place) {
     const form = new SchemaForm({ properties, required });
     const shown = h('div', {});
     const show = button(
-      'Show',
+      t.show,
       () =>
         act(show, async () => {
           const values = form.collect();
@@ -183,7 +189,7 @@ async function prompts(path, place) {
             ]),
           );
         }),
-      { class: 'button small', 'aria-label': `Show ${it.name}` },
+      { class: 'button small', 'aria-label': t.showLabel(it.name) },
     );
     return h(
       'li',
@@ -199,20 +205,20 @@ async function prompts(path, place) {
     place,
     rows.length
       ? h('ul', { class: 'lines' }, rows)
-      : h('p', { class: 'quiet' }, 'This server offers no prompts.'),
+      : h('p', { class: 'quiet' }, t.noPrompts),
   );
 }
 
 async function logs(path, place) {
-  const shown = h('pre', { class: 'logs', tabindex: '0', 'aria-label': 'What the server wrote' });
+  const shown = h('pre', { class: 'logs', tabindex: '0', 'aria-label': t.written });
   const load = async () => {
     const { lines } = await get(`${path}/logs`);
     shown.textContent = lines.length
       ? lines.map((line) => (typeof line === 'string' ? line : (line.text ?? pretty(line)))).join('\n')
-      : 'It has written nothing.';
+      : t.nothing;
     shown.scrollTop = shown.scrollHeight;
   };
-  const again = button('Load again', () => act(again, load), { class: 'button small' });
-  fill(place, h('p', { class: 'quiet' }, 'What the server wrote to standard error.'), shown, again);
+  const again = button(t.loadAgain, () => act(again, load), { class: 'button small' });
+  fill(place, h('p', { class: 'quiet' }, t.wroteTo), shown, again);
   await load();
 }

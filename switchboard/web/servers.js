@@ -11,19 +11,11 @@ import { go } from './router.js';
 import { addServer, importServers } from './server-add.js';
 import { editServer } from './server-edit.js';
 import { changeServer, exportServers, login, logout, testServer } from './server-actions.js';
+import { text } from './text.js';
 
-const WORDS = {
-  disabled: 'off',
-  pending_trust: 'waits for your approval',
-  connecting: 'connecting',
-  connected: 'connected',
-  degraded: 'connected, with problems',
-  needs_auth: 'needs a login',
-  reconnecting: 'connecting again',
-  failed: 'failed',
-  idle: 'idle',
-};
-const KINDS = { stdio: 'program', sse: 'HTTP+SSE', streamableHttp: 'HTTP', auto: 'HTTP' };
+const t = text.servers;
+/** Fewer than these are found without a search. */
+const FEW = 6;
 
 /** A server's state in words, with a coloured dot. */
 export function statusBadge(server) {
@@ -31,7 +23,7 @@ export function statusBadge(server) {
     'span',
     { class: `status ${server.status}` },
     h('i', { 'aria-hidden': 'true' }),
-    WORDS[server.status] ?? server.status,
+    t.status[server.status] ?? server.status,
   );
 }
 
@@ -41,43 +33,41 @@ export function endpoint(server) {
 }
 
 export function kindOf(server) {
-  return KINDS[server.type] ?? server.type;
-}
-
-/** The demo server, which is used although it is not stored. */
-export function builtIn() {
-  const place = h('p', { class: 'quiet' });
-  const reported =
-    'As long as you have none, the demo model uses the built-in demo server: a clock, notes, a picture, and questions back. Its calls are asked for as any other’s are.';
-  get('health').then(({ demo }) => demo && say(place, reported), failed);
-  return place;
+  return t.kinds[server.type] ?? server.type;
 }
 
 export function serversView() {
-  const list = h('ul', { class: 'cards' });
+  const list = h('ul', { class: 'cards dense' });
   const empty = h(
     'div',
     { class: 'empty', hidden: true },
-    h('p', {}, 'No servers yet.'),
-    h(
-      'p',
-      { class: 'quiet' },
-      'Paste the JSON that a server’s documentation shows, or import what your other programs use.',
-    ),
-    builtIn(),
+    h('p', {}, t.empty),
+    h('p', { class: 'quiet' }, t.emptyHelp),
   );
   const element = h(
     'div',
     { class: 'view' },
-    h(
-      'p',
-      { class: 'lead' },
-      'MCP servers bring tools. Each assistant chooses among them; a server that is off is never started.',
-    ),
+    h('p', { class: 'lead' }, t.lead),
     list,
     empty,
   );
   const cards = new Map();
+  const find = h('input', {
+    type: 'search',
+    placeholder: t.find,
+    'aria-label': t.find,
+    hidden: true,
+    oninput: () => filter(),
+  });
+  element.insertBefore(find, list);
+  function filter() {
+    const words = find.value.toLowerCase().split(/\s+/).filter(Boolean);
+    for (const { element: line, server } of cards.values()) {
+      const known = `${server.name} ${endpoint(server)} ${t.status[server.status] ?? ''}`.toLowerCase();
+      line.hidden = !words.every((word) => known.includes(word));
+    }
+    find.hidden = cards.size < FEW && !find.value;
+  }
 
   function put(server) {
     const card = cards.get(server.id) ?? new ServerCard();
@@ -85,6 +75,7 @@ export function serversView() {
     card.update(server);
     if (!card.element.isConnected) list.append(card.element);
     empty.hidden = cards.size > 0;
+    filter();
   }
   function drop(id) {
     cards.get(id)?.element.remove();
@@ -108,13 +99,13 @@ export function serversView() {
   ];
   load().catch(failed);
   const tools = [
-    button('Add', () => addServer(load), { class: 'button primary small', icon: 'add' }),
-    menuButton('More about servers', [
-      ['Import from other programs', () => importServers(load)],
-      ['Export as JSON', () => exportServers().catch(failed)],
+    button(text.common.add, () => addServer(load), { class: 'button primary small', icon: 'add' }),
+    menuButton(t.more, [
+      [t.importMenu, () => importServers(load)],
+      [t.exportMenu, () => exportServers().catch(failed)],
     ]),
   ];
-  return { title: 'Servers', element, tools, leave: () => stop.forEach((end) => end()) };
+  return { title: text.page.places.servers, element, tools, leave: () => stop.forEach((end) => end()) };
 }
 
 class ServerCard {
@@ -130,12 +121,10 @@ class ServerCard {
     this.buttons = h('div', { class: 'buttons' });
     this.element = h(
       'li',
-      { class: 'card' },
-      h('div', { class: 'card-head' }, this.name, this.status, this.switch),
-      this.where,
-      this.facts,
+      { class: 'card dense' },
+      h('div', { class: 'card-head' }, this.name, this.status, this.buttons, this.switch),
+      h('div', { class: 'card-facts' }, this.where, this.facts),
       this.trouble,
-      this.buttons,
       this.found,
     );
   }
@@ -149,12 +138,13 @@ class ServerCard {
     say(this.where, endpoint(server));
     this.where.title = endpoint(server);
     const facts = [kindOf(server)];
-    if (server.toolCount) facts.push(`${count(server.toolCount)} tools`);
-    if (server.tokens) facts.push(`about ${count(server.tokens)} tokens to describe them`);
-    if (server.source) facts.push(`from ${server.source}`);
+    if (server.toolCount) facts.push(t.tools(server.toolCount));
+    if (server.tokens) facts.push(t.tokens(count(server.tokens)));
+    if (server.builtIn) facts.push(t.builtIn);
+    else if (server.source) facts.push(t.source(server.source));
     say(this.facts, facts.join(' · '));
     this.switch.checked = server.isActive;
-    this.switch.setAttribute('aria-label', `Use ${server.name}`);
+    this.switch.setAttribute('aria-label', t.use(server.name));
     const trouble = server.lastError && server.status !== 'connected' && server.status !== 'disabled';
     this.trouble.hidden = !trouble && !server.hint;
     fill(
@@ -173,30 +163,30 @@ class ServerCard {
     };
     const trust =
       server.trust === 'pending' &&
-      doing('Approve and start', () => this.save({ trust: 'allowed', isActive: true }), {
+      doing(t.approve, () => this.save({ trust: 'allowed', isActive: true }), {
         class: 'button small primary',
       });
     const signIn =
       server.status === 'needs_auth' &&
-      doing('Log in', () => login(server), { class: 'button small primary' });
-    const test = doing('Test', async () => this.update(await testServer(server, this.found)));
-    const edit = button('Edit', () => editServer(server, (changed) => this.update(changed)), {
+      doing(t.logIn, () => login(server), { class: 'button small primary' });
+    const test = doing(text.common.test, async () => this.update(await testServer(server, this.found)));
+    const edit = button(text.common.edit, () => editServer(server, (changed) => this.update(changed)), {
       class: 'button small',
     });
-    const more = menuButton(`More about ${server.name}`, [
-      ['Tools', () => go(`servers/${server.id}`)],
-      ['Resources', () => go(`servers/${server.id}/resources`)],
-      ['Prompts', () => go(`servers/${server.id}/prompts`)],
-      ['Logs', () => go(`servers/${server.id}/logs`)],
-      server.baseUrl && ['Log in', () => login(server).catch(failed)],
-      server.baseUrl && ['Log out', () => logout(server).then((it) => this.update(it), failed)],
-      ['Remove', () => this.drop().catch(failed), true],
+    const more = menuButton(t.moreAbout(server.name), [
+      [t.toolsTab, () => go(`servers/${server.id}`)],
+      [t.resourcesTab, () => go(`servers/${server.id}/resources`)],
+      [t.promptsTab, () => go(`servers/${server.id}/prompts`)],
+      [t.logsTab, () => go(`servers/${server.id}/logs`)],
+      server.baseUrl && [t.logIn, () => login(server).catch(failed)],
+      server.baseUrl && [t.logOut, () => logout(server).then((it) => this.update(it), failed)],
+      !server.builtIn && [text.common.remove, () => this.drop().catch(failed), true],
     ]);
     fill(
       this.buttons,
       trust,
       signIn,
-      link(`#/servers/${server.id}`, 'Tools', { class: 'button small' }),
+      link(`#/servers/${server.id}`, t.toolsTab, { class: 'button small' }),
       test,
       edit,
       more,
@@ -219,9 +209,9 @@ class ServerCard {
   async drop() {
     const { server } = this;
     const sure = await confirm(
-      `Remove ${server.name}?`,
-      'Its settings and the rules about its tools go with it. Chats keep what it said.',
-      'Remove',
+      text.common.removeTitle(server.name),
+      t.removeText,
+      text.common.remove,
     );
     if (!sure) return;
     await remove(`mcp-servers/${server.id}`);

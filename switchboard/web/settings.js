@@ -1,107 +1,133 @@
-// The user's defaults: model, approvals, limits; and what was used so far.
+// The user's settings: model, approvals, limits, how the page looks, data; and what was used so far.
 
 import { get, put } from './api.js';
-import { fill, h, icon } from './dom.js';
-import { MODES, ON_LIMIT, modelInput } from './chat-head.js';
+import { appearanceSection } from './appearance.js';
+import { dataSection } from './data.js';
+import { button, fill, h, icon } from './dom.js';
+import { modelInput } from './chat-head.js';
 import { formOf, labelled, numberIn, select } from './fields.js';
 import { count, money } from './format.js';
-import { failed, notice } from './notices.js';
+import { chooseModel, providerName } from './model-choose.js';
+import { act, failed, notice } from './notices.js';
+import { teamSections } from './team.js';
+import { text } from './text.js';
 
+const t = text.settings;
 /** The maximum number of rounds. */
 const MAX_ROUNDS = 2 ** 32 - 1;
 
 export function settingsView() {
-  const element = h('div', { class: 'view' }, h('p', { class: 'quiet' }, 'Loading…'));
+  const element = h('div', { class: 'view' }, h('p', { class: 'quiet' }, text.common.loading));
   load(element).catch(failed);
-  return { title: 'Settings', element };
+  return { title: text.page.places.settings, element };
 }
 
 async function load(element) {
   const [settings, models, used] = await Promise.all([get('settings'), get('models'), get('usage')]);
   const trouble = models.problem && h('div', { class: 'trouble' }, h('p', {}, models.problem));
-  fill(element, trouble, form(settings, models), providers(models), usageTable(used));
+  const again = () => load(element);
+  fill(
+    element,
+    trouble,
+    form(settings, models),
+    appearanceSection(),
+    providers(models, again),
+    dataSection(),
+    teamSections(),
+    usageTable(used),
+  );
 }
 
 function form(settings, models) {
   const model = modelInput(models, settings.model ?? '');
-  const approve = select(MODES, settings.approve ?? 'auto-read');
+  const approve = select(Object.entries(t.modes), settings.approve ?? 'auto-read');
   const rounds = h('input', { type: 'text', inputmode: 'numeric', value: settings.max_rounds ?? '' });
   const cost = h('input', { type: 'text', inputmode: 'decimal', value: settings.max_cost ?? '' });
-  const onLimit = select(ON_LIMIT, settings.on_limit ?? 'stop');
-  const save = h('button', { type: 'submit', class: 'button primary' }, h('span', {}, 'Save'));
+  const onLimit = select(Object.entries(t.onLimits), settings.on_limit ?? 'stop');
+  const save = h('button', { type: 'submit', class: 'button primary' }, h('span', {}, text.common.save));
   return formOf({
     kind: 'form narrow',
     yes: save,
     buttons: save,
     controls: { model: model.element, approve, max_rounds: rounds, max_cost: cost, on_limit: onLimit },
     fields: [
-      h('h2', {}, 'For new answers'),
+      h('h2', {}, t.answers),
       labelled(
-        'Model',
+        t.model,
         model.element,
-        `Empty: whatever is found, now ${models.current?.name ?? 'none'}. Names are like anthropic/claude-sonnet-5, gpt-5 or demo.`,
+        t.modelHelp(models.current?.name ?? t.noModel),
       ),
       model.list,
-      labelled('Approvals', approve),
-      labelled(
-        'Rounds an answer may take',
-        rounds,
-        'Maximum number of model requests per answer. 0: no limit. Empty: the default.',
-      ),
-      labelled('Dollars an answer may cost', cost, 'For example 0.50. Empty: no limit.'),
-      labelled('At a limit', onLimit),
+      labelled(t.approvals, approve),
+      labelled(t.rounds, rounds, t.roundsHelp),
+      labelled(t.dollars, cost, t.dollarsHelp),
+      labelled(t.onLimit, onLimit),
     ],
     action: () =>
       put('settings', {
         model: model.value() || null,
         approve: approve.value,
-        max_rounds: numberIn(rounds, 'Rounds', { whole: true, max: MAX_ROUNDS }),
-        max_cost: numberIn(cost, 'Dollars'),
+        max_rounds: numberIn(rounds, t.roundsName, { whole: true, max: MAX_ROUNDS }),
+        max_cost: numberIn(cost, t.dollarsName),
         on_limit: onLimit.value,
       }),
     done: () => {
-      notice('Saved. The next answer uses it.');
+      notice(t.saved);
       dispatchEvent(new Event('settings-saved'));
     },
   });
 }
 
-function providers({ providers: all }) {
-  const rows = all
+function providers(models, again) {
+  const forget = (name) => async () => {
+    await put('settings', { [`providers.${name}.key`]: null });
+    notice(text.providers.forgotten);
+    await again();
+  };
+  const rows = models.providers
     .filter(({ demo }) => !demo)
     .map((it) => {
-      const key = it.keyFound ? [icon('check'), ' key found'] : it.local ? 'needs no key' : 'no key';
+      const key = it.keyFound ? [icon('check'), ` ${text.providers.found}`] : it.local ? text.providers.local : text.providers.none;
+      const label = it.keyFound ? text.providers.change : text.providers.set;
+      const set = button(label, () => act(set, () => chooseModel({ provider: it.name, done: again })), {
+        class: 'button small',
+        'aria-label': text.providers.about(label, providerName(it.name)),
+      });
+      const drop =
+        it.keyStored &&
+        models.keysAllowed &&
+        button(text.providers.forget, () => act(drop, forget(it.name)), {
+          class: 'button small',
+          'aria-label': text.providers.about(text.providers.forget, providerName(it.name)),
+        });
       return h(
         'tr',
         {},
-        h('td', {}, it.name, it.used && h('span', { class: 'badge good' }, 'in use')),
+        h('td', {}, providerName(it.name), it.used && h('span', { class: 'badge good' }, text.providers.used)),
         h('td', { class: it.keyFound ? 'good' : 'quiet' }, key),
         h('td', { class: 'quiet mono small' }, it.keyNames.join(', ')),
+        h('td', {}, h('div', { class: 'buttons' }, set, drop)),
       );
     });
+  const choose = button(text.providers.add, () => act(choose, () => chooseModel({ done: again })), { class: 'button' });
   return h(
     'section',
     {},
-    h('h2', {}, 'Providers'),
-    h(
-      'p',
-      { class: 'quiet' },
-      'Keys come from the environment or the system’s keyring (',
-      h('code', {}, 'switchboard model set NAME --ask-key'),
-      '); this page never sees them.',
-    ),
-    h('div', { class: 'wide' }, h('table', { class: 'rows' }, h('tbody', {}, rows))),
+    h('h2', {}, text.providers.title),
+    h('p', { class: 'quiet' }, text.providers.lead),
+    h('div', { class: 'buttons' }, choose),
+    h('div', { class: 'wide' }, h('table', { class: 'rows providers' }, h('tbody', {}, rows))),
   );
 }
 
 function usageTable(used) {
   const items = used.models ?? [];
   if (!items.length)
-    return h('section', {}, h('h2', {}, 'Usage'), h('p', { class: 'quiet' }, 'No usage yet.'));
+    return h('section', {}, h('h2', {}, t.usage), h('p', { class: 'quiet' }, t.noUsage));
   const head = h(
     'tr',
     {},
-    ['Model', 'Rounds', 'Tokens in', 'Tokens out', 'Cost'].map((text) => h('th', { scope: 'col' }, text)),
+    t.usageHeads.map((name) => h('th', { scope: 'col' }, name)),
   );
   const rows = items.map((it) =>
     h(
@@ -116,8 +142,8 @@ function usageTable(used) {
         {},
         it.unpricedRounds
           ? it.costMicros
-            ? `at least ${money(it.costMicros)}`
-            : 'unknown'
+            ? t.atLeast(money(it.costMicros))
+            : t.unknown
           : money(it.costMicros),
       ),
     ),
@@ -125,7 +151,7 @@ function usageTable(used) {
   return h(
     'section',
     {},
-    h('h2', {}, 'Usage'),
+    h('h2', {}, t.usage),
     h('div', { class: 'wide' }, h('table', { class: 'rows' }, h('thead', {}, head), h('tbody', {}, rows))),
   );
 }

@@ -104,6 +104,8 @@ function change(state, kind, data) {
       };
     case 'conversation.updated':
       return updated(state, data.conversation);
+    case 'conversation.switched':
+      return { ...state, stale: true };
     case 'conversation.deleted':
       return { ...state, deleted: true };
     default:

@@ -1,5 +1,5 @@
-// The stream of live events: one a page, by fetch (an EventSource cannot carry the token), taken
-// up again after the last event seen. Nothing is lost and nothing comes twice.
+// The stream of live events, by fetch (an EventSource cannot carry the token), taken up again after
+// the last event seen. Nothing is lost and nothing comes twice.
 
 import { send } from './api.js';
 import { reader } from './sse.js';
@@ -11,10 +11,11 @@ const LONGEST_WAIT = 10_000;
 
 /**
  * Follows the events. `listen(event)` gets each; `state('open' | 'lost' | 'refused')` reports the
- * connection. The second argument of `open` is whether events may have been missed.
+ * connection. The second argument of `open` is whether events may have been missed. It begins after
+ * the event `from`, and rests while the page is hidden unless `whileHidden`.
  */
-export function follow({ listen, state }) {
-  let lastId = null;
+export function follow({ listen, state, from = null, whileHidden = false }) {
+  let lastId = from;
   let wait = FIRST_WAIT;
   let abort = null;
   let stopped = false;
@@ -22,7 +23,7 @@ export function follow({ listen, state }) {
 
   async function run() {
     while (!stopped) {
-      if (document.hidden) await shown();
+      if (rests()) await shown();
       try {
         await once();
       } catch (error) {
@@ -31,7 +32,7 @@ export function follow({ listen, state }) {
           return;
         }
       }
-      if (stopped || document.hidden) continue;
+      if (stopped || rests()) continue;
       state('lost');
       await pause(wait);
       wait = Math.min(wait * 2, LONGEST_WAIT);
@@ -42,7 +43,7 @@ export function follow({ listen, state }) {
     abort = new AbortController();
     let timer = setTimeout(() => abort.abort(), SILENCE);
     try {
-      const headers = lastId === null ? {} : { 'Last-Event-ID': lastId };
+      const headers = lastId === null ? {} : { 'Last-Event-ID': String(lastId) };
       const response = await send('events', {
         headers: { Accept: 'text/event-stream', ...headers },
         signal: abort.signal,
@@ -68,6 +69,10 @@ export function follow({ listen, state }) {
     }
   }
 
+  function rests() {
+    return document.hidden && !whileHidden;
+  }
+
   function pause(time) {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, time);
@@ -86,8 +91,8 @@ export function follow({ listen, state }) {
 
   // Browsers limit connections per host: hidden tabs release theirs.
   function turned() {
-    if (document.hidden) abort?.abort();
-    else wake();
+    if (rests()) abort?.abort();
+    else if (!document.hidden) wake();
   }
   const online = () => wake();
   document.addEventListener('visibilitychange', turned);

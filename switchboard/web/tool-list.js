@@ -1,19 +1,17 @@
 // The tools of a server: on and off, ask, run or never run, and everything about each.
 
 import { get, patch, post } from './api.js';
-import { button, fill, fresh, h, icon, say } from './dom.js';
+import { fill, fresh, h, icon, say } from './dom.js';
 import { labelled, select } from './fields.js';
 import { SchemaForm } from './form.js';
 import { count, pretty, span } from './format.js';
 import { act, failed } from './notices.js';
 import { codeBlock } from './prose.js';
 import { ResultView } from './result.js';
+import { text } from './text.js';
+import { hintBadges } from './tool-facts.js';
 
-const APPROVALS = [
-  ['ask', 'Ask'],
-  ['auto', 'Run'],
-  ['deny', 'Never'],
-];
+const t = text.tools;
 const PROVIDERS = [
   ['openai', 'OpenAI, Chat'],
   ['openai-responses', 'OpenAI, Responses'],
@@ -23,15 +21,17 @@ const PROVIDERS = [
 ];
 
 export class ToolList {
-  constructor(path, list) {
+  /** With `search: false` it is filtered from outside. */
+  constructor(path, list, { search = true } = {}) {
     this.path = path;
+    this.searchable = search;
     this.rows = new Map();
     this.sum = h('p', { class: 'quiet' });
     this.search = h('input', {
       type: 'search',
-      placeholder: 'Find a tool',
-      'aria-label': 'Find a tool',
-      oninput: () => this.filter(),
+      placeholder: t.find,
+      'aria-label': t.find,
+      oninput: () => this.filter(this.search.value),
     });
     this.cut = h('p', { class: 'warning', hidden: true });
     this.list = h('ul', { class: 'lines tools' });
@@ -49,7 +49,7 @@ export class ToolList {
   update({ items: tools, incomplete }) {
     this.tools = tools;
     this.cut.hidden = !incomplete;
-    say(this.cut, incomplete ? `Not all of this server’s tools are here: ${incomplete}.` : '');
+    say(this.cut, incomplete ? t.cut(incomplete) : '');
     const kept = new Set(tools.map(({ name }) => name));
     for (const [name, row] of this.rows) {
       if (kept.has(name)) continue;
@@ -62,7 +62,7 @@ export class ToolList {
       row.update(tool);
       if (!row.element.isConnected) this.list.append(row.element);
     }
-    this.search.hidden = tools.length < 8;
+    this.search.hidden = !this.searchable || tools.length < 8;
     this.tell();
   }
 
@@ -72,18 +72,26 @@ export class ToolList {
     say(
       this.sum,
       this.rows.size
-        ? `${on.length} of ${this.rows.size} tools on · about ${count(tokens)} tokens to describe them all`
-        : 'This server offers no tools.',
+        ? t.sum(on.length, this.rows.size, count(tokens))
+        : t.empty,
     );
   }
 
-  filter() {
-    const wanted = this.search.value.trim().toLowerCase();
-    for (const { element, tool } of this.rows.values()) {
-      element.hidden = !`${tool.name} ${tool.title ?? ''} ${tool.description ?? ''}`
-        .toLowerCase()
-        .includes(wanted);
+  /** Shows the tools that have all these words; returns how many. */
+  filter(given) {
+    const words = given.toLowerCase().split(/\s+/).filter(Boolean);
+    let shown = 0;
+    for (const row of this.rows.values()) {
+      const fits = words.every((word) => row.words.includes(word));
+      row.element.hidden = !fits;
+      shown += fits;
     }
+    return shown;
+  }
+
+  /** The rows that are shown. */
+  shown() {
+    return [...this.rows.values()].filter(({ element }) => !element.hidden);
   }
 }
 
@@ -109,7 +117,7 @@ class ToolRow {
     );
     this.switch = h('input', { type: 'checkbox', role: 'switch', class: 'switch' });
     this.switch.addEventListener('change', () => this.save(this.switch, { enabled: this.switch.checked }));
-    this.approval = select(APPROVALS, 'ask', { class: 'small' });
+    this.approval = select(Object.entries(t.approvals), 'ask', { class: 'small' });
     this.approval.addEventListener('change', () =>
       this.save(this.approval, { approval: this.approval.value, hash: this.tool.hash }),
     );
@@ -125,28 +133,33 @@ class ToolRow {
 
   update(tool) {
     this.tool = tool;
+    this.words = `${tool.name} ${tool.title ?? ''} ${tool.description ?? ''}`.toLowerCase();
     say(this.name, tool.title ? `${tool.title} (${tool.name})` : tool.name);
     say(this.about, (tool.description ?? '').split('\n', 1)[0]);
     fill(this.marks, marks(tool));
     this.switch.checked = tool.enabled;
-    this.switch.setAttribute('aria-label', `Offer ${tool.name} to models`);
+    this.switch.setAttribute('aria-label', t.offer(tool.name));
     this.approval.value = tool.approval;
-    this.approval.setAttribute('aria-label', `What happens when ${tool.name} is called`);
+    this.approval.setAttribute('aria-label', t.when(tool.name));
     this.approval.disabled = !tool.enabled;
     this.element.classList.toggle('off', !tool.enabled);
   }
 
   async save(control, fields) {
-    await act(control, async () => {
-      try {
-        this.update(await patch(`${this.path}/tools/${encodeURIComponent(this.tool.name)}`, fields));
-      } catch (error) {
-        this.update(this.tool);
-        throw error;
-      }
-    });
+    await act(control, () => this.change(fields));
     this.approval.disabled = !this.tool.enabled;
-    this.changed();
+  }
+
+  /** Saves; what is shown is what is saved. */
+  async change(fields) {
+    try {
+      this.update(await patch(`${this.path}/tools/${encodeURIComponent(this.tool.name)}`, fields));
+    } catch (error) {
+      this.update(this.tool);
+      throw error;
+    } finally {
+      this.changed();
+    }
   }
 
   toggle() {
@@ -159,14 +172,20 @@ class ToolRow {
   draw() {
     const { tool } = this;
     const seen = h('div', { class: 'seen' });
-    const provider = select([['', 'Choose a provider'], ...PROVIDERS], '');
+    const provider = select([['', t.chooseProvider], ...PROVIDERS], '');
     provider.addEventListener('change', () => this.show(provider.value, seen).catch(failed));
     fill(
       this.body,
+      tool.findings &&
+        h(
+          'ul',
+          { class: 'findings' },
+          tool.findings.map((it) => h('li', { class: 'problem' }, finding(it))),
+        ),
       tool.description?.includes('\n') && h('p', { class: 'whole' }, tool.description),
-      h('details', {}, h('summary', {}, 'Try it'), this.tryIt()),
-      h('details', {}, h('summary', {}, 'Schema'), codeBlock(pretty(tool.inputSchema), 'json')),
-      h('details', {}, h('summary', {}, 'What a model will see'), labelled('Provider', provider), seen),
+      h('details', {}, h('summary', {}, t.tryIt), this.tryIt()),
+      h('details', {}, h('summary', {}, t.schema), codeBlock(pretty(tool.inputSchema), 'json')),
+      h('details', {}, h('summary', {}, t.seen), labelled(t.provider, provider), seen),
     );
   }
 
@@ -177,7 +196,7 @@ class ToolRow {
       'button',
       { type: 'submit', class: 'button small primary' },
       icon('play'),
-      h('span', {}, 'Run'),
+      h('span', {}, t.run),
     );
     const whole = h(
       'form',
@@ -203,8 +222,7 @@ class ToolRow {
           h(
             'p',
             { class: isError ? 'bad' : 'good' },
-            isError ? 'It failed' : 'It answered',
-            h('span', { class: 'quiet' }, ` in ${span(tookMs)}`),
+            isError ? t.failed(span(tookMs)) : t.worked(span(tookMs)),
           ),
           view.media,
           view.text(call),
@@ -221,33 +239,31 @@ class ToolRow {
     }
     const seen = await get(`${this.path}/tools/${encodeURIComponent(this.tool.name)}/schema?for=${provider}`);
     const lines = seen.losses.map(({ pointer, keyword, action, lossy }) =>
-      h('li', {}, h('code', {}, `#${pointer}`), ` ${keyword}: ${action}${lossy ? '' : ', nothing lost'}`),
+      h('li', {}, h('code', {}, `#${pointer}`), ` ${keyword}: ${action}${lossy ? '' : ` · ${t.lossless}`}`),
     );
     fill(
       place,
-      seen.leftOut && h('p', { class: 'problem' }, `It is left out: ${seen.leftOut}`),
+      seen.leftOut && h('p', { class: 'problem' }, t.leftOut(seen.leftOut)),
       codeBlock(pretty(seen.definitions), 'json'),
       lines.length
-        ? [h('h3', {}, 'What changes on the way'), h('ul', { class: 'losses' }, lines)]
-        : h('p', { class: 'good' }, 'Nothing is lost on the way.'),
+        ? [h('h3', {}, t.losses), h('ul', { class: 'losses' }, lines)]
+        : h('p', { class: 'good' }, t.noLosses),
     );
   }
 }
 
-/** A tool's annotations. */
-function marks({ annotations = {}, tokens, quarantined, approval }) {
-  const hints = annotations ?? {};
-  const found = [];
-  if (hints.readOnlyHint === true) found.push(['reads', 'good']);
-  else
-    found.push([
-      hints.destructiveHint === false ? 'changes' : 'may destroy',
-      hints.destructiveHint === false ? '' : 'warn',
-    ]);
-  if (hints.openWorldHint === true) found.push(['reaches out', '']);
-  if (quarantined && Object.keys(quarantined).length) found.push(['set aside', 'bad']);
-  const shown = found.map(([text, kind]) => h('span', { class: `badge ${kind}` }, text));
-  if (approval === 'deny') shown.push(h('span', { class: 'badge bad' }, 'never runs'));
-  if (tokens) shown.push(h('span', { class: 'quiet small' }, `${count(tokens)} tokens`));
+function finding({ explanation, rule, place, evidence }) {
+  return text.scan.finding(explanation ?? rule, [rule, place].filter(Boolean).join(', '), evidence);
+}
+
+/** A tool's annotations, and what else is to be known at a glance. */
+function marks(tool) {
+  const shown = hintBadges(tool);
+  const badge = (words) => h('span', { class: 'badge bad' }, words);
+  if (tool.quarantined && Object.keys(tool.quarantined).length) shown.push(badge(t.aside));
+  const grave = (tool.findings ?? []).some(({ severity }) => severity !== 'low');
+  if (grave) shown.push(badge(text.scan.mark));
+  if (tool.approval === 'deny') shown.push(badge(t.never));
+  if (tool.tokens) shown.push(h('span', { class: 'quiet small' }, t.tokens(count(tool.tokens))));
   return shown;
 }

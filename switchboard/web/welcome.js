@@ -1,42 +1,122 @@
-// What an empty chat shows: what can be done here.
+// What an empty chat shows: the first steps as long as they are needed, then what could be asked.
 
-import { h, link } from './dom.js';
+import { get } from './api.js';
+import { button, fill, h, icon, link } from './dom.js';
+import { listen } from './live.js';
+import { chooseModel } from './model-choose.js';
+import { act, failed } from './notices.js';
+import { addServer, importServers } from './server-add.js';
+import { text } from './text.js';
 
-const TRIES = [
-  ['What time was it yesterday?', 'a tool that only reads'],
-  ['Write a note: buy milk', 'a tool that changes something'],
-  ['Show me a picture', 'a result that is no text'],
-  ['Ask me my name', 'a server that asks back'],
-];
+const t = text.welcome;
+const first = text.start;
+const HIDDEN = 'switchboard.start.hidden';
 
-/** The greeting; `say(text)` sends a suggestion. */
+/** The greeting; `say(words)` puts a suggestion where one writes. Returns it, and how to leave it. */
 export function welcome(say) {
-  const tries = TRIES.map(([text, why]) =>
-    h(
-      'li',
-      {},
+  const column = h('div', { class: 'column' });
+  const element = h('div', { class: 'log welcome' }, column);
+  let left = false;
+  let asked = 0;
+
+  async function load() {
+    asked += 1;
+    const mine = asked;
+    const [health, { items: servers }, { items }] = await Promise.all([
+      get('health'),
+      get('mcp-servers'),
+      get('suggestions'),
+    ]);
+    if (left || mine !== asked) return;
+    const own = servers.filter(({ builtIn }) => !builtIn);
+    const ready = !health.demo && own.length > 0;
+    const steps = !ready && localStorage.getItem(HIDDEN) === null;
+    const tries = health.demo && !own.length ? t.tries : suggested(items);
+    fill(column, steps ? firstSteps(health, own, tries) : greeting(tries));
+  }
+  function greeting(tries) {
+    return [
+      h('h2', {}, t.title),
+      h('p', { class: 'quiet' }, t.lead, ' ', link('#/servers', t.add)),
+      tryList(tries),
+    ];
+  }
+  function firstSteps(health, own, tries) {
+    const model = button(
+      health.demo ? first.modelButton : first.modelChange,
+      () => act(model, () => chooseModel({ done: load })),
+      { class: health.demo ? 'button primary small' : 'button small' },
+    );
+    const server = button(own.length ? first.serverMore : first.serverButton, () => addServer(load), {
+      class: !health.demo && !own.length ? 'button primary small' : 'button small',
+    });
+    const other = button(first.serverImport, () => act(other, () => importServers(load)), { class: 'button small' });
+    const names = own.map(({ name }) => name).join(', ');
+    const hide = h('button', { type: 'button', class: 'link' }, first.hide);
+    hide.addEventListener('click', () => {
+      localStorage.setItem(HIDDEN, '1');
+      load().catch(failed);
+    });
+    return [
+      h('h2', {}, first.title),
       h(
-        'button',
-        { type: 'button', class: 'try', onclick: () => say(text) },
-        h('span', {}, text),
-        h('span', { class: 'quiet' }, why),
+        'ol',
+        { class: 'steps' },
+        step(first.model, !health.demo, health.demo ? `${first.modelWhy} ${first.modelDemo}` : first.modelNow(health.model), model),
+        step(first.server, own.length > 0, own.length ? first.serverNow(names) : first.serverWhy, server, other),
+        step(first.ask, false, first.askWhy),
       ),
-    ),
-  );
+      tryList(tries),
+      h('p', { class: 'quiet small' }, hide),
+    ];
+  }
+  function tryList(tries) {
+    const lines = tries.map(([words, why]) =>
+      h(
+        'li',
+        {},
+        h(
+          'button',
+          { type: 'button', class: 'try', onclick: () => say(words) },
+          h('span', {}, words),
+          h('span', { class: 'quiet' }, why),
+        ),
+      ),
+    );
+    return h('ul', { class: 'tries' }, lines);
+  }
+  load().catch(failed);
+  const again = () => load().catch(failed);
+  addEventListener('settings-saved', again);
+  const stop = listen(({ kind }) => {
+    if (kind === 'server.tools.changed' || kind === 'server.deleted') again();
+  });
+  return {
+    element,
+    leave() {
+      left = true;
+      stop();
+      removeEventListener('settings-saved', again);
+    },
+  };
+}
+
+function suggested(items) {
+  return items
+    .filter((it) => it.tool)
+    .map((it) => [it.text, it.prompt ? t.prompt(it.server) : t.from(it.server)]);
+}
+
+function step(title, done, about, ...buttons) {
   return h(
-    'div',
-    { class: 'log welcome' },
+    'li',
+    { class: done ? 'step done' : 'step' },
     h(
       'div',
-      { class: 'column' },
-      h('h2', {}, 'What shall we do?'),
-      h(
-        'p',
-        { class: 'quiet' },
-        'Ask anything. Your servers’ tools are at hand, and nothing that changes something runs before you agree. ',
-        link('#/servers', 'Add a server'),
-      ),
-      h('ul', { class: 'tries' }, tries),
+      { class: 'step-words' },
+      h('h3', {}, title, done && h('span', { class: 'step-done' }, icon('check'), h('span', { class: 'hidden' }, first.done))),
+      h('p', { class: 'quiet' }, about),
     ),
+    h('div', { class: 'buttons' }, buttons),
   );
 }

@@ -3,6 +3,7 @@
 mod fingerprint;
 mod meta_tools;
 mod policy;
+mod scan;
 mod search;
 mod tool;
 
@@ -15,5 +16,9 @@ pub use policy::grant::{Caller, Grant, GrantScope};
 pub use policy::pattern::Pattern;
 pub use policy::rule::{Effect, Rule};
 pub use policy::{AskReason, DenyReason, Mode, Policy, Verdict};
+pub use scan::{
+    Alarm, Finding, Neighbours, SCAN_RULES, ScanPolicy, ScanResponse, ScanRule, Severity,
+    scan_instructions, scan_result, scan_tool, screen_result,
+};
 pub use search::{Document, Hit, SearchIndex};
 pub use tool::{Definition, ToolInfo};

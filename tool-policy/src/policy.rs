@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use self::grant::{Caller, Grant};
 use self::rule::{Effect, Rule};
+use crate::scan::{ScanPolicy, ScanResponse};
 use crate::tool::{Definition, ToolInfo};
 
 /// The number of grants a policy keeps; beyond it the oldest is dropped, and its tool needs approval
@@ -36,9 +37,9 @@ pub enum Mode {
 
 /// The one judge of tool calls: a mode, rules, grants, and the definitions that people approved.
 ///
-/// In order of precedence: a rule that denies; [`Mode::Plan`]; a rule that asks; a definition that
-/// changed since its approval; a rule that allows; the mode. A [`Grant`] answers the question instead
-/// of a person. In an [unattended](Self::unattended) policy a question without an answer is a denial.
+/// In order of precedence: a rule that denies; [`Mode::Plan`]; an alarm of a scan, as the
+/// [`ScanPolicy`] says; a rule that asks; a definition that changed since its approval; a rule that
+/// allows; the mode. A [`Grant`] answers the question instead of a person, but not about an alarm. In an [unattended](Self::unattended) policy a question without an answer is a denial.
 /// The built-in tools always run: the tool behind [`tool_call`](crate::CALL) is judged instead.
 ///
 /// ```
@@ -63,6 +64,8 @@ pub struct Policy {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pins: BTreeMap<String, BTreeMap<String, Definition>>,
     attended: bool,
+    /// What is done about tools whose definitions look like an attack.
+    scan: ScanPolicy,
 }
 
 impl Default for Policy {
@@ -94,6 +97,8 @@ pub enum AskReason {
     Rule,
     /// The tool's definition changed since it was approved.
     Changed,
+    /// A [scan](ToolInfo::alarm) of its definition found signs of an attack: no grant answers this.
+    Alarm,
 }
 
 /// The reason why a call is denied. Displays as a clause for the model.
@@ -107,6 +112,8 @@ pub enum DenyReason {
     Plan,
     /// It needs approval in an unattended policy.
     Unattended,
+    /// A [scan](ToolInfo::alarm) of its definition found signs of an attack.
+    Alarm,
 }
 
 impl fmt::Display for DenyReason {
@@ -115,6 +122,9 @@ impl fmt::Display for DenyReason {
             Self::Rule => "a rule of the user forbids it",
             Self::Plan => "in plan mode no tool is called. Describe what you would do instead",
             Self::Unattended => "it needs approval, and no one is available to approve it",
+            Self::Alarm => {
+                "its definition has signs of an attack, and the user's settings block such tools"
+            }
         })
     }
 }
@@ -128,6 +138,7 @@ impl Policy {
             grants: Vec::new(),
             pins: BTreeMap::new(),
             attended: true,
+            scan: ScanPolicy::default(),
         }
     }
 
@@ -150,6 +161,13 @@ impl Policy {
     #[must_use]
     pub fn with_pin(mut self, definition: Definition) -> Self {
         self.add_pin(definition);
+        self
+    }
+
+    /// Sets what is done about tools whose definitions look like an attack.
+    #[must_use]
+    pub fn with_scan(mut self, scan: ScanPolicy) -> Self {
+        self.scan = scan;
         self
     }
 
@@ -188,6 +206,11 @@ impl Policy {
         self.pins.values().flat_map(BTreeMap::values)
     }
 
+    /// What is done about what looks like an attack.
+    pub fn scan(&self) -> ScanPolicy {
+        self.scan
+    }
+
     /// The mode.
     pub fn mode(&self) -> Mode {
         self.mode
@@ -221,6 +244,12 @@ impl Policy {
         if self.mode == Mode::Plan {
             return Verdict::Deny(DenyReason::Plan);
         }
+        match self.response(tool) {
+            Some(ScanResponse::Block) => return Verdict::Deny(DenyReason::Alarm),
+            Some(ScanResponse::Ask) if self.attended => return Verdict::Ask(AskReason::Alarm),
+            Some(ScanResponse::Ask) => return Verdict::Deny(DenyReason::Unattended),
+            _ => {}
+        }
         let reason = if ruled(Effect::Ask) {
             AskReason::Rule
         } else if self.is_changed(tool) {
@@ -240,9 +269,15 @@ impl Policy {
         }
     }
 
-    /// Whether a rule denies `tool` to the default caller.
+    /// Whether a rule denies `tool` to the default caller, or its alarm blocks it.
     pub fn denies(&self, tool: &ToolInfo) -> bool {
-        !tool.is_built_in() && self.has_rule(Effect::Deny, &Caller::default(), tool)
+        let is_blocked = self.response(tool) == Some(ScanResponse::Block);
+        !tool.is_built_in() && (is_blocked || self.has_rule(Effect::Deny, &Caller::default(), tool))
+    }
+
+    /// What is done about the tool's alarm, if it gives one.
+    fn response(&self, tool: &ToolInfo) -> Option<ScanResponse> {
+        tool.alarm.as_ref().map(|alarm| self.scan.answer(alarm))
     }
 
     /// Whether `tool` differs from the definition a person approved.

@@ -7,6 +7,7 @@ use mcp_jsonrpc::model::ToolAnnotations;
 use serde::{Deserialize, Serialize};
 
 use crate::meta_tools::BUILT_IN;
+use crate::scan::Alarm;
 
 /// A tool that can be called: its server, what the model sees of it, and what is known about its
 /// behaviour.
@@ -57,6 +58,9 @@ pub struct ToolInfo {
     /// The idle timeout of a call, where the tool or its server has its own.
     #[serde(default, rename = "timeout", skip_serializing_if = "Option::is_none")]
     pub idle_timeout: Option<Duration>,
+    /// What a scan of its definition found, if that is a reason to look.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alarm: Option<Alarm>,
 }
 
 impl ToolInfo {
@@ -81,6 +85,7 @@ impl ToolInfo {
             parallel: false,
             always_load: false,
             idle_timeout: None,
+            alarm: None,
         }
     }
 
@@ -138,6 +143,13 @@ impl ToolInfo {
     #[must_use]
     pub fn with_idle_timeout(mut self, timeout: Duration) -> Self {
         self.idle_timeout = Some(timeout);
+        self
+    }
+
+    /// Sets what a scan of its definition found.
+    #[must_use]
+    pub fn with_alarm(mut self, alarm: Option<Alarm>) -> Self {
+        self.alarm = alarm;
         self
     }
 

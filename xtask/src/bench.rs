@@ -15,6 +15,7 @@ const TOPICS: &[(&str, &str)] = &[
         "server",
         "One server's side: calls, lists and idle sessions",
     ),
+    ("gateway", "What a gateway adds to a call, and its memory"),
     ("jsonrpc", "From bytes to typed messages"),
     ("manager", "Many servers"),
     ("schema", "Tool schemas for providers"),
@@ -26,6 +27,9 @@ const TOPICS: &[(&str, &str)] = &[
 
 /// The topics whose peers are many crates, each behind a feature by the topic's name.
 const FEATURES: &[&str] = &["agent", "codecs", "counts", "schema", "server"];
+
+/// The peer of the topic `gateway`.
+const MCP_PROXY: (&str, &str) = ("mcp-proxy", "0.6.0");
 
 /// The programs that the topic `client` starts.
 const DRIVERS: &[&str] = &["drive_ours", "drive_rmcp", "drive_raw"];
@@ -45,7 +49,8 @@ pub(crate) fn run(args: &[String]) -> Outcome {
             known.join(", ")
         ));
     }
-    let features: Vec<&str> = FEATURES.iter().copied().filter(|f| f == topic).collect();
+    let feature = if topic == "gateway" { "server" } else { topic };
+    let features: Vec<&str> = FEATURES.iter().copied().filter(|f| *f == feature).collect();
     shell::run(measurement(topic, words, &features)?)
 }
 
@@ -134,6 +139,24 @@ fn measurement(topic: &str, words: &[String], features: &[&str]) -> Result<Comma
                     run.env("BENCH_SERVER_MODULES", modules);
                 }
                 Err(error) => println!("without the TypeScript SDK: {error}"),
+            }
+        }
+        "gateway" => {
+            shell::run(with_programs("build", SERVERS, features))?;
+            shell::run(cargo(&[
+                "build",
+                "--quiet",
+                "--release",
+                "-p",
+                "switchboard",
+            ]))?;
+            let root = std::env::current_dir().map_err(|e| format!("current folder: {e}"))?;
+            run.env("SWITCHBOARD", root.join("target/release/switchboard"));
+            match install::cargo_tool(MCP_PROXY.0, MCP_PROXY.1) {
+                Ok(proxy) => {
+                    run.env("MCP_PROXY", proxy);
+                }
+                Err(error) => println!("without mcp-proxy: {error}"),
             }
         }
         "cli" => match modules("inspector") {

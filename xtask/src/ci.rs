@@ -1,12 +1,11 @@
 //! `cargo xtask ci`: every check that gates a change, in one run with one table at the end.
 
 use std::process::Command;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::shell::{self, Outcome, cargo, exists};
-use crate::{
-    browser, chaos, cluster, conformance, interop, journeys, oracles, postgres, publish_check, tidy,
-};
+use crate::{chaos, cluster, postgres, publish_check, tidy};
 
 type Step = (&'static str, fn() -> Outcome);
 
@@ -28,22 +27,34 @@ const STEPS: &[Step] = &[
     ("docs", docs),
     ("publish-check", publish_check::without_builds),
     ("chaos", || chaos::run(&[])),
-    ("conformance", || conformance::run(&[])),
-    ("interop", || interop::run(&[])),
-    ("oracles", || oracles::run(&[])),
     ("cluster", || cluster::run(&["--short".into()])),
-    ("browser", || browser::run(&[])),
-    ("journeys", || {
-        journeys::run(&["--profile".into(), "dev".into()])
-    }),
+];
+
+/// Suites that wait for other programs more than they compute: the two rows run side by side, each
+/// suite as a process of its own, whose output is shown when it ends. Journeys come first, for they
+/// install what interop needs as well.
+const SIDE_BY_SIDE: [&[&[&str]]; 2] = [
+    &[&["journeys", "--profile", "dev"], &["browser"]],
+    &[&["conformance"], &["interop"], &["oracles"]],
 ];
 
 /// A step that has run.
 struct Ran {
     name: &'static str,
     time: Duration,
-    cpu: f64,
+    /// Unknown of what runs beside others.
+    cpu: Option<f64>,
     outcome: Outcome,
+}
+
+impl Ran {
+    fn print(&self) {
+        let (name, seconds) = (self.name, self.time.as_secs_f64());
+        match &self.outcome {
+            Ok(()) => println!("=== {name}: ok in {seconds:.1} s"),
+            Err(message) => println!("=== {name}: FAILED in {seconds:.1} s\n{message}"),
+        }
+    }
 }
 
 /// Runs every step and goes on after a failure, so that one run shows all that is wrong.
@@ -55,23 +66,51 @@ fn run_steps() -> Vec<Ran> {
             let (start, cpu) = (Instant::now(), cpu());
             let outcome = step();
             let (time, cpu) = (start.elapsed(), self::cpu() - cpu);
-            match &outcome {
-                Ok(()) => println!("=== {name}: ok in {:.1} s", time.as_secs_f64()),
-                Err(message) => {
-                    println!(
-                        "=== {name}: FAILED in {:.1} s\n{message}",
-                        time.as_secs_f64()
-                    );
-                }
-            }
-            Ran {
+            let ran = Ran {
                 name,
                 time,
-                cpu,
+                cpu: Some(cpu),
                 outcome,
-            }
+            };
+            ran.print();
+            ran
         })
         .collect()
+}
+
+/// Runs the suites of [`SIDE_BY_SIDE`].
+fn run_suites() -> Vec<Ran> {
+    let row = |suites: &'static [&'static [&'static str]]| -> Vec<Ran> {
+        suites.iter().copied().map(suite).collect()
+    };
+    let [first, second] = SIDE_BY_SIDE;
+    thread::scope(|scope| {
+        let beside = scope.spawn(|| row(second));
+        let mut ran = row(first);
+        ran.extend(beside.join().unwrap_or_default());
+        ran
+    })
+}
+
+fn suite(args: &'static [&'static str]) -> Ran {
+    let name = args.first().copied().unwrap_or_default();
+    println!("\n=== {name} begins");
+    let start = Instant::now();
+    let outcome = std::env::current_exe()
+        .map_err(|error| format!("xtask does not find itself: {error}"))
+        .and_then(|xtask| {
+            let mut command = Command::new(xtask);
+            command.args(args);
+            shell::run_quietly(command)
+        });
+    let ran = Ran {
+        name,
+        time: start.elapsed(),
+        cpu: None,
+        outcome: outcome.map(|printed| println!("\n=== {name}\n{printed}")),
+    };
+    ran.print();
+    ran
 }
 
 /// The seconds of CPU that ended children of ours used; 0 where the system does not tell.
@@ -85,15 +124,18 @@ fn cpu() -> f64 {
 
 /// The verb.
 pub(crate) fn run() -> Outcome {
-    let results = run_steps();
+    let (start, used) = (Instant::now(), cpu());
+    let mut results = run_steps();
+    results.extend(run_suites());
     println!("\n{:<20} {:>8} {:>8}  result", "step", "seconds", "CPU");
     for ran in &results {
         let verdict = if ran.outcome.is_ok() { "ok" } else { "FAILED" };
         let (name, seconds) = (ran.name, ran.time.as_secs_f64());
-        println!("{name:<20} {seconds:>8.1} {:>8.1}  {verdict}", ran.cpu);
+        let cpu = ran.cpu.map(|it| format!("{it:.1}")).unwrap_or_default();
+        println!("{name:<20} {seconds:>8.1} {cpu:>8}  {verdict}");
     }
-    let total: Duration = results.iter().map(|ran| ran.time).sum();
-    println!("{:.1} minutes", total.as_secs_f64() / 60.0);
+    let minutes = start.elapsed().as_secs_f64() / 60.0;
+    println!("{minutes:.1} minutes, {:.0} s of CPU", cpu() - used);
     let failed = results.iter().filter(|ran| ran.outcome.is_err()).count();
     println!("{} passed, {failed} failed", results.len() - failed);
     if failed == 0 {

@@ -9,7 +9,7 @@ use crate::install;
 use crate::shell::{self, Outcome, cargo_as_tested};
 
 /// Installs the servers and the programs by package name and runs the `interop` tests of `mcp-client`,
-/// `mcp-config`, `mcp-manager`, `mcp-server`, `agent-loop` and `switchboard` on them. With `--rmcp`, the official Rust
+/// `mcp-config`, `mcp-manager`, `mcp-sandbox`, `mcp-server`, `agent-loop` and `switchboard` on them. With `--rmcp`, the official Rust
 /// SDK's client too, which is built in `bench/`: its crates never enter our lock file.
 pub(crate) fn run(args: &[String]) -> Outcome {
     let with_rmcp = match args {

@@ -34,11 +34,17 @@ pub(crate) fn run(args: &[String]) -> Outcome {
         "--package",
         "switchboard",
     ]))?;
+    // A copy: other checks build the program with other features, perhaps at the same time.
+    let program = root.join("target/journeys/switchboard");
+    let built = browser::program(folder)?;
+    let copied = std::fs::create_dir_all(root.join("target/journeys"))
+        .and_then(|()| std::fs::copy(built, &program));
+    copied.map_err(|e| format!("{}: {e}", program.display()))?;
     let mut story = command("node", &["switchboard/journeys/journeys.mjs"]);
     story.env("CHROMIUM", chromium);
     story.env("PLAYWRIGHT", root.join(playwright).join("node_modules"));
     story.env("SERVERS", root.join(servers).join("node_modules"));
-    story.env("SWITCHBOARD", browser::program(folder)?);
+    story.env("SWITCHBOARD", program);
     story.env("SHOTS", browser::shots("target/journeys/shots")?);
     shell::run(story)
 }

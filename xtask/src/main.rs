@@ -10,6 +10,7 @@
 )]
 
 mod bench;
+mod book;
 mod browser;
 mod chaos;
 mod ci;
@@ -54,6 +55,7 @@ what gates a change
 before a release; each installs its tool once, which takes minutes
   public-api [--update]   what the libraries offer, against each public-api.txt
   deny [advisories]   licences, banned crates and sources of all dependencies; known vulnerabilities
+  book            the website, in target/book/book: its pages and their links
   features        each published crate by itself: no features, the default ones, each one alone
   coverage [CRATE…]   lines that each crate's own tests reach
   fuzz [--minutes N] [TARGET…]   laws of all that reads foreign bytes (needs a nightly compiler)
@@ -86,6 +88,7 @@ fn main() -> ExitCode {
         "journeys" => journeys::run(rest),
         "fuzz" => fuzz::run(rest),
         "coverage" => coverage::run(rest),
+        "book" => book::run(),
         "features" => features::run(),
         "public-api" => public_api::run(rest),
         "deny" => deny::run(rest),

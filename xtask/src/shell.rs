@@ -56,6 +56,22 @@ pub(crate) fn run(mut command: Command) -> Outcome {
     }
 }
 
+/// Runs it and returns all that it printed; a failure has it in its message.
+pub(crate) fn run_quietly(mut command: Command) -> Result<String, String> {
+    let output = command
+        .output()
+        .map_err(|error| format!("could not start {}: {error}", spell(&command)))?;
+    let mut printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    printed.push_str(&String::from_utf8_lossy(&output.stderr));
+    if output.status.success() {
+        return Ok(printed);
+    }
+    let (status, repeat) = (output.status, spell(&command));
+    Err(format!(
+        "{printed}\nfailed ({status}); repeat with: cargo {repeat}"
+    ))
+}
+
 /// Runs it and returns what it printed.
 pub(crate) fn output(mut command: Command) -> Result<String, String> {
     let output = command

@@ -8,7 +8,9 @@ use mcp_jsonrpc::RawObject;
 use mcp_jsonrpc::model::{ContentBlock, InputResponses};
 use provider_adapters::{ToolCall, ToolResult};
 use serde::{Deserialize, Serialize};
-use tool_policy::{AskReason, Definition, DenyReason, Policy, ToolInfo, Verdict, consent_digest};
+use tool_policy::{
+    Alarm, AskReason, Definition, DenyReason, Policy, ToolInfo, Verdict, consent_digest,
+};
 
 use crate::approval::{AnswerError, Approval, Consent, Decision};
 use crate::offer::Offer;
@@ -49,6 +51,8 @@ pub(crate) struct Target {
     pub(crate) name: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) description: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) alarm: Option<Alarm>,
     pub(crate) fingerprint: String,
     pub(crate) read_only: bool,
     #[serde(default, rename = "timeout", skip_serializing_if = "Option::is_none")]
@@ -65,6 +69,7 @@ impl Target {
             tool: info.tool.clone(),
             name: info.name.clone(),
             description: info.description.clone(),
+            alarm: info.alarm.clone(),
             fingerprint: info.fingerprint.clone(),
             read_only: info.is_read_only(),
             idle_timeout: info.idle_timeout,
@@ -170,7 +175,7 @@ impl OpenCall {
             }
             self.target = Some(Target::new(info, target.arguments.clone()));
             let verdict = match policy.judge(info) {
-                Verdict::Ask(_) => Verdict::Ask(AskReason::Changed),
+                Verdict::Ask(why) if why != AskReason::Alarm => Verdict::Ask(AskReason::Changed),
                 verdict => verdict,
             };
             self.judge(verdict, offer);
@@ -183,7 +188,11 @@ impl OpenCall {
                 verdict => self.judge(verdict, offer),
             }
         } else if policy.denies(info) {
-            self.judge(Verdict::Deny(DenyReason::Rule), offer);
+            let reason = match policy.judge(info) {
+                Verdict::Deny(reason) => reason,
+                _ => DenyReason::Rule,
+            };
+            self.judge(Verdict::Deny(reason), offer);
         }
         self.is_settled()
     }
@@ -217,6 +226,7 @@ impl OpenCall {
             why: *why,
             read_only: target.read_only,
             description: target.description.clone(),
+            alarm: target.alarm.clone(),
             definition: target.definition(),
             read_only_tools: self.read_only_tools.clone(),
             via: Vec::new(),

@@ -8,7 +8,7 @@ use provider_adapters::{ModelError, Reply, Wire};
 use tracing::field::Empty;
 use tracing::{Span, info_span};
 
-use crate::agent::Agent;
+use crate::agent::{Agent, TraceContext};
 use crate::toolbox::{FailureKind, Invocation, Outcome};
 
 /// The trace of a session.
@@ -19,6 +19,7 @@ pub(crate) struct Trace {
     flags: String,
     span: Span,
     content: bool,
+    context: Option<TraceContext>,
 }
 
 impl Trace {
@@ -37,6 +38,7 @@ impl Trace {
             flags: "01".to_owned(),
             span,
             content: agent.traces_content,
+            context: agent.trace_context,
         }
     }
 
@@ -79,9 +81,6 @@ impl Trace {
     /// A span for one call, and the trace context that goes along with it.
     pub(crate) fn tool(&self, call: &Invocation) -> (Span, Meta) {
         let id = format!("{:016x}", chance() | 1);
-        let traceparent = format!("00-{}-{id}-{}", self.id, self.flags);
-        let mut meta = Meta::default();
-        let _ = meta.set_traceparent(&traceparent);
         let span = info_span!(
             parent: &self.span,
             "execute_tool",
@@ -102,6 +101,10 @@ impl Trace {
         if self.content {
             span.record("gen_ai.tool.call.arguments", call.arguments.get());
         }
+        let exported = self.context.and_then(|context| span.in_scope(context));
+        let traceparent = exported.unwrap_or_else(|| format!("00-{}-{id}-{}", self.id, self.flags));
+        let mut meta = Meta::default();
+        let _ = meta.set_traceparent(&traceparent);
         (span, meta)
     }
 }

@@ -13,7 +13,7 @@ use mcp_manager::{Catalog, Connector, Endpoint, Listing, ManagerLimits, ServerCo
 use parking_lot::Mutex;
 use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard, Semaphore};
 use tokio::task::{AbortHandle, JoinSet};
-use tool_policy::ToolInfo;
+use tool_policy::{Alarm, ToolInfo};
 use tracing::Instrument as _;
 
 use crate::run::messages;
@@ -341,6 +341,7 @@ fn infos(servers: &[Direct]) -> Arc<[ToolInfo]> {
     let entries = catalog.enabled_tools().map(|entry| {
         let server = servers.iter().find(|server| server.name == *entry.server());
         info(entry, server.and_then(|server| server.config.as_ref()))
+            .with_alarm(Alarm::of(catalog.findings(entry)))
     });
     entries.collect()
 }

@@ -9,7 +9,7 @@ use mcp_client::{CallError, Started};
 use mcp_jsonrpc::model::{CallTool, CallToolResult};
 use mcp_manager::{CallOptions, Catalog, Entry, Manager, ManagerError, ServerConfig};
 use parking_lot::Mutex;
-use tool_policy::{Effect, Rule, SearchIndex, ToolInfo};
+use tool_policy::{Alarm, Effect, Rule, ScanPolicy, SearchIndex, ToolInfo, screen_result};
 use tracing::Instrument as _;
 
 use crate::session::reply::chain;
@@ -24,6 +24,7 @@ use crate::toolbox::{FailureKind, Invocation, Outcome, Start, Toolbox};
 pub struct ManagedTools {
     manager: Manager,
     last: Mutex<Option<Snapshot>>,
+    scan: Mutex<ScanPolicy>,
 }
 
 /// The tools of a catalogue.
@@ -42,7 +43,13 @@ impl ManagedTools {
         Self {
             manager,
             last: Mutex::new(None),
+            scan: Mutex::default(),
         }
+    }
+
+    /// Sets what is done about results that look like an attack, from the next result on.
+    pub fn set_scan(&self, scan: ScanPolicy) {
+        *self.scan.lock() = scan;
     }
 
     /// The manager.
@@ -83,6 +90,7 @@ impl ManagedTools {
             .map(|entry| {
                 let server = self.manager.server(entry.server().as_str());
                 info(entry, server.as_ref().map(|server| server.config.as_ref()))
+                    .with_alarm(Alarm::of(catalog.findings(entry)))
             })
             .collect();
         let snapshot = Snapshot {
@@ -137,7 +145,8 @@ impl ManagedTools {
             Start::Await(ticket) => self.manager.wait_for_task(ticket, options).await?,
             Start::Continue { .. } => return Ok(Outcome::no_run()),
         };
-        Ok(Outcome::Result(result))
+        let scan = *self.scan.lock();
+        Ok(Outcome::Result(screen_result(result, &scan)))
     }
 }
 

@@ -85,6 +85,25 @@ async fn a_managers_tools_are_called_with_progress_and_trace() {
 }
 
 #[tokio::test]
+async fn servers_get_the_trace_of_whatever_exports_spans() {
+    const TRACE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let server = server().await;
+    let manager = manager(&server).await;
+    let model = ScriptedModel::new()
+        .calls([("mcp__kit__echo", json!({"text": "hello"}))])
+        .says("Done.");
+    let agent = Agent::new(model)
+        .tools(ManagedTools::new(manager.clone()))
+        .with_trace_context(|| Some(TRACE.to_owned()));
+    let mut run = auto("Go");
+    drive(&agent, &mut run).await;
+    let calls = server.log().of_method("tools/call");
+    assert_eq!(calls[0]["params"]["_meta"]["traceparent"], TRACE);
+    manager.shutdown().await;
+    server.shutdown().await;
+}
+
+#[tokio::test]
 async fn a_servers_question_is_parked_stored_and_answered_later() {
     let server = server().await;
     let first = manager(&server).await;

@@ -7,11 +7,10 @@
 //! server [--seconds S] [--rounds N] [part of a row's title]
 //! ```
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
-use bench::table::{Table, median, number, ratio};
+use bench::rounds::{Options, Running, Scores, load, program};
 use bench::usage::memory_of;
 use serde_json::{Value, json};
 
@@ -21,76 +20,31 @@ const RMCP: usize = 1;
 const SESSIONS: usize = 10_000;
 
 fn main() {
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    let option = |name: &str| {
-        let at = args.iter().position(|arg| arg == name)?;
-        args.get(at + 1)?.parse::<f64>().ok()
-    };
-    let seconds = option("--seconds").unwrap_or(1.0);
-    let rounds = option("--rounds").unwrap_or(5.0) as usize;
-    let wanted = args.iter().find(|arg| !arg.starts_with("--") && arg.parse::<f64>().is_err());
-    let is_wanted = |title: &str| wanted.is_none_or(|part| title.contains(part.as_str()));
+    let options = Options::read(1.0, 5);
     for transport in ["stdio", "http"] {
         for (work, in_flight) in [("echo", "1"), ("echo", "64"), ("list", "1")] {
             let title = format!("{transport} {work} {in_flight} in flight");
-            if is_wanted(&title) {
-                calls(&title, transport, work, in_flight, seconds, rounds);
+            if options.is_wanted(&title) {
+                calls(&title, transport, [work, in_flight], &options);
             }
         }
     }
     let title = format!("{SESSIONS} idle HTTP sessions");
-    if is_wanted(&title) {
-        idle_sessions(&title, rounds.min(3));
+    if options.is_wanted(&title) {
+        idle_sessions(&title, options.rounds.min(3));
     }
 }
 
-/// Has every entrant measured in every round; each round starts with another one.
-fn contest(rounds: usize, mut measure: impl FnMut(&str, &[String]) -> Option<Value>) -> Vec<(&'static str, Vec<Value>)> {
-    let entrants = entrants();
-    let mut scores: Vec<_> = entrants.iter().map(|(name, _)| (*name, Vec::new())).collect();
-    for round in 0..rounds {
-        for turn in 0..entrants.len() {
-            let at = (round + turn) % entrants.len();
-            let (name, command) = &entrants[at];
-            scores[at].1.extend(measure(name, command));
-        }
-    }
-    scores
-}
-
-fn print(title: &str, scores: &[(&str, Vec<Value>)], ratios: &[(&str, &str)], figures: &[(&str, &str)]) {
-    let columns: Vec<&str> = ratios.iter().chain(figures).map(|(column, _)| *column).collect();
-    let mut table = Table::new(title, &columns);
-    let rounds = |at: usize, key: &str| -> Vec<f64> {
-        let values = scores[at].1.iter().map(|score| &score[key]);
-        values.map(|value| value.as_f64().unwrap_or(f64::NAN)).collect()
-    };
-    for (at, (name, rows)) in scores.iter().enumerate() {
-        if rows.is_empty() {
-            continue;
-        }
-        let ratios = ratios.iter().map(|(_, key)| ratio(&rounds(at, key), &rounds(RMCP, key)));
-        let figures = figures.iter().map(|(_, key)| number(median(&rounds(at, key))));
-        table.row(name, ratios.chain(figures).collect::<Vec<_>>());
-    }
-    table.print();
-}
-
-fn calls(title: &str, transport: &str, work: &str, in_flight: &str, seconds: f64, rounds: usize) {
-    let time = ((seconds * 1000.0) as u64).to_string();
-    let scores = contest(rounds, |name, command| {
-        let server = (transport == "http").then(|| Running::start(command));
-        let mut load = Command::new(program("drive_ours"));
+fn calls(title: &str, transport: &str, work: [&str; 2], options: &Options) {
+    let scores = Scores::take(options.rounds, &entrants(), |_, name, command| {
+        let server = (transport == "http").then(|| serve(command));
+        let mut client = Command::new(program("drive_ours"));
         match &server {
-            Some(server) => load.arg(&server.url).env("BENCH_SERVER_PID", server.child.id().to_string()),
-            None => load.arg("stdio").env("BENCH_SERVER", command.join("\n")),
+            Some(server) => client.arg(&server.url).env("BENCH_SERVER_PID", server.child.id().to_string()),
+            None => client.arg("stdio").env("BENCH_SERVER", command.join("\n")),
         };
-        let output = load.args([work, in_flight, &time]).stderr(Stdio::inherit()).output().unwrap();
-        let score = serde_json::from_slice(&output.stdout).ok();
-        if score.is_none() {
-            eprintln!("{name} has not finished {title}");
-        }
-        score
+        client.args(work).arg(options.milliseconds());
+        load(client, name, title)
     });
     let ratios = [
         ("calls/s × rmcp", "per_second"),
@@ -105,15 +59,15 @@ fn calls(title: &str, transport: &str, work: &str, in_flight: &str, seconds: f64
         ("peak KiB", "server_memory"),
         ("load client's CPU µs a call", "cpu"),
     ];
-    print(title, &scores, &ratios, &figures);
+    scores.print(title, RMCP, &ratios, &figures);
 }
 
 /// Opens sessions, as a client without a stream does, and looks at the memory that the server has then.
 fn idle_sessions(title: &str, rounds: usize) {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let scores = contest(rounds, |name, command| {
-        let server = Running::start(command);
+    let scores = Scores::take(rounds, &entrants(), |_, name, command| {
+        let server = serve(command);
         let pid = server.child.id();
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
         // What the first requests bring up belongs to no session.
@@ -130,7 +84,7 @@ fn idle_sessions(title: &str, rounds: usize) {
     });
     let ratios = [("memory a session × rmcp", "session")];
     let figures = [("bytes a session", "session"), ("resident KiB", "total")];
-    print(title, &scores, &ratios, &figures);
+    scores.print(title, RMCP, &ratios, &figures);
 }
 
 /// Opens that many sessions, sixteen at a time; returns how many there are.
@@ -176,35 +130,9 @@ fn entrants() -> Vec<(&'static str, Vec<String>)> {
     entrants
 }
 
-/// An HTTP server in a process of its own.
-struct Running {
-    child: Child,
-    url: String,
-}
-
-impl Running {
-    fn start(command: &[String]) -> Self {
-        let mut child = Command::new(&command[0])
-            .args(&command[1..])
-            .args(["serve", "http"])
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut url = String::new();
-        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut url).unwrap();
-        Self { child, url: url.trim().to_owned() }
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// A program of this package.
-fn program(name: &str) -> String {
-    let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
-    std::env::current_exe().unwrap().with_file_name(name).to_string_lossy().into_owned()
+/// Starts an entrant's HTTP server.
+fn serve(command: &[String]) -> Running {
+    let mut server = Command::new(&command[0]);
+    server.args(&command[1..]).args(["serve", "http"]);
+    Running::start(server)
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_client::{Client, ClientBuilder, EraMode};
-use mcp_transport::{Connect, HttpConfig, LocalSpawner, ServerCommand, StdioConnect, StdioLimits};
+use mcp_transport::{Connect, HttpConfig, LocalSpawner, ServerCommand, StaticTokenAuth, StdioConnect, StdioLimits};
 use serde_json::json;
 
 use super::{Place, Work, keep_going};
@@ -20,9 +20,19 @@ pub async fn drive(place: Place, work: Work, in_flight: usize, time: Duration) -
             };
             Arc::new(StdioConnect::new(command, Arc::new(LocalSpawner::new())).with_limits(limits))
         }
-        Place::Url(url) => HttpConfig::new(&url).unwrap().streamable_only().into_connect().unwrap(),
+        Place::Url(url) => {
+            let mut config = HttpConfig::new(&url).unwrap().streamable_only();
+            if let Ok(token) = std::env::var("BENCH_TOKEN") {
+                config = config.with_auth(Arc::new(StaticTokenAuth::new(token)));
+            }
+            config.into_connect().unwrap()
+        }
     };
-    let client = ClientBuilder::new(connect).era(EraMode::Legacy).connect().await.unwrap();
+    let era = match std::env::var("BENCH_ERA").as_deref() {
+        Ok("modern") => EraMode::PreferModern,
+        _ => EraMode::Legacy,
+    };
+    let client = ClientBuilder::new(connect).era(era).connect().await.unwrap();
     let report = match work {
         Work::Echo => keep_going(in_flight, time, client.clone(), echo).await,
         Work::List => keep_going(in_flight, time, client.clone(), list).await,

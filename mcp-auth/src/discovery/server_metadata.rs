@@ -16,6 +16,10 @@ pub(crate) struct ServerMetadata {
     pub(crate) authorization_endpoint: Option<String>,
     pub(crate) token_endpoint: Option<String>,
     pub(crate) registration_endpoint: Option<String>,
+    /// Where its public keys are (OpenID Connect).
+    pub(crate) jwks_uri: Option<String>,
+    /// Where a person logs out (OpenID Connect RP-Initiated Logout).
+    pub(crate) end_session_endpoint: Option<String>,
     pub(crate) scopes_supported: Scopes,
     /// `None` if the server does not say; then RFC 8414 presumes `client_secret_basic`.
     pub(crate) auth_methods: Option<Vec<String>>,
@@ -73,6 +77,8 @@ impl ServerMetadata {
             authorization_endpoint: endpoint("/authorize"),
             token_endpoint: endpoint("/token"),
             registration_endpoint: endpoint("/register"),
+            jwks_uri: None,
+            end_session_endpoint: None,
             scopes_supported: Scopes::default(),
             auth_methods: None,
             s256: true,
@@ -91,6 +97,8 @@ impl ServerMetadata {
             authorization_endpoint: text("authorization_endpoint"),
             token_endpoint: text("token_endpoint"),
             registration_endpoint: text("registration_endpoint"),
+            jwks_uri: text("jwks_uri"),
+            end_session_endpoint: text("end_session_endpoint"),
             scopes_supported: Scopes::of(scopes.iter().map(String::as_str)),
             auth_methods: document::texts(document, "token_endpoint_auth_methods_supported"),
             s256: methods.is_some_and(|methods| methods.iter().any(|method| method == "S256")),

@@ -37,6 +37,12 @@ pub(crate) fn server_metadata(issuer: &Url) -> Vec<Url> {
     ]
 }
 
+/// The URL of an OpenID provider's metadata (OpenID Connect Discovery).
+pub(crate) fn openid_configuration(issuer: &Url) -> Url {
+    let path = bare_path(issuer);
+    at(issuer, &format!("{path}/.well-known/openid-configuration"))
+}
+
 /// `path` on the origin of `base`, without query or fragment.
 pub(crate) fn at(base: &Url, path: &str) -> Url {
     let mut url = base.clone();

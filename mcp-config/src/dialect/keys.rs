@@ -9,9 +9,23 @@ pub(crate) struct Keys {
     pub(crate) program: &'static str,
     /// The key that holds the servers.
     pub(crate) container: &'static str,
+    /// Whether that is a list whose entries have their `name`.
+    pub(crate) is_list: bool,
+    /// What a file needs besides.
+    pub(crate) preamble: &'static [(&'static str, &'static str)],
+    pub(crate) command: &'static str,
+    /// Whether `args` has to be there.
+    pub(crate) needs_args: bool,
     /// The key of an address.
     pub(crate) url: &'static str,
     pub(crate) env: &'static str,
+    /// The word of `type` for a program and for Streamable HTTP; HTTP+SSE is `sse` everywhere.
+    pub(crate) stdio_type: Option<&'static str>,
+    pub(crate) http_type: Option<&'static str>,
+    /// Whether an address has to have a `type`.
+    pub(crate) needs_type: bool,
+    /// Whether it speaks HTTP+SSE.
+    pub(crate) has_sse: bool,
     /// Variables that are passed on by name.
     pub(crate) inherited: Option<&'static str>,
     pub(crate) env_policy: Option<&'static str>,
@@ -25,10 +39,14 @@ pub(crate) struct Keys {
     pub(crate) always_load: Option<&'static str>,
     pub(crate) connect_time: Option<(&'static str, Unit)>,
     pub(crate) call_idle_timeout: Option<(&'static str, Unit)>,
+    /// Whether its times have no fractions.
+    pub(crate) whole_times: bool,
     pub(crate) tool_times: Option<&'static str>,
     pub(crate) only: Option<&'static str>,
     pub(crate) disabled: Option<&'static str>,
     pub(crate) auto_approve: Option<&'static str>,
+    /// The key of a sandbox's profile.
+    pub(crate) sandbox: Option<&'static str>,
     /// The only further keys its program accepts, where an unknown key makes it reject the whole file.
     pub(crate) others: Option<&'static [&'static str]>,
 }
@@ -37,8 +55,16 @@ pub(crate) struct Keys {
 const FEW: Keys = Keys {
     program: "",
     container: "mcpServers",
+    is_list: false,
+    preamble: &[],
+    command: "command",
+    needs_args: false,
     url: "url",
     env: "env",
+    stdio_type: None,
+    http_type: Some("http"),
+    needs_type: false,
+    has_sse: true,
     inherited: None,
     env_policy: None,
     env_file: None,
@@ -50,10 +76,12 @@ const FEW: Keys = Keys {
     always_load: None,
     connect_time: None,
     call_idle_timeout: None,
+    whole_times: false,
     tool_times: None,
     only: None,
     disabled: None,
     auto_approve: None,
+    sandbox: None,
     others: None,
 };
 
@@ -75,6 +103,7 @@ const PLAIN: Keys = Keys {
     only: Some("enabledTools"),
     disabled: Some("disabledTools"),
     auto_approve: Some("autoApprove"),
+    sandbox: Some("sandboxProfile"),
     ..FEW
 };
 
@@ -85,6 +114,8 @@ const CLAUDE_DESKTOP: Keys = Keys {
 
 const CLAUDE_CODE: Keys = Keys {
     program: "Claude Code",
+    stdio_type: Some("stdio"),
+    needs_type: true,
     always_load: Some("alwaysLoad"),
     call_idle_timeout: Some(("timeout", Unit::Milliseconds)),
     ..FEW
@@ -93,6 +124,8 @@ const CLAUDE_CODE: Keys = Keys {
 const VS_CODE: Keys = Keys {
     program: "VS Code",
     container: "servers",
+    stdio_type: Some("stdio"),
+    needs_type: true,
     env_file: Some("envFile"),
     cwd: Some("cwd"),
     ..FEW
@@ -106,6 +139,8 @@ const CURSOR: Keys = Keys {
 
 const CLINE: Keys = Keys {
     program: "Cline",
+    http_type: Some("streamableHttp"),
+    needs_type: true,
     cwd: Some("cwd"),
     off: Some(("disabled", true)),
     call_idle_timeout: Some(("timeout", Unit::Seconds)),
@@ -135,6 +170,7 @@ const GEMINI: Keys = Keys {
 const OPENCODE: Keys = Keys {
     program: "opencode",
     container: "mcp",
+    stdio_type: Some("local"),
     env: "environment",
     cwd: Some("cwd"),
     off: Some(("enabled", false)),
@@ -153,6 +189,9 @@ const WINDSURF: Keys = Keys {
 const ZED: Keys = Keys {
     program: "Zed",
     container: "context_servers",
+    needs_args: true,
+    whole_times: true,
+    call_idle_timeout: Some(("timeout", Unit::Seconds)),
     off: Some(("enabled", false)),
     ..FEW
 };
@@ -161,6 +200,8 @@ const ZED: Keys = Keys {
 const CODEX: Keys = Keys {
     program: "Codex",
     container: "mcp_servers",
+    http_type: None,
+    has_sse: false,
     inherited: Some("env_vars"),
     cwd: Some("cwd"),
     off: Some(("enabled", false)),
@@ -170,6 +211,105 @@ const CODEX: Keys = Keys {
     call_idle_timeout: Some(("tool_timeout_sec", Unit::Seconds)),
     only: Some("enabled_tools"),
     disabled: Some("disabled_tools"),
+    ..FEW
+};
+
+const LM_STUDIO: Keys = Keys {
+    program: "LM Studio",
+    ..FEW
+};
+
+const ROO: Keys = Keys {
+    program: "Roo Code",
+    http_type: Some("streamable-http"),
+    needs_type: true,
+    cwd: Some("cwd"),
+    off: Some(("disabled", true)),
+    call_idle_timeout: Some(("timeout", Unit::Seconds)),
+    disabled: Some("disabledTools"),
+    auto_approve: Some("alwaysAllow"),
+    ..FEW
+};
+
+const AMAZON_Q: Keys = Keys {
+    program: "Amazon Q",
+    has_sse: false,
+    needs_type: true,
+    off: Some(("disabled", true)),
+    call_idle_timeout: Some(("timeout", Unit::Milliseconds)),
+    whole_times: true,
+    ..FEW
+};
+
+const COPILOT_CLI: Keys = Keys {
+    program: "Copilot CLI",
+    stdio_type: Some("local"),
+    needs_type: true,
+    cwd: Some("cwd"),
+    call_idle_timeout: Some(("timeout", Unit::Milliseconds)),
+    whole_times: true,
+    only: Some("tools"),
+    ..FEW
+};
+
+#[cfg(feature = "yaml")]
+const GOOSE: Keys = Keys {
+    program: "goose",
+    container: "extensions",
+    command: "cmd",
+    needs_args: true,
+    url: "uri",
+    env: "envs",
+    stdio_type: Some("stdio"),
+    http_type: Some("streamable_http"),
+    needs_type: true,
+    has_sse: false,
+    inherited: Some("env_keys"),
+    off: Some(("enabled", false)),
+    call_idle_timeout: Some(("timeout", Unit::Seconds)),
+    whole_times: true,
+    only: Some("available_tools"),
+    ..FEW
+};
+
+#[cfg(feature = "yaml")]
+const CONTINUE: Keys = Keys {
+    program: "Continue",
+    is_list: true,
+    preamble: &[
+        ("name", "MCP servers"),
+        ("version", "1.0.0"),
+        ("schema", "v1"),
+    ],
+    http_type: Some("streamable-http"),
+    needs_type: true,
+    cwd: Some("cwd"),
+    connect_time: Some(("connectionTimeout", Unit::Milliseconds)),
+    ..FEW
+};
+
+#[cfg(feature = "yaml")]
+const LIBRE_CHAT: Keys = Keys {
+    program: "LibreChat",
+    preamble: &[("version", "1.3.17")],
+    needs_args: true,
+    http_type: Some("streamable-http"),
+    needs_type: true,
+    cwd: Some("cwd"),
+    connect_time: Some(("initTimeout", Unit::Milliseconds)),
+    call_idle_timeout: Some(("timeout", Unit::Milliseconds)),
+    whole_times: true,
+    ..FEW
+};
+
+const REGISTRY: Keys = Keys {
+    program: "server.json",
+    ..FEW
+};
+
+const BUNDLE: Keys = Keys {
+    program: "MCPB",
+    has_sse: false,
     ..FEW
 };
 
@@ -186,8 +326,20 @@ impl Dialect {
             Self::OpenCode => &OPENCODE,
             Self::Windsurf => &WINDSURF,
             Self::Zed => &ZED,
+            Self::LmStudio => &LM_STUDIO,
+            Self::Roo => &ROO,
+            Self::AmazonQ => &AMAZON_Q,
+            Self::CopilotCli => &COPILOT_CLI,
+            #[cfg(feature = "yaml")]
+            Self::Goose => &GOOSE,
+            #[cfg(feature = "yaml")]
+            Self::Continue => &CONTINUE,
+            #[cfg(feature = "yaml")]
+            Self::LibreChat => &LIBRE_CHAT,
             #[cfg(feature = "toml")]
             Self::Codex => &CODEX,
+            Self::Registry => &REGISTRY,
+            Self::Bundle => &BUNDLE,
         }
     }
 }

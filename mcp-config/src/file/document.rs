@@ -3,7 +3,7 @@
 use jsonc_parser::{CollectOptions, ParseOptions, ast, parse_to_ast};
 use serde_json::{Number, Value};
 
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, Format};
 use crate::file::problem::{ConfigProblem, Place};
 
 /// A value and where it begins, as a byte of the text.
@@ -33,12 +33,17 @@ pub(crate) struct Member {
 
 /// Reads a whole file.
 pub(crate) fn parse(text: &str, dialect: Dialect) -> Result<Node, ConfigProblem> {
-    #[cfg(feature = "toml")]
-    if dialect.is_toml() {
-        return crate::file::toml_document::parse(text).map_err(|(at, why)| broken(text, at, &why));
+    match dialect.format() {
+        Format::Json => parse_json(text),
+        #[cfg(feature = "toml")]
+        Format::Toml => {
+            crate::file::toml_document::parse(text).map_err(|(at, why)| broken(text, at, &why))
+        }
+        #[cfg(feature = "yaml")]
+        Format::Yaml => {
+            crate::file::yaml_document::parse(text).map_err(|(at, why)| broken(text, at, &why))
+        }
     }
-    debug_assert!(!dialect.is_toml());
-    parse_json(text)
 }
 
 fn broken(text: &str, at: usize, why: &str) -> ConfigProblem {

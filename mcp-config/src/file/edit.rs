@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::dialect::Dialect;
-use crate::file::document::{self, Node};
+use crate::dialect::{Dialect, Format};
+use crate::file::document::{self, Kind, Member, Node};
 use crate::file::json_edit;
 use crate::file::problem::{ConfigProblem, Place, step};
 use crate::file::write;
@@ -40,8 +40,16 @@ impl ConfigEdit {
     ///
     /// # Errors
     ///
-    /// If it is not JSON (or TOML, for Codex), or no object.
+    /// If it is not JSON (or TOML or YAML, as the dialect has it), or no object, or a file that
+    /// describes one server ([`Dialect::is_single`]).
     pub fn new(text: &str, dialect: Dialect) -> Result<Self, ConfigProblem> {
+        if dialect.is_single() {
+            return Err(ConfigProblem {
+                place: Place::new(text, 0, "$".to_owned()),
+                server: None,
+                message: "the file describes one server and lists none".to_owned(),
+            });
+        }
         let bare = text.strip_prefix('\u{feff}');
         let edit = Self {
             text: bare.unwrap_or(text).to_owned(),
@@ -87,13 +95,14 @@ impl ConfigEdit {
         if self.entry(name).as_ref() == Some(&entry) {
             return Ok(());
         }
-        let changed = self.change(|text, container| match container {
-            Container::Json(container) => json_edit::put(text, container, name, &entry),
+        let (text, keys) = (&self.text, self.dialect.keys());
+        let changed = match self.dialect.format() {
+            Format::Json => json_edit::put(text, keys.container, name, &entry),
             #[cfg(feature = "toml")]
-            Container::Toml(container) => {
-                crate::file::toml_edit::put(text, container, name, &entry)
-            }
-        });
+            Format::Toml => crate::file::toml_edit::put(text, keys.container, name, &entry),
+            #[cfg(feature = "yaml")]
+            Format::Yaml => crate::file::yaml_edit::put(text, keys, name, &entry),
+        };
         self.accept(name, changed)
     }
 
@@ -106,11 +115,14 @@ impl ConfigEdit {
         let mut found = false;
         // One that is there twice counts once, and goes twice.
         while self.entry(name).is_some() {
-            let changed = self.change(|text, container| match container {
-                Container::Json(container) => json_edit::remove(text, container, name),
+            let (text, keys) = (&self.text, self.dialect.keys());
+            let changed = match self.dialect.format() {
+                Format::Json => json_edit::remove(text, keys.container, name),
                 #[cfg(feature = "toml")]
-                Container::Toml(container) => crate::file::toml_edit::remove(text, container, name),
-            });
+                Format::Toml => crate::file::toml_edit::remove(text, keys.container, name),
+                #[cfg(feature = "yaml")]
+                Format::Yaml => crate::file::yaml_edit::remove(text, keys, name),
+            };
             self.accept(name, changed)?;
             found = true;
         }
@@ -127,23 +139,15 @@ impl ConfigEdit {
         if from.dialect != self.dialect || from.entry(name).is_none() {
             return Ok(false);
         }
-        let changed = self.change(|text, container| match container {
-            Container::Json(container) => json_edit::copy(text, container, name, &from.text),
+        let (text, keys) = (&self.text, self.dialect.keys());
+        let changed = match self.dialect.format() {
+            Format::Json => json_edit::copy(text, keys.container, name, &from.text),
             #[cfg(feature = "toml")]
-            Container::Toml(container) => {
-                crate::file::toml_edit::copy(text, container, name, &from.text)
-            }
-        });
+            Format::Toml => crate::file::toml_edit::copy(text, keys.container, name, &from.text),
+            #[cfg(feature = "yaml")]
+            Format::Yaml => crate::file::yaml_edit::copy(text, keys, name, &from.text),
+        };
         self.accept(name, changed).map(|()| true)
-    }
-
-    fn change(&self, edit: impl Fn(&str, Container) -> Option<String>) -> Option<String> {
-        let container = self.dialect.keys().container;
-        #[cfg(feature = "toml")]
-        if self.dialect.is_toml() {
-            return edit(&self.text, Container::Toml(container));
-        }
-        edit(&self.text, Container::Json(container))
     }
 
     /// Takes a change over, if the text is still a file.
@@ -158,9 +162,64 @@ impl ConfigEdit {
             }
         };
         let text = changed.ok_or_else(refused)?;
-        document::parse(&text, self.dialect).map_err(|_| refused())?;
+        let others = |text: &str| {
+            let root = document::parse(text, self.dialect).ok()?;
+            Some(self.without(root, name))
+        };
+        // Nothing but the entry may be another.
+        if others(&text).is_none_or(|after| others(&self.text) != Some(after)) {
+            return Err(refused());
+        }
         self.text = text;
         Ok(())
+    }
+
+    /// Entries that say their name themselves, as an object; `None` if there is nothing.
+    fn by_name(&self, node: Node) -> Option<Node> {
+        let at = node.at;
+        match node.kind {
+            Kind::Null if self.dialect.is_yaml() => None,
+            Kind::List(items) if self.dialect.keys().is_list => {
+                let members = items.into_iter().filter_map(|item| {
+                    let Some(Kind::Text(name)) = item.get("name").map(|name| name.kind.clone())
+                    else {
+                        return None;
+                    };
+                    let (at, value) = (item.at, item);
+                    Some(Member { at, name, value })
+                });
+                let kind = Kind::Object(members.collect());
+                Some(Node { at, kind })
+            }
+            kind => Some(Node { at, kind }),
+        }
+    }
+
+    /// What a file says besides an entry; a container without any is as good as none.
+    fn without(&self, root: Node, name: &str) -> (Value, Vec<Value>) {
+        let keys = self.dialect.keys();
+        let is_container = |member: &&Member| member.name == keys.container;
+        let members = root.members().unwrap_or_default().iter();
+        let preamble = |member: &&Member| keys.preamble.iter().any(|(key, _)| member.name == *key);
+        let is_new = self.text.trim().is_empty();
+        let rest = members
+            .clone()
+            .filter(|member| !(is_container(member) || is_new && preamble(member)))
+            .map(|member| (member.name.clone(), member.value.to_value()));
+        let entries = members
+            .filter(is_container)
+            .flat_map(|member| match &member.value.kind {
+                Kind::Object(inner) => {
+                    let others = inner.iter().filter(|it| it.name != name);
+                    others.map(|it| it.value.to_value()).collect()
+                }
+                Kind::List(items) => {
+                    let items = items.iter().map(Node::to_value);
+                    items.filter(|it| it["name"] != name).collect()
+                }
+                _ => Vec::new(),
+            });
+        (Value::Object(rest.collect()), entries.collect())
     }
 
     /// The object of servers, if the file has one.
@@ -168,6 +227,7 @@ impl ConfigEdit {
         let root = document::parse(&self.text, self.dialect)?;
         let container = self.dialect.keys().container;
         let servers = root.get(container).cloned();
+        let servers = servers.and_then(|node| self.by_name(node));
         let broken = match (&servers, root.members()) {
             (_, None) => Some(("$".to_owned(), root)),
             (Some(node), _) if node.members().is_none() => {
@@ -184,11 +244,4 @@ impl ConfigEdit {
             }),
         }
     }
-}
-
-/// The key of the servers, in the file's format.
-enum Container {
-    Json(&'static str),
-    #[cfg(feature = "toml")]
-    Toml(&'static str),
 }

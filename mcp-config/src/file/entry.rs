@@ -1,21 +1,23 @@
 //! One entry of a file, read in any dialect.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use mcp_transport::{EnvPolicy, Secret, ServerCommand};
+use serde_json::{Map, Value};
 
 use crate::dialect::{Dialect, Unit};
-use crate::file::document::{Kind, Node};
+use crate::file::document::{Kind, Member, Node};
 use crate::file::field::{self, Fault, Fields};
 use crate::server::endpoint::{Endpoint, RemoteEndpoint, RemoteKind};
 use crate::server::name::ServerName;
 use crate::server::tools::ToolSettings;
 use crate::server::{ServerConfig, Start};
-use crate::variable::reference::lift;
+use crate::variable::reference::{Field, env_names, lift};
 
 const TYPE: [&str; 3] = ["type", "transport", "transportType"];
-const COMMAND: [&str; 1] = ["command"];
-const URL: [&str; 4] = ["url", "serverUrl", "httpUrl", "baseUrl"];
+const COMMAND: [&str; 2] = ["command", "cmd"];
+const URL: [&str; 5] = ["url", "serverUrl", "httpUrl", "baseUrl", "uri"];
 
 /// What an entry says it is.
 #[derive(Clone, Copy, Eq, PartialEq)]
@@ -43,6 +45,29 @@ pub(crate) fn is_entry(node: &Node) -> bool {
     list("command") || COMMAND.into_iter().chain(URL).chain(TYPE).any(text)
 }
 
+/// Whether an entry is no server, but a part of the program whose file it is in.
+pub(crate) fn is_foreign(node: &Node, dialect: Dialect) -> bool {
+    let word = |name: &str| match node.get(name).map(|value| &value.kind) {
+        Some(Kind::Text(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    match dialect {
+        Dialect::Zed => {
+            let known = ["settings", "command", "url"].map(|name| node.get(name).is_some());
+            word("source") == Some("extension") || known == [true, false, false]
+        }
+        #[cfg(feature = "yaml")]
+        Dialect::Goose => matches!(
+            word("type"),
+            Some("builtin" | "platform" | "frontend" | "inline_python")
+        ),
+        // A block of Continue's hub.
+        #[cfg(feature = "yaml")]
+        Dialect::Continue => word("uses").is_some(),
+        _ => false,
+    }
+}
+
 /// Whether an entry has, among the words it does not need, those of the other kind.
 pub(crate) fn looks_otherwise(server: &ServerConfig) -> bool {
     let mut words = server.extra.keys().map(String::as_str);
@@ -55,15 +80,28 @@ pub(crate) fn looks_otherwise(server: &ServerConfig) -> bool {
 /// Reads one entry. What it says in words we do not know is kept.
 pub(crate) fn read(name: &str, node: &Node, dialect: Dialect) -> Result<ServerConfig, Fault> {
     let name = ServerName::new(name).map_err(|error| Fault::new(node.at, error.to_string()))?;
+    let node = &flat(node);
     let mut fields = Fields::of(node)?;
     let endpoint = match endpoint_kind(node, &mut fields)? {
         Said::Stdio => Endpoint::Stdio(stdio(&mut fields, dialect)?),
         Said::Remote(kind) => Endpoint::Remote(remote(&mut fields, kind, dialect)?),
     };
+    // A list's entries, and goose's, say their name themselves.
+    fields.take_if(
+        &["name"],
+        |node| matches!(&node.kind, Kind::Text(text) if name.as_str() == text),
+    );
+    if dialect.is_goose() {
+        // goose wants one, if only an empty one.
+        fields.take_if(
+            &["description"],
+            |node| matches!(&node.kind, Kind::Text(text) if text.is_empty()),
+        );
+    }
     let mut config = ServerConfig::new(name, endpoint);
     if matches!(config.endpoint, Endpoint::Stdio(_)) {
         let file = fields.take(&["envFile"], field::text)?;
-        config.env_file = file.map(|path| lift(&path, dialect));
+        config.env_file = file.map(|path| lift(&path, dialect, Field::Path));
     }
     config.enabled = enabled(&mut fields)?;
     config.required = flag(&mut fields, &["required"])?;
@@ -74,10 +112,7 @@ pub(crate) fn read(name: &str, node: &Node, dialect: Dialect) -> Result<ServerCo
     }
     times(&mut fields, &mut config, dialect)?;
     config.tools = ToolSettings {
-        only: fields.take(
-            &["enabledTools", "enabled_tools", "includeTools"],
-            field::text_set,
-        )?,
+        only: only(&mut fields, dialect)?,
         disabled: set(
             &mut fields,
             &["disabledTools", "disabled_tools", "excludeTools"],
@@ -87,8 +122,52 @@ pub(crate) fn read(name: &str, node: &Node, dialect: Dialect) -> Result<ServerCo
             &["autoApprove", "alwaysAllow", "auto_approve_tools"],
         )?,
     };
+    config.sandbox = fields.take(&["sandboxProfile"], object)?;
     config.extra = fields.rest();
     Ok(config)
+}
+
+fn object(node: &Node) -> Result<Map<String, Value>, Fault> {
+    match node.to_value() {
+        Value::Object(members) => Ok(members),
+        _ => Err(Fault::expected("a profile", node)),
+    }
+}
+
+/// An entry with the members of two objects in it as its own: `command` of older files of Zed, and
+/// the headers among Continue's `requestOptions`.
+fn flat(node: &Node) -> Cow<'_, Node> {
+    let is = |name: &str| node.get(name).is_some_and(|node| node.members().is_some());
+    if !is("command") && !is("requestOptions") {
+        return Cow::Borrowed(node);
+    }
+    let mut flat = Vec::new();
+    for member in node.members().unwrap_or_default() {
+        let inner = member.value.members();
+        match (member.name.as_str(), inner) {
+            ("command", Some(inner)) => flat.extend(inner.iter().cloned().map(|mut member| {
+                if member.name == "path" {
+                    member.name = "command".to_owned();
+                }
+                member
+            })),
+            ("requestOptions", Some(inner)) => {
+                let is_headers = |member: &&Member| member.name == "headers";
+                flat.extend(inner.iter().find(is_headers).cloned());
+                let rest = inner.iter().filter(|it| !is_headers(it)).cloned();
+                let rest: Vec<Member> = rest.collect();
+                if !rest.is_empty() {
+                    let kind = Kind::Object(rest);
+                    let (at, name) = (member.at, member.name.clone());
+                    let value = Node { at, kind };
+                    flat.push(Member { at, name, value });
+                }
+            }
+            _ => flat.push(member.clone()),
+        }
+    }
+    let (at, kind) = (node.at, Kind::Object(flat));
+    Cow::Owned(Node { at, kind })
 }
 
 /// The word of `type`, else what follows from `command` or a URL.
@@ -123,24 +202,23 @@ fn endpoint_kind(node: &Node, fields: &mut Fields<'_>) -> Result<Said, Fault> {
 fn stdio(fields: &mut Fields<'_>, dialect: Dialect) -> Result<ServerCommand, Fault> {
     let (program, mut args) = fields.take(&COMMAND, field::command)?.unwrap_or_default();
     args.extend(fields.take(&["args"], field::texts)?.unwrap_or_default());
-    let lifted = |text: String| lift(&text, dialect);
-    let args = args.into_iter().map(lifted);
+    let args = args.into_iter().map(|arg| lift(&arg, dialect, Field::Arg));
     // The entry itself says what more of our environment the server gets.
     let policy = fields.take(&["envPolicy"], env_policy)?;
-    let mut command = ServerCommand::new(lifted(program))
+    let mut command = ServerCommand::new(lift(&program, dialect, Field::Command))
         .with_args(args)
         .with_env_policy(policy.unwrap_or(EnvPolicy::Safe));
-    for (name, value) in secrets(fields, &["env", "environment"], dialect)? {
+    for (name, value) in secrets(fields, &["env", "environment", "envs"], dialect, Field::Env)? {
         command = command.with_env(name, value.expose());
     }
     for name in fields
-        .take(&["env_vars", "inheritEnv"], field::names)?
+        .take(&["env_vars", "inheritEnv", "env_keys"], field::names)?
         .unwrap_or_default()
     {
         command = command.with_inherited(name);
     }
     Ok(match fields.take(&["cwd"], field::text)? {
-        Some(cwd) => command.with_cwd(lifted(cwd)),
+        Some(cwd) => command.with_cwd(lift(&cwd, dialect, Field::Path)),
         None => command,
     })
 }
@@ -163,7 +241,7 @@ fn remote(
     dialect: Dialect,
 ) -> Result<RemoteEndpoint, Fault> {
     let url = fields.take(&URL, |node| {
-        let url = lift(&field::text(node)?, dialect);
+        let url = lift(&field::text(node)?, dialect, Field::Url);
         let scheme = url
             .split_once("://")
             .map(|(scheme, _)| scheme.to_ascii_lowercase());
@@ -177,7 +255,17 @@ fn remote(
         }
     })?;
     let mut endpoint = RemoteEndpoint::new(url.unwrap_or_default()).with_kind(kind);
-    endpoint.headers = secrets(fields, &["headers", "http_headers"], dialect)?;
+    endpoint.headers = secrets(fields, &["headers", "http_headers"], dialect, Field::Header)?;
+    // goose names the variables of its headers once more.
+    if let Some(keys) = fields.peek("env_keys").map(field::names) {
+        let used = |name: &String| {
+            let mut headers = endpoint.headers.values();
+            headers.any(|value| env_names(value.expose()).any(|used| used == name))
+        };
+        if keys.is_ok_and(|keys| keys.iter().all(used)) {
+            fields.take(&["env_keys"], field::names)?;
+        }
+    }
     // Codex names the variable, the others write it out.
     let from_env = fields.take(&["env_http_headers"], |node| field::map(node, field::text))?;
     for (header, variable) in from_env.unwrap_or_default() {
@@ -211,7 +299,12 @@ fn times(
     let (startup, request) = (part("startup")?, part("request")?);
     let mut take = |names: &[&str], unit| fields.take(names, |node| field::time(node, unit));
     let connect = take(&["startup_timeout_sec"], Unit::Seconds)?;
-    let connect_ms = &["connectTimeoutMs", "startup_timeout_ms", "initTimeout"];
+    let connect_ms = &[
+        "connectTimeoutMs",
+        "startup_timeout_ms",
+        "initTimeout",
+        "connectionTimeout",
+    ];
     config.connect_timeout = connect
         .or(take(connect_ms, Unit::Milliseconds)?)
         .or(startup);
@@ -222,6 +315,26 @@ fn times(
     })?;
     config.tool_idle_timeouts = tools.unwrap_or_default();
     Ok(())
+}
+
+/// The tools that are on, where not all are.
+fn only(fields: &mut Fields<'_>, dialect: Dialect) -> Result<Option<BTreeSet<String>>, Fault> {
+    let names = ["enabledTools", "enabled_tools", "includeTools"];
+    if let Some(only) = fields.take(&names, field::text_set)? {
+        return Ok(Some(only));
+    }
+    match dialect {
+        Dialect::CopilotCli => {
+            let tools = fields.take(&["tools"], field::text_set)?;
+            Ok(tools.filter(|tools| !tools.contains("*")))
+        }
+        #[cfg(feature = "yaml")]
+        Dialect::Goose => {
+            let tools = fields.take(&["available_tools"], field::text_set)?;
+            Ok(tools.filter(|tools| !tools.is_empty()))
+        }
+        _ => Ok(None),
+    }
 }
 
 fn flag(fields: &mut Fields<'_>, names: &[&str]) -> Result<bool, Fault> {
@@ -236,8 +349,10 @@ fn secrets(
     fields: &mut Fields<'_>,
     names: &[&str],
     dialect: Dialect,
+    field: Field,
 ) -> Result<BTreeMap<String, Secret>, Fault> {
-    let secret = |node: &Node| field::text(node).map(|text| Secret::new(lift(&text, dialect)));
+    let lifted = |text: String| Secret::new(lift(&text, dialect, field));
+    let secret = |node: &Node| field::text(node).map(lifted);
     Ok(fields
         .take(names, |node| field::map(node, secret))?
         .unwrap_or_default())

@@ -42,6 +42,13 @@ impl<'a> Fields<'a> {
             .any(|member| names.contains(&member.name.as_str()))
     }
 
+    /// A member that stays.
+    pub(crate) fn peek(&self, name: &str) -> Option<&'a Node> {
+        let mut members = self.members.iter();
+        let found = members.find(|member| member.name == name)?;
+        Some(&found.value)
+    }
+
     /// Takes out the member that has one of these names and reads it. `null` is as good as nothing.
     /// Two of them that differ are a fault.
     pub(crate) fn take<T>(

@@ -23,6 +23,17 @@ pub struct Input {
 }
 
 impl Input {
+    pub(crate) fn new(id: &str) -> Self {
+        Self {
+            id: id.to_owned(),
+            description: None,
+            password: false,
+            default: None,
+            options: None,
+            extra: Map::new(),
+        }
+    }
+
     pub(crate) fn read(node: &Node) -> Result<Self, Fault> {
         let mut fields = Fields::of(node)?;
         let Some(id) = fields.take(&["id"], field::text)? else {

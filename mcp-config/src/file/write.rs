@@ -1,22 +1,30 @@
 //! A file of servers, written in a dialect.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 use mcp_transport::{EnvPolicy, Secret, ServerCommand};
 use serde_json::{Map, Value};
 
 use crate::dialect::keys::Keys;
-use crate::dialect::{Dialect, Unit};
-use crate::file::ConfigFile;
+use crate::dialect::{Dialect, Format, Unit};
 use crate::file::input::Input;
 use crate::file::loss::Loss;
+use crate::file::time::{amount, whole};
+use crate::file::{ConfigFile, bundle, registry};
 use crate::server::endpoint::{Endpoint, RemoteEndpoint, RemoteKind};
 use crate::server::{ServerConfig, Start};
-use crate::variable::reference::{lower, only_text, only_variable};
+#[cfg(feature = "yaml")]
+use crate::variable::reference::env_names;
+use crate::variable::reference::{Field, input_ids, lower, only_text, only_variable};
 
 /// The file, and what it does not say.
 pub(crate) fn write(file: &ConfigFile, dialect: Dialect) -> (String, Vec<Loss>) {
+    match dialect {
+        Dialect::Registry => return registry::write(file),
+        Dialect::Bundle => return bundle::write(file),
+        _ => {}
+    }
+    let keys = dialect.keys();
     let mut servers = file.unread.clone();
     let mut losses = Vec::new();
     for server in &file.servers {
@@ -32,12 +40,36 @@ pub(crate) fn write(file: &ConfigFile, dialect: Dialect) -> (String, Vec<Loss>) 
         let inputs = file.inputs.iter().map(Input::to_value).collect();
         root.insert("inputs".to_owned(), inputs);
     }
-    root.insert(dialect.keys().container.to_owned(), Value::Object(servers));
-    #[cfg(feature = "toml")]
-    if dialect == Dialect::Codex {
-        return (crate::file::toml_document::write(root), losses);
+    for (name, value) in keys.preamble {
+        root.entry(*name).or_insert_with(|| Value::from(*value));
     }
-    (format!("{:#}\n", Value::Object(root)), losses)
+    let servers = match keys.is_list {
+        true => servers
+            .into_iter()
+            .map(|(name, entry)| named(name, entry))
+            .collect(),
+        false => Value::Object(servers),
+    };
+    root.insert(keys.container.to_owned(), servers);
+    let text = match dialect.format() {
+        Format::Json => format!("{:#}\n", Value::Object(root)),
+        #[cfg(feature = "toml")]
+        Format::Toml => crate::file::toml_document::write(root),
+        #[cfg(feature = "yaml")]
+        Format::Yaml => crate::file::yaml_document::write(&root),
+    };
+    (text, losses)
+}
+
+/// An entry of a list, with its name first; one that is no server has none.
+fn named(name: String, entry: Value) -> Value {
+    match entry {
+        Value::Object(members) if !members.contains_key("name") && !name.starts_with('#') => {
+            let named = Map::from_iter([("name".to_owned(), Value::from(name))]);
+            Value::Object(named.into_iter().chain(members).collect())
+        }
+        other => other,
+    }
 }
 
 /// One entry; what is as usual is left out.
@@ -46,6 +78,8 @@ struct Entry {
     keys: &'static Keys,
     members: Map<String, Value>,
     lost: Vec<String>,
+    /// What its texts ask the user for.
+    asked: BTreeSet<String>,
 }
 
 pub(crate) fn entry(server: &ServerConfig, dialect: Dialect) -> (Value, Vec<String>) {
@@ -55,7 +89,12 @@ pub(crate) fn entry(server: &ServerConfig, dialect: Dialect) -> (Value, Vec<Stri
         keys,
         members: Map::new(),
         lost: Vec::new(),
+        asked: BTreeSet::new(),
     };
+    if keys.is_list {
+        entry.set("name", server.name.as_str().into());
+    }
+    entry.first(server);
     match &server.endpoint {
         Endpoint::Stdio(command) => entry.stdio(command, server.env_file()),
         Endpoint::Remote(remote) => entry.remote(remote),
@@ -86,33 +125,47 @@ pub(crate) fn entry(server: &ServerConfig, dialect: Dialect) -> (Value, Vec<Stri
     entry.times(server);
     let tools = &server.tools;
     let only = tools.only.as_ref();
+    // To goose an empty list is all tools, and Copilot has a word for them.
+    let only = only.filter(|only| !(entry.is_goose() && only.is_empty()));
+    if tools.only.is_some() && only.is_none() {
+        entry.lose("that none of its tools are on");
+    }
+    let all = BTreeSet::from(["*".to_owned()]);
+    let only = only.or((dialect == Dialect::CopilotCli).then_some(&all));
     entry.texts(keys.only, only, "which of its tools are on");
     let disabled = Some(&tools.disabled).filter(|tools| !tools.is_empty());
     entry.texts(keys.disabled, disabled, "which of its tools are off");
     let approved = Some(&tools.auto_approve).filter(|tools| !tools.is_empty());
     let message = "which of its tools run without a question";
     entry.texts(keys.auto_approve, approved, message);
+    match (keys.sandbox, &server.sandbox) {
+        (Some(word), Some(profile)) => entry.set(word, Value::Object(profile.clone())),
+        (None, Some(_)) => entry.lose("how it is contained: there it runs without a sandbox"),
+        (_, None) => {}
+    }
     entry.others(&server.extra);
+    entry.user_variables();
     (Value::Object(entry.members), entry.lost)
 }
 
 impl Entry {
     fn stdio(&mut self, stdio: &ServerCommand, env_file: Option<&str>) {
-        match self.dialect {
-            Dialect::VsCode | Dialect::ClaudeCode => self.set("type", "stdio".into()),
-            Dialect::OpenCode => self.set("type", "local".into()),
-            _ => {}
+        if let Some(word) = self.keys.stdio_type {
+            self.set("type", word.into());
         }
-        let command = self.spell("its command", stdio.program());
+        let command = self.spell("its command", stdio.program(), Field::Command);
         let args = stdio.args().iter().enumerate();
-        let args = args.map(|(at, arg)| self.spell(&format!("args[{at}]"), arg.expose()));
+        let args = args.map(|(at, arg)| {
+            let place = format!("args[{at}]");
+            self.spell(&place, arg.expose(), Field::Arg)
+        });
         let args: Vec<Value> = args.collect();
         if self.dialect == Dialect::OpenCode {
             let line = std::iter::once(command).chain(args);
             self.set("command", line.collect());
         } else {
-            self.set("command", command);
-            if !args.is_empty() {
+            self.set(self.keys.command, command);
+            if !args.is_empty() || self.keys.needs_args {
                 self.set("args", args.into());
             }
         }
@@ -136,7 +189,7 @@ impl Entry {
         ] {
             match (word, path) {
                 (Some(word), Some(path)) => {
-                    let path = self.spell(word, path);
+                    let path = self.spell(word, path, Field::Path);
                     self.set(word, path);
                 }
                 (None, Some(path)) => self.lose(&format!("{message}, {path:?}")),
@@ -149,8 +202,8 @@ impl Entry {
     fn env(&mut self, stdio: &ServerCommand) {
         let mut set = stdio.env().clone();
         let mut inherited: BTreeSet<String> = stdio.inherited().map(str::to_owned).collect();
-        if self.is_codex() {
-            // Codex replaces no variables, but passes them on under their own name.
+        if self.is_codex() || self.is_goose() {
+            // They replace no variables, but pass them on under their own name.
             set.retain(|name, value| {
                 let same = only_variable(value.expose()) == Some(name);
                 if same {
@@ -168,27 +221,30 @@ impl Entry {
                 }
             }
         }
-        self.secrets(self.keys.env, &set);
+        self.secrets(self.keys.env, &set, Field::Env);
         if let Some(word) = self.keys.inherited.filter(|_| !inherited.is_empty()) {
             self.set(word, inherited.into_iter().collect());
         }
     }
 
     fn remote(&mut self, remote: &RemoteEndpoint) {
-        use Dialect::{ClaudeCode, ClaudeDesktop, Cline, OpenCode, VsCode};
+        use Dialect::{ClaudeDesktop, OpenCode};
+        let keys = self.keys;
         let kind = match (self.dialect, remote.kind) {
             (OpenCode, _) => Some("remote"),
-            (Cline, RemoteKind::Auto | RemoteKind::StreamableHttp) => Some("streamableHttp"),
-            // They know no URL without a type.
-            (ClaudeCode | VsCode, RemoteKind::Auto) => Some("http"),
-            (_, RemoteKind::Sse) if self.is_codex() => {
-                self.lose("that it speaks HTTP+SSE, which Codex does not");
-                None
+            (_, RemoteKind::Sse) => {
+                if !keys.has_sse {
+                    let program = keys.program;
+                    self.lose(&format!(
+                        "that it speaks HTTP+SSE, which {program} does not"
+                    ));
+                }
+                // Codex has no word for it; the others take it as Streamable HTTP.
+                keys.http_type
+                    .map(|word| if keys.has_sse { "sse" } else { word })
             }
-            _ if self.is_codex() => None,
-            (_, RemoteKind::Auto) => None,
-            (_, RemoteKind::StreamableHttp) => Some("http"),
-            (_, RemoteKind::Sse) => Some("sse"),
+            (_, RemoteKind::StreamableHttp) => keys.http_type,
+            (_, RemoteKind::Auto) => keys.http_type.filter(|_| keys.needs_type),
         };
         if let Some(kind) = kind {
             self.set("type", kind.into());
@@ -200,10 +256,11 @@ impl Entry {
                     .to_owned(),
             );
         }
-        let url = self.spell("its address", remote.url.expose());
+        let url = self.spell("its address", remote.url.expose(), Field::Url);
         self.set(self.keys.url, url);
         if !self.is_codex() {
-            return self.secrets("headers", &remote.headers);
+            self.secrets("headers", &remote.headers, Field::Header);
+            return self.headers_of_goose_and_continue(remote);
         }
         // Codex replaces no variables, but takes their names.
         let (mut plain, mut from_env) = (BTreeMap::new(), Map::new());
@@ -222,9 +279,65 @@ impl Entry {
                 }
             }
         }
-        self.secrets("http_headers", &plain);
+        self.secrets("http_headers", &plain, Field::Header);
         if !from_env.is_empty() {
             self.set("env_http_headers", Value::Object(from_env));
+        }
+    }
+
+    /// goose wants to know the variables of its headers, and Continue has them elsewhere.
+    #[cfg(feature = "yaml")]
+    fn headers_of_goose_and_continue(&mut self, remote: &RemoteEndpoint) {
+        if self.is_goose() {
+            let headers = remote.headers.iter();
+            let written = self.members.get("headers").cloned().unwrap_or_default();
+            let headers = headers.filter(|(name, _)| written.get(name.as_str()).is_some());
+            let names = headers.flat_map(|(_, value)| env_names(value.expose()));
+            let names: BTreeSet<&str> = names.collect();
+            if !names.is_empty() {
+                self.set("env_keys", names.into_iter().collect());
+            }
+        } else if self.dialect == Dialect::Continue
+            && let Some(headers) = self.members.remove("headers")
+        {
+            let options = Map::from_iter([("headers".to_owned(), headers)]);
+            self.set("requestOptions", Value::Object(options));
+        }
+    }
+
+    #[cfg(not(feature = "yaml"))]
+    fn headers_of_goose_and_continue(&mut self, _remote: &RemoteEndpoint) {}
+
+    /// What goose's entries begin with.
+    fn first(&mut self, server: &ServerConfig) {
+        if self.is_goose() {
+            self.set("enabled", server.enabled.into());
+            for (name, usual) in [("name", server.name.as_str()), ("description", "")] {
+                let own = server.extra.get(name).filter(|value| value.is_string());
+                let own = own.cloned();
+                self.set(name, own.unwrap_or_else(|| usual.into()));
+            }
+        }
+    }
+
+    /// LibreChat asks for what is declared.
+    fn user_variables(&mut self) {
+        #[cfg(feature = "yaml")]
+        if self.dialect == Dialect::LibreChat {
+            let mut asked = match self.members.remove("customUserVars") {
+                Some(Value::Object(asked)) => asked,
+                _ => Map::new(),
+            };
+            for id in &self.asked {
+                // Those are LibreChat's own.
+                if !id.starts_with("LIBRECHAT_") {
+                    let declared = serde_json::json!({"title": id, "description": id});
+                    asked.entry(id).or_insert(declared);
+                }
+            }
+            if !asked.is_empty() {
+                self.set("customUserVars", Value::Object(asked));
+            }
         }
     }
 
@@ -243,8 +356,14 @@ impl Entry {
         ];
         for (word, time, message) in times {
             match (word, time) {
-                // Claude Code counts in whole milliseconds.
-                (Some((word, unit)), Some(time)) => self.set(word, amount(time, unit)),
+                (Some((word, unit)), Some(time)) => {
+                    let whole = whole(time, unit);
+                    if self.keys.whole_times && whole != time {
+                        self.lose(&format!("{message} as a fraction ({time:?})"));
+                    }
+                    let time = if self.keys.whole_times { whole } else { time };
+                    self.set(word, amount(time, unit));
+                }
                 (None, Some(time)) => self.lose(&format!("{message} ({time:?})")),
                 _ => {}
             }
@@ -267,8 +386,15 @@ impl Entry {
         let (taken, left): (Vec<_>, Vec<_>) = extra.iter().partition(|(name, _)| takes(name));
         for (name, value) in taken {
             // Ours first: no unknown word may hide a known one.
-            let members = &mut self.members;
-            members.entry(name.clone()).or_insert_with(|| value.clone());
+            match (self.members.get_mut(name), value) {
+                (None, value) => self.set(name, value.clone()),
+                (Some(Value::Object(ours)), Value::Object(more)) => {
+                    for (name, value) in more {
+                        ours.entry(name).or_insert_with(|| value.clone());
+                    }
+                }
+                _ => {}
+            }
         }
         for (name, _) in left {
             self.lose(&format!("{name:?}"));
@@ -279,9 +405,14 @@ impl Entry {
         self.dialect.is_toml()
     }
 
+    fn is_goose(&self) -> bool {
+        self.dialect.is_goose()
+    }
+
     /// A text that has to be there. What cannot be said is written as we do.
-    fn spell(&mut self, place: &str, text: &str) -> Value {
-        lower(text, self.dialect).map_or_else(
+    fn spell(&mut self, place: &str, text: &str, field: Field) -> Value {
+        self.note(text);
+        lower(text, self.dialect, field).map_or_else(
             || {
                 self.lose_reference(place, text);
                 only_text(text).unwrap_or_else(|| text.to_owned()).into()
@@ -291,10 +422,11 @@ impl Entry {
     }
 
     /// Texts by name. One that cannot be said is left out: the server would take it literally.
-    fn secrets(&mut self, name: &str, secrets: &BTreeMap<String, Secret>) {
+    fn secrets(&mut self, name: &str, secrets: &BTreeMap<String, Secret>, field: Field) {
         let mut members = Map::new();
         for (key, value) in secrets {
-            match lower(value.expose(), self.dialect) {
+            self.note(value.expose());
+            match lower(value.expose(), self.dialect, field) {
                 Some(text) => {
                     members.insert(key.clone(), text.into());
                 }
@@ -304,6 +436,11 @@ impl Entry {
         if !members.is_empty() {
             self.set(name, Value::Object(members));
         }
+    }
+
+    /// Remembers what a text asks for.
+    fn note(&mut self, text: &str) {
+        self.asked.extend(input_ids(text).map(str::to_owned));
     }
 
     /// Says which reference is lost, and nothing of what else is in the text.
@@ -348,22 +485,5 @@ impl Entry {
             (None, Some(_)) => self.lose(message),
             _ => {}
         }
-    }
-}
-
-/// A time in a unit, without `.0` where it has none.
-fn amount(time: Duration, unit: Unit) -> Value {
-    let number = match unit {
-        Unit::Seconds => time.as_secs_f64(),
-        Unit::Guess | Unit::Milliseconds => match u64::try_from(time.as_millis()) {
-            Ok(whole) if Duration::from_millis(whole) == time => return Value::from(whole),
-            _ => time.as_secs_f64() * 1000.0,
-        },
-    };
-    let rounded = number.round();
-    if rounded == number && rounded < 9e15 {
-        Value::from(rounded as u64)
-    } else {
-        Value::from(number)
     }
 }

@@ -86,6 +86,31 @@ pub(crate) fn resolve(file: &ConfigFile, variables: &dyn Variables) -> Resolved 
     resolved
 }
 
+/// Puts a folder in place of every `${__dirname}` of a server.
+pub(crate) fn put_folder(server: &mut ServerConfig, folder: &str) {
+    // What it has of its own stands for itself.
+    let folder = folder.replace("${", "${:-$}{");
+    let put = |text: &str| text.replace("${__dirname}", &folder);
+    match &mut server.endpoint {
+        Endpoint::Stdio(command) => {
+            let mut done = ServerCommand::new(put(command.program()))
+                .with_args(command.args().iter().map(|arg| put(arg.expose())))
+                .with_env_policy(command.env_policy());
+            for name in command.inherited() {
+                done = done.with_inherited(name);
+            }
+            for (name, value) in command.env() {
+                done = done.with_env(name, put(value.expose()));
+            }
+            if let Some(cwd) = command.cwd() {
+                done = done.with_cwd(put(&cwd.to_string_lossy()));
+            }
+            *command = done;
+        }
+        Endpoint::Remote(_) => {}
+    }
+}
+
 struct Work<'a> {
     variables: &'a dyn Variables,
     missing: Vec<Missing>,

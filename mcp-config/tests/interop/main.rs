@@ -149,3 +149,115 @@ fn opencode_reads_what_is_written_for_it() {
     );
     assert_eq!(said["mcp"]["web"]["url"], "https://example.invalid/mcp");
 }
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn copilot_reads_what_is_written_for_it() {
+    let home = home(Dialect::CopilotCli, ".copilot/mcp-config.json");
+    let program = "@github/copilot-linux-x64/copilot";
+    let get = |name: &str| -> Value {
+        let args = ["mcp", "get", name, "--json", "--show-secrets"];
+        let (said, _) = ask(home.path(), program, &args);
+        serde_json::from_str::<Value>(&said).unwrap()[name].clone()
+    };
+    let files = get("files");
+    assert_eq!(files["command"], "files-server");
+    assert_eq!(files["args"], json!(["--root", "/srv/some folder", "-v"]));
+    assert_eq!(
+        files["env"],
+        json!({"LEVEL": "debug", "SB_KEY": "${SB_KEY}"})
+    );
+    assert_eq!(files["tools"], json!(["*"]));
+    let web = get("web");
+    assert_eq!(web["url"], "https://example.invalid/mcp");
+    assert_eq!(
+        web["headers"],
+        json!({"X-Team": "red", "X-Key": "${SB_KEY}"})
+    );
+}
+
+/// What a module of Node's says about a file.
+#[cfg(feature = "yaml")]
+fn module(home: &Path, script: &str) -> Value {
+    let output = Command::new("node")
+        .args(["--input-type=module", "-e", script])
+        .current_dir(programs().parent().unwrap())
+        .env("FILE", home.join("file"))
+        .env("SB_KEY", "s3same")
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{stderr}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[cfg(feature = "yaml")]
+#[test]
+fn continue_reads_what_is_written_for_it() {
+    let home = home(Dialect::Continue, "file");
+    let said = module(
+        home.path(),
+        "import {readFileSync} from 'node:fs';
+         import {parseConfigYaml} from '@continuedev/config-yaml';
+         const file = parseConfigYaml(readFileSync(process.env.FILE, 'utf8'));
+         console.log(JSON.stringify(file.mcpServers));",
+    );
+    assert_eq!(
+        said,
+        json!([
+            {
+                "name": "files",
+                "command": "files-server",
+                "args": ["--root", "/srv/some folder", "-v"],
+                "env": {"LEVEL": "debug", "SB_KEY": "${{ secrets.SB_KEY }}"},
+            },
+            {
+                "name": "web",
+                "type": "streamable-http",
+                "url": "https://example.invalid/mcp",
+                "requestOptions": {
+                    "headers": {"X-Key": "${{ secrets.SB_KEY }}", "X-Team": "red"},
+                },
+            },
+        ])
+    );
+}
+
+#[cfg(feature = "yaml")]
+#[test]
+fn librechat_reads_what_is_written_for_it() {
+    let home = home(Dialect::LibreChat, "file");
+    // The program reads its file with the same package.
+    let said = module(
+        home.path(),
+        "import {readFileSync} from 'node:fs';
+         import yaml from 'js-yaml';
+         import {configSchema} from 'librechat-data-provider';
+         const file = configSchema.parse(yaml.load(readFileSync(process.env.FILE, 'utf8')));
+         console.log(JSON.stringify(file.mcpServers));",
+    );
+    assert_eq!(said["files"]["command"], "files-server");
+    assert_eq!(
+        said["files"]["env"],
+        json!({"LEVEL": "debug", "SB_KEY": "s3same"})
+    );
+    assert_eq!(said["web"]["type"], "streamable-http");
+    assert_eq!(said["web"]["headers"]["X-Team"], "red");
+}
+
+#[test]
+fn a_manifest_is_valid_to_the_makers_of_bundles() {
+    let text = r#"{"inputs": [{"id": "key", "description": "A key", "password": true}], "servers": {
+        "files": {"command": "node", "args": ["${__dirname}/a.js"], "env": {"KEY": "${input:key}"}}
+    }}"#;
+    let file = ConfigFile::read(text, Dialect::VsCode).unwrap();
+    assert_eq!(file.losses(Dialect::Bundle), []);
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(
+        home.path().join("manifest.json"),
+        file.write(Dialect::Bundle),
+    )
+    .unwrap();
+    let (said, _) = ask(home.path(), ".bin/mcpb", &["validate", "manifest.json"]);
+    check(&said, &["passes"]);
+}

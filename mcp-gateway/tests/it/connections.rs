@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use mcp_client::{Client, EraMode, HostCapabilities};
+use mcp_client::{Client, ClientEvent, EraMode, HostCapabilities};
 use mcp_gateway::{ConnectionLimits, Gateway};
-use mcp_jsonrpc::model::Implementation;
-use mcp_server::{Context, Eras, Error, Server, Service};
+use mcp_jsonrpc::model::{ElicitUrlParams, Implementation};
+use mcp_server::{Context, Eras, Error, Roots, Server, Service};
 use serde_json::{Value, json};
+use tokio::sync::mpsc;
 
 use crate::kit::{
     Alive, MODERN, Net, Obliging, any, everything, gateway_on, listen, name, text, until,
@@ -187,5 +188,72 @@ async fn own_connections_are_bounded_and_closed_when_idle() {
     until(|| net.open("up") == 1).await;
     known(&clients[0]).await;
     assert_eq!(net.open("up"), 2);
+    gateway.shutdown().await;
+}
+
+#[tokio::test]
+async fn only_the_session_that_was_asked_hears_that_its_user_is_done_at_the_url() {
+    let upstream = Server::new(Implementation::new("upstream", "1"))
+        .tool_with_schema(any("visit"), |_: Value, cx: Context| async move {
+            let mut question = ElicitUrlParams::new("Log in", "https://login.invalid/");
+            question.elicitation_id = Some("e1".to_owned());
+            cx.ask("visit", question).await?;
+            let notifier = cx.notifier();
+            notifier.elicitation_complete(cx.session_id().unwrap(), "unknown");
+            notifier.elicitation_complete(cx.session_id().unwrap(), "e1");
+            Ok::<_, Error>("visited")
+        })
+        .eras(Eras::Legacy)
+        .build();
+    let gateway = gateway_on(&Net::default(), &[("up", None, &upstream)], |it| it).await;
+    let (heard, mut done) = mpsc::channel(16);
+    let mut clients = Vec::new();
+    for number in 0..2 {
+        let heard = heard.clone();
+        let client = Client::builder(listen(gateway.service()))
+            .era(EraMode::Legacy)
+            .host(Obliging::default(), everything())
+            .on_event(move |event| {
+                if let ClientEvent::ElicitationComplete { elicitation_id } = event {
+                    let _ = heard.try_send((number, elicitation_id));
+                }
+                std::future::ready(())
+            });
+        clients.push(client.connect().await.unwrap());
+    }
+    // At first on the connection that all share, then on the client's own.
+    for number in [0, 1, 1, 0] {
+        clients[number]
+            .call_tool("up__visit", json!({}))
+            .await
+            .unwrap();
+        assert_eq!(done.recv().await.unwrap(), (number, "e1".to_owned()));
+    }
+    gateway.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_sessions_new_roots_are_announced_on_its_own_connections() {
+    let (changed, mut changes) = mpsc::channel(16);
+    let upstream = Server::new(Implementation::new("upstream", "1"))
+        .tool_with_schema(any("roots"), |_: Value, cx: Context| async move {
+            cx.ask("roots", Roots::new()).await?;
+            Ok::<_, Error>(cx.session_id().unwrap().to_string())
+        })
+        .on_roots_changed(move |session| changed.try_send(session).unwrap())
+        .eras(Eras::Legacy)
+        .build();
+    let gateway = gateway_on(&Net::default(), &[("up", None, &upstream)], |it| it).await;
+    let mut sessions = Vec::new();
+    for _ in 0..2 {
+        let client = client(&gateway, EraMode::Legacy, everything()).await;
+        client.call_tool("up__roots", json!({})).await.unwrap();
+        let result = client.call_tool("up__roots", json!({})).await.unwrap();
+        sessions.push((client, text(&result).parse::<u64>().unwrap()));
+    }
+    for (client, session) in sessions.iter().rev() {
+        client.roots_changed().await.unwrap();
+        assert_eq!(changes.recv().await, Some(*session));
+    }
     gateway.shutdown().await;
 }

@@ -50,18 +50,8 @@ impl Manager {
         F: Future<Output = Result<T, CallError>>,
     {
         let handle = self.shared().handle(server)?;
-        let usual = handle.config().call_idle_timeout("");
-        let client_options = options.for_client(usual.unwrap_or(self.limits().call_idle_timeout()));
-        if let Some(own) = &options.connection {
-            return Ok(call(own.with(client_options)).await?);
-        }
-        let _in_use = handle.usage.call();
-        let caller = options.caller.as_ref();
-        let _turn = handle
-            .queue
-            .enter(caller, Concurrency::Background, None)
-            .await;
-        self.call_on(&handle, |client| call(client.with(client_options.clone())))
+        let background = Some(Concurrency::Background);
+        self.call_in_turn(&handle, None, options, background, call)
             .await
     }
 

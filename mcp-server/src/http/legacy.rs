@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use http::{HeaderValue, StatusCode};
-use mcp_jsonrpc::model::CancelledParams;
+use mcp_jsonrpc::model::{CancelledParams, RootsListChanged};
 use mcp_jsonrpc::{
-    DecodeError, ErrorCode, ErrorObject, MessageRef, RawRef, RequestId, Revision, parse_params,
+    DecodeError, ErrorCode, ErrorObject, MessageRef, NotificationMethod as _, RawRef, RequestId,
+    Revision, parse_params,
 };
 
 use super::body::ResponseBody;
@@ -43,7 +44,7 @@ pub(crate) async fn message(subject: &Subject<'_>, message: MessageRef<'_>) -> H
             }
         }
         other => {
-            accept(&session, other);
+            accept(subject, &session, other);
             reply::empty(StatusCode::ACCEPTED)
         }
     }
@@ -77,7 +78,7 @@ pub(crate) async fn batch(
                     stream.push_response(refusal.body);
                 }
             }
-            Ok(other) => accept(&session, other),
+            Ok(other) => accept(subject, &session, other),
             Err(error) => {
                 requests += 1;
                 stream.push_response(malformed(&error).body);
@@ -183,8 +184,11 @@ fn find_session(subject: &Subject<'_>) -> Result<Arc<HttpSession>, Box<HttpReply
 }
 
 /// Takes what needs no response.
-fn accept(session: &HttpSession, message: MessageRef<'_>) {
+fn accept(subject: &Subject<'_>, session: &HttpSession, message: MessageRef<'_>) {
     match message {
+        MessageRef::Notification { method, .. } if method == RootsListChanged::NAME => {
+            subject.shared.handler.roots_changed(session.session.id);
+        }
         MessageRef::Response {
             id: Some(id),
             outcome,

@@ -40,6 +40,32 @@ impl LocalSpawner {
     pub fn new() -> Self {
         Self
     }
+
+    /// Starts a server as [`spawn`](Spawner::spawn) does, after `prepare` has changed its command:
+    /// what a sandbox builds on.
+    ///
+    /// `prepare` may block. It sees the program where it was found, the arguments, the whole
+    /// environment and the directory; the command already leads a process group and has its pipes.
+    pub async fn spawn_prepared(
+        &self,
+        request: SpawnRequest,
+        prepare: impl FnOnce(&mut Command) -> io::Result<()> + Send + 'static,
+    ) -> Result<Arc<dyn SpawnedProcess>, TransportError> {
+        let program = request.program.clone();
+        let failed = |source: BoxError| TransportError::Spawn { program, source };
+        let (report, started) = oneshot::channel();
+        let keeper = thread::Builder::new()
+            .name("mcp-keeper".to_owned())
+            .stack_size(KEEPER_STACK)
+            .spawn(move || keep(request, prepare, report));
+        if let Err(error) = keeper {
+            return Err(failed(error.into()));
+        }
+        match started.await {
+            Ok(started) => started.map(|process| Arc::new(process) as Arc<dyn SpawnedProcess>),
+            Err(lost) => Err(failed(lost.into())),
+        }
+    }
 }
 
 #[async_trait]
@@ -48,20 +74,7 @@ impl Spawner for LocalSpawner {
         &self,
         request: SpawnRequest,
     ) -> Result<Arc<dyn SpawnedProcess>, TransportError> {
-        let program = request.program.clone();
-        let failed = |source: BoxError| TransportError::Spawn { program, source };
-        let (report, started) = oneshot::channel();
-        let keeper = thread::Builder::new()
-            .name("mcp-keeper".to_owned())
-            .stack_size(KEEPER_STACK)
-            .spawn(move || keep(request, report));
-        if let Err(error) = keeper {
-            return Err(failed(error.into()));
-        }
-        match started.await {
-            Ok(started) => started.map(|process| Arc::new(process) as Arc<dyn SpawnedProcess>),
-            Err(lost) => Err(failed(lost.into())),
-        }
+        self.spawn_prepared(request, |_| Ok(())).await
     }
 }
 
@@ -92,8 +105,12 @@ enum Life {
 }
 
 /// The keeper thread.
-fn keep(request: SpawnRequest, report: oneshot::Sender<Result<LocalProcess, TransportError>>) {
-    match start(request) {
+fn keep(
+    request: SpawnRequest,
+    prepare: impl FnOnce(&mut Command) -> io::Result<()>,
+    report: oneshot::Sender<Result<LocalProcess, TransportError>>,
+) {
+    match start(request, prepare) {
         Ok((mut child, kept)) => {
             let kept = Arc::new(kept);
             let _ = report.send(Ok(LocalProcess {
@@ -108,7 +125,10 @@ fn keep(request: SpawnRequest, report: oneshot::Sender<Result<LocalProcess, Tran
     }
 }
 
-fn start(request: SpawnRequest) -> Result<(Child, Kept), TransportError> {
+fn start(
+    request: SpawnRequest,
+    prepare: impl FnOnce(&mut Command) -> io::Result<()>,
+) -> Result<(Child, Kept), TransportError> {
     let program = request.program.clone();
     let failed = |source: io::Error| TransportError::Spawn {
         program: program.clone(),
@@ -135,6 +155,7 @@ fn start(request: SpawnRequest) -> Result<(Child, Kept), TransportError> {
         .stdout(request.stdout)
         .stderr(request.stderr);
     sys::prepare(&mut command);
+    prepare(&mut command).map_err(&failed)?;
     let mut child = command
         .spawn()
         .map_err(|error| failed(explain(error, &found.path)))?;

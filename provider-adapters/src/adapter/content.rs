@@ -39,6 +39,8 @@ pub(crate) enum SourceRef<'a> {
     Data(&'a str),
     Url(&'a str),
     FileId(&'a str),
+    /// Nowhere a provider could find them.
+    Absent,
 }
 
 impl<'a> MediaRef<'a> {
@@ -51,6 +53,7 @@ impl<'a> MediaRef<'a> {
                 MediaSource::Data(data) => SourceRef::Data(data),
                 MediaSource::Url(url) => SourceRef::Url(url),
                 MediaSource::FileId(id) => SourceRef::FileId(id),
+                MediaSource::Stored(_) => SourceRef::Absent,
             },
         }
     }
@@ -71,8 +74,8 @@ impl<'a> MediaRef<'a> {
         };
         let what = match self.source {
             SourceRef::Url(place) | SourceRef::FileId(place) => Some(place),
-            SourceRef::Data(_) if self.kind == Kind::File => self.name.or(self.mime_type),
-            SourceRef::Data(_) => self.mime_type,
+            SourceRef::Data(_) if self.kind != Kind::File => self.mime_type,
+            _ => self.name.or(self.mime_type),
         };
         format!("[{kind}: {}]", what.unwrap_or("unknown"))
     }
@@ -82,6 +85,7 @@ impl<'a> MediaRef<'a> {
     pub(crate) fn is_known(&self, knows: impl FnOnce(&str) -> bool) -> bool {
         match self.source {
             SourceRef::Data(_) => self.mime_type.is_some_and(knows),
+            SourceRef::Absent => false,
             _ => true,
         }
     }

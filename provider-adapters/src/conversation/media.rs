@@ -28,6 +28,9 @@ pub enum MediaSource {
     Url(String),
     /// At the provider, under this id.
     FileId(String),
+    /// With whoever asks the model, under this id. They put the bytes in its place before they send
+    /// the request; no wire can send what is left.
+    Stored(String),
 }
 
 impl Media {
@@ -55,6 +58,15 @@ impl Media {
             mime_type: None,
             name: None,
             source: MediaSource::FileId(id.into()),
+        }
+    }
+
+    /// Bytes that are put in place later, just before they are sent.
+    pub fn stored(id: impl Into<String>) -> Self {
+        Self {
+            mime_type: None,
+            name: None,
+            source: MediaSource::Stored(id.into()),
         }
     }
 

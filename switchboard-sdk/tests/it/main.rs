@@ -1,6 +1,9 @@
 //! Tests of the crate.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+#[cfg(any(feature = "server", feature = "testing"))]
+mod examples;
+
 use switchboard_sdk::prelude::*;
 
 #[cfg(feature = "http")]

@@ -11,6 +11,7 @@ function spell(parts) {
       if (part.type === 'text') return part.text;
       if (part.type === 'code') return `\`${part.text}\``;
       if (part.type === 'break') return '↵';
+      if (part.type === 'math') return `⟦${part.tex}⟧`;
       if (part.type === 'footnote') return `^${part.text}`;
       if (part.type === 'link') return `[${spell(part.parts)}](${part.href})`;
       return `<${part.type}>${spell(part.parts)}</>`;
@@ -41,9 +42,24 @@ test('signs that mean nothing stay', () => {
   check('\\*not\\* <b>bold</b>', '*not* <b>bold</b>');
 });
 
-test('formulas keep their signs, and line breaks and footnotes are what they mean', () => {
-  check('so \\(a_1^2 + *b*\\) and \\[x\\]', 'so \\(a_1^2 + *b*\\) and \\[x\\]');
+test('formulas are what stands between their signs, and money is no formula', () => {
+  check('so \\(a_1^2 + *b*\\) and \\[x\\]', 'so ⟦a_1^2 + *b*⟧ and ⟦x⟧');
+  check('with $a_1$, $$b$$ and \\$c$', 'with ⟦a_1⟧, ⟦b⟧ and $c$');
+  check('from $5 to $10, or US$3-$4', 'from $5 to $10, or US$3-$4');
   check('\\(open, \\*', '(open, *');
+  check('$open, $ alone', '$open, $ alone');
+});
+
+test('formulas of their own are blocks, once they are closed', () => {
+  assert.deepEqual(kinds('$$\na = b\n+ c\n$$\n\nend'), ['math', 'paragraph']);
+  assert.deepEqual(kinds('text\n\\[ x \\]\ntext'), ['paragraph', 'math', 'paragraph']);
+  assert.deepEqual(kinds('$$x$$ is text'), ['paragraph']);
+  assert.deepEqual(kinds('$$\nopen\n\n# head'), ['paragraph', 'heading']);
+  const [{ tex, source }] = blocks('$$\na = b\n$$');
+  assert.deepEqual([tex, source], ['a = b', '$$\na = b\n$$']);
+});
+
+test('line breaks and footnotes are what they mean', () => {
   check('one<br>two<BR />three<br>\nfour', 'one↵two↵three↵four');
   check('known[^1] and [^a-b], [^no note', 'known^1 and ^a-b, [^no note');
 });
@@ -120,6 +136,9 @@ test('what comes later leaves all but the last block alone', () => {
     '</details>\n',
     '\n[^1]: note\n',
     '\\(a\\) ',
+    '\n$$\n',
+    '$$ ',
+    'x = 1\n',
   ];
   const next = random(3);
   for (let round = 0; round < 300; round += 1) {
@@ -137,7 +156,7 @@ test('what comes later leaves all but the last block alone', () => {
 });
 
 test('no text is lost: every letter of a paragraph is shown', () => {
-  const signs = ['a', 'b', ' ', '*', '**', '_', '`', '[', ']', '(', ')', '<', 'https://e.org', '~~', '\\'];
+  const signs = ['a', 'b', ' ', '*', '**', '_', '`', '[', ']', '(', ')', '<', 'https://e.org', '~~', '\\', '$'];
   const next = random(9);
   for (let round = 0; round < 2000; round += 1) {
     let text = 'x';
@@ -153,7 +172,7 @@ test('no text is lost: every letter of a paragraph is shown', () => {
 
 test('a hostile text takes no longer than its length', () => {
   for (const sign of [
-    '*', '_', '`', '[', '![](', '**a', '~~', '> ', '- ', '|', '<', '`` ` ', '\\(', '[^', '<br', '<details>', '<details>\n', '<details><summary>', '[^1]: ', '</details>',
+    '*', '_', '`', '[', '![](', '**a', '~~', '> ', '- ', '|', '<', '`` ` ', '\\(', '$', '$a', '$1', '$$', '$$\n', '$$a\n', '[^', '<br', '<details>', '<details>\n', '<details><summary>', '[^1]: ', '</details>',
   ]) {
     const text = sign.repeat(20_000);
     blocks(text);

@@ -9,7 +9,8 @@ const WEB = new URL('../../web/', import.meta.url);
 
 test('the addresses of the page, the settings of servers among them', () => {
   assert.deepEqual(route(''), ['chat', null]);
-  assert.deepEqual(route('#/chat/c-1'), ['chat', 'c-1']);
+  assert.deepEqual(route('#/chat/c-1'), ['chat', 'c-1', null]);
+  assert.deepEqual(route('#/chat/c-1/7'), ['chat', 'c-1', '7']);
   assert.deepEqual(route('#/settings/mcp'), ['servers']);
   assert.deepEqual(route('#/servers/s1/logs'), ['server', 's1', 'logs']);
   assert.deepEqual(route('#/servers/s1'), ['server', 's1', 'tools']);
@@ -40,7 +41,7 @@ test('calls stand where they were made', () => {
 
 test('numbers as people read them', () => {
   assert.deepEqual([span(340), span(1400), span(125_000)], ['340 ms', '1.4 s', '2 min 5 s']);
-  assert.deepEqual([count(1234), count(56_700), count(1_200_000)], ['1,234', '56.7k', '1.2M']);
+  assert.deepEqual([count(1234), count(56_700), count(1_200_000)], ['1,234', '56.7K', '1.2M']);
   assert.deepEqual([money(0), money(2100), money(1_500_000)], ['$0.00', '$0.0021', '$1.50']);
   assert.equal(usage({ input: 1234, output: 56, costMicros: 2100 }), '1,234 tokens in · 56 out · $0.0021');
   const now = new Date('2026-11-16T10:00:00');
@@ -53,7 +54,7 @@ test('numbers as people read them', () => {
 });
 
 test('the page makes no HTML from text and asks no other place for anything', () => {
-  for (const name of readdirSync(WEB)) {
+  for (const name of readdirSync(WEB).filter((it) => /\.\w+$/.test(it))) {
     const text = readFileSync(new URL(name, WEB), 'utf8');
     assert.doesNotMatch(
       text,

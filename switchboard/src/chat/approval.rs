@@ -3,6 +3,7 @@
 use agent_loop::{Answer, Approval, AskReason};
 
 use crate::display::untrusted;
+use crate::lang::t;
 
 /// The user's answer.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -24,16 +25,26 @@ pub(crate) fn question(approval: &Approval) -> String {
     // Every line is written by us: foreign text cannot imitate one.
     let arguments: Vec<_> = arguments.lines().map(untrusted::line).collect();
     let arguments = arguments.join("\n  ");
-    let why = match approval.why {
-        AskReason::Changed => "\n  The tool has changed since it was approved.",
-        AskReason::Rule => "\n  A rule of yours asks for this one.",
-        _ => "",
+    let why = match (approval.why, &approval.alarm) {
+        (AskReason::Changed, _) => t!("The tool has changed since it was approved."),
+        (AskReason::Rule, _) => t!("A rule of yours asks for this one."),
+        (AskReason::Alarm, Some(alarm)) => t!(
+            "Its definition has signs of an attack: {reason}",
+            reason = untrusted::line(&alarm.reason)
+        )
+        .into(),
+        _ => "".into(),
     };
-    format!(
-        "{} wants to run {}\n  {arguments}{why}",
-        untrusted::line(&record.server_name),
-        untrusted::line(&record.tool_name)
-    )
+    let why = match why.is_empty() {
+        true => String::new(),
+        false => format!("\n  {why}"),
+    };
+    let asks = t!(
+        "{server} wants to run {tool}",
+        server = untrusted::line(&record.server_name),
+        tool = untrusted::line(&record.tool_name)
+    );
+    format!("{asks}\n  {arguments}{why}")
 }
 
 /// The possible answers.
@@ -43,14 +54,24 @@ pub(crate) fn choices(approval: &Approval) -> String {
             let tools = approval.read_only_tools.keys();
             let tools: Vec<_> = tools.map(|tool| untrusted::line(tool)).collect();
             let tools = tools.join(", ");
-            format!("\n  [s] always this server's read-only tools as they are now: {tools}")
+            let text = t!(
+                "[s] always this server's read-only tools as they are now: {tools}",
+                tools = tools
+            );
+            format!("\n  {text}")
         }
         false => String::new(),
     };
-    format!(
-        "  [y] once  [c] this chat  [t] always this tool{server}\n  [e] edit  [n] deny (n WHY \
-         tells the model why)  [d] always deny"
-    )
+    if approval.why == AskReason::Alarm {
+        let answers =
+            t!("[y] once  [e] edit  [n] deny (n WHY tells the model why)  [d] always deny");
+        return format!("  {answers}");
+    }
+    let (yes, no) = (
+        t!("[y] once  [c] this chat  [t] always this tool"),
+        t!("[e] edit  [n] deny (n WHY tells the model why)  [d] always deny"),
+    );
+    format!("  {yes}{server}\n  {no}")
 }
 
 /// Parses an answer; `None` if it is not one.
@@ -63,6 +84,7 @@ pub(crate) fn parse(line: &str, approval: &Approval) -> Option<Said> {
     }
     Some(match line.to_lowercase().as_str() {
         "y" | "yes" | "once" => Said::Answer(Answer::Once),
+        "c" | "chat" | "t" | "tool" | "always" if approval.why == AskReason::Alarm => return None,
         "c" | "chat" => Said::Answer(Answer::ThisRun),
         "t" | "tool" | "always" => Said::Answer(Answer::AlwaysTool),
         "s" | "server" if approval.read_only => Said::Answer(Answer::AlwaysServerReadOnly),

@@ -1,5 +1,7 @@
 //! Slash commands.
 
+use crate::lang::t;
+
 /// A parsed line of a chat.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Command {
@@ -13,6 +15,20 @@ pub(crate) enum Command {
     Model(Option<String>),
     /// Show the approval mode, or use another one.
     Approve(Option<String>),
+    /// Show the instructions, or give others.
+    System(Option<String>),
+    /// Show the servers' prompts, or send one.
+    Prompts(Option<String>),
+    /// List conversations, or go on with one.
+    Sessions(Option<String>),
+    /// Show the files that go with the next message, or add one.
+    Attach(Option<String>),
+    /// Go back to before the last message.
+    Undo,
+    /// Send the last message again.
+    Retry,
+    /// Print a result, whole: the last one, or that of a call.
+    Output(Option<String>),
     Usage,
     /// Begin another conversation.
     Clear,
@@ -32,19 +48,87 @@ pub(crate) enum Command {
     Unknown(String),
 }
 
-pub(crate) const HELP: &str = "\
-/tools            the tools the model can call
-/servers          the servers and how they are
-/model [NAME]     the model, or another one from here on
-/approve [MODE]   ask, auto-read, auto or plan: which calls run without a question
-/usage            tokens and cost of this conversation
-/continue         go on after a limit or a cancellation
-/compact          summarise earlier turns, so that requests get shorter
-/clear            begin another conversation
-/export [FILE]    this conversation as markdown
-/save [CALL] FILE a result that was shown in part, whole
-/quit             end; `switchboard session resume` goes on here
-A line that ends in \\ goes on in the next one. Ctrl-C stops the answer; twice ends the program.";
+/// The name of every command, as it is completed.
+pub(crate) const NAMES: [&str; 20] = [
+    "/attach",
+    "/approve",
+    "/clear",
+    "/compact",
+    "/continue",
+    "/export",
+    "/help",
+    "/model",
+    "/output",
+    "/prompts",
+    "/quit",
+    "/retry",
+    "/save",
+    "/servers",
+    "/sessions",
+    "/system",
+    "/tools",
+    "/undo",
+    "/usage",
+    "/new",
+];
+
+/// All commands, and what each does.
+pub(crate) fn help() -> String {
+    let lines = [
+        ("/tools", t!("the tools the model can call")),
+        ("/servers", t!("the servers and how they are")),
+        (
+            "/prompts [NAME]",
+            t!("the servers' prompts; with a name, fills one in and sends it"),
+        ),
+        (
+            "/model [NAME]",
+            t!("the model, or another one from here on"),
+        ),
+        (
+            "/approve [MODE]",
+            t!("ask, auto-read, auto or plan: which calls run without a question"),
+        ),
+        (
+            "/system [TEXT]",
+            t!("the model's instructions, or others from here on"),
+        ),
+        ("/attach [FILE]", t!("files that go with the next message")),
+        ("/undo", t!("go back to before the last message, in a copy")),
+        ("/retry", t!("send the last message again, in a copy")),
+        ("/continue", t!("go on after a limit or a cancellation")),
+        (
+            "/compact",
+            t!("summarise earlier turns, so that requests get shorter"),
+        ),
+        ("/clear", t!("begin another conversation")),
+        (
+            "/sessions [ID]",
+            t!("earlier conversations; with an id, go on with one"),
+        ),
+        (
+            "/output [CALL]",
+            t!("the whole result of a call: the last one, or that of a number"),
+        ),
+        (
+            "/save [CALL] FILE",
+            t!("write a result that was shown in part to a file, whole"),
+        ),
+        ("/export [FILE]", t!("this conversation as markdown")),
+        ("/usage", t!("tokens and cost of this conversation")),
+        (
+            "/quit",
+            t!("end; `switchboard session resume` goes on here"),
+        ),
+    ];
+    let lines = lines.map(|(usage, what)| format!("{usage:<18} {what}"));
+    let ends = [
+        t!("Tab completes commands, servers, tools, prompts, resources and files."),
+        t!("A line that ends in \\ goes on in the next one."),
+        t!("Ctrl-C stops the answer; twice ends the program."),
+    ];
+    format!("{}\n{}", lines.join("\n"), ends.join(" "))
+}
 
 impl Command {
     /// Parses a line. A message that starts with a slash is written with two.
@@ -69,6 +153,13 @@ impl Command {
             "servers" => Self::Servers,
             "model" => Self::Model(rest),
             "approve" => Self::Approve(rest),
+            "system" => Self::System(rest),
+            "prompts" | "prompt" => Self::Prompts(rest),
+            "sessions" | "session" => Self::Sessions(rest),
+            "attach" => Self::Attach(rest),
+            "undo" => Self::Undo,
+            "retry" => Self::Retry,
+            "output" => Self::Output(rest),
             "usage" => Self::Usage,
             "clear" | "new" => Self::Clear,
             "continue" => Self::Continue,
@@ -127,11 +218,14 @@ mod tests {
     }
 
     #[test]
-    fn help_names_every_command() {
-        for name in HELP.lines().filter_map(|line| line.strip_prefix('/')) {
-            let name = name.split(' ').next().unwrap();
-            let parsed = Command::parse(&format!("/{name}"));
+    fn every_command_is_in_the_help_and_can_be_completed() {
+        let help = help();
+        let named = help.lines().filter_map(|line| line.split(' ').next());
+        let named: Vec<&str> = named.filter(|name| name.starts_with('/')).collect();
+        for name in named.iter().chain(&NAMES) {
+            let parsed = Command::parse(name);
             assert!(!matches!(parsed, Command::Unknown(_)), "{name}");
+            assert!(NAMES.contains(name), "{name} is not completed");
         }
     }
 }

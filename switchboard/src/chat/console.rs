@@ -9,6 +9,7 @@ use mcp_manager::{Ask, Elicitation, ElicitationHandler};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::chat::approval::{self, Said};
+use crate::chat::complete::SharedWords;
 use crate::chat::form;
 use crate::chat::input::{Input, Line, Notice};
 use crate::chat::interrupt::Interrupts;
@@ -16,6 +17,7 @@ use crate::chat::screen::{Screen, Show};
 use crate::display::out::{Out, Style};
 use crate::display::untrusted;
 use crate::home;
+use crate::lang::t;
 
 /// Maximum number of server questions waiting for the user.
 const QUESTIONS: usize = 16;
@@ -30,6 +32,10 @@ pub(crate) struct Console {
     pub(crate) questions: mpsc::Receiver<Asked>,
     /// Keyboard notices while no line is requested.
     pub(crate) notices: mpsc::Receiver<Notice>,
+    /// Requests to the model that are made again, and when.
+    pub(crate) retries: mpsc::Receiver<String>,
+    /// What can be completed.
+    pub(crate) words: SharedWords,
 }
 
 /// A server's question with its reply channel.
@@ -76,11 +82,13 @@ impl Console {
         out: Out,
         show: Show,
         questions: mpsc::Receiver<Asked>,
+        retries: mpsc::Receiver<String>,
         answers: bool,
     ) -> Self {
+        let words = SharedWords::default();
         let home = home::folder();
         let (input, notices) = match (out.is_interactive(), show) {
-            (true, Show::Chat) => Input::terminal(out, home.join("history.txt")),
+            (true, Show::Chat) => Input::terminal(out, home.join("history.txt"), &words),
             (true, _) => (Input::answers(out), mpsc::channel(1).1),
             (false, _) => (Input::pipe(answers), mpsc::channel(1).1),
         };
@@ -91,17 +99,20 @@ impl Console {
             interrupts: Interrupts::new(),
             questions,
             notices,
+            retries,
+            words,
         }
     }
 
     /// Shows keyboard notices; `false` for Ctrl-C.
     pub(crate) fn notice(&mut self, notice: &Notice) -> bool {
         let text = match notice {
-            Notice::Queued(line) => format!("  queued: {line}"),
-            Notice::Dropped(line) => format!("  not kept, too much is queued: {line}"),
+            Notice::Queued(line) => t!("queued: {line}", line = line),
+            Notice::Dropped(line) => t!("not kept, too much is queued: {line}", line = line),
             Notice::Interrupted => return false,
         };
-        self.screen.line(Style::Dim, &untrusted::text(&text));
+        self.screen
+            .line(Style::Dim, &format!("  {}", untrusted::text(&text)));
         true
     }
 
@@ -114,7 +125,7 @@ impl Console {
         self.screen.line(Style::Bold, &approval::question(approval));
         self.screen.line(Style::Dim, &approval::choices(approval));
         loop {
-            let text = match self.input.answer("Run it? ", "").await {
+            let text = match self.input.answer(&t!("Run it? "), "").await {
                 Line::Text(text) => text,
                 Line::Interrupted => return Verdict::Stop,
                 Line::End => return Verdict::End,
@@ -127,7 +138,9 @@ impl Console {
                 }
                 Some(Said::Edit) => match self.edit(approval).await {
                     Ok(Some(decision)) => return Verdict::Decided(Box::new(decision)),
-                    Ok(None) => self.screen.line(Style::Bad, "That is no JSON object."),
+                    Ok(None) => {
+                        self.screen.line(Style::Bad, &t!("That is no JSON object."));
+                    }
                     Err(Line::End) => return Verdict::End,
                     Err(_) => {}
                 },
@@ -142,7 +155,7 @@ impl Console {
     /// Other arguments for a call.
     async fn edit(&self, approval: &Approval) -> Result<Option<Decision>, Line> {
         let now = serde_json::to_string(&approval.record.arguments).unwrap_or_default();
-        match self.input.answer("Arguments: ", &now).await {
+        match self.input.answer(&t!("Arguments: "), &now).await {
             Line::Text(text) => {
                 let arguments: Option<RawObject> = serde_json::from_str(text.trim()).ok();
                 let once = Decision::from(agent_loop::Answer::Once);

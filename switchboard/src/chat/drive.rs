@@ -1,15 +1,21 @@
 //! Drives an answer to its end with the user at the console.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use agent_loop::{Agent, CallNumber, Reason, RunEvent};
 use mcp_client::Parked;
 use serde_json::json;
+use tokio::time::MissedTickBehavior;
 
 use crate::chat::console::{Asked, Console, Verdict};
 use crate::conversation::{ConversationError, DurableConversation, LiveQuestion, Model, Turn};
 use crate::display::out::Style;
+use crate::lang::t;
 use crate::store::PendingKind;
+
+/// How often the time that passes is shown.
+const TICK: Duration = Duration::from_millis(120);
 
 /// How an answer ended.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -76,14 +82,24 @@ async fn next(
     presses: &mut u32,
 ) -> Result<Option<Option<RunEvent>>, ConversationError> {
     let handle = turn.handle();
+    let mut clock = tokio::time::interval(TICK);
+    clock.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         let pressed = tokio::select! {
             biased;
             () = console.interrupts.next() => true,
             Some(notice) = console.notices.recv() => !console.notice(&notice),
+            Some(text) = console.retries.recv() => {
+                console.screen.line(Style::Dim, &text);
+                false
+            }
             () = turn.ready() => return Ok(turn.next().await?.map(Some)),
             Some(asked) = console.questions.recv() => {
                 elicit(turn, console, asked).await?;
+                false
+            }
+            _ = clock.tick() => {
+                console.screen.tick();
                 false
             }
         };
@@ -94,8 +110,8 @@ async fn next(
         if *presses > 1 {
             return Ok(Some(None));
         }
-        let text = "Stopping. Ctrl-C again ends the program.";
-        console.screen.line(Style::Dim, text);
+        let text = t!("Stopping. Ctrl-C again ends the program.");
+        console.screen.line(Style::Dim, &text);
         handle.cancel();
     }
 }

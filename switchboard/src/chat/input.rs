@@ -2,9 +2,11 @@
 
 use std::io::BufRead as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
 
+use crate::chat::complete::SharedWords;
 use crate::chat::router::QUEUE;
 use crate::chat::terminal::{self, Waker};
 use crate::display::out::Out;
@@ -63,24 +65,29 @@ pub(crate) enum Wish {
 impl Input {
     /// From a terminal, with a history in this file. Lines that are typed while none is asked for
     /// wait, and are the next messages.
-    pub(crate) fn terminal(out: Out, history: PathBuf) -> (Self, mpsc::Receiver<Notice>) {
-        Self::of_terminal(out, QUEUE, Some(history))
+    pub(crate) fn terminal(
+        out: Out,
+        history: PathBuf,
+        words: &SharedWords,
+    ) -> (Self, mpsc::Receiver<Notice>) {
+        Self::of_terminal(out, QUEUE, Some(history), Arc::clone(words))
     }
 
     /// From a terminal, for answers alone. Lines that are typed while none is asked for are
     /// dropped, visibly.
     pub(crate) fn answers(out: Out) -> Self {
-        Self::of_terminal(out, 0, None).0
+        Self::of_terminal(out, 0, None, SharedWords::default()).0
     }
 
     fn of_terminal(
         out: Out,
         room: usize,
         history: Option<PathBuf>,
+        words: SharedWords,
     ) -> (Self, mpsc::Receiver<Notice>) {
         let (notices, noticed) = mpsc::channel(NOTICES);
         let (run_args, waiting) = mpsc::channel(1);
-        let waker = terminal::start(out, room, history, waiting, notices);
+        let waker = terminal::start(out, room, history, words, waiting, notices);
         (Self { run_args, waker }, noticed)
     }
 

@@ -16,6 +16,7 @@ pub(crate) enum Key {
     /// Pasted text that is too long to take.
     LongPaste,
     Enter,
+    Tab,
     Backspace,
     Delete,
     Left,
@@ -118,7 +119,7 @@ fn decode(bytes: &[u8]) -> Decoded {
         [0x04] => Key::Eof,
         [0x05] => Key::End,
         [0x06] => Key::Right,
-        [b'\t'] => Key::Char('\t'),
+        [b'\t'] => Key::Tab,
         [0x0b] => Key::KillToEnd,
         [0x0e] => Key::Down,
         [0x10] => Key::Up,

@@ -43,6 +43,8 @@ pub(crate) enum Effect {
     Suspend,
     /// The line looks different now.
     Redraw,
+    /// The word before the cursor is to be completed.
+    Complete,
     /// The previous or the next line of the history is wanted.
     History { back: bool },
 }
@@ -133,6 +135,11 @@ impl Router {
         self.draft = Edit::new(text);
     }
 
+    /// Adds text to the message that is being typed, where the cursor is.
+    pub(crate) fn insert(&mut self, text: &str) {
+        self.draft.apply(&Key::Paste(text.to_owned()));
+    }
+
     /// What comes of a key.
     pub(crate) fn key(&mut self, key: Key) -> Option<Effect> {
         match key {
@@ -154,6 +161,8 @@ impl Router {
             Key::Up | Key::Down if self.state == State::Prompt => Some(Effect::History {
                 back: key == Key::Up,
             }),
+            Key::Tab if self.state == State::Prompt => Some(Effect::Complete),
+            Key::Tab => None,
             // The answer to a question is one line.
             Key::Paste(text) if self.state == State::Question => {
                 self.apply(&Key::Paste(text.replace('\n', " ")))

@@ -8,10 +8,13 @@ use agent_loop::{CallNumber, CallProgress, LimitKind, Reason, RunEvent, Status, 
 use provider_adapters::{Media, MediaSource};
 use serde_json::Value;
 
-use crate::chat::markdown::Markdown;
+use crate::chat::markdown::{Look, Markdown, wrapped};
 use crate::chat::media;
+use crate::chat::spinner::Spinner;
+use crate::chat::terminal::columns;
 use crate::display::out::{Out, Style};
 use crate::display::untrusted;
+use crate::lang::{message, t};
 
 /// How much of arguments and results stands on a line.
 const WIDTH: usize = 160;
@@ -39,7 +42,6 @@ enum Open {
     Nothing,
     Answer,
     Thought,
-    Bar,
 }
 
 /// Shows events as they come.
@@ -47,8 +49,10 @@ enum Open {
 pub(crate) struct Screen {
     out: Out,
     show: Show,
+    look: Look,
     markdown: Markdown,
     open: Open,
+    spinner: Spinner,
     started: BTreeMap<CallNumber, Instant>,
     /// The call that the last line names, so that its result need not.
     named: Option<CallNumber>,
@@ -61,11 +65,18 @@ pub(crate) struct Screen {
 
 impl Screen {
     pub(crate) fn new(out: Out, show: Show, media: PathBuf) -> Self {
+        let look = match (out.can_redraw(), out.has_color()) {
+            (false, _) => Look::Source,
+            (true, true) => Look::Color,
+            (true, false) => Look::Plain,
+        };
         Self {
             out,
             show,
-            markdown: Markdown::new(out.has_color()),
+            look,
+            markdown: Markdown::new(look, columns()),
             open: Open::Nothing,
+            spinner: Spinner::new(out),
             started: BTreeMap::new(),
             named: None,
             answered: false,
@@ -94,6 +105,7 @@ impl Screen {
             RunEvent::Reasoning { text } if self.show == Show::Chat => self.thought(text),
             RunEvent::Round { .. } => {
                 self.end_line();
+                self.spinner.start(&t!("thinking"));
                 self.answered = false;
             }
             RunEvent::Call(record) => self.call(record),
@@ -106,7 +118,13 @@ impl Screen {
                 ..
             } => self.line(
                 Style::Dim,
-                &format!("  queued: {}", untrusted::line(&queued.to_string())),
+                &format!(
+                    "  {}",
+                    t!(
+                        "queued: {line}",
+                        line = untrusted::line(&queued.to_string())
+                    )
+                ),
             ),
             RunEvent::Media(media) => self.media(media),
             RunEvent::Done { reason } => self.done(reason),
@@ -120,10 +138,26 @@ impl Screen {
         }
     }
 
+    /// Shows how much time has passed, where nothing else is shown.
+    pub(crate) fn tick(&mut self) {
+        let at_line_start = match self.open {
+            Open::Nothing => true,
+            Open::Answer => self.look != Look::Source,
+            Open::Thought => false,
+        };
+        if at_line_start && matches!(self.show, Show::Chat | Show::Answer) {
+            self.spinner.tick();
+        }
+    }
+
     /// Prints a note between events, on a line of its own.
     pub(crate) fn line(&mut self, style: Style, text: &str) {
         self.end_line();
-        let text = self.out.paint(style, text);
+        let text = match self.look {
+            Look::Source => text.to_owned(),
+            _ => wrapped(text, columns()),
+        };
+        let text = self.out.paint(style, &text);
         match self.show {
             Show::Chat => self.out.say(text),
             Show::Answer => self.out.note(text),
@@ -131,15 +165,16 @@ impl Screen {
         }
     }
 
-    /// Ends the line that text or a progress bar has begun.
+    /// Ends the line that text has begun.
     pub(crate) fn end_line(&mut self) {
+        self.spinner.erase();
         match self.open {
             Open::Nothing => {}
-            Open::Bar => self.out.overwrite(""),
             Open::Thought => self.out.piece("\n"),
+            Open::Answer if self.look == Look::Source => self.out.piece("\n"),
             Open::Answer => {
                 let rest = self.markdown.finish();
-                self.out.piece(format!("{rest}\n"));
+                self.out.piece(rest);
             }
         }
         self.open = Open::Nothing;
@@ -148,12 +183,17 @@ impl Screen {
     fn text(&mut self, text: &str) {
         if self.open != Open::Answer {
             self.end_line();
+            self.markdown = Markdown::new(self.look, columns());
         }
         self.answered |= !text.trim().is_empty();
         let text = untrusted::text(text);
         let shown = self.markdown.push(&text);
-        self.out.piece(shown);
-        self.open = match text.ends_with('\n') {
+        if !shown.is_empty() {
+            self.spinner.erase();
+            self.out.piece(shown);
+        }
+        self.spinner.say(&t!("writing"));
+        self.open = match self.look == Look::Source && text.ends_with('\n') {
             true => Open::Nothing,
             false => Open::Answer,
         };
@@ -181,6 +221,7 @@ impl Screen {
                 let arguments = serde_json::to_string(&record.arguments).unwrap_or_default();
                 let text = format!("→ {name} {}", short(&arguments));
                 self.line(Style::Bold, &text);
+                self.spinner.start(&name);
                 self.named = Some(record.number);
             }
             status => {
@@ -203,10 +244,21 @@ impl Screen {
                     true => String::new(),
                     false => format!(" {name}"),
                 };
-                self.line(style, &format!("  {mark}{name}{took}  {}", short(&text)));
-                if self.whole.remove(&record.number) && self.show == Show::Chat {
-                    let text = format!("  /save {} FILE saves the whole result", record.number);
-                    self.line(Style::Dim, &text);
+                let (shown, is_cut) = shortened(&text);
+                self.line(style, &format!("  {mark}{name}{took}  {shown}"));
+                let number = record.number;
+                let in_part = self.whole.remove(&number);
+                if self.show == Show::Chat && (is_cut || in_part) {
+                    let mut hint = t!("/output {n} shows all of it", n = number);
+                    if in_part {
+                        let save = t!("/save {n} FILE saves the whole result", n = number);
+                        hint = format!("{hint}; {save}");
+                    }
+                    self.line(Style::Dim, &format!("    {hint}"));
+                }
+                match self.started.is_empty() {
+                    true => self.spinner.stop(),
+                    false => self.spinner.say(&t!("calling tools")),
                 }
                 self.save(record);
             }
@@ -223,10 +275,18 @@ impl Screen {
 
     fn saved(&mut self, mime: &str, base64: &str) {
         let text = match media::save(&self.media, mime, base64) {
-            Ok(path) => format!("  {} saved as {}", untrusted::line(mime), path.display()),
-            Err(error) => format!("  {} could not be saved: {error}", untrusted::line(mime)),
+            Ok(path) => t!(
+                "{mime} saved as {path}",
+                mime = untrusted::line(mime),
+                path = path.display()
+            ),
+            Err(error) => t!(
+                "{mime} could not be saved: {error}",
+                mime = untrusted::line(mime),
+                error = error
+            ),
         };
-        self.line(Style::Dim, &text);
+        self.line(Style::Dim, &format!("  {text}"));
     }
 
     fn media(&mut self, media: &Media) {
@@ -247,37 +307,36 @@ impl Screen {
 
     /// A bar that is drawn over, in a terminal only.
     fn progress(&mut self, progress: &CallProgress) {
-        if !self.out.has_color() || self.show != Show::Chat {
+        if self.show != Show::Chat {
             return;
         }
-        if self.open != Open::Bar {
-            self.end_line();
-        }
+        self.end_line();
         let message = progress.message.as_deref().unwrap_or_default();
         let bar = match progress.total.filter(|total| *total > 0.0) {
             Some(total) => bar(progress.progress / total),
             None => format!("{}", progress.progress),
         };
-        self.out.overwrite(&format!("  {bar} {}", short(message)));
-        self.open = Open::Bar;
+        self.spinner.show(&format!("{bar} {}", short(message)));
     }
 
     fn done(&mut self, reason: &Reason) {
         self.end_line();
+        self.spinner.stop();
         let hint = match reason {
             Reason::Finished if self.answered => return,
             Reason::Finished => {
-                return self.line(Style::Dim, "The model ended without an answer.");
+                return self.line(Style::Dim, &t!("The model ended without an answer."));
             }
             // It is the failure of the verb, and reported once, as that.
             Reason::Failed { .. } if self.show != Show::Chat => return,
-            _ if self.show != Show::Chat => "",
+            _ if self.show != Show::Chat => String::new(),
             Reason::Limit(LimitKind::Cost | LimitKind::Rounds)
             | Reason::Loop
-            | Reason::Cancelled => " (/continue goes on)",
-            _ => "",
+            | Reason::Cancelled => format!(" ({})", t!("/continue goes on")),
+            _ => String::new(),
         };
-        let text = format!("{}{hint}", untrusted::text(&reason.to_string()));
+        let reason = reason.to_string();
+        let text = format!("{}{hint}", untrusted::text(&message(&reason)));
         self.line(Style::Bad, &text);
     }
 }
@@ -299,13 +358,20 @@ fn bar(part: f64) -> String {
 
 /// The beginning of a text, in one line.
 fn short(text: &str) -> String {
+    shortened(text).0
+}
+
+/// The beginning of a text, in one line, and whether there is more of it.
+fn shortened(text: &str) -> (String, bool) {
     let text = untrusted::text(text);
     let mut line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if let Some((end, _)) = line.char_indices().nth(WIDTH) {
         line.truncate(end);
         line.push('…');
+        return (line, true);
     }
-    line
+    let lines = text.trim().lines().count() > 1;
+    (line, lines)
 }
 
 fn elapsed(took: Duration) -> String {

@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::chat::complete::{Completion, SharedWords, complete};
 use crate::chat::history::History;
 use crate::chat::input::{Line, Notice, Wish};
 use crate::chat::key::Key;
@@ -20,9 +21,10 @@ use crate::chat::router::{Effect, Router};
 use crate::chat::view::View;
 use crate::display::out::{Out, Style};
 use crate::display::untrusted;
+use crate::lang::t;
 
-pub(crate) use tty::Waker;
 use tty::{Tty, Woken};
+pub(crate) use tty::{Waker, columns};
 
 /// How the line looks that must be finished before a question is asked.
 const UNFINISHED: &str = "> ";
@@ -37,16 +39,21 @@ pub(super) fn start(
     out: Out,
     room: usize,
     history: Option<PathBuf>,
+    words: SharedWords,
     run_args: mpsc::Receiver<Wish>,
     notices: mpsc::Sender<Notice>,
 ) -> Option<Waker> {
-    let (tty, waker) = Tty::open().ok()?;
+    let (tty, waker) = Tty::open(out.is_plain()).ok()?;
     let serve = move || {
         Owner {
             tty,
             out,
             router: Router::new(room),
-            view: View::default(),
+            view: match out.is_plain() {
+                true => View::appending(),
+                false => View::default(),
+            },
+            words,
             history: history.map(History::load),
             notices,
             asked: None,
@@ -75,6 +82,8 @@ struct Owner {
     router: Router,
     view: View,
     history: Option<History>,
+    /// What can be completed.
+    words: SharedWords,
     notices: mpsc::Sender<Notice>,
     asked: Option<Asked>,
     /// Whether keys are read while nothing is asked for.
@@ -165,6 +174,7 @@ impl Owner {
         let mut words = prompt.trim_end().chars();
         words.next_back();
         self.show(words.as_str());
+        self.view.begin(words.as_str());
         let Ok(keys) = self.tty.drain() else {
             return self.reply(Line::End);
         };
@@ -176,9 +186,11 @@ impl Owner {
         }
         if !self.router.shown(self.tty.in_paste()) && !self.unfinished {
             self.unfinished = true;
-            let text = "This line was begun before the question, so it is not its answer. Enter \
-                        puts it aside, Ctrl-U clears it.";
-            self.note(text);
+            let text = t!(
+                "This line was begun before the question, so it is not its answer. Enter puts it \
+                 aside, Ctrl-U clears it."
+            );
+            self.note(&text);
         }
         self.draw();
     }
@@ -212,6 +224,17 @@ impl Owner {
                 self.tty.suspend();
                 self.draw();
             }
+            Effect::Complete => {
+                let edit = self.router.edit();
+                let before = edit.text().get(..edit.cursor()).unwrap_or_default();
+                let completion = complete(before, &self.words.lock());
+                match completion {
+                    Completion::Insert(text) => self.router.insert(&text),
+                    Completion::Choices(all) => self.note(&all.join("  ")),
+                    Completion::Nothing => {}
+                }
+                self.draw();
+            }
             Effect::History { back } => {
                 let typed = self.router.edit().text().to_owned();
                 let found = self
@@ -224,18 +247,22 @@ impl Owner {
                 }
             }
             Effect::Queued(line) if asking => {
-                self.note(&format!(
-                    "Typed before the question, so sent after it: {line}"
+                self.note(&t!(
+                    "Typed before the question, so sent after it: {line}",
+                    line = line
                 ));
                 self.finished();
             }
             Effect::Dropped(line) if asking => {
-                self.note(&format!("Typed before the question, so ignored: {line}"));
+                self.note(&t!(
+                    "Typed before the question, so ignored: {line}",
+                    line = line
+                ));
                 self.finished();
             }
             Effect::Queued(line) => self.notify(Notice::Queued(line)),
             Effect::Dropped(line) if self.asked.is_some() => {
-                self.note(&format!("Not taken: {line}"));
+                self.note(&t!("Not taken: {line}", line = line));
                 self.draw();
             }
             Effect::Dropped(line) => self.notify(Notice::Dropped(line)),

@@ -1,20 +1,42 @@
 //! How a line that is being typed looks: a prompt, the text, wrapped, and the cursor in it.
 
+mod appended;
+
 use unicode_width::UnicodeWidthChar as _;
 
+use self::appended::Appended;
 use crate::chat::edit::Edit;
 use crate::display::untrusted;
 
-/// Draws a line over what it drew before.
+/// Draws a line over what it drew before; or, where that is impossible, adds to it.
 #[derive(Debug, Default)]
 pub(crate) struct View {
     /// The row of the cursor below the first row, as drawn last.
     row: usize,
+    appended: Option<Appended>,
 }
 
 impl View {
+    /// One that draws nothing over.
+    pub(crate) fn appending() -> Self {
+        Self {
+            row: 0,
+            appended: Some(Appended::default()),
+        }
+    }
+
+    /// The part of a prompt that is shown already.
+    pub(crate) fn begin(&mut self, shown: &str) {
+        if let Some(appended) = &mut self.appended {
+            appended.begin(shown);
+        }
+    }
+
     /// What the terminal must be sent to show this line; `columns` is its width.
     pub(crate) fn draw(&mut self, prompt: &str, edit: &Edit, columns: usize) -> String {
+        if let Some(appended) = &mut self.appended {
+            return appended.draw(prompt, edit);
+        }
         let (before, after) = edit
             .text()
             .split_at_checked(edit.cursor())
@@ -40,6 +62,9 @@ impl View {
 
     /// What takes the line away again.
     pub(crate) fn clear(&mut self) -> String {
+        if let Some(appended) = &mut self.appended {
+            return appended.clear();
+        }
         let up = std::mem::take(&mut self.row);
         match up {
             0 => "\r\u{1b}[J".to_owned(),
@@ -50,7 +75,10 @@ impl View {
     /// The line is finished as it is drawn: what comes next begins below it.
     pub(crate) fn leave(&mut self, prompt: &str, edit: &Edit, columns: usize) -> String {
         let mut out = self.draw(prompt, &Edit::new(edit.text()), columns);
-        out.push_str("\r\n");
+        match &mut self.appended {
+            Some(appended) => out.push_str(&appended.clear()),
+            None => out.push_str("\r\n"),
+        }
         self.row = 0;
         out
     }

@@ -1,24 +1,35 @@
 //! `switchboard chat`, and `switchboard` alone.
 
-use std::path::Path;
+mod attach;
+mod look;
+mod past;
+mod prompts;
+mod words;
+
 use std::sync::Arc;
 
 use agent_loop::Reason;
 use clap::Args;
+use tokio::sync::mpsc;
 
-use crate::chat::{Command, Console, Ended, Forms, HELP, Line, Notice, Show};
-use crate::chat::{drive, export_markdown, money, restore};
+use crate::chat::{Command, Console, Ended, Forms, Line, Notice, Show};
+use crate::chat::{drive, help, money, restore};
 use crate::cli::Global;
-use crate::cli::failure::{model_hint, unwritable};
+use crate::cli::failure::model_hint;
 use crate::cli::run_args::RunFlags;
-use crate::cli::text::count;
-use crate::conversation::{DurableConversation, Model, transcript};
+use crate::conversation::{Attachment, DurableConversation, Model};
 use crate::display::out::{Out, Style};
 use crate::display::untrusted;
 use crate::exit::{Exit, Failure};
+use crate::lang::{count, message, t};
 use crate::models::Origin;
 use crate::setup::{Setup, mode_name, parse_mode};
-use crate::store::{ConversationId, ToolCall};
+use crate::store::ConversationId;
+
+pub(in crate::cli) use attach::refused;
+
+/// The most notices of requests that are made again.
+pub(super) const RETRIES: usize = 16;
 
 /// Talks with a model that uses your servers' tools.
 #[derive(Args, Debug, Default)]
@@ -60,14 +71,19 @@ impl Chat {
             super::session::resume(&*store, id, &mut run_args).await?;
         }
         let (forms, questions) = Forms::new();
+        let (retries, heard) = mpsc::channel(RETRIES);
+        (run_args.retries, run_args.shown) = (Some(retries), Some(*out));
         let setup = Setup::set_up(Arc::clone(&store), run_args, forms).await?;
-        let console = Console::new(*out, Show::Chat, questions, self.answers_from_stdin);
+        let console = Console::new(*out, Show::Chat, questions, heard, self.answers_from_stdin);
         let mut room = ChatLoop {
             durable: DurableConversation::begin(store, setup.conversation(), setup.system()),
             setup,
             console,
             interactive: out.is_interactive(),
             another,
+            instructed: None,
+            attached: Vec::new(),
+            known_sessions: Vec::new(),
         };
         let ended = room.talk_on(resumed).await;
         restore();
@@ -84,6 +100,12 @@ struct ChatLoop {
     interactive: bool,
     /// Whether the conversation goes on with an assistant of the command line.
     another: bool,
+    /// The instructions that were given in this chat.
+    instructed: Option<String>,
+    /// Files that go with the next message.
+    attached: Vec<Attachment>,
+    /// Conversations that were listed, to be completed.
+    known_sessions: Vec<String>,
 }
 
 impl ChatLoop {
@@ -103,6 +125,7 @@ impl ChatLoop {
                     self.console.notice(&notice);
                 }
             }
+            self.learn_words();
             let line = tokio::select! {
                 line = self.console.input.message(prompt) => line,
                 () = self.console.interrupts.next() => return Ok(Exit::Cancelled),
@@ -111,7 +134,7 @@ impl ChatLoop {
                 Line::Text(line) => line,
                 Line::Interrupted if presses == 0 => {
                     presses += 1;
-                    self.dim("Ctrl-C again ends the program.");
+                    self.dim(&t!("Ctrl-C again ends the program."));
                     continue;
                 }
                 Line::Interrupted => return Ok(Exit::Cancelled),
@@ -135,32 +158,34 @@ impl ChatLoop {
     fn welcome(&mut self) {
         if self.setup.choice.origin == Origin::Demo {
             let servers = self.setup.manager.connected();
-            let server = match servers.iter().any(|name| name.as_str() == "demo") {
-                true => ", and the demo server",
-                false => "",
+            let text = match servers.iter().any(|name| name.as_str() == "demo") {
+                true => t!(
+                    "No model key found: using the built-in demo model, which is not an AI, and the \
+                     demo server."
+                ),
+                false => {
+                    t!("No model key found: using the built-in demo model, which is not an AI.")
+                }
             };
-            let text = format!(
-                "No model key found: using the built-in demo model, which is not an AI{server}."
-            );
             self.console.screen.line(Style::Bold, &text);
-            self.dim(
+            self.dim(&t!(
                 "Try: what time is it? · 2 plus 3 · write a note. `switchboard model set` uses a \
-                 real model.",
-            );
+                 real model."
+            ));
         } else {
-            let text = format!("Model: {}", self.setup.choice.name());
+            let text = t!("Model: {name}", name = self.setup.choice.name());
             self.dim(&text);
         }
         let tools = self.setup.manager.catalog().enabled_tools().count();
         let servers = self.setup.manager.connected().len();
-        let text = format!(
-            "{}, {}. /help shows the commands.",
-            count(servers, "server"),
-            count(tools, "tool")
+        let text = t!(
+            "{servers}, {tools}. /help shows the commands.",
+            servers = count(servers, "1 server", "{n} servers"),
+            tools = count(tools, "1 tool", "{n} tools")
         );
         self.dim(&text);
         for notice in std::mem::take(&mut self.setup.notices) {
-            let text = format!("! {}", untrusted::text(&notice));
+            let text = format!("! {}", untrusted::text(&message(&notice)));
             self.dim(&text);
         }
     }
@@ -173,12 +198,14 @@ impl ChatLoop {
             self.durable.reinstruct(self.setup.system());
         }
         let title = untrusted::line(&self.durable.conversation().title).into_owned();
-        self.dim(&format!("Going on with: {title}"));
+        self.dim(&t!("Going on with: {title}", title = title));
         if !self.durable.open_questions().await?.is_empty() {
             return self.answer().await;
         }
         if self.durable.is_open() {
-            self.dim("The last answer was cut off. /continue goes on with it.");
+            self.dim(&t!(
+                "The last answer was cut off. /continue goes on with it."
+            ));
         }
         Ok(None)
     }
@@ -187,13 +214,38 @@ impl ChatLoop {
         match command {
             Command::Nothing => {}
             Command::Say(text) => {
-                self.govern().await?;
-                self.durable.remember(|row| self.setup.remember(row));
-                self.durable.ask(&text).await?;
-                return self.answer().await;
+                return self.say(&text).await;
             }
+            Command::System(None) => self.instructions(),
+            Command::System(Some(text)) => {
+                self.durable.reinstruct(Some(&text));
+                self.instructed = Some(text);
+                self.dim(&t!(
+                    "From the next message on, these are the model's instructions."
+                ));
+            }
+            Command::Prompts(None) => self.list_prompts(),
+            Command::Prompts(Some(words)) => {
+                if let Some(text) = self.prompt(&words).await? {
+                    return self.say(&text).await;
+                }
+            }
+            Command::Sessions(None) => self.sessions().await?,
+            Command::Sessions(Some(name)) => {
+                let id = crate::cli::session::find(&*self.setup.store, &name).await?;
+                return self.resume(&id).await;
+            }
+            Command::Attach(None) => self.attachments(),
+            Command::Attach(Some(file)) => self.attach(&file)?,
+            Command::Undo => drop(self.undo().await?),
+            Command::Retry => {
+                if let Some(text) = self.undo().await? {
+                    return self.say(&text).await;
+                }
+            }
+            Command::Output(call) => self.output(call).await?,
             Command::Continue if !self.durable.has_run() => {
-                self.dim("There is nothing to go on with yet: say something.");
+                self.dim(&t!("There is nothing to go on with yet: say something."));
             }
             Command::Continue => {
                 self.durable.remember(|row| self.setup.remember(row));
@@ -202,15 +254,15 @@ impl ChatLoop {
             }
             Command::Compact => match self.durable.compact().await? {
                 true => return self.answer().await,
-                false => self.dim("There is nothing to compact."),
+                false => self.dim(&t!("There is nothing to compact.")),
             },
-            Command::Help => self.console.out.say(HELP),
+            Command::Help => self.console.out.say(help()),
             Command::Tools => self.tools(),
             Command::Servers => self.servers(),
             Command::Model(None) => self.console.out.say(self.setup.choice.name()),
             Command::Model(Some(name)) => {
                 self.setup.change_model(&name).await?;
-                let text = format!("Model: {}", self.setup.choice.name());
+                let text = t!("Model: {name}", name = self.setup.choice.name());
                 self.dim(&text);
             }
             Command::Approve(None) => {
@@ -218,27 +270,37 @@ impl ChatLoop {
             }
             Command::Approve(Some(name)) => match parse_mode(&name) {
                 Some(mode) => self.setup.mode = mode,
-                None => self.dim("There are ask, auto-read, auto and plan."),
+                None => self.dim(&t!("There are ask, auto-read, auto and plan.")),
             },
             Command::Usage => self.usage().await?,
             Command::Clear => {
                 let store = Arc::clone(&self.setup.store);
                 let conversation = self.setup.conversation();
                 self.durable = DurableConversation::begin(store, conversation, self.setup.system());
-                self.dim("A new conversation.");
+                self.dim(&t!("A new conversation."));
             }
             Command::Export(file) => self.export(file).await?,
             Command::Save { call, file } => self.save(call, file).await?,
             Command::Quit => return Ok(Some(Exit::Done)),
             Command::Unknown(name) => {
-                let text = format!(
-                    "There is no /{}; /help shows the commands.",
-                    untrusted::line(&name)
+                let text = t!(
+                    "There is no /{name}; /help shows the commands.",
+                    name = untrusted::line(&name)
                 );
                 self.dim(&text);
             }
         }
         Ok(None)
+    }
+
+    /// Sends a message, and shows the answer.
+    async fn say(&mut self, text: &str) -> Result<Option<Exit>, Failure> {
+        self.govern().await?;
+        self.durable.remember(|row| self.setup.remember(row));
+        let message = self.message(text)?;
+        self.durable.ask(message).await?;
+        self.attached.clear();
+        self.answer().await
     }
 
     async fn govern(&mut self) -> Result<(), Failure> {
@@ -257,7 +319,7 @@ impl ChatLoop {
                 if let Reason::Failed { message } = &reason
                     && let Some(hint) = model_hint(&self.setup.choice, message)
                 {
-                    self.dim(&hint);
+                    self.dim(&crate::lang::message(&hint));
                 }
                 if reason == Reason::Cancelled {
                     // What was typed before the answer was stopped is looked at again.
@@ -284,101 +346,13 @@ impl ChatLoop {
             0 => String::new(),
             micros => format!(" · {}", money(micros)),
         };
+        let tokens = usize::try_from(spent.tokens).unwrap_or(usize::MAX);
         let text = format!(
-            "[{} · {} tokens{cost}]",
+            "[{} · {}{cost}]",
             self.setup.choice.name(),
-            spent.tokens
+            count(tokens, "1 token", "{n} tokens")
         );
         self.dim(&text);
-    }
-
-    fn tools(&mut self) {
-        let catalog = self.setup.manager.catalog();
-        for tool in catalog.enabled_tools() {
-            let text = tool.description().unwrap_or_default();
-            let first = text.lines().next().unwrap_or_default();
-            let line = format!("{} · {}  {first}", tool.server(), tool.name());
-            self.console.out.say(untrusted::line(&line));
-        }
-    }
-
-    fn servers(&mut self) {
-        for server in self.setup.manager.servers() {
-            let error = server
-                .error
-                .map(|error| format!("  {error}"))
-                .unwrap_or_default();
-            let line = format!("{}  {:?}{error}", server.name, server.state);
-            self.console.out.say(untrusted::line(&line));
-        }
-    }
-
-    async fn usage(&mut self) -> Result<(), Failure> {
-        let id = self.durable.conversation().id.clone();
-        let totals = self
-            .setup
-            .store
-            .usage(&self.setup.user, Some(&id), None)
-            .await?;
-        self.console.out.say(super::usage::table(&totals));
-        Ok(())
-    }
-
-    async fn export(&mut self, file: Option<String>) -> Result<(), Failure> {
-        let conversation = self.durable.conversation();
-        let messages = transcript(&*self.setup.store, &conversation.id).await?;
-        let text = export_markdown(conversation, &messages);
-        match file {
-            None => self.console.out.say(untrusted::text(&text)),
-            Some(file) => {
-                let written = std::fs::write(&file, text);
-                written.map_err(|error| unwritable(Path::new(&file), error))?;
-                self.dim(&format!("Written to {file}."));
-            }
-        }
-        Ok(())
-    }
-}
-
-impl ChatLoop {
-    /// Writes a result that was shown in part to a file, whole.
-    async fn save(&mut self, call: Option<u32>, file: Option<String>) -> Result<(), Failure> {
-        let Some(file) = file else {
-            self.dim("/save [CALL] FILE needs a file.");
-            return Ok(());
-        };
-        let store = Arc::clone(&self.setup.store);
-        let id = self.durable.conversation().id.clone();
-        let messages = transcript(&*store, &id).await?;
-        let mut calls = messages
-            .iter()
-            .flat_map(|message| &message.tool_calls)
-            .rev();
-        let wanted = |it: &&ToolCall| {
-            it.result_blob.is_some() && call.is_none_or(|call| it.position == call)
-        };
-        let whole = calls.find(wanted).and_then(|it| it.result_blob.clone());
-        let blob = match whole {
-            Some(whole) => store.blob(&id, &whole).await?,
-            None => None,
-        };
-        let Some(blob) = blob else {
-            let what = call.map_or("No result".to_owned(), |call| {
-                format!("No result of call {call}")
-            });
-            self.dim(&format!(
-                "{what} was shown in part: there is nothing more to save."
-            ));
-            return Ok(());
-        };
-        let written = std::fs::write(&file, &blob.bytes);
-        written.map_err(|error| unwritable(Path::new(&file), error))?;
-        self.dim(&format!(
-            "{} bytes written to {}.",
-            blob.bytes.len(),
-            untrusted::line(&file)
-        ));
-        Ok(())
     }
 }
 

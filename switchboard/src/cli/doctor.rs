@@ -16,6 +16,7 @@ use crate::gateway::install::is_gateway;
 use crate::home;
 use crate::servers::doctor::{Examination, Problem, examine, other_transport};
 use crate::servers::{AdHoc, Connection};
+use crate::store::UserId;
 
 /// Names that are given as examples.
 const SHOWN: usize = 5;
@@ -42,7 +43,10 @@ impl Doctor {
             let mut reports: Vec<Examination> = connection
                 .servers
                 .iter()
-                .map(|server| examine(&connection.manager, &server.name, server.took, slow))
+                .map(|server| {
+                    let user = UserId::local();
+                    examine(&user, &connection.manager, &server.name, server.took, slow)
+                })
                 .collect();
             for (name, finding) in &connection.findings {
                 let mut finding = finding.clone();

@@ -18,7 +18,8 @@ Examples:
   switchboard run \"what changed today?\" --json
   switchboard run \"tidy up\" --approve auto --max-rounds 5 --on-limit summarize
   switchboard run \"which tools are there?\" -- npx -y some-server .
-  switchboard run - < prompt.txt";
+  git diff | switchboard run \"review this\" --allow files/read_file
+  switchboard run -f prompt.txt --attach chart.png";
 
 pub(super) const SESSION: &str = "\
 Examples:
@@ -74,7 +75,8 @@ pub(super) const CALL: &str = "\
 Examples:
   switchboard call demo add a=2 b=3
   switchboard call files read --args '{\"path\": \"notes.txt\"}'
-  switchboard call search query=rust 'tags:=[\"a\"]' -- npx -y some-server";
+  switchboard call search query=rust 'tags:=[\"a\"]' -- npx -y some-server
+  switchboard call demo add a=2 b=3 --repeat 1000 --concurrency 8";
 
 pub(super) const RESOURCES: &str = "\
 Examples:
@@ -114,10 +116,31 @@ pub(super) const COMPLETIONS: &str = "\
 Examples:
   switchboard completions bash";
 
+pub(super) const MAN: &str = "\
+Examples:
+  switchboard man
+  switchboard man --output /usr/local/share/man/man1";
+
 pub(super) const SERVE: &str = "\
 Examples:
   switchboard serve --open
-  switchboard serve --user ann --user bob";
+  switchboard serve --user ann --user bob
+  switchboard serve --listen 0.0.0.0:7443 --public-url https://team.example:7443 \\
+      --tls-cert cert.pem --tls-key key.pem --oidc-issuer https://id.example \\
+      --oidc-client-id switchboard --oidc-client-secret env:OIDC_SECRET --oidc-owner me@team.example";
+
+pub(super) const TOKENS: &str = "\
+Examples:
+  switchboard tokens add laptop --scope read --expires 30
+  switchboard tokens add first --user ann@team.example --role owner --scope admin
+  switchboard tokens revoke laptop";
+
+pub(super) const USERS: &str = "\
+Examples:
+  switchboard users
+  switchboard users set local --email ann@team.example
+  switchboard users set bob@team.example --role viewer
+  switchboard users set bob@team.example --block true";
 
 pub(super) const AUDIT: &str = "\
 Examples:
@@ -173,6 +196,7 @@ mod tests {
 
     /// The words of an example, quotes taken off, without a redirection and a remark.
     fn words(line: &str) -> Vec<String> {
+        let line = line.rsplit(" | ").next().unwrap_or(line);
         let mut words = vec![String::new()];
         let mut quote = None;
         for c in line.trim().split("   ").next().unwrap().chars() {
@@ -197,6 +221,10 @@ mod tests {
         for command in verbs.chain([&program]) {
             let help = command.get_after_help().map(ToString::to_string);
             let help = help.unwrap_or_else(|| panic!("{} has no examples", command.get_name()));
+            // A line that ends with a backslash goes on in the next.
+            let mut help = help.split("\\\n").map(str::trim_end);
+            let first = help.next().unwrap_or_default().to_owned();
+            let help = help.fold(first, |all, rest| format!("{all} {}", rest.trim_start()));
             let mut lines = help.lines();
             assert_eq!(lines.next(), Some("Examples:"));
             for line in lines {

@@ -13,7 +13,8 @@ use crate::home;
 use crate::servers::{Exported, Program, export};
 use crate::store::{Server, UserId};
 
-/// Prints servers as another program's configuration file. Existing files are left alone.
+/// Prints servers as another program's configuration file, as `server.json` of the MCP registry or as
+/// the manifest of an MCP bundle. Existing files are left alone.
 #[derive(Args, Debug)]
 pub(crate) struct Export {
     /// Whose file
@@ -44,6 +45,14 @@ impl Export {
         }
         let wanted = |row: &Server| self.servers.is_empty() || self.servers.contains(&row.name);
         let rows: Vec<Server> = rows.into_iter().filter(wanted).collect();
+        if self.to.takes_one() && rows.len() != 1 {
+            let text = format!(
+                "that file is about one server, and {} were chosen",
+                rows.len()
+            );
+            let hint = "Name one: `switchboard export --to PROGRAM SERVER`.";
+            return Err(Failure::new(Exit::Other, text).with_hint(hint));
+        }
         let Exported {
             text,
             names,

@@ -26,9 +26,9 @@ use crate::gateway::follow::{Follower, INTERVAL, Profiles};
 use crate::gateway::presence::Presence;
 use crate::gateway::source::Source;
 use crate::gateway::token::{ByToken, Callers, OWNER};
-use crate::serve::access::fresh_token;
-use crate::servers::{connector, interruptible};
+use crate::servers::{Reaching, connector, interruptible};
 use crate::store::UserId;
+use crate::token::fresh as fresh_token;
 
 /// Tries in a row to reach a server; the waits between them grow to half a minute.
 const TRIES: u32 = 1_000_000;
@@ -109,7 +109,8 @@ impl Gateway {
             callers.set(served.tokens.iter());
         }
         let info = Implementation::new("switchboard", env!("CARGO_PKG_VERSION"));
-        let manager = Manager::builder().connector(connector(&UserId::local(), None));
+        let manager =
+            Manager::builder().connector(connector(&UserId::local(), Reaching::default()));
         // It may run for months: a server that was away for a while is found again.
         let manager = manager.adjust_limits(|limits| {
             let retry = limits.retry().clone().with_tries(TRIES);

@@ -14,9 +14,10 @@ use crate::servers::import::{Item, Plan, Question, State, named, take_over, usua
 use crate::servers::{PlainSecrets, answer, forget_unused, keep_answer, stored_value};
 use crate::store::{Change, Server, UserId};
 
-/// Finds the servers of Claude Desktop, Claude Code, Cursor, VS Code, Cline, Codex, Gemini CLI,
-/// opencode and Windsurf, shows them, and imports them after confirmation. Their files are never
-/// written.
+/// Finds the servers of Claude Desktop, Claude Code, Cursor, VS Code, Cline, Roo Code, Codex, Gemini CLI,
+/// Copilot CLI, Amazon Q, opencode, Windsurf, Zed, LM Studio, goose, Continue and LibreChat, shows them,
+/// and imports them after confirmation: all, or one by one. A file that is named may also be a
+/// `server.json` of the MCP registry or the `manifest.json` of an MCP bundle. No file is written.
 #[derive(Args, Debug)]
 pub(crate) struct Import {
     /// Read these files instead of the default locations
@@ -25,6 +26,9 @@ pub(crate) struct Import {
     /// Import without asking
     #[arg(long, short)]
     yes: bool,
+    /// Import this server only; can be repeated
+    #[arg(long, value_name = "NAME")]
+    only: Vec<String>,
     /// Replace servers of the same name
     #[arg(long)]
     overwrite: bool,
@@ -40,19 +44,32 @@ impl Import {
         let stored = store.servers(&user).await?;
         let plan = self.plan(&stored);
         out.say(shown(&plan, out));
+        if let Some(name) = self.unknown(&plan) {
+            store.close().await?;
+            let failure = Failure::new(
+                Exit::Other,
+                format!("there is no server {name:?} to import"),
+            );
+            return Err(failure.with_hint("The list above has their names."));
+        }
         let wanted = |item: &&Item| match item.state {
+            _ if !self.only.is_empty() && !self.only.contains(&item.row.name) => false,
             State::New | State::NeedsInput => true,
             State::Conflict => self.overwrite,
             State::Same => false,
         };
-        let number = plan.items.iter().filter(wanted).count();
-        let agreed = number > 0 && (self.yes || ask(out, number).await?);
+        let items: Vec<&Item> = plan.items.iter().filter(wanted).collect();
+        let number = items.len();
+        let items = match self.yes || items.is_empty() {
+            true => items,
+            false => ask(out, items).await?,
+        };
+        let agreed = !items.is_empty();
         let mut imported: Vec<String> = Vec::new();
         let mut refused = Vec::new();
         if agreed {
             let plain = PlainSecrets::allowed_if(self.plain);
-            let wanted = plan.items.iter().filter(wanted);
-            let mut taken = take_over(wanted, &stored, plain).await;
+            let mut taken = take_over(items.into_iter(), &stored, plain).await;
             if out.is_interactive() {
                 for row in &mut taken.rows {
                     let item = plan.items.iter().rfind(|item| item.row.name == row.name);
@@ -97,6 +114,12 @@ impl Import {
             true => Ok(Exit::Done),
             false => Ok(Exit::Other),
         }
+    }
+
+    /// A name that was asked for and that no file has.
+    fn unknown(&self, plan: &Plan) -> Option<&String> {
+        let known = |name: &&String| plan.items.iter().any(|item| item.row.name == **name);
+        self.only.iter().find(|name| !known(name))
     }
 
     /// Whether a file that was named gave no server.
@@ -164,15 +187,38 @@ fn notes(rows: &[Vec<String>]) -> String {
     texts.collect::<Vec<_>>().join("\n")
 }
 
-async fn ask(out: &Out, number: usize) -> Result<bool, Failure> {
+/// Asks which of these to import: all, none, or each on its own.
+async fn ask<'a>(out: &Out, items: Vec<&'a Item>) -> Result<Vec<&'a Item>, Failure> {
     if !out.is_interactive() {
-        return Ok(false);
+        return Ok(Vec::new());
     }
-    let prompt = format!("Import {}? [y/N] ", count(number, "server"));
-    match Input::answers(*out).answer(&prompt, "").await {
-        Line::Text(line) => Ok(matches!(line.trim(), "y" | "Y" | "yes")),
+    let number = count(items.len(), "server");
+    let choice = match items.as_slice() {
+        [_] => "[y/N]",
+        _ => "[y: all, o: one by one, N]",
+    };
+    let said = answered(out, &format!("Import {number}? {choice} ")).await?;
+    match said.as_str() {
+        "y" | "Y" | "yes" => return Ok(items),
+        "o" | "O" => {}
+        _ => return Ok(Vec::new()),
+    }
+    let mut chosen = Vec::new();
+    for item in items {
+        let what = clean(&format!("{}: {}", item.row.name, item.endpoint)).replace('\n', " ");
+        let said = answered(out, &format!("Import {what}? [y/N] ")).await?;
+        if matches!(said.as_str(), "y" | "Y" | "yes") {
+            chosen.push(item);
+        }
+    }
+    Ok(chosen)
+}
+
+async fn answered(out: &Out, prompt: &str) -> Result<String, Failure> {
+    match Input::answers(*out).answer(prompt, "").await {
+        Line::Text(line) => Ok(line.trim().to_owned()),
         Line::Interrupted => Err(Failure::new(Exit::Cancelled, "cancelled")),
-        Line::End => Ok(false),
+        Line::End => Ok(String::new()),
     }
 }
 

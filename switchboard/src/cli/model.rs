@@ -12,9 +12,9 @@ use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
 use crate::home;
 use crate::models::{Endpoint, PriceTable, Wanted};
-use crate::models::{described, keep_key, keyring_works, ollama_models, origin, overview};
-use crate::setup::choice;
+use crate::models::{described, keep_key, keyring_works, ollama_models, overview};
 use crate::setup::settings::is_endpoint_name;
+use crate::setup::{adopt, choice};
 use crate::store::{Change, Setting, Store, StoredValue, UserId};
 
 /// Model selection.
@@ -179,27 +179,6 @@ impl Set {
             }
             endpoint.clone_from(name);
         }
-        // The provider itself, or an address of one's own.
-        let of = match &named.endpoint {
-            Some(endpoint) => format!("endpoints.{endpoint}"),
-            None => format!("providers.{}", named.provider.name),
-        };
-        let mut after = before.clone();
-        after.insert("model".to_owned(), Value::from(named.name()));
-        if let Some(url) = &self.base_url {
-            let key = format!("{of}.base_url");
-            let place = |url: Option<&Value>| url.and_then(Value::as_str).map(origin);
-            let moves = place(before.get(&key)) != Some(origin(url));
-            after.insert(key, Value::from(url.as_str()));
-            if named.endpoint.is_some() {
-                let wire = Value::from(named.wire.as_str());
-                after.insert(format!("{of}.wire"), wire);
-            }
-            if moves && (named.endpoint.is_some() || named.provider.local) {
-                // A key stays with the address it was given for.
-                after.remove(&format!("{of}.key"));
-            }
-        }
         let key = match (self.key, self.ask_key) {
             (Some(key), _) => Some(key),
             (None, true) => {
@@ -213,9 +192,7 @@ impl Set {
             let failure = Failure::new(Exit::Other, "a key in plain text is not stored");
             return Err(failure.with_hint("Use --ask-key, with --plain if you insist."));
         }
-        if let Some(key) = key {
-            after.insert(format!("{of}.key"), Value::from(String::from(key)));
-        }
+        let after = adopt(&before, &named, self.base_url.as_deref(), key);
         // What is stored can be used, or is not stored.
         let choice = choice(&Wanted::default(), &after).await?;
         let gone = before.keys().filter(|key| !after.contains_key(*key));

@@ -9,7 +9,7 @@ use mcp_transport::{ProcessLedger, ProcessTracker};
 
 use super::{Cli, Verb, run};
 #[cfg(unix)]
-use crate::chat::Interrupts;
+use crate::chat::InterruptFilter;
 use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
 use crate::home;
@@ -113,6 +113,8 @@ async fn keep_ledger(out: &Out) {
 struct Signals {
     #[cfg(unix)]
     listened: Vec<(u8, tokio::signal::unix::Signal)>,
+    #[cfg(unix)]
+    interrupts: InterruptFilter,
 }
 
 #[cfg(unix)]
@@ -135,6 +137,7 @@ impl Signals {
         let listened = listened.filter_map(|(number, kind)| Some((number, signal(kind).ok()?)));
         Self {
             listened: listened.collect(),
+            interrupts: InterruptFilter::default(),
         }
     }
 
@@ -149,7 +152,7 @@ impl Signals {
                 heard.map_or(Poll::Pending, Poll::Ready)
             });
             let number = number.await;
-            if number != INTERRUPT || !Interrupts::are_waited_for() {
+            if number != INTERRUPT || !self.interrupts.is_handled() {
                 return number;
             }
         }

@@ -1,6 +1,5 @@
 //! `switchboard run`: one message, one answer.
 
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,28 +7,33 @@ use agent_loop::Reason;
 use clap::Args;
 use mcp_manager::NoopElicitation;
 use serde_json::{Value, json};
+use tokio::sync::mpsc;
 
 use crate::chat::{Console, Ended, Forms, Show, call_json};
 use crate::cli::Global;
-use crate::cli::chat;
+use crate::cli::chat::{self, RETRIES, refused};
 use crate::cli::failure::model_hint;
+use crate::cli::message::{message, of_file};
 use crate::cli::run_args::RunFlags;
-use crate::conversation::DurableConversation;
+use crate::conversation::{Attachment, DurableConversation, UserMessage};
 use crate::display::out::{Out, Style};
 use crate::display::untrusted;
 use crate::exit::{Exit, Failure};
 use crate::setup::Setup;
 use crate::store::{CallStatus, Server, ToolCall, UsageTotal};
 
-/// The longest prompt that is read from standard input.
-const PROMPT_BYTES: u64 = 16 << 20;
-
 /// Sends one message to a model, lets it use tools, and prints the answer.
 #[derive(Args, Debug)]
 pub(crate) struct Run {
-    /// The message; - reads it from standard input
-    #[arg(value_name = "PROMPT", required_unless_present = "resume")]
+    /// The message; - reads it from standard input. What is piped in beside it is added to it
+    #[arg(value_name = "PROMPT", required_unless_present_any = ["resume", "file", "attach"])]
     prompt: Option<String>,
+    /// Add this file to the message; - is standard input
+    #[arg(long, short, value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Send this file with the message: an image, sound, PDF or text; may be repeated
+    #[arg(long, value_name = "FILE")]
+    attach: Vec<PathBuf>,
     #[command(flatten)]
     durable: RunFlags,
     /// Resume this conversation; `last` is the latest
@@ -54,9 +58,15 @@ enum Compat {
 
 impl Run {
     pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
-        let prompt = match self.prompt.as_deref() {
-            Some("-") => Some(read_prompt()?),
-            other => other.map(str::to_owned),
+        let prompt = message(self.prompt.as_deref(), self.file.as_deref(), out).await?;
+        let files = self.attach.iter().map(|file| Attachment::read(file));
+        let files: Vec<Attachment> = files.collect::<Result<_, _>>().map_err(refused)?;
+        let message = match (prompt, files.is_empty()) {
+            (None, true) => None,
+            (prompt, _) => {
+                let message = UserMessage::new(prompt.unwrap_or_default(), files);
+                Some(message.map_err(refused)?)
+            }
         };
         let schema = self.output_schema.as_deref().map(read_schema).transpose()?;
         let store = global.store().await?;
@@ -69,6 +79,8 @@ impl Run {
         if let Some(id) = &resumed {
             super::session::resume(&*store, id, &mut run_args).await?;
         }
+        let (retries, heard) = mpsc::channel(RETRIES);
+        (run_args.retries, run_args.shown) = (Some(retries), Some(*out));
         run_args.unattended = !out.is_interactive() || self.stream_json || global.quiet;
         let attended = !run_args.unattended;
         let (forms, questions) = Forms::new();
@@ -87,7 +99,7 @@ impl Run {
             (false, _) if global.json || global.quiet => Show::Nothing,
             (false, _) => Show::Answer,
         };
-        let mut console = Console::new(*out, show, questions, false);
+        let mut console = Console::new(*out, show, questions, heard, false);
         for notice in &setup.notices {
             out.note(format!("! {}", untrusted::text(notice)));
         }
@@ -106,8 +118,11 @@ impl Run {
             if another {
                 durable.reinstruct(setup.system());
             }
-            match &prompt {
-                Some(prompt) => drop(durable.ask(prompt).await?),
+            match message {
+                Some(message) => {
+                    message.check(&setup.choice).map_err(refused)?;
+                    drop(durable.ask(message).await?);
+                }
                 None => durable.proceed().await?,
             }
             answer(&mut durable, &setup, &mut console).await
@@ -225,8 +240,8 @@ fn allowing(denied: &[&ToolCall], servers: &[Server]) -> String {
         false => format!(" {commands} lets a tool run from now on."),
     };
     format!(
-        "Denied: no one could be asked, or a rule forbids it. With --approve auto every tool runs, \
-         this once; in a terminal you are asked.{for_good}"
+        "Denied: no one could be asked, or a rule forbids it. --allow TOOL lets one run, this once, and \
+         --approve auto all of them; in a terminal you are asked.{for_good}"
     )
 }
 
@@ -249,15 +264,6 @@ fn read_schema(file: &Path) -> Result<Value, Failure> {
         );
         Failure::new(Exit::Other, text)
     };
-    let text = std::fs::read_to_string(file).map_err(|error| unreadable(&error))?;
+    let text = of_file(file)?;
     serde_json::from_str(&text).map_err(|error| unreadable(&error))
-}
-
-fn read_prompt() -> Result<String, Failure> {
-    let mut prompt = String::new();
-    let mut stdin = std::io::stdin().lock().take(PROMPT_BYTES);
-    stdin
-        .read_to_string(&mut prompt)
-        .map_err(|error| Failure::new(Exit::Other, "the prompt cannot be read").caused_by(error))?;
-    Ok(prompt)
 }

@@ -40,6 +40,10 @@ pub(crate) struct RunFlags {
     /// Which tool calls run without asking
     #[arg(long, value_enum, value_name = "MODE")]
     approve: Option<Approve>,
+    /// Let this tool run without asking, this once and as it is defined now: TOOL or SERVER/TOOL; may
+    /// be repeated
+    #[arg(long, value_name = "TOOL")]
+    allow: Vec<String>,
     /// Maximum number of model requests per message; 0 is no limit
     #[arg(long, value_name = "N")]
     max_rounds: Option<u32>,
@@ -61,7 +65,7 @@ pub(crate) struct RunFlags {
 }
 
 /// Parses a reference to a key: command lines are visible to other users.
-fn reference(text: &str) -> Result<StoredValue, String> {
+pub(crate) fn reference(text: &str) -> Result<StoredValue, String> {
     match text.parse() {
         Ok(StoredValue::Plain(_)) | Err(_) => Err("write env:NAME or keyring:ID".to_owned()),
         Ok(value) => Ok(value),
@@ -111,6 +115,7 @@ impl RunFlags {
         run_args.ad_hoc.clone_from(&self.ad_hoc);
         run_args.on_limit = self.on_limit;
         run_args.approve = self.approve.map(Approve::mode);
+        run_args.allow.clone_from(&self.allow);
         run_args.max_rounds = self.max_rounds;
         run_args.max_cost = self.max_cost;
         run_args.timeout = self.timeout.map(Duration::from_secs);

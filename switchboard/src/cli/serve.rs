@@ -14,10 +14,15 @@ use crate::cli::browser;
 use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
 use crate::home;
-use crate::serve::{Network, Options, Reach, Serve as Server, TlsFiles};
-use crate::store::LEASE_TIMEOUT;
+use crate::serve::{Network, OpenIdOptions, Options, Reach, Serve as Server, TlsFiles, UserLimits};
+use crate::store::{LEASE_TIMEOUT, TeamRole};
 
-/// Serves the web page and the API to this machine, until Ctrl-C ends it.
+/// Help heading of the options about logins.
+const LOGIN: &str = "Logins";
+/// Help heading of the limits.
+const LIMITS: &str = "Limits of each user";
+
+/// Serves the web page and the API to this machine or a team, until Ctrl-C ends it.
 #[derive(Args, Debug)]
 pub(crate) struct Serve {
     /// Listen on this port of 127.0.0.1; 0 is a free one
@@ -48,6 +53,49 @@ pub(crate) struct Serve {
     /// as you can; may be given several times
     #[arg(long = "trust-user", value_name = "NAME")]
     trusted: Vec<String>,
+    /// Let users log in at this OpenID provider: its issuer URL
+    #[arg(long, value_name = "URL", requires = "oidc_client_id", help_heading = LOGIN)]
+    oidc_issuer: Option<String>,
+    /// The id that the provider knows this program by
+    #[arg(long, value_name = "ID", requires = "oidc_issuer", help_heading = LOGIN)]
+    oidc_client_id: Option<String>,
+    /// Where the client's secret is: env:NAME, or a file
+    #[arg(long, value_name = "env:NAME|FILE", requires = "oidc_issuer", help_heading = LOGIN)]
+    oidc_client_secret: Option<String>,
+    /// The claim that lists a user's groups; a dot leads into an object
+    #[arg(long, value_name = "NAME", default_value = "groups", help_heading = LOGIN)]
+    oidc_group_claim: String,
+    /// The role of a group: owner, member or viewer; users in no such group are refused; may be
+    /// given several times
+    #[arg(
+        long = "oidc-role",
+        value_name = "GROUP=ROLE",
+        requires = "oidc_issuer"
+    )]
+    #[arg(value_parser = group_role, help_heading = LOGIN)]
+    oidc_roles: Vec<(String, TeamRole)>,
+    /// An owner, by the address that the provider has verified; may be given several times
+    #[arg(long = "oidc-owner", value_name = "EMAIL", requires = "oidc_issuer", help_heading = LOGIN)]
+    oidc_owners: Vec<String>,
+    /// End sessions that were not used for this many minutes
+    #[arg(long, default_value_t = 720, value_name = "MINUTES", help_heading = LOGIN)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=525_600))]
+    session_idle: u64,
+    /// End all sessions after this many minutes
+    #[arg(long, default_value_t = 10_080, value_name = "MINUTES", help_heading = LOGIN)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=525_600))]
+    session_length: u64,
+    /// Answer this many conversations of a user at a time
+    #[arg(long, value_name = "N", help_heading = LIMITS)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    limit_conversations: Option<u32>,
+    /// Let each user spend this many tokens within 24 hours
+    #[arg(long, value_name = "N", help_heading = LIMITS)]
+    limit_tokens: Option<u64>,
+    /// Take this many requests a second of a user, and ten times that at once [default: 200]
+    #[arg(long, value_name = "N", help_heading = LIMITS)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    limit_requests: Option<u32>,
     /// Let other machines that share the PostgreSQL database go on with this one's answers once it
     /// has been silent for this many seconds
     #[arg(long, default_value_t = LEASE_TIMEOUT.as_secs(), value_name = "SECONDS")]
@@ -66,12 +114,32 @@ impl Serve {
         let local = SocketAddr::from(([127, 0, 0, 1], self.port));
         let listen = self.listen.unwrap_or(local);
         let reach = Reach::network(listen, tls, self.public_url.as_deref(), self.proxies)?;
+        let openid = match self.oidc_issuer.zip(self.oidc_client_id) {
+            Some((issuer, client_id)) => {
+                let mut openid = OpenIdOptions::new(issuer, client_id);
+                openid.client_secret = self.oidc_client_secret.map(secret).transpose()?;
+                openid.group_claim = self.oidc_group_claim;
+                openid.roles = self.oidc_roles;
+                openid.owners = self.oidc_owners;
+                Some(openid)
+            }
+            None => None,
+        };
+        let limits = UserLimits {
+            conversations: self.limit_conversations,
+            tokens_per_day: self.limit_tokens,
+            requests_per_second: self.limit_requests,
+        };
+        let minutes = |count: u64| Duration::from_secs(60 * count);
         let lease_timeout = Duration::from_secs(self.lease_timeout);
         let store = global.store_with(lease_timeout).await?;
         let options = Options::beside(&database)
             .with_reach(reach)
             .with_users(self.users)
             .with_trusted_users(self.trusted)
+            .with_openid(openid)
+            .with_limits(limits)
+            .with_session_times(minutes(self.session_idle), minutes(self.session_length))
             .with_demo_step(Duration::from_millis(self.demo_step));
         if let Some(cluster) = store.cluster()
             && let Some(warning) = cluster.silence().await
@@ -87,6 +155,7 @@ impl Serve {
             .map(|link| json!({ "user": link.user, "url": link.url }))
             .collect();
         let text = match links {
+            [] => format!("Open {url}"),
             [link] => format!("Open {}", link.url),
             links => {
                 let line = |link: &crate::serve::LoginLink| format!("{}: {}", link.user, link.url);
@@ -95,7 +164,12 @@ impl Serve {
             }
         };
         out.result(&json!({ "url": url, "links": reported }), text);
-        out.note("The link contains your access token: do not share it. Ctrl-C stops the server.");
+        out.note(match links.is_empty() {
+            false => {
+                "The link contains your access token: do not share it. Ctrl-C stops the server."
+            }
+            true => "Users log in there, or send a token. Ctrl-C stops the server.",
+        });
         if self.open
             && let Err(error) = server.one_time_url().and_then(|url| browser::open(&url))
         {
@@ -108,6 +182,39 @@ impl Serve {
             () = signals.next() => {}
         }
         Ok(Exit::Done)
+    }
+}
+
+/// Reads `GROUP=ROLE`.
+fn group_role(text: &str) -> Result<(String, TeamRole), String> {
+    let (group, role) = text
+        .rsplit_once('=')
+        .ok_or_else(|| format!("{text:?} is not GROUP=ROLE"))?;
+    match group.is_empty() {
+        true => Err(format!("{text:?} names no group")),
+        false => Ok((group.to_owned(), role.parse()?)),
+    }
+}
+
+/// A secret in a variable or a file.
+fn secret(place: String) -> Result<String, Failure> {
+    let read = match place.strip_prefix("env:") {
+        Some(name) => home::environment(name).ok_or_else(|| {
+            let text = format!("the variable {name} of --oidc-client-secret is not set");
+            Failure::new(Exit::Other, text)
+        }),
+        None => std::fs::read_to_string(&place).map_err(|error| {
+            let text = format!("the file {place:?} of --oidc-client-secret cannot be read");
+            let failure = Failure::new(Exit::Other, text).caused_by(error);
+            failure.with_hint("It is env:NAME, or a file that holds nothing but the secret.")
+        }),
+    }?;
+    match read.trim() {
+        "" => {
+            let text = format!("{place:?} of --oidc-client-secret is empty");
+            Err(Failure::new(Exit::Other, text))
+        }
+        secret => Ok(secret.to_owned()),
     }
 }
 

@@ -4,6 +4,8 @@ mod add;
 mod edit;
 mod list;
 mod login;
+mod pick;
+mod sandbox;
 mod settings;
 mod test;
 
@@ -14,6 +16,7 @@ use crate::chat::clean;
 use crate::cli::Global;
 use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
+use crate::servers::sandbox::remove_folder;
 use crate::servers::{Host, ServerLog, Switch, find, forget_unused, log_out};
 use crate::store::{Change, Timestamp, Trust, UserId};
 
@@ -35,7 +38,7 @@ enum Verb {
     Show(Named),
     /// Change a server
     Edit(Box<edit::Edit>),
-    /// Remove a server with its tokens, log and rules
+    /// Remove a server with its tokens, log, rules and what it kept in its sandbox
     #[command(visible_alias = "rm")]
     Remove(Named),
     /// Enable a server; this also allows a project's server to start
@@ -46,8 +49,10 @@ enum Verb {
     Trust(Named),
     /// Stop trusting a server's tool annotations
     Untrust(Named),
+    /// Show the sandbox that a server would probably work in, and why
+    SuggestSandbox(sandbox::Suggest),
     /// Connect to servers and show what they offer
-    Test(test::Test),
+    Test(Box<test::Test>),
     /// Show what a server last wrote to standard error or logged, and why it could not be reached
     Logs(Logs),
     /// Log in to a remote server
@@ -84,6 +89,7 @@ impl Servers {
             Verb::Disable(named) => switch(global, out, &named.name, Switch::Off).await,
             Verb::Trust(named) => trust(global, out, &named.name, Trust::Trusted).await,
             Verb::Untrust(named) => trust(global, out, &named.name, Trust::Allowed).await,
+            Verb::SuggestSandbox(verb) => verb.run(global, out).await,
             Verb::Test(verb) => verb.run(global, out).await,
             Verb::Logs(verb) => logs(global, out, &verb).await,
             Verb::Login(verb) => verb.run(global, out).await,
@@ -102,11 +108,16 @@ async fn remove(global: &Global, out: &Out, name: &str) -> Result<Exit, Failure>
     let secrets = forget_unused(&row, None).await;
     // Another server of this name starts with an empty log.
     let log = ServerLog::of(&UserId::local(), name).remove();
+    let folder = remove_folder(&row);
     out.result(&json!({ "removed": name }), format!("Removed {name}."));
     forgotten?;
     secrets?;
     log.map_err(|error| {
         Failure::new(Exit::Other, format!("the log of {name} cannot be removed")).caused_by(error)
+    })?;
+    folder.map_err(|error| {
+        let text = format!("the folder that {name} had in its sandbox cannot be removed");
+        Failure::new(Exit::Other, text).caused_by(error)
     })?;
     Ok(Exit::Done)
 }

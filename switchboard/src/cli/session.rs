@@ -11,6 +11,7 @@ use crate::cli::Global;
 use crate::cli::chat::Chat;
 use crate::cli::failure::unwritable;
 use crate::cli::run_args::RunFlags;
+use crate::conversation::attachment::Files;
 use crate::conversation::{fork, transcript};
 use crate::display::out::Out;
 use crate::display::untrusted;
@@ -107,14 +108,16 @@ impl Session {
             Verb::Show { id } => {
                 let (conversation, messages) = load(&*store, &user, &id).await?;
                 let text = export_markdown(&conversation, &messages);
+                let files = Files::read(&*store, &messages).await?;
                 out.result(
-                    &export_json(&conversation, &messages),
+                    &export_json(&conversation, &messages, &files),
                     untrusted::text(&text),
                 );
             }
             Verb::Export { id, format, output } => {
                 let (conversation, messages) = load(&*store, &user, &id).await?;
-                let value = export_json(&conversation, &messages);
+                let files = Files::read(&*store, &messages).await?;
+                let value = export_json(&conversation, &messages, &files);
                 let text = match format {
                     Format::Md => export_markdown(&conversation, &messages),
                     Format::Json => serde_json::to_string_pretty(&value).unwrap_or_default(),

@@ -49,6 +49,12 @@ async fn copy(from: &Path, to: &Path, out: &Out) -> Result<Exit, Failure> {
         let failure = Failure::new(Exit::Other, text);
         return Err(failure.with_hint("`switchboard config path` prints where yours is."));
     }
+    let is_empty = std::fs::metadata(from).is_ok_and(|file| file.len() == 0);
+    if home::postgres_url(from).is_none() && is_empty {
+        // To open it would make a database of it.
+        let text = format!("{source} is empty: it is no database");
+        return Err(Failure::new(Exit::Other, text));
+    }
     let target = home::shown_database(Some(to));
     if source == target {
         let text = format!("{source} cannot be copied to itself");

@@ -74,6 +74,8 @@ pub(crate) fn describe(tool: &Entry) -> Value {
         "tokens": tool.tokens(),
         "enabled": tool.is_enabled(),
         "annotations": tool.annotations(),
+        "inputSchema": tool.input_schema(),
+        "outputSchema": tool.tool().output_schema,
     })
 }
 

@@ -6,19 +6,16 @@ use std::sync::Arc;
 use agent_loop::{Agent, Compaction, Policy, Reason, Run, RunLimits};
 use provider_adapters::Conversation as Words;
 
+use crate::conversation::attachment::WithAttachments;
 use crate::conversation::error::ConversationError;
 use crate::conversation::lease::{After, acquire, acquired};
 use crate::conversation::recorder::{Recorder, settle};
 use crate::conversation::turn::Turn;
 use crate::conversation::views::{INTERRUPTED, finish as finish_word};
-use crate::display::summary::summary;
 use crate::store::{
     Change, Conversation, ConversationId, Message, Pending, PendingState, Role, Run as RunRow,
     Server, Store, Timestamp, UserId,
 };
-
-/// How much of the first message becomes the title.
-const TITLE: usize = 60;
 
 /// Whether events are logged for readers.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -30,13 +27,15 @@ enum Watched {
 /// A conversation and its latest run.
 #[derive(Debug)]
 pub struct DurableConversation {
-    run: Run,
-    recorder: Recorder,
+    pub(super) run: Run,
+    pub(super) recorder: Recorder,
     /// Whether the conversation is in the store.
-    stored: bool,
-    next_seq: u64,
+    pub(super) stored: bool,
+    /// The number of the last message that is shown.
+    pub(super) last_seq: u64,
+    pub(super) next_seq: u64,
     /// Other instructions, from the next message on.
-    system: Option<String>,
+    pub(super) system: Option<String>,
 }
 
 impl DurableConversation {
@@ -52,6 +51,7 @@ impl DurableConversation {
             run: Run::new(words),
             recorder: recorder(store, conversation, answer, run),
             stored: false,
+            last_seq: 0,
             next_seq: 1,
             system: None,
         }
@@ -98,10 +98,12 @@ impl DurableConversation {
             lease = Some(acquired(&mut acquire(&store, id, None)).await?);
             seen = store.snapshot(user, id).await?.ok_or_else(found)?;
         }
-        let next_seq = seen.last.as_ref().map_or(1, |last| last.seq + 1);
+        let last_seq = seen.last.as_ref().map_or(0, |last| last.seq);
+        let next_seq = seen.next_seq;
         let Some(row) = seen.run else {
             let mut durable = Self::begin(store, seen.conversation, None);
             (durable.stored, durable.next_seq) = (true, next_seq);
+            durable.last_seq = last_seq;
             if watched == Watched::Yes {
                 durable.recorder.announce();
             }
@@ -136,6 +138,7 @@ impl DurableConversation {
             run,
             recorder,
             stored: true,
+            last_seq,
             next_seq,
             system: None,
         })
@@ -226,7 +229,7 @@ impl DurableConversation {
     }
 
     /// Loads it again if what is in memory is not what is stored.
-    async fn refresh(&mut self) -> Result<(), ConversationError> {
+    pub(super) async fn refresh(&mut self) -> Result<(), ConversationError> {
         if !self.recorder.stale || !self.stored {
             return Ok(());
         }
@@ -250,74 +253,6 @@ impl DurableConversation {
         Ok(())
     }
 
-    /// Adds a user message, stored with the run that answers it. A running answer is interrupted
-    /// first: its results stay part of the history, and its questions are withdrawn.
-    ///
-    /// # Errors
-    /// If it cannot be stored, or an answer is running in another process. The message was not
-    /// added then.
-    pub async fn ask(&mut self, text: &str) -> Result<Message, ConversationError> {
-        self.refresh().await?;
-        if self.is_open() {
-            self.interrupt().await?;
-        }
-        let mut words = self.run.conversation().clone();
-        if let Some(system) = &self.system {
-            words = words.with_system(system);
-        }
-        let mut run = Run::new(words)
-            .with_policy(self.run.policy().clone())
-            .with_limits(*self.run.limits());
-        run.ask(text);
-        let now = Timestamp::now();
-        let recorder = &mut self.recorder;
-        let id = recorder.conversation.id.clone();
-        if recorder.conversation.title.is_empty() {
-            recorder.conversation.title = summary(text, TITLE);
-        }
-        recorder.conversation.updated_at = now;
-        let mut said = Message::new(id.clone(), self.next_seq, Role::User);
-        text.clone_into(&mut said.content);
-        let turn = run.conversation().turns().last();
-        said.provider_raw = serde_json::to_string(&turn.as_slice()).ok();
-        let answer = Message::new(id.clone(), self.next_seq + 1, Role::Assistant);
-        let mut row = RunRow::new(id, "");
-        row.message_id = Some(answer.id.clone());
-        row.revision = 0;
-        let mut changes = vec![
-            Change::PutConversation(recorder.conversation.clone()),
-            Change::PutMessage(Box::new(said.clone())),
-            Change::PutMessage(Box::new(answer.clone())),
-        ];
-        // The run before this one is over, and its state is part of this one's.
-        if self.stored && recorder.run.revision > 0 {
-            let mut past = recorder.run.clone();
-            past.state.clear();
-            past.revision += 1;
-            past.finish.get_or_insert_with(|| "superseded".to_owned());
-            changes.push(Change::PutRun(Box::new(past)));
-        }
-        let old = std::mem::replace(&mut recorder.run, row);
-        changes.push(recorder.step(&run)?);
-        changes.extend(recorder.created(&[&said, &answer]));
-        if let Err(error) = recorder.commit(changes).await {
-            recorder.run = old;
-            return Err(error);
-        }
-        recorder.answer = answer;
-        recorder.stored_text = 0;
-        recorder.calls.clear();
-        recorder.questions.clear();
-        recorder.rounds = 0;
-        if recorder.event_log.is_some() {
-            recorder.announce();
-        }
-        self.run = run;
-        self.stored = true;
-        self.next_seq += 2;
-        Ok(said)
-    }
-
     /// Goes on after a limit, a cancellation or an interruption, as if nothing had stopped it. An
     /// answer that is not over goes on as it is.
     ///
@@ -339,8 +274,10 @@ impl DurableConversation {
             // The copy of a conversation that ends with a question: now it is answered.
             let id = recorder.conversation.id.clone();
             recorder.answer = Message::new(id, self.next_seq, Role::Assistant);
+            recorder.answer.follows = self.last_seq;
             recorder.run.message_id = Some(recorder.answer.id.clone());
             recorder.calls.clear();
+            self.last_seq = self.next_seq;
             self.next_seq += 1;
             reported = recorder.created(&[&recorder.answer]);
         } else if recorder.event_log.is_some() {
@@ -431,6 +368,10 @@ impl DurableConversation {
         let compaction = agent.compaction().copied();
         let compaction = compaction.unwrap_or_else(Compaction::when_full);
         self.run = std::mem::take(&mut self.run).with_compaction(compaction);
+        let (store, id) = (&self.recorder.store, &self.recorder.conversation.id);
+        let model = Arc::clone(agent.model());
+        let model = WithAttachments::new(model, Arc::clone(store), id.clone());
+        let agent = agent.clone().with_model(model);
         Turn::new(agent.session(&mut self.run), &mut self.recorder)
     }
 }

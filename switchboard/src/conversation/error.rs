@@ -4,6 +4,7 @@ use std::fmt;
 
 use agent_loop::AnswerError;
 
+use crate::conversation::version::MAX_VERSIONS;
 use crate::store::StoreError;
 
 /// What to do about [`ConversationError::Leased`].
@@ -20,6 +21,10 @@ pub enum ConversationError {
     Overtaken,
     /// An answer is under way in another process.
     Leased,
+    /// There is no message of this id in it that could be meant.
+    NoMessage(String),
+    /// The message has as many versions as there may be.
+    TooManyVersions,
     /// What is stored of it cannot be read.
     Unreadable(serde_json::Error),
     /// The answer does not count; what was asked may still wait.
@@ -42,6 +47,11 @@ impl fmt::Display for ConversationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotFound(id) => write!(f, "there is no conversation {id:?}"),
+            Self::NoMessage(id) => write!(f, "there is no such message here: {id:?}"),
+            Self::TooManyVersions => write!(
+                f,
+                "this message has {MAX_VERSIONS} versions already: go on with one of them"
+            ),
             Self::Overtaken => f.write_str(
                 "the conversation has been moved on elsewhere, perhaps in another window: load it \
                  again",

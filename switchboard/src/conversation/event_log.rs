@@ -187,6 +187,15 @@ impl Recorder {
         created.chain([self.conversation_updated()]).collect()
     }
 
+    /// That other messages are shown.
+    pub(super) fn switched(&self) -> Vec<Change> {
+        let data = || json!({ "conversationId": self.conversation.id });
+        let event = |_| self.event("conversation.switched", data());
+        let mut events: Vec<Change> = self.event_log.iter().map(event).collect();
+        events.extend(self.event_log.iter().map(|_| self.conversation_updated()));
+        events
+    }
+
     /// That a server asks something.
     pub(super) fn asked(&self, question: &Pending) -> Vec<Change> {
         let reported = || self.event("elicitation.requested", views::elicitation(question));

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use agent_loop::Run;
-use provider_adapters::Conversation as Words;
+use provider_adapters::{Conversation as Words, MediaSource};
 use serde_json::Value;
 
 use crate::conversation::error::ConversationError;
-use crate::conversation::media;
+use crate::conversation::{attachment, media};
 use crate::store::{
     Blob, BlobId, Change, Conversation, ConversationId, Message, MessageId, Run as RunRow, RunId,
     Span, Store, UserId,
@@ -72,6 +72,9 @@ pub async fn fork(
     copy.assistant_id = original.assistant_id;
     copy.parent = Some(original.id);
     copy.options = original.options;
+    if let Some(options) = copy.options.as_object_mut() {
+        options.remove("pinned");
+    }
     let run = store.latest_run(id).await?;
     let mut words: Words = match &run {
         Some(run) => serde_json::from_str::<Run>(&run.state)
@@ -88,7 +91,20 @@ pub async fn fork(
         if upto.is_some_and(|upto| message.seq > upto) {
             break;
         }
-        let Some(turns) = whole(&message) else { break };
+        let Some(mut turns) = whole(&message) else {
+            break;
+        };
+        let mut renamed = false;
+        for (blob, media) in attachment::stored(&mut turns) {
+            if let Some(blob) = copied(&**store, id, &blob, &copy.id).await? {
+                media.source = MediaSource::Stored(blob.id.to_string());
+                changes.push(Change::PutBlob(blob));
+                renamed = true;
+            }
+        }
+        if renamed {
+            message.provider_raw = serde_json::to_string(&turns).ok();
+        }
         for turn in turns {
             words.push(turn);
         }
@@ -139,7 +155,7 @@ async fn copied(
 }
 
 /// A message's turns, if it was finished.
-fn whole(message: &Message) -> Option<Vec<provider_adapters::Turn>> {
+pub(super) fn whole(message: &Message) -> Option<Vec<provider_adapters::Turn>> {
     let raw = message.provider_raw.as_deref()?;
     let turns: Value = serde_json::from_str(raw).ok()?;
     serde_json::from_value(turns).ok()

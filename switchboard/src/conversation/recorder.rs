@@ -266,6 +266,30 @@ impl Recorder {
         Ok(Change::PutRun(Box::new(self.run.clone())))
     }
 
+    /// The run as it is over, because another one has its state; nothing if it was never stored.
+    pub(super) fn superseded(&self) -> Option<Change> {
+        let mut past = self.run.clone();
+        past.state.clear();
+        past.revision += 1;
+        past.finish.get_or_insert_with(|| "superseded".to_owned());
+        (self.run.revision > 0).then(|| Change::PutRun(Box::new(past)))
+    }
+
+    /// From here on this is the answer.
+    pub(super) fn begin(&mut self, mut answer: Message) {
+        self.calls = std::mem::take(&mut answer.tool_calls)
+            .into_iter()
+            .map(|call| (u64::from(call.position).into(), call))
+            .collect();
+        self.stored_text = answer.content.len();
+        self.answer = answer;
+        self.questions.clear();
+        self.rounds = 0;
+        if self.event_log.is_some() {
+            self.announce();
+        }
+    }
+
     /// The answer with all its calls.
     pub(super) fn whole_answer(&self) -> Message {
         let mut answer = self.answer.clone();

@@ -3,6 +3,7 @@
 use agent_loop::{LimitKind, Reason};
 use serde_json::{Map, Value, json};
 
+use crate::conversation::attachment::{Attached, attached};
 use crate::conversation::live_question::live;
 use crate::store::{
     Conversation, Message, Pending, PendingKind, Standing, Timestamp, ToolCall, UsageTotal,
@@ -14,6 +15,7 @@ pub(crate) fn conversation(row: &Conversation, standing: &Standing) -> Value {
         "id": row.id,
         "assistantId": row.assistant_id,
         "title": row.title,
+        "pinned": is_pinned(row),
         "parent": row.parent,
         "model": row.options.get("model"),
         "approvalMode": row.options.get("approvalMode"),
@@ -25,18 +27,26 @@ pub(crate) fn conversation(row: &Conversation, standing: &Standing) -> Value {
     })
 }
 
+/// Whether a conversation is kept at the top of lists.
+pub(crate) fn is_pinned(row: &Conversation) -> bool {
+    row.options.get("pinned") == Some(&Value::Bool(true))
+}
+
 /// A message with its calls; what is asked about them is among the open questions.
 pub(crate) fn message(row: &Message, questions: &[Pending]) -> Value {
     let calls = row.tool_calls.iter().map(|row| {
         let asked = questions.iter().find(|question| is_about(question, row));
         call(row, asked.map(|question| &question.payload))
     });
+    let files = attached(row);
     json!({
         "id": row.id,
         "conversationId": row.conversation_id,
         "seq": row.seq,
         "role": row.role,
         "content": row.content,
+        "versions": [],
+        "attachments": files.iter().map(Attached::view).collect::<Vec<_>>(),
         "toolCalls": calls.collect::<Vec<_>>(),
         "finish": row.finish.as_deref().map(finish),
         "finishMessage": row.finish,
@@ -82,11 +92,14 @@ pub(crate) fn call(row: &ToolCall, asked: Option<&Value>) -> Value {
 /// What is asked about a call, and how it can be answered.
 pub(crate) fn approval(payload: &Value) -> Value {
     let read_only = payload.get("read_only") == Some(&Value::Bool(true));
-    let mut choices = vec!["once", "conversation", "tool"];
-    if read_only {
-        choices.push("server");
-    }
     let why = payload.get("why").and_then(Value::as_str);
+    // No lasting answer counts against an alarm.
+    let choices = match (why, read_only) {
+        (Some("alarm"), _) => vec!["once"],
+        (_, true) => vec!["once", "conversation", "tool", "server"],
+        (_, false) => vec!["once", "conversation", "tool"],
+    };
+    let alarm = payload.get("alarm").and_then(|alarm| alarm.get("reason"));
     let tools = payload.get("read_only_tools").and_then(Value::as_object);
     let tools: Vec<&String> = tools.into_iter().flat_map(Map::keys).collect();
     json!({
@@ -96,6 +109,7 @@ pub(crate) fn approval(payload: &Value) -> Value {
         "readOnly": read_only,
         "readOnlyTools": tools,
         "description": payload.get("description"),
+        "alarm": alarm.filter(|_| why == Some("alarm")),
         "definitionChanged": why == Some("changed"),
     })
 }

@@ -2,7 +2,7 @@
 //! result.
 
 use provider_adapters::ToolSpec;
-use provider_adapters::server::{Asked, ScriptedReply, ToolAnswer};
+use provider_adapters::server::{Asked, Said, ScriptedReply, ToolAnswer};
 
 use super::deferred;
 use super::fill;
@@ -62,7 +62,20 @@ pub(crate) fn reply(asked: &Asked) -> ScriptedReply {
         return ScriptedReply::new().with_call(call_id(asked, 0), tool.name.as_str(), arguments);
     }
     let search = deferred::search(asked, question);
-    search.unwrap_or_else(|| ScriptedReply::new().with_text(labelled(&offer(asked))))
+    search.unwrap_or_else(|| {
+        let text = match shown(asked) {
+            0 => offer(asked),
+            count => format!("Files that I was shown: {count}. {}", offer(asked)),
+        };
+        ScriptedReply::new().with_text(labelled(&text))
+    })
+}
+
+/// How many pictures, sounds and documents came with the user's last message.
+fn shown(asked: &Asked) -> usize {
+    let said = asked.said.iter().rev();
+    let latest = said.take_while(|said| matches!(said, Said::User(_) | Said::Media));
+    latest.filter(|said| **said == Said::Media).count()
 }
 
 /// What came back, in a line.

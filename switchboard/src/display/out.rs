@@ -10,7 +10,7 @@ use crate::exit::Failure;
 
 /// The colours we write ourselves, without their escape character: [`Out::paint`]'s and those of
 /// Markdown.
-const COLORS: [&str; 6] = ["[0m", "[1m", "[2m", "[31m", "[32m", "[36m"];
+const COLORS: [&str; 8] = ["[0m", "[1m", "[2m", "[3m", "[4m", "[31m", "[32m", "[36m"];
 
 /// Output of the program: text, or with `--json` one object on standard output and one line of JSON
 /// on standard error per failure. A closed pipe is not a failure: the rest of the output is
@@ -19,6 +19,8 @@ const COLORS: [&str; 6] = ["[0m", "[1m", "[2m", "[31m", "[32m", "[36m"];
 pub(crate) struct Out {
     mode: Mode,
     color: bool,
+    /// Nothing is drawn over: for screen readers, and terminals without control sequences.
+    plain: bool,
 }
 
 /// Output mode.
@@ -65,7 +67,26 @@ impl Out {
         Self {
             mode,
             color: wanted && std::io::stdout().is_terminal(),
+            plain: false,
         }
+    }
+
+    /// Draws nothing over, and uses no colours.
+    #[must_use]
+    pub(crate) fn plain(mut self) -> Self {
+        self.plain = true;
+        self.color = false;
+        self
+    }
+
+    /// Whether nothing may be drawn over.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.plain
+    }
+
+    /// Whether a line can be drawn over: on a terminal that understands it.
+    pub(crate) fn can_redraw(&self) -> bool {
+        self.mode == Mode::Text && !self.plain && std::io::stdout().is_terminal()
     }
 
     /// Whether results are to be JSON.
@@ -100,9 +121,9 @@ impl Out {
         }
     }
 
-    /// Prints a line that the next one overwrites, in a terminal with colours.
+    /// Prints a line that the next one overwrites, where that is possible.
     pub(crate) fn overwrite(&self, text: &str) {
-        if self.mode == Mode::Text {
+        if self.can_redraw() {
             self.draw(&format!("\r\u{1b}[K{}", untrusted::line(text)));
         }
     }
@@ -148,7 +169,7 @@ impl Out {
     /// Draws a progress line on standard error, if that is a terminal. An empty text clears it.
     pub(crate) fn progress(&self, text: &str) {
         let mut err = std::io::stderr().lock();
-        if self.mode == Mode::Text && err.is_terminal() {
+        if self.mode == Mode::Text && !self.plain && err.is_terminal() {
             let _ = write!(err, "\r\u{1b}[K{}", untrusted::line(text));
             let _ = err.flush();
         }
@@ -161,10 +182,12 @@ impl Out {
             writeln!(err, "{}", untrusted::json(&failure.to_json()))
         } else {
             // Foreign text must not break the line.
-            let chain = failure.chain();
+            let chain = failure.translated();
             let chain = untrusted::text(chain.trim_end()).replace('\n', "\n    ");
-            let hint = failure.hint().map(untrusted::text);
-            let hint = hint.map(|hint| format!("\n  {}", hint.replace('\n', "\n  ")));
+            let hint = failure.hint().map(|hint| {
+                let lines: Vec<_> = hint.lines().map(crate::lang::message).collect();
+                format!("\n  {}", untrusted::text(&lines.join("\n  ")))
+            });
             writeln!(err, "switchboard: {chain}{}", hint.unwrap_or_default())
         };
     }
@@ -213,6 +236,7 @@ mod tests {
         let out = |color| Out {
             mode: Mode::Text,
             color,
+            plain: false,
         };
         let text = format!("{}\u{1b}[2J\r\n", out(true).paint(Style::Bad, "bad"));
         assert_eq!(

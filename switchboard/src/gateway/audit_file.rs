@@ -248,6 +248,22 @@ impl Open {
 impl AuditLog for AuditFile {
     fn record(&self, record: &CallRecord) -> io::Result<()> {
         let mut state = self.0.lock();
+        state.append(members(record))?;
+        state.follow(record);
+        Ok(())
+    }
+}
+
+impl AuditFile {
+    /// Records something else than a call.
+    pub(crate) fn event(&self, members: Map<String, Value>) -> io::Result<()> {
+        self.0.lock().append(members)
+    }
+}
+
+impl State {
+    fn append(&mut self, members: Map<String, Value>) -> io::Result<()> {
+        let state = self;
         if state
             .open
             .as_ref()
@@ -260,7 +276,7 @@ impl AuditLog for AuditFile {
             none => none.insert(Open::create()?),
         };
         let mut chain = open.chain.clone();
-        let mut line = chain.append(members(record));
+        let mut line = chain.append(members);
         line.push('\n');
         if let Err(error) = open.file.write_all(line.as_bytes()) {
             // What was written in part ends the file: its last line does not verify.
@@ -271,7 +287,6 @@ impl AuditLog for AuditFile {
         open.written += line.len() as u64;
         let (name, anchor) = (open.name.clone(), open.anchor(false));
         state.anchors.insert(name, anchor);
-        state.follow(record);
         Ok(())
     }
 }

@@ -85,6 +85,20 @@ fn calls(records: impl Iterator<Item = Value>) -> Vec<AuditedCall> {
             text.unwrap_or_default().to_owned()
         };
         let outcome = member("outcome").and_then(Value::as_str);
+        if member("event").is_some() {
+            calls.push(AuditedCall {
+                time: text("time"),
+                caller: text("user"),
+                client: text("by"),
+                server: "switchboard".to_owned(),
+                tool: text("event"),
+                decision: text("detail"),
+                outcome: outcome.map(str::to_owned),
+                duration_ms: None,
+                arguments: String::new(),
+            });
+            continue;
+        }
         let duration_ms = member("durationMs").and_then(Value::as_u64);
         let place = places.get(&text("call")).copied();
         match place.and_then(|at| calls.get_mut(at)) {

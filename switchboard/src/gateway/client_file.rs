@@ -3,49 +3,45 @@
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use clap::ValueEnum;
+use clap::builder::PossibleValue;
 use mcp_config::Dialect;
 
 use crate::servers::import::{Place, Scope, of_client};
 use crate::store::Timestamp;
 
 /// An MCP client.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-pub(crate) enum Client {
-    ClaudeDesktop,
-    ClaudeCode,
-    Cursor,
-    Vscode,
-    Codex,
-    GeminiCli,
-    Opencode,
-    Windsurf,
-    Zed,
-    Cline,
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Client(Dialect);
+
+/// Those whose files have a place.
+static CLIENTS: LazyLock<Vec<Client>> = LazyLock::new(|| {
+    let all = Dialect::ALL.iter().copied();
+    let placed = all.filter(|dialect| !dialect.locations().is_empty());
+    placed.map(Client).collect()
+});
+
+impl ValueEnum for Client {
+    fn value_variants<'a>() -> &'a [Self] {
+        &CLIENTS
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.0.name()).help(self.0.title()))
+    }
 }
 
 impl Client {
     /// How its files are written.
     pub(crate) const fn dialect(self) -> Dialect {
-        match self {
-            Self::ClaudeDesktop => Dialect::ClaudeDesktop,
-            Self::ClaudeCode => Dialect::ClaudeCode,
-            Self::Cursor => Dialect::Cursor,
-            Self::Vscode => Dialect::VsCode,
-            Self::Codex => Dialect::Codex,
-            Self::GeminiCli => Dialect::Gemini,
-            Self::Opencode => Dialect::OpenCode,
-            Self::Windsurf => Dialect::Windsurf,
-            Self::Zed => Dialect::Zed,
-            Self::Cline => Dialect::Cline,
-        }
+        self.0
     }
 
     /// As it is spelt on the command line.
     pub(crate) fn name(self) -> String {
-        let value = self.to_possible_value();
-        value.map_or_else(String::new, |value| value.get_name().to_owned())
+        self.0.name().to_owned()
     }
 
     /// The user's own file, or the one of the project in `folder`; `None` if it has no such.

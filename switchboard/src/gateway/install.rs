@@ -65,7 +65,8 @@ pub(crate) fn is_ours(entry: &Value) -> bool {
         let items = value.as_array().map(Vec::as_slice).unwrap_or_default();
         items.iter().filter_map(text).collect()
     };
-    let command = &entry["command"];
+    // goose has a shorter word.
+    let command = entry.get("command").unwrap_or(&entry["cmd"]);
     let mut words: Vec<String> = text(command).map_or_else(|| list(command), |word| vec![word]);
     words.extend(list(&entry["args"]));
     let mut words = words.iter();
@@ -165,6 +166,9 @@ mod tests {
         ));
         assert!(is_ours(
             &json!({"command": ["C:/x/switchboard.exe", "gateway"]})
+        ));
+        assert!(is_ours(
+            &json!({"cmd": "/x/switchboard", "args": ["gateway"]})
         ));
         assert!(!is_ours(
             &json!({"command": "switchboard", "args": ["demo-server"]})

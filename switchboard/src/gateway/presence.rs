@@ -111,7 +111,7 @@ impl Presence {
     }
 }
 
-fn anchored(file: &str, anchor: &Anchor) -> Change {
+pub(crate) fn anchored(file: &str, anchor: &Anchor) -> Change {
     records::put(Kind::Anchor, file, anchor)
 }
 

@@ -9,6 +9,7 @@ use std::time::SystemTime;
 use agent_loop::{Effect, Mode, Pattern, Policy, Rule};
 use mcp_gateway::{Profile, Upstream};
 use mcp_manager::ServerConfig;
+use tool_policy::ScanPolicy;
 
 use super::install::is_gateway;
 use super::records::{Kind, Records};
@@ -17,7 +18,7 @@ use crate::conversation::Decided;
 use crate::exit::{Exit, Failure};
 use crate::home;
 use crate::servers::doctor::{Finding, Problem};
-use crate::servers::{Host, of_file, pending, reach};
+use crate::servers::{Host, of_file, pending, reach, scan};
 use crate::setup::{find_assistant, mode as approval_mode, named_mode};
 use crate::store::{
     Assistant, ConversationId, Server, ServerId, Store, ToolSelection, Trust, UserId,
@@ -44,6 +45,7 @@ pub(crate) struct Seen {
     assistants: Vec<(Assistant, Vec<ServerId>)>,
     tokens: BTreeMap<String, Token>,
     approve: Option<String>,
+    scan: ScanPolicy,
 }
 
 /// What to serve.
@@ -87,6 +89,7 @@ impl Source {
             assistants,
             tokens,
             approve,
+            scan: scan::policy(&settings),
         })
     }
 
@@ -241,7 +244,10 @@ impl Served {
         let rows: Vec<Server> = store.servers(&user).await?;
         let decided = Decided::read(store, &user).await?;
         // Decisions for one conversation are not for the gateway's clients.
-        let mut policy = decided.policy(self.mode, &rows, &ConversationId::fresh());
+        let settings = home::settings(store, &user).await?;
+        let mut policy = decided
+            .policy(self.mode, &rows, &ConversationId::fresh())
+            .with_scan(scan::policy(&settings));
         for (caller, mode) in &self.modes {
             let effect = match mode {
                 mode if *mode == self.mode => continue,

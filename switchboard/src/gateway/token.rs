@@ -8,15 +8,12 @@ use axum::http::{HeaderMap, header};
 use mcp_server::{Authenticator, Caller, Denied};
 use parking_lot::RwLock;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 
 use crate::store::Timestamp;
+pub(crate) use crate::token::hash;
 
 /// The caller who has the gateway's own token: the user.
 pub(crate) const OWNER: &str = "owner";
-
-/// The longest name, in characters.
-const MAX_NAME: usize = 64;
 
 /// What is stored of a token.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -32,24 +29,13 @@ pub(crate) struct Token {
 
 /// Whether a token may have this name, which is its caller's in the audit log.
 pub(crate) fn check_name(name: &str) -> Result<(), String> {
-    let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-    if name.is_empty() || name.chars().count() > MAX_NAME || !name.chars().all(legal) {
-        return Err(format!(
-            "expected up to {MAX_NAME} letters, digits, '.', '_' or '-'"
-        ));
-    }
+    crate::token::check_name(name)?;
     match name == OWNER {
         true => Err(format!(
             "{OWNER:?} is the caller with the gateway's own token"
         )),
         false => Ok(()),
     }
-}
-
-/// The hash that is stored and compared, so that neither the store nor time shows a token.
-pub(crate) fn hash(token: &str) -> String {
-    let digest = Sha256::digest(token);
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Who calls, by the token of the request. Tokens are replaced while requests come.

@@ -2,14 +2,23 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use provider_adapters::{
-    Adapter, Anthropic, Dialect, Gemini, HttpModel, Model, ModelError, OpenAiChat, OpenAiResponses,
-    PromptMode, Secret, Wire,
+    Adapter, Anthropic, Dialect, Gemini, HttpModel, Model, ModelError, ModelInfo, OpenAiChat,
+    OpenAiResponses, PromptMode, Secret, Timeouts, Wire,
 };
 
+use tokio::sync::mpsc;
+
+use crate::display::untrusted;
+use crate::lang::t;
 use crate::models::choice::Choice;
 use crate::models::provider::Speaks;
+
+/// How long a list of models may take.
+const LIST_TIME: Duration = Duration::from_secs(20);
 
 /// Recording or replay of a model's HTTP exchange.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -24,6 +33,9 @@ pub enum Tape {
     Replay(PathBuf),
 }
 
+/// Who hears of requests that are made again: why, and when.
+pub type Retries = mpsc::Sender<String>;
+
 /// Builds the chosen model. The key is sent to the choice's URL only: redirects are not followed.
 /// `base_url` is used if the choice has none, as for the demo model.
 ///
@@ -34,12 +46,97 @@ pub fn build(
     base_url: Option<&str>,
     key: Option<Secret>,
     tape: &Tape,
+    retries: Option<&Retries>,
 ) -> Result<Arc<dyn Model>, ModelError> {
     let making = Making {
         base_url: choice.base_url.as_deref().or(base_url),
         key,
         tape,
     };
+    spoken(choice, Whole { making, retries })
+}
+
+/// Lists the models at a choice's address, in the provider's own order.
+///
+/// # Errors
+/// If the provider cannot be asked, refuses, or has no such list.
+pub(crate) async fn list_models(
+    choice: &Choice,
+    base_url: Option<&str>,
+    key: Option<Secret>,
+) -> Result<Vec<ModelInfo>, ModelError> {
+    let making = Making {
+        base_url: choice.base_url.as_deref().or(base_url),
+        key,
+        tape: &Tape::None,
+    };
+    spoken(choice, Listed(making))?.await
+}
+
+/// The adapter of a choice's wire, as the chosen model has it.
+pub(super) fn speaker(choice: &Choice) -> Box<dyn Adapter> {
+    spoken(choice, Spoken)
+}
+
+/// What becomes of an adapter, whatever its wire.
+trait Use {
+    type Made;
+
+    fn of<A: Adapter + 'static>(self, adapter: A) -> Self::Made;
+}
+
+/// It tells what can be said.
+struct Spoken;
+
+impl Use for Spoken {
+    type Made = Box<dyn Adapter>;
+
+    fn of<A: Adapter + 'static>(self, adapter: A) -> Self::Made {
+        Box::new(adapter)
+    }
+}
+
+/// A model of it is asked.
+struct Whole<'a> {
+    making: Making<'a>,
+    retries: Option<&'a Retries>,
+}
+
+impl Use for Whole<'_> {
+    type Made = Result<Arc<dyn Model>, ModelError>;
+
+    fn of<A: Adapter + 'static>(self, adapter: A) -> Self::Made {
+        let model = self.making.model(adapter)?;
+        let Some(retries) = self.retries.cloned() else {
+            return Ok(Arc::new(model));
+        };
+        Ok(Arc::new(model.with_retry_notice(move |error, delay| {
+            let text = t!(
+                "! {error}; trying again in {n} s",
+                error = untrusted::line(&error.to_string()),
+                n = delay.as_secs_f64().ceil()
+            );
+            // A notice that no one shows is not missed.
+            let _ = retries.try_send(text);
+        })))
+    }
+}
+
+/// The models beside it are listed.
+struct Listed<'a>(Making<'a>);
+
+impl Use for Listed<'_> {
+    type Made = Result<BoxFuture<'static, Result<Vec<ModelInfo>, ModelError>>, ModelError>;
+
+    fn of<A: Adapter + 'static>(self, adapter: A) -> Self::Made {
+        let timeouts = Timeouts::default().with_total(LIST_TIME);
+        let model = self.0.model(adapter)?.with_timeouts(timeouts);
+        Ok(Box::pin(async move { model.models().await }))
+    }
+}
+
+/// Uses the adapter that a choice speaks by.
+fn spoken<U: Use>(choice: &Choice, then: U) -> U::Made {
     let mut dialect = match choice.provider.speaks {
         Speaks::Chat(dialect) => *dialect,
         Speaks::OpenAi if choice.base_url.is_some() => Dialect::VLLM,
@@ -47,15 +144,15 @@ pub fn build(
     };
     dialect.images &= choice.capabilities.images;
     match choice.wire {
-        Wire::OpenAiResponses => making.model(OpenAiResponses::default()),
-        Wire::Anthropic => making.model(Anthropic::default()),
-        Wire::Gemini | Wire::Vertex => making.model(Gemini::developer()),
+        Wire::OpenAiResponses => then.of(OpenAiResponses::default()),
+        Wire::Anthropic => then.of(Anthropic::default()),
+        Wire::Gemini | Wire::Vertex => then.of(Gemini::developer()),
         Wire::Prompt => match choice.provider.speaks {
-            Speaks::Anthropic => making.model(PromptMode::new(Anthropic::default())),
-            Speaks::Gemini => making.model(PromptMode::new(Gemini::developer())),
-            _ => making.model(PromptMode::new(OpenAiChat::new(dialect))),
+            Speaks::Anthropic => then.of(PromptMode::new(Anthropic::default())),
+            Speaks::Gemini => then.of(PromptMode::new(Gemini::developer())),
+            _ => then.of(PromptMode::new(OpenAiChat::new(dialect))),
         },
-        _ => making.model(OpenAiChat::new(dialect)),
+        _ => then.of(OpenAiChat::new(dialect)),
     }
 }
 
@@ -66,7 +163,7 @@ struct Making<'a> {
 }
 
 impl Making<'_> {
-    fn model<A: Adapter + 'static>(self, adapter: A) -> Result<Arc<dyn Model>, ModelError> {
+    fn model<A: Adapter + 'static>(self, adapter: A) -> Result<HttpModel<A>, ModelError> {
         let mut model = match self.tape {
             Tape::None => HttpModel::new(adapter)?,
             Tape::Record(file) => HttpModel::new(adapter)?.recording(file)?,
@@ -78,6 +175,6 @@ impl Making<'_> {
         if let Some(key) = self.key {
             model = model.with_key(key);
         }
-        Ok(Arc::new(model))
+        Ok(model)
     }
 }

@@ -1,9 +1,12 @@
-//! Keys: found in the environment or the operating system's keyring.
+//! Keys: found in the environment, in the operating system's keyring or, where there is none, in
+//! private files.
 
 use std::fmt;
 
+use mcp_auth::{FileStore, TokenStore as _};
 use provider_adapters::Secret;
 
+use crate::home;
 use crate::store::StoredValue;
 
 /// The program's name in the keyring.
@@ -27,6 +30,44 @@ pub async fn find_key(
             let id = id.clone();
             blocking(move || read(&id)).await
         }
+        StoredValue::PrivateFile(id) => {
+            let found = private_files().load(id).await.map_err(KeyError::File)?;
+            found.ok_or_else(|| KeyError::NotInFile(id.clone()))
+        }
+    }
+}
+
+/// Where keys are if there is no keyring: a file each, which only its owner can read.
+fn private_files() -> FileStore {
+    FileStore::new(home::folder().join("keys"))
+}
+
+/// Stores a key in the keyring or, where there is none, in a private file; never in the store.
+///
+/// # Errors
+/// If the file cannot be written.
+pub(crate) async fn keep_model_key(id: &str, value: Secret) -> Result<StoredValue, KeyError> {
+    if let Ok(kept) = keep_key(id, value.clone()).await {
+        // One that an earlier run had to leave in a file is not needed any more.
+        private_files().remove(id).await.map_err(KeyError::File)?;
+        return Ok(kept);
+    }
+    let saved = private_files().save(id, &value).await;
+    saved.map_err(KeyError::File)?;
+    Ok(StoredValue::PrivateFile(id.to_owned()))
+}
+
+/// Removes a key that [`keep_model_key`] stored under an id that begins so.
+///
+/// # Errors
+/// If it is there and cannot be removed.
+pub(crate) async fn forget_model_key(kept: &StoredValue, prefix: &str) -> Result<(), KeyError> {
+    match kept {
+        StoredValue::Keyring(id) if id.starts_with(prefix) => forget_key(id).await,
+        StoredValue::PrivateFile(id) if id.starts_with(prefix) => {
+            private_files().remove(id).await.map_err(KeyError::File)
+        }
+        _ => Ok(()),
     }
 }
 
@@ -128,6 +169,10 @@ pub enum KeyError {
     NotSet(String),
     /// The keyring has no such entry.
     NotKept(String),
+    /// There is no such private file.
+    NotInFile(String),
+    /// A private file cannot be read or written.
+    File(Box<dyn std::error::Error + Send + Sync>),
     /// The keyring cannot be used.
     Keyring(Box<dyn std::error::Error + Send + Sync>),
 }
@@ -137,6 +182,8 @@ impl fmt::Display for KeyError {
         match self {
             Self::NotSet(name) => write!(f, "the environment variable {name} is not set"),
             Self::NotKept(id) => write!(f, "the keyring has no entry {id:?} of {SERVICE}"),
+            Self::NotInFile(id) => write!(f, "there is no key {id:?} in the private files"),
+            Self::File(_) => f.write_str("the file of a key cannot be read or written"),
             Self::Keyring(_) => f.write_str(
                 "the system's keyring cannot be used; put the key into an environment variable",
             ),
@@ -147,7 +194,7 @@ impl fmt::Display for KeyError {
 impl std::error::Error for KeyError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Keyring(error) => Some(error.as_ref()),
+            Self::Keyring(error) | Self::File(error) => Some(error.as_ref()),
             _ => None,
         }
     }

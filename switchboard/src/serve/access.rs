@@ -6,15 +6,13 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use parking_lot::Mutex;
-use ring::rand::{SecureRandom as _, SystemRandom};
 use sha2::{Digest as _, Sha256};
 
 use crate::exit::{Exit, Failure};
 use crate::home;
 use crate::store::UserId;
+use crate::token;
 
 /// The bytes of a token.
 const BYTES: usize = 32;
@@ -57,7 +55,7 @@ impl Access {
         let known = tokens.len();
         for user in users {
             if !tokens.contains_key(user.as_str()) {
-                let token = fresh_token().map_err(|error| failed(error.into()))?;
+                let token = token::fresh().map_err(|error| failed(error.into()))?;
                 tokens.insert(user.to_string(), token);
             }
         }
@@ -78,7 +76,7 @@ impl Access {
 
     /// A code for a user's token.
     pub(crate) fn code(&self, user: &UserId) -> std::io::Result<String> {
-        let code = fresh_token()?;
+        let code = token::fresh()?;
         let mut codes = self.codes.lock();
         codes.push_back(Code {
             hash: hash(&code),
@@ -123,15 +121,6 @@ impl fmt::Debug for Access {
 
 fn hash(token: &str) -> [u8; BYTES] {
     Sha256::digest(token).into()
-}
-
-/// A new token.
-pub(crate) fn fresh_token() -> Result<String, std::io::Error> {
-    let mut bytes = [0; BYTES];
-    SystemRandom::new()
-        .fill(&mut bytes)
-        .map_err(|_| std::io::Error::other("the system gives no random numbers"))?;
-    Ok(URL_SAFE_NO_PAD.encode(bytes))
 }
 
 /// Replaces the file atomically, private from the start.

@@ -8,13 +8,18 @@ mod elicitations;
 mod gateway;
 mod health;
 mod import;
+mod login;
 mod messages;
+mod models;
 mod resources;
 mod servers;
 mod settings;
+mod shared_servers;
 mod token;
+mod tokens;
 mod tools;
 mod usage;
+mod users;
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
@@ -41,6 +46,10 @@ pub(crate) fn routes() -> Routes {
         .get("/api/events", events::events)
         .merge(health::routes())
         .merge(token::routes())
+        .merge(login::routes())
+        .merge(tokens::routes())
+        .merge(users::routes())
+        .merge(shared_servers::routes())
         .merge(servers::routes())
         .merge(connection::routes())
         .merge(tools::routes())
@@ -48,6 +57,7 @@ pub(crate) fn routes() -> Routes {
         .merge(import::routes())
         .merge(assistants::routes())
         .merge(settings::routes())
+        .merge(models::routes())
         .merge(usage::routes())
         .merge(approvals::routes())
         .merge(conversations::routes())

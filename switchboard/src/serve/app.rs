@@ -7,12 +7,15 @@ use tokio::sync::watch;
 use crate::demo::DemoModel;
 use crate::serve::access::Access;
 use crate::serve::events::Feeds;
+use crate::serve::limits::UserLimits;
+use crate::serve::logins::Logins;
 use crate::serve::operate::Metrics;
+use crate::serve::people::People;
 use crate::serve::questions::Questions;
 use crate::serve::rate::Rates;
 use crate::serve::runs::Runs;
 use crate::serve::server_pool::ServerPool;
-use crate::store::{Store, UserId};
+use crate::store::Store;
 
 /// What all requests share: a cheap clone.
 #[derive(Clone, Debug)]
@@ -24,7 +27,13 @@ pub(crate) struct App {
     pub(crate) runs: Runs,
     pub(crate) metrics: Metrics,
     pub(crate) access: Arc<Access>,
+    /// Who is served.
+    pub(crate) people: People,
+    /// How users come in.
+    pub(crate) logins: Arc<Logins>,
     pub(crate) rates: Arc<Rates>,
+    /// What each user may use.
+    pub(crate) limits: UserLimits,
     /// The users' live events.
     pub(crate) feeds: Feeds,
     /// The names by which it may be asked for, each with the origin of its page.
@@ -40,10 +49,10 @@ impl App {
         demo: DemoModel,
         names: Vec<(String, String)>,
         closing: watch::Receiver<bool>,
-        trusted: Arc<[UserId]>,
+        (people, logins, limits): (People, Logins, UserLimits),
     ) -> Self {
         let questions = Questions::default();
-        let server_pool = ServerPool::new(Arc::clone(&store), questions.clone(), trusted);
+        let server_pool = ServerPool::new(Arc::clone(&store), questions.clone(), people.clone());
         let (demo, metrics) = (Arc::new(demo), Metrics::default());
         let runs = Runs::new(
             Arc::clone(&store),
@@ -60,7 +69,10 @@ impl App {
             runs,
             metrics,
             access: Arc::new(access),
-            rates: Arc::default(),
+            people,
+            logins: Arc::new(logins),
+            rates: Arc::new(Rates::new(limits.requests_per_second)),
+            limits,
             feeds: Feeds::default(),
             names: names.into(),
             closing,

@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::conversation::{ConversationError, LEASED_HINT};
+use crate::conversation::{AttachmentError, ConversationError, LEASED_HINT};
 use crate::exit::{Exit, Failure};
 use crate::servers::host_advice;
 use crate::store::StoreError;
@@ -204,6 +204,8 @@ impl From<ConversationError> for ApiError {
         let message = error.to_string();
         match error {
             ConversationError::NotFound(_) => Self::not_found("conversation"),
+            ConversationError::NoMessage(_) => Self::not_found("message"),
+            ConversationError::TooManyVersions => Self::conflict("too_many_versions", message),
             ConversationError::Overtaken => Self::conflict("overtaken", message),
             ConversationError::Leased => {
                 Self::conflict("running_elsewhere", message).with_hint(LEASED_HINT)
@@ -225,6 +227,12 @@ impl From<ConversationError> for ApiError {
                 Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
             }
         }
+    }
+}
+
+impl From<AttachmentError> for ApiError {
+    fn from(error: AttachmentError) -> Self {
+        Self::unfit(error.to_string()).at(&format!("attachments[{}]", error.index))
     }
 }
 

@@ -10,7 +10,7 @@ mod window;
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -27,7 +27,8 @@ use window::Line;
 use crate::serve::app::{App, closed};
 use crate::serve::error::ApiError;
 use crate::serve::extractor::Owned;
-use crate::serve::input::{Params, User};
+use crate::serve::identity::{Caller, is_still_in};
+use crate::serve::input::Params;
 use crate::store::{Conversation, ConversationId, Store, UserId};
 
 /// Something is sent at least this often. The store is looked at as well: another process may
@@ -49,10 +50,11 @@ pub(crate) struct Wish {
 
 pub(crate) async fn events(
     State(app): State<App>,
-    User(user): User,
+    axum::Extension(caller): axum::Extension<Caller>,
     Params(wish): Params<Wish>,
     headers: HeaderMap,
 ) -> Result<Sse<impl Stream<Item = Result<Sent, Infallible>>>, ApiError> {
+    let user = caller.user.clone();
     let conversation: Option<Conversation> = Owned::maybe(&app, &user, wish.conversation).await?;
     let conversation = conversation.map(|row| row.id);
     let feed = app.feeds.of(&app.store, &user).await?;
@@ -63,6 +65,9 @@ pub(crate) async fn events(
     let after: u64 = last.or(wish.after).unwrap_or(bounds.latest);
     let mut reader = Reader {
         store: Arc::clone(&app.store),
+        caller,
+        checked: Instant::now(),
+        app: app.clone(),
         closing: app.closing.clone(),
         latest: feed.latest(),
         feed,
@@ -89,6 +94,10 @@ pub(crate) async fn events(
 
 struct Reader {
     store: Arc<dyn Store>,
+    app: App,
+    caller: Caller,
+    /// When the caller was last known to be let in.
+    checked: Instant,
     closing: watch::Receiver<bool>,
     feed: Arc<Feed>,
     latest: watch::Receiver<u64>,
@@ -104,6 +113,12 @@ impl Reader {
     /// What is sent next; nothing once there will be nothing.
     async fn next(&mut self) -> Option<Sent> {
         loop {
+            if self.checked.elapsed() >= BEAT {
+                self.checked = Instant::now();
+                if !is_still_in(&self.app, &self.caller).await {
+                    return None;
+                }
+            }
             if let Some(sent) = self.queue.pop_front() {
                 return Some(sent);
             }

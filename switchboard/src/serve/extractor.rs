@@ -89,7 +89,7 @@ impl Row for Server {
     const KIND: &str = "server";
 
     async fn find(app: &App, user: &UserId, id: String) -> Result<Option<Self>, StoreError> {
-        app.store.server(user, &ServerId::new(id)).await
+        app.server_pool.server(user, &ServerId::new(id)).await
     }
 }
 

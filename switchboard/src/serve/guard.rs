@@ -1,21 +1,24 @@
-//! Request guard: only this machine's own page, with a token.
+//! Request guard: only our own page and those who are known, each with the role it takes.
 //!
-//! A browser lets any page send requests to this machine. So the `Host` must be ours (DNS
-//! rebinding), the `Origin` must be ours (cross-site requests), and every API request must carry a
-//! token, which only our page has. There are no cookies, which would go along with any page's
-//! requests, and no CORS headers, ever.
+//! A browser lets any page send requests to us. So the `Host` must be ours (DNS rebinding), the
+//! `Origin` must be ours (cross-site requests), and every API request must carry a token, or a
+//! session's cookie together with a header that no page of another site can send. There are no CORS
+//! headers, ever.
 
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
 use crate::serve::app::App;
+use crate::serve::audit::Event;
 use crate::serve::error::ApiError;
+use crate::serve::identity::{self, Caller};
 use crate::serve::input::User;
 use crate::serve::operate::{HEALTH, METRICS, READY};
+use crate::serve::permission::{self, Least};
 
-/// The one address of the API that needs no token.
+/// Where the one-time code of a link is exchanged.
 pub(crate) const EXCHANGE: &str = "/api/token";
 
 /// By how many names a machine knows itself.
@@ -45,9 +48,17 @@ const HEADERS: [(HeaderName, &str); 5] = [
 pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let is_api = path == "/api" || path.starts_with("/api/") || path == METRICS;
-    let mut response = match admit(&app, &mut request, is_api) {
-        Ok(()) => next.run(request).await,
-        Err(error) => error.into_response(),
+    let admitted = admit(&app, &mut request, is_api).await;
+    let mut response = match &admitted {
+        Ok(admitted) => {
+            let event = admitted.event.clone();
+            let response = next.run(request).await;
+            if let (Some(event), Some(caller)) = (event, &admitted.caller) {
+                audit(&app, caller, &event, response.status()).await;
+            }
+            response
+        }
+        Err(error) => error.clone().into_response(),
     };
     let status = response.status();
     let is_json = |kind: &HeaderValue| kind.as_bytes().starts_with(b"application/json");
@@ -69,42 +80,107 @@ pub(crate) async fn guard(State(app): State<App>, mut request: Request, next: Ne
     response
 }
 
-fn admit(app: &App, request: &mut Request, is_api: bool) -> Result<(), ApiError> {
+/// A request that was let in.
+#[derive(Debug, Default)]
+struct Admitted {
+    caller: Option<Caller>,
+    /// What the audit log calls it, if it has it.
+    event: Option<String>,
+}
+
+async fn admit(app: &App, request: &mut Request, is_api: bool) -> Result<Admitted, ApiError> {
     // Whoever watches over the program knows it by any name, and learns nothing else.
     if [HEALTH, READY].contains(&request.uri().path()) && request.method() == Method::GET {
-        return Ok(());
+        return Ok(Admitted::default());
     }
     let headers = request.headers();
-    let origin = our_host(headers, &app.names)?;
+    let origin = our_host(request, &app.names)?;
     our_origin(headers, origin)?;
     if request.method() == Method::OPTIONS {
         return Err(ApiError::of_status(StatusCode::METHOD_NOT_ALLOWED));
     }
     if !is_api {
-        return Ok(());
+        return Ok(Admitted::default());
     }
-    let user = token(headers).and_then(|token| app.access.user(token));
-    if let Err(seconds) = app.rates.count(user) {
+    let route = request.extensions().get::<MatchedPath>();
+    let permission = permission::of(request.method(), route.map(MatchedPath::as_str));
+    let least = permission.least;
+    let caller = match least {
+        // What everyone may see is the same for all, and the page learns there how to log in:
+        // strangers who are too many must not hide it.
+        Least::Anyone if request.method() == Method::GET => return Ok(Admitted::default()),
+        Least::Anyone => None,
+        _ => identity::caller(app, headers).await?,
+    };
+    if let Err(seconds) = app.rates.count(caller.as_ref().map(|caller| &caller.user)) {
         return Err(ApiError::rate_limited(seconds));
     }
-    let Some(user) = user.cloned() else {
-        // A one-time code is exchanged without a token.
-        if request.uri().path() == EXCHANGE {
-            return Ok(());
-        }
-        let message = "this needs the token of the link that `switchboard serve` printed";
-        let error = ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", message);
-        return Err(error.with_hint("Open that link, or send `Authorization: Bearer TOKEN`."));
+    let Some(caller) = caller else {
+        return match least {
+            Least::Anyone => Ok(Admitted::default()),
+            _ => Err(stranger(app)),
+        };
     };
-    request.extensions_mut().insert(User(user));
-    Ok(())
+    least.check(&caller)?;
+    if permission.answered {
+        app.limits.check(&*app.store, &caller.user).await?;
+    }
+    let event = permission.audited.then(|| {
+        let method = request.method().as_str();
+        format!("{method} {}", request.uri().path())
+    });
+    let extensions = request.extensions_mut();
+    extensions.insert(User(caller.user.clone()));
+    extensions.insert(caller.clone());
+    Ok(Admitted {
+        caller: Some(caller),
+        event,
+    })
+}
+
+/// Who is not known here, and how to become it.
+fn stranger(app: &App) -> ApiError {
+    let (message, hint) = match (app.people.is_team(), &app.logins.provider) {
+        (false, _) => (
+            "this needs the token of the link that `switchboard serve` printed",
+            "Open that link, or send `Authorization: Bearer TOKEN`.",
+        ),
+        (true, Some(_)) => (
+            "this needs a login, or a personal access token",
+            "Log in on the page, or send `Authorization: Bearer TOKEN`.",
+        ),
+        (true, None) => (
+            "this needs a personal access token",
+            "Send `Authorization: Bearer TOKEN`; `switchboard tokens add NAME` makes one.",
+        ),
+    };
+    ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", message).with_hint(hint)
+}
+
+/// Records a change that was made, or tried.
+async fn audit(app: &App, caller: &Caller, event: &str, status: StatusCode) {
+    let event = Event {
+        event,
+        user: caller.user.as_str(),
+        by: caller.by.as_str(),
+        outcome: if status.is_success() {
+            "done"
+        } else {
+            "refused"
+        },
+        detail: status.as_str(),
+    };
+    app.logins.audit.record(&*app.store, &event).await;
 }
 
 /// The origin of the page at the host that was asked for, if it is ours.
-fn our_host<'n>(headers: &HeaderMap, names: &'n [(String, String)]) -> Result<&'n str, ApiError> {
-    let mut named = headers.get_all(header::HOST).iter();
+fn our_host<'n>(request: &Request, names: &'n [(String, String)]) -> Result<&'n str, ApiError> {
+    let mut named = request.headers().get_all(header::HOST).iter();
+    // HTTP/2 has it in the address.
+    let authority = request.uri().authority().map(|it| it.as_str());
     let host = match (named.next().map(HeaderValue::to_str), named.next()) {
-        (Some(Ok(host)), None) => host,
+        (Some(Ok(host)), None) if authority.is_none_or(|it| it.eq_ignore_ascii_case(host)) => host,
+        (None, None) => authority.unwrap_or_default(),
         _ => "",
     };
     let ours = names
@@ -136,12 +212,4 @@ fn our_origin(headers: &HeaderMap, ours: &str) -> Result<(), ApiError> {
         return Err(ApiError::new(StatusCode::FORBIDDEN, "forbidden", message));
     }
     Ok(())
-}
-
-fn token(headers: &HeaderMap) -> Option<&str> {
-    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
-    let (scheme, token) = value.split_once(' ')?;
-    scheme
-        .eq_ignore_ascii_case("bearer")
-        .then_some(token.trim())
 }

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use hyper::server::conn::http1;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
 use hyper_util::service::TowerToHyperService;
 use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -27,6 +27,12 @@ use crate::serve::tls::Certificate;
 const MAX_CONNECTIONS: usize = 512;
 /// How long a request's head may take, and how long a connection may be idle.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
+/// The most requests at a time on one HTTP/2 connection, event streams included.
+const MAX_STREAMS: u32 = 100;
+/// The longest head of a request over HTTP/2.
+const MAX_HEAD_BYTES: u32 = 64 << 10;
+/// How often to ask an HTTP/2 client that is silent whether it is still there.
+const PING_INTERVAL: Duration = Duration::from_secs(20);
 /// How long to wait when the system has no room for another connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
@@ -117,19 +123,33 @@ async fn connection(
     times: (Duration, watch::Receiver<bool>),
 ) {
     let Some(certificate) = certificate else {
-        return speak(stream, router, number, silent, times).await;
+        return speak(stream, Version::Http1, router, number, silent, times).await;
     };
     let greeted = certificate.acceptor().accept(stream);
     match tokio::time::timeout(times.0, greeted).await {
-        Ok(Ok(stream)) => speak(stream, router, number, silent, times).await,
+        Ok(Ok(stream)) => {
+            let version = match stream.get_ref().1.alpn_protocol() {
+                Some(b"h2") => Version::Http2,
+                _ => Version::Http1,
+            };
+            speak(stream, version, router, number, silent, times).await;
+        }
         // Its failure is its own.
         _ => drop(silent.lock().remove(&number)),
     }
 }
 
+/// The version of HTTP that a connection begins with.
+#[derive(Clone, Copy, Debug)]
+enum Version {
+    Http1,
+    Http2,
+}
+
 /// Speaks HTTP on a connection.
 async fn speak(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    version: Version,
     router: Router,
     number: u64,
     silent: Silent,
@@ -142,11 +162,24 @@ async fn speak(
             async move { request }
         },
     ));
-    let served = http1::Builder::new()
+    let mut builder = auto::Builder::new(TokioExecutor::new());
+    builder
+        .http1()
         .timer(TokioTimer::new())
-        .header_read_timeout(head_time)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
-    let mut served = std::pin::pin!(served);
+        .header_read_timeout(head_time);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(MAX_STREAMS)
+        .max_header_list_size(MAX_HEAD_BYTES)
+        .keep_alive_interval(PING_INTERVAL)
+        .keep_alive_timeout(head_time);
+    let builder = match version {
+        Version::Http1 => builder.http1_only(),
+        Version::Http2 => builder.http2_only(),
+    };
+    let service = TowerToHyperService::new(router);
+    let mut served = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), service));
     // A connection's failure is its own.
     tokio::select! {
         _ = served.as_mut() => {}

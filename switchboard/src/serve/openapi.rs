@@ -14,6 +14,7 @@ const PARTS: &[&str] = &[
     include_str!("openapi/settings.json"),
     include_str!("openapi/conversations.json"),
     include_str!("openapi/gateway.json"),
+    include_str!("openapi/login.json"),
 ];
 
 static DOCUMENT: LazyLock<Value> = LazyLock::new(join);
@@ -41,13 +42,18 @@ fn join() -> Value {
         "info": {
             "title": "switchboard",
             "version": env!("CARGO_PKG_VERSION"),
-            "description": "Every request needs `Authorization: Bearer TOKEN`. Everything that is \
-                not done is answered with an `Error`.",
+            "description": "Every request needs `Authorization: Bearer TOKEN`, or a session's \
+                cookie together with the header `x-switchboard-page`. Everything that is not done \
+                is answered with an `Error`.",
         },
-        "security": [{ "token": [] }],
+        "security": [{ "token": [] }, { "session": [], "page": [] }],
         "paths": paths,
         "components": {
-            "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } },
+            "securitySchemes": {
+                "token": { "type": "http", "scheme": "bearer" },
+                "session": { "type": "apiKey", "in": "cookie", "name": "__Host-switchboard" },
+                "page": { "type": "apiKey", "in": "header", "name": "x-switchboard-page" },
+            },
             "schemas": schemas,
         },
     })

@@ -4,9 +4,9 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::{StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
@@ -135,10 +135,20 @@ pub(crate) fn routes() -> Router<App> {
         .route(METRICS, routing::get(metrics))
 }
 
-/// Counts every response.
+/// Counts and logs every response.
 pub(crate) async fn count(State(app): State<App>, request: Request, next: Next) -> Response {
+    let (method, start) = (request.method().clone(), Instant::now());
+    let route = request.extensions().get::<MatchedPath>().cloned();
     let response = next.run(request).await;
-    app.metrics.responded(response.status());
+    let status = response.status();
+    app.metrics.responded(status);
+    // The route, not the path: ids and tokens in it stay out of logs.
+    let route = route.as_ref().map_or("other", MatchedPath::as_str);
+    let (status, ms) = (status.as_u16(), start.elapsed().as_millis());
+    match status {
+        500.. => tracing::warn!(%method, route, status, ms, "response"),
+        _ => tracing::debug!(%method, route, status, ms, "response"),
+    }
     response
 }
 

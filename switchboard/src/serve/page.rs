@@ -1,12 +1,21 @@
 //! The web page, in the binary.
 
-use axum::http::{StatusCode, Uri, header};
+use std::io::Write as _;
+use std::sync::LazyLock;
+
+use axum::http::{HeaderMap, HeaderName, StatusCode, Uri, header};
 use axum::response::{IntoResponse as _, Redirect, Response};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 
 const HTML: &str = "text/html; charset=utf-8";
 const PICTURE: &str = "image/svg+xml";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
+const TEXT: &str = "text/plain; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
+
+/// What the name of the version's folder begins with.
+const FOLDER: &str = "v-";
 
 /// A file of the page: its path, its type, its bytes.
 type File = (&'static str, &'static str, &'static [u8]);
@@ -25,17 +34,24 @@ macro_rules! asset {
 const FILES: &[File] = &[
     ("/", HTML, include_bytes!("../../web/index.html")),
     asset!("api.js", SCRIPT),
+    asset!("appearance.js", SCRIPT),
     asset!("approval.js", SCRIPT),
     asset!("approvals.js", SCRIPT),
     asset!("assistants.js", SCRIPT),
+    asset!("attach.js", SCRIPT),
+    asset!("attached.js", SCRIPT),
     asset!("base.css", STYLE),
     asset!("call.js", SCRIPT),
     asset!("chat-head.js", SCRIPT),
+    asset!("chat-menu.js", SCRIPT),
     asset!("chat.css", STYLE),
     asset!("chat.js", SCRIPT),
+    asset!("code-color.js", SCRIPT),
+    asset!("composer.css", STYLE),
     asset!("composer.js", SCRIPT),
     asset!("controls.css", STYLE),
     asset!("conversation.js", SCRIPT),
+    asset!("data.js", SCRIPT),
     asset!("dialog.js", SCRIPT),
     asset!("dom.js", SCRIPT),
     asset!("elicitation.js", SCRIPT),
@@ -50,16 +66,23 @@ const FILES: &[File] = &[
     asset!("icon.svg", PICTURE),
     asset!("inline.js", SCRIPT),
     asset!("layout.css", STYLE),
+    asset!("lists.css", STYLE),
     asset!("live.js", SCRIPT),
     asset!("log.js", SCRIPT),
+    asset!("login.js", SCRIPT),
     asset!("main.js", SCRIPT),
     asset!("markdown.js", SCRIPT),
+    asset!("math.js", SCRIPT),
     asset!("menu.js", SCRIPT),
     asset!("message.js", SCRIPT),
+    asset!("model-choose.js", SCRIPT),
     asset!("notices.js", SCRIPT),
+    asset!("notify.js", SCRIPT),
+    asset!("palette.js", SCRIPT),
     asset!("prose.js", SCRIPT),
     asset!("result.js", SCRIPT),
     asset!("router.js", SCRIPT),
+    asset!("sandbox.js", SCRIPT),
     asset!("segments.js", SCRIPT),
     asset!("server-actions.js", SCRIPT),
     asset!("server-add.js", SCRIPT),
@@ -67,37 +90,150 @@ const FILES: &[File] = &[
     asset!("server.js", SCRIPT),
     asset!("servers.js", SCRIPT),
     asset!("settings.js", SCRIPT),
+    asset!("shortcuts.js", SCRIPT),
     asset!("sse.js", SCRIPT),
     asset!("store.js", SCRIPT),
+    asset!("stream-share.js", SCRIPT),
     asset!("stream.js", SCRIPT),
+    asset!("team.js", SCRIPT),
     asset!("text.css", STYLE),
+    asset!("text.js", SCRIPT),
+    asset!("text/en.js", SCRIPT),
+    asset!("text/languages.js", SCRIPT),
+    asset!("text/plural.js", SCRIPT),
+    asset!("text/zh.js", SCRIPT),
+    asset!("theme.js", SCRIPT),
+    asset!("tool-facts.js", SCRIPT),
     asset!("tool-list.js", SCRIPT),
     asset!("tools.js", SCRIPT),
+    asset!("vendor/highlight-LICENSE.txt", TEXT),
+    asset!("vendor/highlight.js", SCRIPT),
+    asset!("vendor/temml-LICENSE.txt", TEXT),
+    asset!("vendor/temml.js", SCRIPT),
+    asset!("versions.js", SCRIPT),
     asset!("views.css", STYLE),
     asset!("welcome.js", SCRIPT),
 ];
 
-/// Serves the page.
-pub(crate) async fn file(uri: Uri) -> Response {
-    let path = match uri.path() {
-        "/index.html" => "/",
-        path => path,
+/// A file as it is sent.
+struct Asset {
+    path: &'static str,
+    kind: &'static str,
+    bytes: Vec<u8>,
+    /// Compressed, if that makes it smaller.
+    gzip: Option<Vec<u8>>,
+    /// What it is known by: a browser that has it is not sent it again. Weak, for both encodings share it.
+    tag: String,
+}
+
+/// The page: its files, compressed once, below a folder that is named for what is in them.
+struct Page {
+    version: String,
+    assets: Vec<Asset>,
+}
+
+static PAGE: LazyLock<Page> = LazyLock::new(|| {
+    let version = digest(
+        FILES
+            .iter()
+            .flat_map(|(path, _, bytes)| [path.as_bytes(), bytes]),
+    );
+    let asset = |&(path, kind, bytes): &File| {
+        let bytes = match path {
+            "/" => versioned(bytes, &version),
+            _ => bytes.to_vec(),
+        };
+        let gzip = compressed(&bytes).filter(|gzip| gzip.len() < bytes.len());
+        let tag = format!("W/\"{}\"", digest([bytes.as_slice()]));
+        Asset {
+            path,
+            kind,
+            bytes,
+            gzip,
+            tag,
+        }
     };
-    match FILES.iter().find(|(name, ..)| *name == path) {
-        Some((_, kind, bytes)) => {
-            let headers = [
-                (header::CONTENT_TYPE, *kind),
-                (header::CACHE_CONTROL, "no-cache"),
-            ];
-            (headers, *bytes).into_response()
-        }
-        // The page's views are in the fragment: a path without it redirects there.
-        None if is_view(path) => {
-            let place = format!("/#{}", path.trim_end_matches('/'));
-            Redirect::temporary(&place).into_response()
-        }
-        None => (StatusCode::NOT_FOUND, "there is no such page\n").into_response(),
+    let assets = FILES.iter().map(asset).collect();
+    Page { version, assets }
+});
+
+fn digest<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
+    let mut context = ring::digest::Context::new(&ring::digest::SHA256);
+    parts.into_iter().for_each(|part| context.update(part));
+    let digest = context.finish();
+    let first = digest.as_ref().iter().take(12);
+    first.map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The page's HTML with its scripts and styles, and so all they import, in the version's folder.
+fn versioned(html: &[u8], version: &str) -> Vec<u8> {
+    let html = String::from_utf8_lossy(html);
+    let html = html.replace(
+        "type=\"module\" src=\"",
+        &format!("type=\"module\" src=\"{FOLDER}{version}/"),
+    );
+    let html = html.replace(
+        "\"stylesheet\" href=\"",
+        &format!("\"stylesheet\" href=\"{FOLDER}{version}/"),
+    );
+    html.into_bytes()
+}
+
+fn compressed(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(bytes).ok()?;
+    encoder.finish().ok()
+}
+
+/// Serves the page.
+pub(crate) async fn file(uri: Uri, asked: HeaderMap) -> Response {
+    let path = uri.path();
+    let in_version = path
+        .strip_prefix('/')
+        .and_then(|path| path.strip_prefix(FOLDER))
+        .and_then(|path| path.strip_prefix(PAGE.version.as_str()));
+    let name = match path {
+        "/index.html" => "/",
+        path => in_version.unwrap_or(path),
+    };
+    let Some(asset) = PAGE.assets.iter().find(|asset| asset.path == name) else {
+        return elsewhere(path);
+    };
+    // What is named for what is in it never changes.
+    let cache = match in_version {
+        Some(_) => "public, max-age=31536000, immutable",
+        None => "no-cache",
+    };
+    let headers = [
+        (header::CONTENT_TYPE, asset.kind),
+        (header::CACHE_CONTROL, cache),
+        (header::ETAG, asset.tag.as_str()),
+        (header::VARY, "Accept-Encoding"),
+    ];
+    let list = |name: HeaderName| {
+        let value = asked.get(name).and_then(|value| value.to_str().ok());
+        value.unwrap_or_default().split(',').map(str::trim)
+    };
+    let strong = asset.tag.trim_start_matches("W/");
+    if list(header::IF_NONE_MATCH).any(|tag| tag.trim_start_matches("W/") == strong) {
+        return (StatusCode::NOT_MODIFIED, headers).into_response();
     }
+    match &asset.gzip {
+        Some(gzip) if list(header::ACCEPT_ENCODING).any(|coding| coding == "gzip") => {
+            let coding = [(header::CONTENT_ENCODING, "gzip")];
+            (headers, coding, gzip.as_slice()).into_response()
+        }
+        _ => (headers, asset.bytes.as_slice()).into_response(),
+    }
+}
+
+/// The page's views are in the fragment: a path without it redirects there.
+fn elsewhere(path: &str) -> Response {
+    if is_view(path) {
+        let place = format!("/#{}", path.trim_end_matches('/'));
+        return Redirect::temporary(&place).into_response();
+    }
+    (StatusCode::NOT_FOUND, "there is no such page\n").into_response()
 }
 
 /// Whether a path can be a view of the page: words, no file.
@@ -112,6 +248,8 @@ fn is_view(path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use axum::http::HeaderValue;
+
     use super::*;
 
     #[test]
@@ -131,12 +269,69 @@ mod tests {
         }
     }
 
+    async fn ask(path: &str, name: HeaderName, value: &str) -> Response {
+        let asked = HeaderMap::from_iter([(name, HeaderValue::from_str(value).unwrap())]);
+        file(path.parse().unwrap(), asked).await
+    }
+
+    async fn body(response: Response) -> Vec<u8> {
+        let body = axum::body::to_bytes(response.into_body(), 1 << 20).await;
+        body.unwrap().to_vec()
+    }
+
+    #[tokio::test]
+    async fn a_file_that_the_browser_has_is_not_sent_again() {
+        let first = ask("/main.js", header::IF_NONE_MATCH, "").await;
+        assert_eq!(first.status(), StatusCode::OK);
+        let tag = first.headers()[header::ETAG].to_str().unwrap().to_owned();
+        let again = ask("/main.js", header::IF_NONE_MATCH, &tag).await;
+        assert_eq!(again.status(), StatusCode::NOT_MODIFIED);
+        let other = ask("/main.js", header::IF_NONE_MATCH, "\"other\"").await;
+        assert_eq!(other.status(), StatusCode::OK);
+    }
+
+    #[tokio::test]
+    async fn a_file_is_compressed_for_those_who_take_it() {
+        let plain = body(ask("/main.js", header::ACCEPT_ENCODING, "br").await).await;
+        let response = ask("/main.js", header::ACCEPT_ENCODING, "gzip, deflate, br").await;
+        assert_eq!(response.headers()[header::CONTENT_ENCODING], "gzip");
+        assert_eq!(response.headers()[header::VARY], "Accept-Encoding");
+        let packed = body(response).await;
+        assert!(packed.len() < plain.len());
+        let mut unpacked = Vec::new();
+        let mut decoder = flate2::read::GzDecoder::new(packed.as_slice());
+        std::io::Read::read_to_end(&mut decoder, &mut unpacked).unwrap();
+        assert_eq!(unpacked, plain);
+    }
+
+    #[tokio::test]
+    async fn what_the_page_loads_is_kept_until_it_changes() {
+        let page = body(ask("/", header::ACCEPT, "*/*").await).await;
+        let page = String::from_utf8(page).unwrap();
+        let script = format!("v-{}/main.js", PAGE.version);
+        assert!(page.contains(&format!("src=\"{script}\"")), "{page}");
+        let kept = ask(&format!("/{script}"), header::ACCEPT, "*/*").await;
+        let cache = &kept.headers()[header::CACHE_CONTROL];
+        assert!(cache.to_str().unwrap().contains("immutable"));
+        let stale = ask("/v-0123/main.js", header::ACCEPT, "*/*").await;
+        assert_eq!(stale.status(), StatusCode::NOT_FOUND);
+    }
+
     #[test]
     fn every_file_of_the_page_is_in_the_binary() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/web");
-        let mut there: Vec<String> = std::fs::read_dir(folder)
-            .unwrap()
-            .map(|file| format!("/{}", file.unwrap().file_name().to_string_lossy()))
+        let files = |folder: &str, path: &str| -> Vec<String> {
+            let files = std::fs::read_dir(folder).unwrap().flatten();
+            let files = files.filter(|file| file.file_type().unwrap().is_file());
+            files
+                .map(|file| format!("{path}/{}", file.file_name().to_string_lossy()))
+                .collect()
+        };
+        let mut there = files(folder, "");
+        there.extend(files(&format!("{folder}/text"), "/text"));
+        there.extend(files(&format!("{folder}/vendor"), "/vendor"));
+        let mut there: Vec<String> = there
+            .into_iter()
             .map(|path| path.replace("/index.html", "/"))
             // Only for Node, which runs the tests.
             .filter(|path| path != "/package.json")

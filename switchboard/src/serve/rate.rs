@@ -48,22 +48,33 @@ impl Bucket {
 pub(crate) struct Rates {
     /// One for each user who is served: their number is bounded.
     users: Mutex<BTreeMap<UserId, Bucket>>,
+    /// A user's full bucket.
+    user: Bucket,
     /// One for all who have no token.
     strangers: Mutex<Bucket>,
-}
-
-impl Default for Rates {
-    /// 2000 requests at once and 200 a second for a user; 30 at once and one a second for all who
-    /// have no token.
-    fn default() -> Self {
-        Self {
-            users: Mutex::default(),
-            strangers: Mutex::new(Bucket::new(30.0, 1.0)),
-        }
-    }
+    /// One for all who log in.
+    logins: Mutex<Bucket>,
 }
 
 impl Rates {
+    /// 200 requests a second for a user unless it is said, and ten times that at once; 30 at once and one a second for all who
+    /// have no token; 60 at once and five a second for steps of logins.
+    pub(crate) fn new(per_second: Option<u32>) -> Self {
+        let rate = per_second.map_or(200.0, f64::from);
+        Self {
+            users: Mutex::default(),
+            user: Bucket::new(10.0 * rate, rate),
+            strangers: Mutex::new(Bucket::new(30.0, 1.0)),
+            logins: Mutex::new(Bucket::new(60.0, 5.0)),
+        }
+    }
+
+    /// Counts a step of a login; the seconds to wait if it is one too many.
+    pub(crate) fn count_login(&self) -> Result<(), u64> {
+        let taken = self.logins.lock().take(Instant::now());
+        taken.map_err(|wait| wait.as_secs() + 1)
+    }
+
     /// Counts a request; the seconds to wait if it is one too many.
     pub(crate) fn count(&self, user: Option<&UserId>) -> Result<(), u64> {
         let now = Instant::now();
@@ -71,7 +82,7 @@ impl Rates {
             Some(user) => {
                 let mut users = self.users.lock();
                 let bucket = users.entry(user.clone());
-                bucket.or_insert(Bucket::new(2000.0, 200.0)).take(now)
+                bucket.or_insert(self.user).take(now)
             }
             None => self.strangers.lock().take(now),
         };

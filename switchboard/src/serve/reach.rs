@@ -84,6 +84,17 @@ impl Reach {
         })
     }
 
+    /// Whether others than this machine can reach it.
+    pub(super) fn is_public(&self) -> bool {
+        let named = self.public_url.as_ref().and_then(Url::host);
+        let elsewhere = named.is_some_and(|host| match host {
+            url::Host::Ipv4(address) => !address.is_loopback(),
+            url::Host::Ipv6(address) => !address.is_loopback(),
+            url::Host::Domain(name) => name != "localhost",
+        });
+        elsewhere || !self.listen.ip().is_loopback() || !self.proxies.is_empty()
+    }
+
     /// Whether a connection from there is accepted: from the proxy alone, if there is one, and
     /// from this machine.
     pub(super) fn accepts(&self, peer: IpAddr) -> bool {

@@ -8,6 +8,7 @@ mod command;
 mod confirm;
 mod prepare;
 mod remote;
+mod say;
 mod supply;
 mod work;
 
@@ -24,6 +25,7 @@ use crate::demo::DemoModel;
 use crate::serve::app;
 use crate::serve::error::ApiError;
 use crate::serve::operate::Metrics;
+use crate::serve::people::People;
 use crate::serve::questions::Questions;
 use crate::serve::server_pool::ServerPool;
 use crate::store::{Cluster, ConversationId, Store, StoreError, UserId};
@@ -180,6 +182,7 @@ impl Runs {
                 continue;
             }
             self.shared.metrics.took_over();
+            tracing::info!(conversation = %orphan.conversation, "goes on with what another process left behind");
             let (reply, _) = oneshot::channel();
             let deaths = orphan.deaths;
             // What cannot be queued is found again.
@@ -190,7 +193,7 @@ impl Runs {
     }
 
     /// Looks for runs that other processes leave behind, for as long as the program runs.
-    pub(crate) fn watch_over(&self, users: Vec<UserId>) {
+    pub(crate) fn watch_over(&self, people: People) {
         let (runs, mut closing) = (self.clone(), self.shared.closing.clone());
         tokio::spawn(async move {
             let store = Arc::clone(&runs.shared.store);
@@ -207,6 +210,12 @@ impl Runs {
                     () = app::closed(&mut closing) => return,
                     () = next => {}
                 }
+                if people.is_team()
+                    && let Ok(users) = store.users().await
+                {
+                    people.refresh(&users);
+                }
+                let users = people.served();
                 // If the store fails now, it may work the next time.
                 match store.cluster() {
                     Some(cluster) => drop(runs.take_over(cluster, &users).await),

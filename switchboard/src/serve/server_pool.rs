@@ -17,14 +17,16 @@ use mcp_manager::{Lease, Manager, Pool};
 use parking_lot::Mutex;
 use serde_json::Value;
 
+use crate::demo::SERVER;
 use crate::exit::{Exit, Failure};
 use crate::home;
-use crate::models::Choice;
+use crate::models::{self, Choice};
+use crate::serve::people::People;
 use crate::serve::questions::Questions;
-use crate::servers::{Host, connector};
+use crate::servers::{Host, Reaching, built_in, connector, follow_shared, scan};
 use crate::setup::settings::is_of_host;
-use crate::setup::{RunArgs, select_servers};
-use crate::store::{Assistant, Server, Store, StoreError, UserId};
+use crate::setup::{RunArgs, choice, select_servers};
+use crate::store::{Assistant, Server, ServerId, Store, StoreError, UserId};
 
 pub(crate) use connection::Wanted;
 pub(crate) use user_servers::UserServers;
@@ -44,8 +46,7 @@ pub(crate) struct ServerPool {
     pool: Pool,
     questions: Questions,
     crews: Arc<Mutex<BTreeMap<UserId, Arc<UserServers>>>>,
-    /// The users who may use this machine as its owner does.
-    trusted: Arc<[UserId]>,
+    people: People,
 }
 
 /// The tools of a run, there for as long as this is.
@@ -61,13 +62,12 @@ pub(crate) struct Equipment {
 }
 
 impl ServerPool {
-    /// The users among `trusted`, and the owner, may use this machine.
-    pub(crate) fn new(store: Arc<dyn Store>, questions: Questions, trusted: Arc<[UserId]>) -> Self {
+    pub(crate) fn new(store: Arc<dyn Store>, questions: Questions, people: People) -> Self {
         let asked = questions.clone();
         let make = move |user: &str| {
             let user = UserId::new(user);
             Manager::builder()
-                .connector(connector(&user, None))
+                .connector(connector(&user, Reaching::default()))
                 .elicitation(asked.asker(&user))
         };
         Self {
@@ -75,16 +75,13 @@ impl ServerPool {
             pool: Pool::new(make),
             questions,
             crews: Arc::default(),
-            trusted,
+            people,
         }
     }
 
     /// Whether a user may use this machine.
     pub(crate) fn host(&self, user: &UserId) -> Host {
-        match *user == UserId::local() || self.trusted.contains(user) {
-            true => Host::Allowed,
-            false => Host::Forbidden,
-        }
+        self.people.host(user)
     }
 
     /// A user's settings, as far as the user may have them.
@@ -99,6 +96,36 @@ impl ServerPool {
         Ok(settings)
     }
 
+    /// A user's servers as rows: the stored ones or, while there are none and the demo model
+    /// answers, the demo server.
+    pub(crate) async fn servers(&self, user: &UserId) -> Result<Vec<Server>, StoreError> {
+        let mut rows = self.store.servers(user).await?;
+        if rows.is_empty() && self.host(user) == Host::Allowed {
+            let settings = self.settings(user).await?;
+            let chosen = choice(&models::Wanted::default(), &settings).await;
+            if chosen.is_ok_and(|chosen| chosen.provider.is_demo()) {
+                rows.extend(built_in(user));
+            }
+        }
+        Ok(rows)
+    }
+
+    /// One of these.
+    pub(crate) async fn server(
+        &self,
+        user: &UserId,
+        id: &ServerId,
+    ) -> Result<Option<Server>, StoreError> {
+        if let Some(row) = self.store.server(user, id).await? {
+            return Ok(Some(row));
+        }
+        if id.as_str() != SERVER {
+            return Ok(None);
+        }
+        let rows = self.servers(user).await?;
+        Ok(rows.into_iter().find(|row| row.id == *id))
+    }
+
     /// A user's servers. Must be called within a tokio runtime.
     pub(crate) fn user_servers(&self, user: &UserId) -> Arc<UserServers> {
         let mut crews = self.crews.lock();
@@ -109,7 +136,7 @@ impl ServerPool {
                 &self.store,
                 manager,
                 self.questions.clone(),
-                self.host(user),
+                self.people.clone(),
             )
         };
         Arc::clone(crews.entry(user.clone()).or_insert_with(made))
@@ -123,10 +150,12 @@ impl ServerPool {
         assistant: Option<&Assistant>,
         choice: &Choice,
     ) -> Result<Equipment, Failure> {
+        follow_shared(&*self.store, user).await?;
         let host = self.host(user);
         let selected =
             select_servers(&*self.store, user, run_args, assistant, choice, host).await?;
         let tools = self.user_servers(user).toolbox();
+        tools.set_scan(scan::policy(&self.settings(user).await?));
         let mut notices = selected.notices;
         let leases = selected.configs.into_iter().map(|config| async move {
             let name = config.name().to_string();
@@ -179,7 +208,11 @@ mod tests {
     async fn the_default_time_limits_hold_and_each_user_has_one_manager() {
         let store = SqliteStore::in_memory(Limits::default()).await.unwrap();
         let store: Arc<dyn Store> = Arc::new(store);
-        let server_pool = ServerPool::new(store, Questions::default(), Arc::default());
+        let server_pool = ServerPool::new(
+            store,
+            Questions::default(),
+            People::fixed(Vec::new(), Vec::new()),
+        );
         let (ann, bob) = (UserId::new("ann"), UserId::new("bob"));
         let user_servers = server_pool.user_servers(&ann);
         let limits = user_servers.manager().limits();

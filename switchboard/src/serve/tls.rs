@@ -94,6 +94,6 @@ fn load(files: &TlsFiles) -> Result<Arc<ServerConfig>, Failure> {
         let text = "the certificate and its key cannot be used together";
         Failure::new(Exit::Other, text).caused_by(error)
     })?;
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(Arc::new(config))
 }

@@ -1,8 +1,15 @@
 //! Ad hoc servers: a command or a URL in place of a stored server.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
+use mcp_client::EraMode;
+use mcp_jsonrpc::Revision;
 use mcp_manager::{EnvPolicy, RemoteEndpoint, RemoteKind, ServerCommand, ServerConfig, ServerName};
 
+use super::connector::Reaching;
+use super::login::LOGIN_TIMEOUT;
+use super::oauth_flags::OAuthFlags;
 use crate::exit::{Exit, Failure};
 
 /// An ad hoc server.
@@ -32,9 +39,46 @@ pub(crate) struct AdHoc {
         help_heading = "Server for this once"
     )]
     pub(crate) kind: Option<Kind>,
+    /// Run a server given by its command in this folder
+    #[arg(long, value_name = "FOLDER", help_heading = "Server for this once")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// Generation of the protocol to speak
+    #[arg(
+        long,
+        alias = "protocol-era",
+        value_enum,
+        value_name = "ERA",
+        default_value_t,
+        help_heading = "Server for this once"
+    )]
+    pub(crate) era: Era,
+    #[command(flatten)]
+    pub(crate) oauth: OAuthFlags,
     /// Use this command as the server
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
+}
+
+/// Generation of the protocol.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
+pub(crate) enum Era {
+    /// Negotiated
+    #[default]
+    Auto,
+    /// 2024-11-05 to 2025-11-25: initialize
+    Legacy,
+    /// 2026-07-28: stateless
+    Modern,
+}
+
+impl Era {
+    pub(super) fn mode(self) -> EraMode {
+        match self {
+            Self::Auto => EraMode::Auto,
+            Self::Legacy => EraMode::Legacy,
+            Self::Modern => EraMode::Pinned(Revision::V2026_07_28),
+        }
+    }
 }
 
 /// Transport of a server.
@@ -78,10 +122,19 @@ impl AdHoc {
         !self.command.is_empty()
     }
 
+    /// How servers are reached in this run.
+    pub(crate) async fn reaching(&self) -> Result<Reaching, Failure> {
+        Ok(Reaching {
+            era: self.era.mode(),
+            oauth: self.oauth.client().await?,
+        })
+    }
+
     /// Refuses what would be ignored: flags of a program or of a URL where there is none.
     pub(crate) fn check(&self, has_url: bool) -> Result<(), Failure> {
         let of_url = (!self.headers.is_empty()).then_some("--header");
         let of_url = of_url.or(self.kind.is_some().then_some("--type"));
+        let of_url = of_url.or(self.oauth.first());
         let refused = |flag: &str, what: &str| {
             let failure = Failure::new(
                 Exit::Other,
@@ -91,6 +144,7 @@ impl AdHoc {
         };
         match of_url {
             Some(flag) if !has_url => Err(refused(flag, "its URL")),
+            _ if self.cwd.is_some() && !self.has_command() => Err(refused("--cwd", "its command")),
             _ if !self.env.is_empty() && !self.has_command() => {
                 Err(refused("--env", "its command"))
             }
@@ -116,6 +170,9 @@ impl AdHoc {
                 })?;
             endpoint = endpoint.with_env(name, value);
         }
+        if let Some(folder) = &self.cwd {
+            endpoint = endpoint.with_cwd(folder);
+        }
         let stem = std::path::Path::new(program).file_stem();
         let stem = stem.map(|stem| stem.to_string_lossy().into_owned());
         Ok(ServerConfig::stdio(name(stem.as_deref())?, endpoint))
@@ -133,7 +190,11 @@ impl AdHoc {
         }
         let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
         let host = rest.split(['/', ':', '?', '#']).next();
-        Ok(ServerConfig::remote(name(host)?, endpoint))
+        let config = ServerConfig::remote(name(host)?, endpoint);
+        Ok(match self.oauth.login {
+            true => config.with_connect_timeout(LOGIN_TIMEOUT),
+            false => config,
+        })
     }
 }
 

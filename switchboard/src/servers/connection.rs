@@ -10,7 +10,7 @@ use mcp_manager::{
 };
 
 use super::ad_hoc::AdHoc;
-use super::connector::connector;
+use super::connector::{Reaching, connector};
 use super::log::ServerLog;
 use super::seen::seen;
 use super::select::{Chosen, select};
@@ -56,7 +56,7 @@ impl Connection {
         work: impl AsyncFnOnce(&Self) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let chosen = select(global, name, ad_hoc).await?;
-        let manager = one_off(&UserId::local(), forms);
+        let manager = reaching(&UserId::local(), forms, ad_hoc.reaching().await?);
         tokio::spawn(keep_log(manager.events()));
         let done = interruptible(async {
             let connection = Self::open(manager.clone(), chosen).await;
@@ -162,11 +162,20 @@ impl Connection {
 
 /// A manager of a user's servers for a short while.
 pub(crate) fn one_off(user: &UserId, forms: impl ElicitationHandler + 'static) -> Manager {
+    reaching(user, forms, Reaching::default())
+}
+
+/// As [`one_off`], with the servers reached in this way.
+fn reaching(
+    user: &UserId,
+    forms: impl ElicitationHandler + 'static,
+    reaching: Reaching,
+) -> Manager {
     let limits = ManagerLimits::default();
     // Users see a failure at once and retry themselves.
     let retry = limits.retry().clone().with_tries(0);
     Manager::builder()
-        .connector(connector(user, None))
+        .connector(connector(user, reaching))
         .elicitation(forms)
         .limits(limits.with_retry(retry))
         .build()

@@ -1,26 +1,43 @@
-//! How servers are reached: by programs whose log is kept, by HTTP with the tokens of a login.
+//! How servers are reached: by programs whose log is kept, in their sandbox if they have one; by HTTP with the tokens of a login.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use mcp_auth::{Authorizer, OAuth};
-use mcp_client::ClientBuilder;
+use mcp_auth::{Authorizer, OAuth, RegisteredClient};
+use mcp_client::{ClientBuilder, EraMode};
 use mcp_manager::{Connector, DefaultConnector, Endpoint, ServerConfig, ServerName};
-use mcp_transport::{AuthProvider, BoxError, LocalSpawner};
+use mcp_transport::{AuthProvider, BoxError};
 
 use super::log::{Logged, ServerLog};
+use super::sandbox;
 use super::tokens::tokens;
 use crate::store::UserId;
 
-/// The program's connector to a user's servers. Without an authorizer a needed login is an error.
-pub(crate) fn connector(
-    user: &UserId,
-    authorizer: Option<Arc<dyn Authorizer>>,
-) -> impl Connector + use<> {
-    let whose = user.clone();
-    let auth = move |config: &ServerConfig| credentials(&whose, config, authorizer.as_ref());
+/// How servers are reached: the era that is spoken, and who we are to those that want a login.
+#[derive(Debug, Default)]
+pub(crate) struct Reaching {
+    pub(crate) era: EraMode,
+    pub(crate) oauth: OAuthClient,
+}
+
+/// Who we are to servers that want a login.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OAuthClient {
+    /// A client that was registered before.
+    pub(crate) registered: Option<RegisteredClient>,
+    /// The address of the document that describes the client.
+    pub(crate) document: Option<String>,
+    /// Who shows the login page. Without it a needed login is an error.
+    pub(crate) authorizer: Option<Arc<dyn Authorizer>>,
+}
+
+/// The program's connector to a user's servers.
+pub(crate) fn connector(user: &UserId, reaching: Reaching) -> impl Connector + use<> {
+    let (whose, client) = (user.clone(), reaching.oauth);
+    let auth = move |config: &ServerConfig| credentials(&whose, config, &client);
     Reach {
         user: user.clone(),
+        era: reaching.era,
         plain: DefaultConnector::new().with_auth(auth),
     }
 }
@@ -28,19 +45,19 @@ pub(crate) fn connector(
 #[derive(Debug)]
 struct Reach {
     user: UserId,
+    era: EraMode,
     plain: DefaultConnector,
 }
 
 #[async_trait]
 impl Connector for Reach {
     fn builder(&self, config: &ServerConfig) -> Result<ClientBuilder, BoxError> {
-        let spawner = Logged {
-            log: ServerLog::of(&self.user, config.name().as_str()),
-            inner: Arc::new(LocalSpawner::new()),
-        };
+        let log = ServerLog::of(&self.user, config.name().as_str());
+        let inner = sandbox::spawner(&self.user, config, &log)?;
+        let spawner = Logged { log, inner };
         // A clone shares the processes; the original waits for their end.
         let logged = self.plain.clone().with_spawner(Arc::new(spawner));
-        logged.builder(config)
+        Ok(logged.builder(config)?.era(self.era))
     }
 
     async fn ended(&self, server: &ServerName) -> Vec<String> {
@@ -52,7 +69,7 @@ impl Connector for Reach {
 fn credentials(
     user: &UserId,
     config: &ServerConfig,
-    authorizer: Option<&Arc<dyn Authorizer>>,
+    client: &OAuthClient,
 ) -> Option<Arc<dyn AuthProvider>> {
     let Endpoint::Remote(remote) = config.endpoint() else {
         return None;
@@ -64,8 +81,14 @@ fn credentials(
     let mut builder = OAuth::builder(remote.url().expose())
         .client_name("Switchboard")
         .store(tokens(user));
-    if let Some(authorizer) = authorizer {
+    if let Some(authorizer) = &client.authorizer {
         builder = builder.authorizer(Arc::clone(authorizer));
+    }
+    if let Some(registered) = &client.registered {
+        builder = builder.registered_client(registered.clone());
+    }
+    if let Some(document) = &client.document {
+        builder = builder.client_document(document);
     }
     // An address that is none is found out by the transport, which says it better.
     let oauth = builder.build().ok()?;

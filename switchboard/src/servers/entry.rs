@@ -6,10 +6,13 @@ use mcp_config::{ConfigFile, Dialect};
 use mcp_manager::{RemoteKind, ServerConfig};
 use serde_json::{Map, Value, json};
 
+use super::sandbox;
 use crate::store::{EnvPolicy, Server, ServerKind, StoredValue, Trust, UserId};
 
 /// The answers to a file's questions, among what else a server's entry says.
 const INPUTS: &str = "inputAnswers";
+/// A server's sandbox.
+const SANDBOX: &str = "sandboxProfile";
 /// The tools an imported file calls approved: shown, not believed.
 pub(crate) const CLAIMED: &str = "claimedAutoApprove";
 
@@ -59,6 +62,9 @@ pub(crate) fn to_entry(row: &Server) -> Map<String, Value> {
                 EnvPolicy::Safe => {}
                 EnvPolicy::Inherit => set("envPolicy", json!("inherit")),
                 EnvPolicy::None => set("envPolicy", json!("none")),
+            }
+            if let Some(profile) = &row.sandbox {
+                set(SANDBOX, Value::Object(sandbox::written(profile)));
             }
         }
         kind => {
@@ -172,6 +178,10 @@ fn from_entry(user: &UserId, name: &str, mut entry: Map<String, Value>) -> Serve
         Some("none") => EnvPolicy::None,
         _ => EnvPolicy::Safe,
     };
+    // One that makes no sense stays beside, and the server is not started.
+    if row.kind == ServerKind::Stdio {
+        row.sandbox = take(&mut entry, SANDBOX);
+    }
     let mut all = row.env.values().chain(row.headers.values());
     row.plain_values = all.any(StoredValue::is_plain);
     if !entry.is_empty() {
@@ -208,6 +218,7 @@ fn template(value: &StoredValue) -> String {
     match value {
         StoredValue::Env(name) => format!("${{env:{name}}}"),
         StoredValue::Keyring(id) => format!("${{keyring:{id}}}"),
+        StoredValue::PrivateFile(id) => format!("${{private-file:{id}}}"),
         StoredValue::Plain(text) => text.clone(),
     }
 }
@@ -231,6 +242,7 @@ pub(super) fn reference(text: String) -> StoredValue {
 
 #[cfg(test)]
 mod tests {
+    use mcp_sandbox::{Network, Profile};
     use proptest::prelude::*;
 
     use super::*;
@@ -293,6 +305,12 @@ mod tests {
                 row.tool_timeouts = times;
                 row.disabled_tools = tools.iter().cloned().collect();
                 row.auto_approve_tools = tools.into_iter().collect();
+                if kind == ServerKind::Stdio && load {
+                    let profile = Profile::new()
+                        .with_read("~/notes")
+                        .with_network(Network::All);
+                    row.sandbox = Some(profile);
+                }
                 row.extra = json!({"required": true, "icon": "x"});
                 row
             },
@@ -325,6 +343,17 @@ mod tests {
         ] {
             assert!(value(text).is_plain(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_profile_that_makes_no_sense_is_kept_and_refused_at_the_start() {
+        let entry = json!({"command": "run", "sandboxProfile": {"red": ["/"]}});
+        let entry = entry.as_object().unwrap().clone();
+        let row = from_entry(&UserId::local(), "odd", entry);
+        assert_eq!(row.sandbox, None);
+        let config = to_config(&row).unwrap();
+        let refused = sandbox::parse(config.sandbox().unwrap()).unwrap_err();
+        assert!(refused.contains("red"), "{refused}");
     }
 
     #[test]

@@ -54,6 +54,7 @@ fn uses(row: &Server) -> Option<String> {
         StoredValue::Keyring(id) if !is_own(&row.id, &id) => {
             Some(format!("the keyring's entry {id:?}"))
         }
+        StoredValue::PrivateFile(id) => Some(format!("the private file {id:?}")),
         _ => None,
     });
     let Ok(config) = to_config(row) else {

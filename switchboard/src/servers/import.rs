@@ -1,6 +1,7 @@
 //! Import of other programs' servers: their files are found, read and compared with the stored
 //! servers. They are never written.
 
+pub(crate) mod line;
 mod place;
 mod plan;
 mod take_over;

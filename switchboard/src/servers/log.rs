@@ -20,6 +20,9 @@ const MAX_TAIL: u64 = MAX_FILE;
 /// How much is copied at once.
 const PIECE: usize = 16 << 10;
 
+/// Before the program of a server that was started.
+const STARTED: &str = "started ";
+
 /// The longest line that is added of what a server logs.
 const LINE: usize = 4096;
 
@@ -59,6 +62,15 @@ impl ServerLog {
         Ok(Some(last))
     }
 
+    /// Whether a line says that the server was started.
+    pub(crate) fn is_start(line: &str) -> bool {
+        // A date, a time, and what is said.
+        let said = line
+            .strip_prefix("--- ")
+            .and_then(|rest| rest.splitn(3, ' ').nth(2));
+        said.is_some_and(|said| said.starts_with(STARTED))
+    }
+
     /// Removes it, if it is there.
     pub(crate) fn remove(&self) -> io::Result<()> {
         match std::fs::remove_file(&self.file) {
@@ -69,16 +81,7 @@ impl ServerLog {
 
     /// Adds what a server logs by the protocol.
     pub(crate) fn logged(&self, message: &LogMessageParams) {
-        let level = serde_json::to_value(message.level).unwrap_or_default();
-        let level = level.as_str().unwrap_or_default().to_owned();
-        let said = match serde_json::from_str(message.data.get()) {
-            Ok(Value::String(text)) => text,
-            _ => message.data.get().to_owned(),
-        };
-        match &message.logger {
-            Some(logger) => self.note(&format!("{level} {logger}: {said}")),
-            None => self.note(&format!("{level}: {said}")),
-        }
+        self.note(&log_text(message));
     }
 
     /// Adds what did not come from standard error. Without a log nothing else is lost.
@@ -88,6 +91,20 @@ impl ServerLog {
         if let Ok(mut log) = open(&self.file) {
             let _ = log.write_all(format!("--- {} {text}\n", Timestamp::now()).as_bytes());
         }
+    }
+}
+
+/// A server's log message as text: its level, who speaks, and what.
+pub(crate) fn log_text(message: &LogMessageParams) -> String {
+    let level = serde_json::to_value(message.level).unwrap_or_default();
+    let level = level.as_str().unwrap_or_default().to_owned();
+    let said = match serde_json::from_str(message.data.get()) {
+        Ok(Value::String(text)) => text,
+        _ => message.data.get().to_owned(),
+    };
+    match &message.logger {
+        Some(logger) => format!("{level} {logger}: {said}"),
+        None => format!("{level}: {said}"),
     }
 }
 
@@ -108,7 +125,7 @@ impl Spawner for Logged {
         if let Ok(mut log) = open(&self.log.file)
             && let Ok((reader, writer)) = io::pipe()
         {
-            let _ = writeln!(log, "--- {} {}", Timestamp::now(), request.program);
+            let _ = writeln!(log, "--- {} {STARTED}{}", Timestamp::now(), request.program);
             let onward = std::mem::replace(&mut request.stderr, writer);
             let copy = move || copy(reader, log, onward);
             let thread = std::thread::Builder::new().name("switchboard-log".to_owned());

@@ -7,7 +7,7 @@ use mcp_auth::{LoginPrompt, LoopbackAuthorizer, OAuth};
 use mcp_manager::{Endpoint, Manager, ManagerError, ManagerLimits, ServerConfig};
 use tokio::sync::watch;
 
-use super::connector::connector;
+use super::connector::{OAuthClient, Reaching, connector};
 use super::host::Host;
 use super::lookup::reach;
 use super::tokens::tokens;
@@ -15,7 +15,7 @@ use crate::exit::{Exit, Failure};
 use crate::store::{Server, UserId};
 
 /// Time limit for a login.
-const LOGIN_TIMEOUT: Duration = Duration::from_secs(300);
+pub(super) const LOGIN_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Connects to a user's server, and lets the user log in if needed: `show` presents the login page.
 /// Returns the issuer of the tokens; `None` if no login was needed.
@@ -29,9 +29,16 @@ pub(crate) async fn log_in(
         issuer.send_replace(Some(prompt.issuer.clone()));
         show(prompt)
     });
+    let reaching = Reaching {
+        oauth: OAuthClient {
+            authorizer: Some(Arc::new(authorizer)),
+            ..OAuthClient::default()
+        },
+        ..Reaching::default()
+    };
     let retry = ManagerLimits::default().retry().clone().with_tries(0);
     let manager = Manager::builder()
-        .connector(connector(user, Some(Arc::new(authorizer))))
+        .connector(connector(user, reaching))
         .limits(ManagerLimits::default().with_retry(retry))
         .build();
     let config = config.with_connect_timeout(LOGIN_TIMEOUT);

@@ -94,7 +94,7 @@ pub(super) fn keyring_ids(row: &Server) -> Vec<String> {
     let values = values.chain(answers(row).map(|(_, value)| value));
     let named = values.filter_map(|value| match value {
         StoredValue::Keyring(id) => Some(id),
-        StoredValue::Plain(_) | StoredValue::Env(_) => None,
+        StoredValue::Plain(_) | StoredValue::Env(_) | StoredValue::PrivateFile(_) => None,
     });
     let texts = row.args.iter().chain(&row.base_url);
     let within = texts.flat_map(|text| {

@@ -6,6 +6,7 @@ use agent_loop::{Mode, Policy, ToolInfo, Verdict};
 use mcp_jsonrpc::RawObject;
 use mcp_manager::Entry;
 use serde::{Deserialize, Serialize};
+use tool_policy::{Alarm, Finding, ScanPolicy};
 
 use crate::conversation::Decided;
 use crate::servers::to_config;
@@ -64,11 +65,18 @@ impl ToolPolicy {
         }
     }
 
-    /// What was decided about a tool as it is now.
-    pub(crate) fn approval(&self, tool: &Entry) -> Approval {
+    /// The same with what the user wants done about findings of the scanner.
+    pub(crate) fn with_scan(mut self, scan: ScanPolicy) -> Self {
+        self.judge = self.judge.with_scan(scan);
+        self
+    }
+
+    /// What was decided about a tool as it is now, with what was found in its definition.
+    pub(crate) fn approval(&self, tool: &Entry, found: &[Finding]) -> Approval {
         let mut info = ToolInfo::new(&*self.server, tool.name(), RawObject::empty())
             .with_server_identity(&*self.identity)
-            .with_fingerprint(tool.fingerprint().to_string());
+            .with_fingerprint(tool.fingerprint().to_string())
+            .with_alarm(Alarm::of(found));
         if let Some(annotations) = tool.annotations() {
             info = info.with_annotations(annotations.clone());
         }
@@ -184,7 +192,7 @@ mod tests {
         row.auto_approve_tools = vec!["write".to_owned(), "read".to_owned()];
         let mut rules = Vec::new();
         let now = |row: &Server, rules: &[Rule]| {
-            ToolPolicy::new(row, &decided(rules.to_vec())).approval(&tool)
+            ToolPolicy::new(row, &decided(rules.to_vec())).approval(&tool, &[])
         };
         assert_eq!(now(&row, &rules), Approval::Ask, "it was not seen yet");
         for approval in [Approval::Ask, Approval::Deny, Approval::Auto, Approval::Ask] {
@@ -205,11 +213,11 @@ mod tests {
         let changes = decide(&mut row, &[], "write", Decision::Allow, hash);
         let rules = after(Vec::new(), changes);
         let policy = ToolPolicy::new(&row, &decided(rules.clone()));
-        assert_eq!(policy.approval(&tool), Approval::Auto);
-        assert_eq!(policy.approval(&entry("sends it away")), Approval::Ask);
+        assert_eq!(policy.approval(&tool, &[]), Approval::Auto);
+        assert_eq!(policy.approval(&entry("sends it away"), &[]), Approval::Ask);
         row.args.push("--elsewhere".to_owned());
         let elsewhere = ToolPolicy::new(&row, &decided(rules));
-        assert_eq!(elsewhere.approval(&tool), Approval::Ask);
+        assert_eq!(elsewhere.approval(&tool, &[]), Approval::Ask);
     }
 
     #[test]
@@ -230,11 +238,11 @@ mod tests {
             its.fingerprint().to_string(),
         ));
         assert_eq!(
-            ToolPolicy::new(&row, &decided).approval(&its),
+            ToolPolicy::new(&row, &decided).approval(&its, &[]),
             Approval::Auto
         );
         assert_eq!(
-            ToolPolicy::new(&row, &decided).approval(&tool),
+            ToolPolicy::new(&row, &decided).approval(&tool, &[]),
             Approval::Ask
         );
         // The tool of the same name and definition at another server.
@@ -250,7 +258,10 @@ mod tests {
         let mut here = Rule::new(UserId::local(), RuleScope::Conversation, Decision::Allow);
         here.conversation_id = Some(ConversationId::fresh());
         let rules = decided(vec![here.clone()]);
-        assert_eq!(ToolPolicy::new(&row, &rules).approval(&tool), Approval::Ask);
+        assert_eq!(
+            ToolPolicy::new(&row, &rules).approval(&tool, &[]),
+            Approval::Ask
+        );
         let rules = decided(vec![
             here,
             Rule::new(UserId::local(), RuleScope::Pattern, Decision::Deny),

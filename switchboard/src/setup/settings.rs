@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use provider_adapters::Wire;
 use serde_json::Value;
+use tool_policy::ScanResponse;
 
 use crate::exit::{Exit, Failure};
+use crate::lang::{SETTING, is_language};
 use crate::models::{Price, Provider, migrate, origin};
-use crate::servers::{PlainSecrets, shown_url};
+use crate::servers::{PlainSecrets, scan, shown_url};
 use crate::setup::parse_mode;
 use crate::store::{Change, OnLimit, Setting, Store, StoreError, StoredValue, UserId};
 
@@ -37,6 +39,10 @@ pub(crate) fn setting(
             .is_some_and(|rounds| rounds <= u64::from(u32::MAX)),
         "max_cost" => value.as_f64().is_some_and(|dollars| dollars >= 0.0),
         "model" => value.is_string(),
+        SETTING => value.as_str().is_some_and(is_language),
+        key if key.starts_with("scan.") => {
+            serde_json::from_value::<ScanResponse>(value.clone()).is_ok()
+        }
         _ => match key.split_once('.') {
             Some(("prices", _)) => serde_json::from_value::<Price>(value.clone()).is_ok(),
             Some(("models", rest)) if rest.ends_with(".context") => value.as_u64().is_some(),
@@ -50,6 +56,8 @@ pub(crate) fn setting(
             "on_limit" => "stop or summarize",
             "max_rounds" => "a whole number; 0 is no limit",
             "max_cost" => "a number of dollars",
+            SETTING => "auto, en or zh-CN",
+            key if key.starts_with("scan.") => "tell, ask or block",
             key if key.starts_with("prices.") => {
                 r#"dollars per million tokens: {"input": 1, "output": 2}"#
             }
@@ -166,7 +174,7 @@ pub(crate) fn check(key: &str) -> Result<(), Failure> {
         end.is_some_and(|end| ends.contains(&end))
     };
     let known = match parts.as_slice() {
-        ["model" | "approve" | "max_rounds" | "max_cost" | "on_limit"] => true,
+        ["model" | "approve" | "max_rounds" | "max_cost" | "on_limit" | "language"] => true,
         ["providers", rest] => ends(rest, &["key", "base_url"]),
         ["endpoints", rest] => {
             let name = rest.rsplit_once('.').map_or("", |(name, _)| name);
@@ -174,6 +182,7 @@ pub(crate) fn check(key: &str) -> Result<(), Failure> {
         }
         ["models", rest] => ends(rest, &["context", "tools", "images", "reasoning"]),
         ["prices", _] => true,
+        ["scan", _] => scan::SETTINGS.iter().any(|(name, _)| *name == key),
         _ => false,
     };
     match known {

@@ -13,9 +13,11 @@ use raw::Raw;
 use crate::store::error::StoreError;
 
 /// The tables, each after those that it refers to, with the columns of its key. Leases and what
-/// processes ask of each other are left out: they belong to processes that run.
+/// processes ask of each other are left out: they belong to processes that run; so are logins, which
+/// belong to browsers.
 const TABLES: &[(&str, &[&str])] = &[
     ("users", &["id"]),
+    ("access_tokens", &["id"]),
     ("mcp_servers", &["id"]),
     ("server_tools", &["server_id", "name"]),
     ("oauth_tokens", &["server_id", "issuer"]),

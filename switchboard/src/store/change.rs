@@ -5,12 +5,13 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::store::id::{
-    AssistantId, ConversationId, HolderId, LeaseId, MessageId, PendingId, RuleId, RunId, ServerId,
-    UserId,
+    AccessTokenId, AssistantId, ConversationId, HolderId, LeaseId, MessageId, PendingId, RuleId,
+    RunId, ServerId, UserId,
 };
 use crate::store::row::{
-    ApprovedDefinition, Assistant, Blob, Conversation, Message, NewEvent, Pending, PendingState,
-    Rule, Run, Server, ServerTool, Setting, TokenRef, ToolCall, Usage, User,
+    AccessToken, ApprovedDefinition, Assistant, Blob, Conversation, LoginAttempt, LoginSession,
+    Message, NewEvent, Pending, PendingState, Rule, Run, Server, ServerTool, Setting, TokenRef,
+    ToolCall, Usage, User,
 };
 use crate::store::timestamp::Timestamp;
 
@@ -19,8 +20,10 @@ use crate::store::timestamp::Timestamp;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Change {
-    /// Adds or renames a user.
+    /// Adds or replaces a user.
     PutUser(User),
+    /// Changes who is logged in, and with what.
+    Login(LoginChange),
     /// Adds or replaces a server. A user has one server of a name. Rules that allow its tools end
     /// if its endpoint is another one now.
     PutServer(Box<Server>),
@@ -55,6 +58,9 @@ pub enum Change {
     DeleteConversation(UserId, ConversationId),
     /// Adds or replaces a message with all its tool calls. Its number must be free.
     PutMessage(Box<Message>),
+    /// Shows the message with this number and those that it follows, each from the first on, and sets
+    /// all others of the conversation aside; 0 shows none.
+    ShowUpTo(ConversationId, u64),
     /// Adds to what a message says; the rest of it stays.
     AppendContent(MessageId, String),
     /// Adds or replaces one tool call of a message.
@@ -117,6 +123,30 @@ pub enum Change {
     PutSetting(Setting),
     /// Forgets a setting.
     DeleteSetting(UserId, String),
+}
+
+/// A change of who is logged in, and with what.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum LoginChange {
+    /// Adds or replaces a session.
+    PutSession(LoginSession),
+    /// Ends the session with this hash.
+    EndSession(String),
+    /// Ends all sessions of a user.
+    EndSessions(UserId),
+    /// Adds a login that was begun.
+    PutAttempt(LoginAttempt),
+    /// Takes the login with this hash: once. The second time is a conflict.
+    TakeAttempt(String),
+    /// Forgets sessions and logins that ended before this moment.
+    Prune(Timestamp),
+    /// Adds a personal access token. A user has one token of a name.
+    PutToken(AccessToken),
+    /// A token was used at this moment.
+    UsedToken(AccessTokenId, Timestamp),
+    /// Revokes a token.
+    DeleteToken(UserId, AccessTokenId),
 }
 
 /// Number of events kept per user.

@@ -4,6 +4,7 @@
 
 mod conversation;
 mod lease;
+mod login;
 mod order;
 mod run;
 mod server;
@@ -34,6 +35,8 @@ pub async fn check(fresh: impl AsyncFn() -> Arc<dyn Store>) -> Result<(), StoreE
     conversation::an_answer_is_one_message_with_all_its_calls(&*fresh().await).await?;
     conversation::a_number_is_given_to_one_message(&*fresh().await).await?;
     conversation::messages_are_read_page_by_page(&*fresh().await).await?;
+    conversation::one_version_of_a_message_is_shown(&*fresh().await).await?;
+    conversation::messages_are_found_by_their_words(&*fresh().await).await?;
     conversation::conversations_come_by_use(&*fresh().await).await?;
     conversation::a_conversation_outlives_what_it_names(&*fresh().await).await?;
     conversation::blobs_belong_to_a_conversation(&*fresh().await).await?;
@@ -47,6 +50,10 @@ pub async fn check(fresh: impl AsyncFn() -> Arc<dyn Store>) -> Result<(), StoreE
     lease::a_process_replaces_its_own_lease(&*fresh().await).await?;
     lease::a_lease_is_acquired_for_the_run_as_it_is_known(&*fresh().await).await?;
     lease::a_lease_goes_with_its_conversation(&*fresh().await).await?;
+    login::a_session_and_a_token_are_found_by_their_hash_with_their_user(&*fresh().await).await?;
+    login::a_login_is_taken_once(&*fresh().await).await?;
+    login::sessions_end_by_one_by_user_and_by_time(&*fresh().await).await?;
+    login::one_subject_is_one_user(&*fresh().await).await?;
     run::a_question_is_settled_once(&*fresh().await).await?;
     run::a_run_that_was_overtaken_is_rejected(&*fresh().await).await?;
     run::usage_is_summed_by_model(&*fresh().await).await?;

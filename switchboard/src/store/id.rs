@@ -67,12 +67,19 @@ ids! {
     LeaseId,
     /// A process that holds leases.
     HolderId,
+    /// A personal access token.
+    AccessTokenId,
 }
 
 impl UserId {
     /// The one user of a program without accounts.
     pub fn local() -> Self {
         Self::new("local")
+    }
+
+    /// Who has what all users share: no person.
+    pub fn team() -> Self {
+        Self::new("team")
     }
 }
 

@@ -6,6 +6,7 @@ mod direct;
 mod leases;
 mod limits;
 mod listen;
+mod login;
 mod migrate;
 mod read;
 mod session;
@@ -31,9 +32,11 @@ use crate::store::id::{
     AssistantId, BlobId, ConversationId, HolderId, MessageId, PendingId, ServerId, UserId,
 };
 use crate::store::row::{
-    ApprovedDefinition, Assistant, Blob, Conversation, Event, EventBounds, Message, Pending, Rule,
-    Run, Server, ServerTool, Setting, Snapshot, Standing, TokenRef, UsageTotal, User,
+    AccessToken, ApprovedDefinition, Assistant, Blob, Conversation, Event, EventBounds,
+    LoginAttempt, LoginSession, Message, MessagePlace, Pending, Rule, Run, Server, ServerTool,
+    Setting, Snapshot, Standing, TokenRef, UsageTotal, User,
 };
+use crate::store::search::SearchWords;
 use crate::store::timestamp::Timestamp;
 use crate::store::{Span, Store, without_password};
 
@@ -189,6 +192,22 @@ impl Store for PostgresStore {
         fetch!(self, users())
     }
 
+    async fn login_session(&self, hash: &str) -> Result<Option<(LoginSession, User)>, StoreError> {
+        fetch!(self, at once login_session(hash))
+    }
+
+    async fn login_attempt(&self, hash: &str) -> Result<Option<LoginAttempt>, StoreError> {
+        fetch!(self, login_attempt(hash))
+    }
+
+    async fn access_token(&self, hash: &str) -> Result<Option<(AccessToken, User)>, StoreError> {
+        fetch!(self, at once access_token(hash))
+    }
+
+    async fn access_tokens(&self, user: &UserId) -> Result<Vec<AccessToken>, StoreError> {
+        fetch!(self, access_tokens(user))
+    }
+
     async fn servers(&self, user: &UserId) -> Result<Vec<Server>, StoreError> {
         fetch!(self, servers(user))
     }
@@ -226,6 +245,16 @@ impl Store for PostgresStore {
         fetch!(self, conversations(user, after, limit))
     }
 
+    async fn search(
+        &self,
+        user: &UserId,
+        words: &SearchWords,
+        limit: u32,
+    ) -> Result<Vec<Message>, StoreError> {
+        let limit = self.shared.page(limit);
+        fetch!(self, search(user, words, limit))
+    }
+
     async fn conversation(
         &self,
         user: &UserId,
@@ -241,6 +270,10 @@ impl Store for PostgresStore {
     ) -> Result<Vec<Message>, StoreError> {
         let span = span.at_most(self.shared.limits.page);
         fetch!(self, at once messages(conversation, span))
+    }
+
+    async fn places(&self, conversation: &ConversationId) -> Result<Vec<MessagePlace>, StoreError> {
+        fetch!(self, places(conversation))
     }
 
     async fn message(&self, id: &MessageId) -> Result<Option<Message>, StoreError> {

@@ -3,13 +3,15 @@
 mod assistant;
 mod call;
 mod conversation;
+mod login;
 mod policy;
 mod run;
 mod server;
 
-pub use assistant::{Assistant, McpMode, OnLimit, Setting, ToolSelection, User};
+pub use assistant::{Assistant, McpMode, OnLimit, Setting, ToolSelection};
 pub use call::{Blob, CallStatus, ToolCall};
-pub use conversation::{Conversation, Message, Role};
+pub use conversation::{Conversation, Message, MessagePlace, Role};
+pub use login::{AccessToken, LoginAttempt, LoginSession, TeamRole, TokenScope, User};
 pub use policy::{
     ApprovedDefinition, Decision, DefinitionKind, Pending, PendingKind, PendingState, Rule,
     RuleScope,

@@ -3,7 +3,10 @@
 mod file;
 mod holder;
 mod leases;
+mod limits;
+mod login;
 mod migrate;
+mod peek;
 mod read;
 mod table;
 mod worker;
@@ -12,7 +15,6 @@ mod write;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
@@ -25,13 +27,17 @@ use crate::store::id::{
     AssistantId, BlobId, ConversationId, HolderId, MessageId, PendingId, ServerId, UserId,
 };
 use crate::store::row::{
-    ApprovedDefinition, Assistant, Blob, Conversation, Event, EventBounds, Message, Pending, Rule,
-    Run, Server, ServerTool, Setting, Snapshot, Standing, TokenRef, UsageTotal, User,
+    AccessToken, ApprovedDefinition, Assistant, Blob, Conversation, Event, EventBounds,
+    LoginAttempt, LoginSession, Message, MessagePlace, Pending, Rule, Run, Server, ServerTool,
+    Setting, Snapshot, Standing, TokenRef, UsageTotal, User,
 };
+use crate::store::search::SearchWords;
 use crate::store::timestamp::Timestamp;
 use crate::store::{Span, Store};
 
 use holder::Holders;
+pub use limits::Limits;
+pub(crate) use peek::peek_setting;
 pub(in crate::store) use table::{execute, failed, fields};
 use worker::Worker;
 
@@ -47,58 +53,6 @@ pub(in crate::store) async fn direct(path: &Path) -> Result<Connection, StoreErr
     let connection = Connection::open(path).map_err(open)?;
     migrate::configure(&connection, limits.busy).map_err(open)?;
     Ok(connection)
-}
-
-/// The bounds of a [`SqliteStore`].
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    queue: usize,
-    page: u32,
-    row_bytes: usize,
-    busy: Duration,
-}
-
-impl Default for Limits {
-    /// 64 queued jobs, pages of 1000 rows, 64 MiB per row, ten seconds for another process to
-    /// finish writing.
-    fn default() -> Self {
-        Self {
-            queue: 64,
-            page: 1000,
-            row_bytes: 64 << 20,
-            busy: Duration::from_secs(10),
-        }
-    }
-}
-
-impl Limits {
-    /// Maximum number of queued jobs; further callers wait.
-    #[must_use]
-    pub fn with_queue(mut self, commands: usize) -> Self {
-        self.queue = commands.max(1);
-        self
-    }
-
-    /// How many rows a page has at most.
-    #[must_use]
-    pub fn with_page(mut self, rows: u32) -> Self {
-        self.page = rows;
-        self
-    }
-
-    /// How big a row may be.
-    #[must_use]
-    pub fn with_row_bytes(mut self, bytes: usize) -> Self {
-        self.row_bytes = bytes;
-        self
-    }
-
-    /// How long to wait while another process writes.
-    #[must_use]
-    pub fn with_busy(mut self, patience: Duration) -> Self {
-        self.busy = patience;
-        self
-    }
 }
 
 /// The store in one SQLite file.
@@ -244,6 +198,30 @@ impl Store for SqliteStore {
         self.read(read::users).await
     }
 
+    async fn login_session(&self, hash: &str) -> Result<Option<(LoginSession, User)>, StoreError> {
+        let hash = hash.to_owned();
+        self.read(move |connection| login::session(connection, &hash))
+            .await
+    }
+
+    async fn login_attempt(&self, hash: &str) -> Result<Option<LoginAttempt>, StoreError> {
+        let hash = hash.to_owned();
+        self.read(move |connection| login::attempt(connection, &hash))
+            .await
+    }
+
+    async fn access_token(&self, hash: &str) -> Result<Option<(AccessToken, User)>, StoreError> {
+        let hash = hash.to_owned();
+        self.read(move |connection| login::access_token(connection, &hash))
+            .await
+    }
+
+    async fn access_tokens(&self, user: &UserId) -> Result<Vec<AccessToken>, StoreError> {
+        let user = user.clone();
+        self.read(move |connection| login::access_tokens(connection, &user))
+            .await
+    }
+
     async fn servers(&self, user: &UserId) -> Result<Vec<Server>, StoreError> {
         let user = user.clone();
         self.read(move |connection| read::servers(connection, &user))
@@ -296,6 +274,18 @@ impl Store for SqliteStore {
             .await
     }
 
+    async fn search(
+        &self,
+        user: &UserId,
+        words: &SearchWords,
+        limit: u32,
+    ) -> Result<Vec<Message>, StoreError> {
+        let (user, words) = (user.clone(), words.clone());
+        let limit = self.page(limit);
+        self.read(move |connection| read::search(connection, &user, &words, limit))
+            .await
+    }
+
     async fn conversation(
         &self,
         user: &UserId,
@@ -314,6 +304,12 @@ impl Store for SqliteStore {
         let conversation = conversation.clone();
         let span = span.at_most(self.limits.page);
         self.read(move |connection| read::messages(connection, &conversation, span))
+            .await
+    }
+
+    async fn places(&self, conversation: &ConversationId) -> Result<Vec<MessagePlace>, StoreError> {
+        let conversation = conversation.clone();
+        self.read(move |connection| read::places(connection, &conversation))
             .await
     }
 

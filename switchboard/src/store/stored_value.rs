@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// A header, an environment variable or a key as the store keeps it: where to find it, or, if the
 /// user insists, the value itself.
 ///
-/// As text it is `env:NAME`, `keyring:ID` or `plain:VALUE`.
+/// As text it is `env:NAME`, `keyring:ID`, `private-file:ID` or `plain:VALUE`.
 ///
 /// ```
 /// use switchboard::store::StoredValue;
@@ -25,6 +25,8 @@ pub enum StoredValue {
     Env(String),
     /// Under this name in the operating system's keyring.
     Keyring(String),
+    /// Under this name among the program's private files, where there is no keyring.
+    PrivateFile(String),
     /// In the store itself, as plain text.
     Plain(String),
 }
@@ -39,6 +41,7 @@ impl StoredValue {
         match self {
             Self::Env(name) => ("env", name),
             Self::Keyring(id) => ("keyring", id),
+            Self::PrivateFile(id) => ("private-file", id),
             Self::Plain(value) => ("plain", value),
         }
     }
@@ -58,6 +61,7 @@ impl TryFrom<String> for StoredValue {
         match text.split_once(':') {
             Some(("env", name)) => Ok(Self::Env(name.to_owned())),
             Some(("keyring", id)) => Ok(Self::Keyring(id.to_owned())),
+            Some(("private-file", id)) => Ok(Self::PrivateFile(id.to_owned())),
             Some(("plain", value)) => Ok(Self::Plain(value.to_owned())),
             _ => Err(UnknownScheme),
         }
@@ -92,13 +96,13 @@ impl fmt::Display for StoredValue {
     }
 }
 
-/// A stored value begins with none of `env:`, `keyring:` and `plain:`.
+/// A stored value begins with none of `env:`, `keyring:`, `private-file:` and `plain:`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct UnknownScheme;
 
 impl fmt::Display for UnknownScheme {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a stored value begins with env:, keyring: or plain:")
+        f.write_str("a stored value begins with env:, keyring:, private-file: or plain:")
     }
 }
 

@@ -58,10 +58,14 @@ macro_rules! tables {
 }
 
 tables! {
-    USERS = "users" "user" key ["id"] owner None, json [] flags [];
+    USERS = "users" "user" key ["id"] owner None, json [] flags ["is_blocked", "uses_host"];
+    SESSIONS = "login_sessions" "session" key ["hash"] owner Some("user_id"), json [] flags [];
+    ATTEMPTS = "login_attempts" "login" key ["hash"] owner None, json [] flags [];
+    ACCESS_TOKENS = "access_tokens" "access token" key ["id"] owner Some("user_id"),
+        json [] flags [];
     SERVERS = "mcp_servers" "server" key ["id"] owner Some("user_id"),
         json ["headers", "args", "env", "disabled_tools", "auto_approve_tools", "tool_timeouts",
-            "extra"]
+            "extra", "sandbox"]
         flags ["is_active", "plain_values", "parallel", "always_load"];
     SERVER_TOOLS = "server_tools" "tool" key ["server_id", "name"] owner None,
         json ["definition"] flags [];
@@ -70,7 +74,7 @@ tables! {
     CONVERSATIONS = "conversations" "conversation" key ["id"] owner Some("user_id"),
         json ["options"] flags [];
     MESSAGES = "messages" "message" key ["id"] owner Some("conversation_id"),
-        json [] flags [];
+        json [] flags ["is_aside"];
     BLOBS = "blobs" "blob" key ["id"] owner Some("conversation_id"), json [] flags [];
     TOOL_CALLS = "tool_calls" "tool call" key ["message_id", "position"] owner None,
         json ["arguments", "response"] flags ["is_error"];

@@ -1,14 +1,22 @@
 //! Conversations, tried on the program itself.
 
+#[cfg(unix)]
+mod bad_input;
+#[cfg(unix)]
+mod chinese;
 mod crash;
 mod desk;
 mod endpoint;
+mod inspector;
 mod lists;
 mod pipe;
 #[cfg(target_os = "linux")]
 mod processes;
 mod remember;
 mod reported;
+#[cfg(unix)]
+mod screen;
+mod scripts;
 #[cfg(unix)]
 mod terminal;
 mod verbs;

@@ -47,11 +47,21 @@ fn every_client_gets_an_entry_that_uninstall_takes_away_again() {
             "mcpServers",
         ),
         ("zed", ".config/zed/settings.json", "context_servers"),
+        ("lm-studio", ".lmstudio/mcp.json", "mcpServers"),
+        ("amazon-q", ".aws/amazonq/mcp.json", "mcpServers"),
+        ("copilot-cli", ".copilot/mcp-config.json", "mcpServers"),
+        ("goose", ".config/goose/config.yaml", "extensions"),
+        ("continue", ".continue/config.yaml", "mcpServers"),
     ];
     for (client, file, container) in clients {
         let file = home.join(file);
         let toml = client == "codex";
+        let yaml = ["goose", "continue"].contains(&client);
         let before = match toml {
+            _ if client == "goose" => {
+                "# mine\nextensions:\n  other: # theirs\n    type: stdio\n    cmd: other\n    args: []\n".to_owned()
+            }
+            _ if yaml => "# mine\nmcpServers:\n  - name: other # theirs\n    command: other\n".to_owned(),
             true => {
                 "# mine\nmodel = \"o3\"\n\n[mcp_servers.other]\ncommand = \"other\"\n".to_owned()
             }

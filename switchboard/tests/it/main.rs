@@ -30,4 +30,6 @@ mod serve;
 mod servers;
 mod session;
 mod store;
+#[cfg(feature = "telemetry")]
+mod telemetry;
 mod wires;

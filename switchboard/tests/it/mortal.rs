@@ -146,6 +146,10 @@ macro_rules! reads {
 
 reads! {
     users() -> Vec<User>;
+    login_session(hash: &str) -> Option<(LoginSession, User)>;
+    login_attempt(hash: &str) -> Option<LoginAttempt>;
+    access_token(hash: &str) -> Option<(AccessToken, User)>;
+    access_tokens(user: &UserId) -> Vec<AccessToken>;
     servers(user: &UserId) -> Vec<Server>;
     server(user: &UserId, id: &ServerId) -> Option<Server>;
     server_tools(server: &ServerId) -> Vec<ServerTool>;
@@ -155,7 +159,9 @@ reads! {
     conversations(user: &UserId, after: Option<&Conversation>, limit: u32) -> Vec<Conversation>;
     conversation(user: &UserId, id: &ConversationId) -> Option<Conversation>;
     messages(conversation: &ConversationId, span: Span) -> Vec<Message>;
+    places(conversation: &ConversationId) -> Vec<MessagePlace>;
     message(id: &MessageId) -> Option<Message>;
+    search(user: &UserId, words: &SearchWords, limit: u32) -> Vec<Message>;
     blob(conversation: &ConversationId, id: &BlobId) -> Option<Blob>;
     rules(user: &UserId) -> Vec<Rule>;
     approved_definitions(user: &UserId) -> Vec<ApprovedDefinition>;

@@ -7,6 +7,9 @@ mod broken;
 mod import;
 pub(crate) mod login;
 pub(crate) mod realm;
+#[cfg(target_os = "linux")]
+pub(crate) mod sandbox;
+mod scan;
 #[cfg(unix)]
 mod terminal;
 mod transports;

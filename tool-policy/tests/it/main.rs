@@ -11,4 +11,5 @@ mod fingerprint;
 mod law;
 mod meta_tools;
 mod policy;
+mod scan;
 mod search;

@@ -41,8 +41,10 @@ pub(crate) fn shared(graph: &Graph) -> HashSet<Id> {
 }
 
 /// The group with all that judges the same value as one of its nodes. The branches of a union
-/// that stands alone are alternatives: none judges together with another.
-fn in_place(graph: &Graph, mut group: Group) -> Group {
+/// that stands alone are alternatives: none judges together with another. What only refers to a
+/// node stands for it.
+fn in_place(graph: &Graph, group: Group) -> Group {
+    let mut group: Group = group.into_iter().map(|id| graph.follow(id)).collect();
     if is_lone_union(graph, &group) {
         return group;
     }
@@ -52,6 +54,7 @@ fn in_place(graph: &Graph, mut group: Group) -> Group {
             graph
                 .node(id)
                 .in_place()
+                .map(|other| graph.follow(other))
                 .filter(|other| group.insert(*other)),
         );
     }

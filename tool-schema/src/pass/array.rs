@@ -42,7 +42,7 @@ fn no_items(work: &mut Work<'_>, id: Id) {
     let Some(items) = node.one("items") else {
         return;
     };
-    if work.node(items).types != Types::NONE || work.target.untyped == crate::Untyped::Keep {
+    if !work.is_never(items) || work.target.untyped == crate::Untyped::Keep {
         return;
     }
     let at = node.at;
@@ -69,7 +69,7 @@ pub(super) fn tuple(work: &mut Work<'_>, id: Id) {
     let at = work.node(id).at;
     let places = work.node(id).many("prefixItems").to_vec();
     let rest = work.node(id).one("items");
-    let closed = rest.is_some_and(|rest| work.node(rest).types == Types::NONE);
+    let closed = rest.is_some_and(|rest| work.is_never(rest));
     let length = places.len() as u64;
     let bounded = closed
         || work

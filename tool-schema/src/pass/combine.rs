@@ -161,7 +161,7 @@ fn keys_apart(work: &Work<'_>, a: &Node, b: &Node, fuel: usize) -> bool {
         !node.has("patternProperties")
             && node
                 .one("additionalProperties")
-                .is_some_and(|rest| work.node(rest).types == Types::NONE)
+                .is_some_and(|rest| work.is_never(rest))
     };
     let (mine, theirs) = (a.property_map(), b.property_map());
     let both = b.required_set();

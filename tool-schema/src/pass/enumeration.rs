@@ -66,6 +66,12 @@ fn values(work: &mut Work<'_>, id: Id, bound: &mut Option<HashSet<Id>>) {
     let types = kept
         .iter()
         .fold(Types::NONE, |types, value| types.or(Types::of(value)));
+    // A fraction among integers makes them numbers.
+    let types = if types.meets(Types::NUMBER.without(Types::INTEGER)) {
+        types.or(Types::INTEGER)
+    } else {
+        types
+    };
     if types == Types::BOOLEAN && kept.len() == 2 && foreign {
         let node = work.node_mut(id);
         node.take("enum");
@@ -77,6 +83,11 @@ fn values(work: &mut Work<'_>, id: Id, bound: &mut Option<HashSet<Id>>) {
         // The arguments stay an object.
         if id == work.graph.root || bound.contains(&id) {
             keyword::put_into_words(work, id, "enum");
+            // The values' types are left of it, for a target that wants a type everywhere.
+            if work.target.untyped != Untyped::Keep {
+                let node = work.node_mut(id);
+                node.types = node.types.and(types);
+            }
             return;
         }
         label(work, id, kept);
@@ -92,12 +103,7 @@ fn values(work: &mut Work<'_>, id: Id, bound: &mut Option<HashSet<Id>>) {
             keyword::retire_rules(work, id, |key| !trusted.contains(&key));
         }
         let node = work.node_mut(id);
-        // A fraction among integers makes them numbers.
-        node.types = if types.meets(Types::NUMBER.without(Types::INTEGER)) {
-            types.or(Types::INTEGER)
-        } else {
-            types
-        };
+        node.types = types;
         node.set("enum", Part::Json(Value::Array(kept)));
         if dropped {
             work.report.lossless(at, "enum", Action::Rewritten);

@@ -33,7 +33,8 @@ pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
 }
 
 impl Work<'_> {
-    fn is_never(&self, id: Id) -> bool {
+    /// Whether nothing fits a subschema, or what it refers to.
+    pub(super) fn is_never(&self, id: Id) -> bool {
         self.node(self.graph.follow(id)).types == Types::NONE
     }
 

@@ -58,8 +58,7 @@ pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
 fn is_plain_object(work: &Work<'_>, root: Id) -> bool {
     let node = work.node(root);
     let rest = node.one("additionalProperties");
-    let closed = rest.is_none_or(|rest| work.node(work.graph.follow(rest)).types == Types::NONE)
-        && !node.has("patternProperties");
+    let closed = rest.is_none_or(|rest| work.is_never(rest)) && !node.has("patternProperties");
     let refused = |key: &str| node.has(key) && !work.target.accepts_at_root(key);
     node.types == Types::OBJECT
         && (!node.properties().is_empty() || (closed && node.has("properties")))
@@ -127,7 +126,7 @@ pub(super) fn melt(work: &mut Work<'_>, id: Id, key: &'static str) -> Result<(),
     let closed = variants.iter().all(|variant| {
         work.node(*variant)
             .one("additionalProperties")
-            .is_some_and(|rest| work.node(rest).types == Types::NONE)
+            .is_some_and(|rest| work.is_never(rest))
     });
     let mut node = base;
     node.types = Types::OBJECT;

@@ -8,7 +8,6 @@ use crate::{
     Action, Optional, Quarantine,
     graph::{Id, Part},
     restore::{Undo, fits},
-    types::Types,
 };
 
 pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {
@@ -36,7 +35,7 @@ fn known(work: &mut Work<'_>, id: Id) {
     }
     let at = node.at;
     let rest = node.one("additionalProperties");
-    if rest.is_some_and(|rest| work.node(rest).types == Types::NONE) {
+    if rest.is_some_and(|rest| work.is_never(rest)) {
         work.node_mut(id).set_required(kept);
         work.report.lossy(at, "required", Action::Weakened);
         return;

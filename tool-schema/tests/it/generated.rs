@@ -124,6 +124,33 @@ fn a_reply_may_be_of_any_type() {
     }
 }
 
+#[test]
+fn what_refers_to_a_schema_that_nothing_fits_is_closed_in_the_strict_dialect() {
+    let never = json!({"allOf": [{"type": "object"}, {"type": ["string", "null"]}]});
+    for (child, defs) in [
+        (never.clone(), json!({})),
+        (json!({"$ref": "#/$defs/b"}), json!({"b": never})),
+        (
+            json!({"$ref": "#/$defs/b"}),
+            json!({"b": {"$ref": "#/$defs/c"}, "c": false}),
+        ),
+    ] {
+        let schema = json!({"type": "object", "$defs": defs, "properties": {
+            "list": {"type": "array", "items": child},
+            "object": {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": child},
+        }});
+        for (target, dialect) in [
+            (Target::OPENAI_OUTPUT, "openai-strict"),
+            (Target::ANTHROPIC_OUTPUT, "anthropic-strict"),
+        ] {
+            let compiled = compile(&schema, &target).unwrap();
+            let sent = compiled.schema.as_ref();
+            let found = crate::checker::check(dialect, true, "reply", sent);
+            assert!(compiled.strict && found.is_empty(), "{found:?} in {sent:?}");
+        }
+    }
+}
+
 /// Schemas that proptest found once, with the seed of the values that broke a law.
 #[test]
 fn the_laws_hold_for_schemas_that_once_broke_them() {

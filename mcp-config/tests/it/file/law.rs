@@ -10,20 +10,11 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
 
-const DIALECTS: &[Dialect] = &[
-    Dialect::Plain,
-    Dialect::ClaudeDesktop,
-    Dialect::ClaudeCode,
-    Dialect::VsCode,
-    Dialect::Cursor,
-    Dialect::Cline,
-    Dialect::Gemini,
-    Dialect::OpenCode,
-    Dialect::Windsurf,
-    Dialect::Zed,
-    #[cfg(feature = "toml")]
-    Dialect::Codex,
-];
+/// Those whose files list servers.
+fn dialects() -> impl Iterator<Item = Dialect> {
+    let all = Dialect::ALL.iter().copied();
+    all.filter(|dialect| !dialect.is_single())
+}
 
 /// The servers with every variable replaced by what it is, in our words. A variable that is passed on
 /// is one that is set to itself, and a transport that is found out by trying may be named.
@@ -164,12 +155,16 @@ fn servers() -> impl Strategy<Value = ServerConfig> {
                     server = with(server, time);
                 }
             }
-            let changes: [fn(ServerConfig) -> ServerConfig; 5] = [
+            let changes: [fn(ServerConfig) -> ServerConfig; 6] = [
                 ServerConfig::disabled,
                 ServerConfig::required,
                 ServerConfig::parallel,
                 ServerConfig::always_load,
                 |server| server.with_start(Start::Lazy),
+                |server| {
+                    let profile = [("network".to_owned(), Value::from("none"))];
+                    server.with_sandbox(profile.into_iter().collect())
+                },
             ];
             let chosen = changes.iter().zip(flags).filter(|(_, flag)| *flag);
             chosen.fold(server, |server, (change, _)| change(server))
@@ -196,7 +191,7 @@ proptest! {
     #[test]
     fn what_was_made_here_is_read_as_it_was(servers in prop::collection::vec(servers(), 0..4)) {
         let file = servers.into_iter().fold(ConfigFile::new(), ConfigFile::with_server);
-        for &dialect in DIALECTS {
+        for dialect in dialects() {
             let text = file.write(dialect);
             let again = ConfigFile::read(&text, dialect).unwrap();
             prop_assert_eq!(again.problems(), []);
@@ -238,7 +233,7 @@ proptest! {
         let file = ConfigFile::read(&root.to_string(), Dialect::Plain).unwrap();
         prop_assert_eq!(file.problems().len(), usize::from(bad));
         // Gemini CLI takes no word it does not know.
-        for &dialect in DIALECTS.iter().filter(|dialect| **dialect != Dialect::Gemini) {
+        for dialect in dialects().filter(|dialect| *dialect != Dialect::Gemini) {
             let text = file.write(dialect);
             let again = ConfigFile::read(&text, dialect).unwrap();
             prop_assert_eq!(again.servers().len(), file.servers().len(), "{:?}\n{}", dialect, text);
@@ -258,7 +253,7 @@ proptest! {
 
     #[test]
     fn any_text_is_read_or_refused(text in "\\PC{0,200}") {
-        for &dialect in DIALECTS {
+        for &dialect in Dialect::ALL {
             if let Err(problem) = ConfigFile::read(&text, dialect) {
                 prop_assert!(problem.place.line >= 1 && problem.place.column >= 1);
             }

@@ -49,6 +49,7 @@ fn source<'a>(
     match media.source {
         SourceRef::Url(url) => Some(typed("url").set("url", url)),
         SourceRef::FileId(id) => Some(typed("file").set("file_id", id)),
+        SourceRef::Absent => None,
         SourceRef::Data(_) => {
             let mime_type = media.mime_type.filter(|kind| knows(kind))?;
             let data = media.data(limit)?;

@@ -47,5 +47,6 @@ pub(crate) fn media_part<'a>(media: &MediaRef<'a>, limit: usize) -> Option<Objec
                 .set("fileUri", uri);
             Some(Object::default().set("fileData", file))
         }
+        SourceRef::Absent => None,
     }
 }

@@ -60,7 +60,7 @@ pub(crate) fn media_part<'a>(
         Kind::File if dialect.files && media.is_known(is_document) => {
             let file = match media.source {
                 SourceRef::FileId(id) => Object::default().set("file_id", id),
-                SourceRef::Url(_) => return None,
+                SourceRef::Url(_) | SourceRef::Absent => return None,
                 SourceRef::Data(_) => Object::default()
                     .set("filename", media.name.unwrap_or("file"))
                     .set("file_data", media.url(limit)?),

@@ -342,6 +342,6 @@ fn media_part<'a>(media: &MediaRef<'a>, limit: usize) -> Option<Object<'a>> {
                     .set("file_data", media.url(limit)?),
             )
         }
-        (Kind::Audio, _) => None,
+        (Kind::Audio, _) | (_, SourceRef::Absent) => None,
     }
 }

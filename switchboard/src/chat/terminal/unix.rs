@@ -20,8 +20,8 @@ use crate::chat::key::{Key, Keys};
 const PASTE_ON: &[u8] = b"\x1b[?2004h";
 const PASTE_OFF: &[u8] = b"\x1b[?2004l";
 
-/// The terminal as it was found, while it is not.
-static FOUND: Mutex<Option<Termios>> = Mutex::new(None);
+/// The terminal as it was found, while it is not, and whether it marks pasted text.
+static FOUND: Mutex<Option<(Termios, bool)>> = Mutex::new(None);
 
 /// Ends a wait for keys.
 #[derive(Clone, Debug)]
@@ -47,24 +47,36 @@ pub(crate) enum Woken {
 pub(crate) struct Tty {
     wakes: UnixStream,
     keys: Keys,
+    /// Whether the terminal understands no control sequences.
+    plain: bool,
 }
 
 /// Restores the terminal.
 pub(crate) fn restore() {
-    if let Some(found) = FOUND.lock().take() {
+    if let Some((found, marks)) = FOUND.lock().take() {
         // A terminal that is gone needs nothing.
-        let _ = rustix::io::write(stdout(), PASTE_OFF);
+        if marks {
+            let _ = rustix::io::write(stdout(), PASTE_OFF);
+        }
         let _ = tcsetattr(stdin(), OptionalActions::Now, &found);
     }
 }
 
+/// The terminal's width.
+pub(crate) fn columns() -> usize {
+    match tcgetwinsize(stdout()) {
+        Ok(size) if size.ws_col > 0 => size.ws_col.into(),
+        _ => 80,
+    }
+}
+
 impl Tty {
-    pub(crate) fn open() -> io::Result<(Self, Waker)> {
+    pub(crate) fn open(plain: bool) -> io::Result<(Self, Waker)> {
         let (wakes, waker) = UnixStream::pair()?;
         wakes.set_nonblocking(true)?;
         waker.set_nonblocking(true)?;
         let keys = Keys::default();
-        Ok((Self { wakes, keys }, Waker(Arc::new(waker))))
+        Ok((Self { wakes, keys, plain }, Waker(Arc::new(waker))))
     }
 
     /// Whether keys come one by one, without the kernel's echo, editing and signals. What is
@@ -87,8 +99,10 @@ impl Tty {
             .input_modes
             .remove(InputModes::ICRNL | InputModes::IXON);
         if tcsetattr(stdin(), OptionalActions::Now, &modes).is_ok() {
-            *found = Some(before);
-            let _ = rustix::io::write(stdout(), PASTE_ON);
+            *found = Some((before, !self.plain));
+            if !self.plain {
+                let _ = rustix::io::write(stdout(), PASTE_ON);
+            }
         }
     }
 
@@ -148,10 +162,7 @@ impl Tty {
 
     /// Its width.
     pub(crate) fn columns(&self) -> usize {
-        match tcgetwinsize(stdout()) {
-            Ok(size) if size.ws_col > 0 => size.ws_col.into(),
-            _ => 80,
-        }
+        columns()
     }
 
     /// Stops the program until the shell lets it go on.

@@ -47,8 +47,13 @@ pub(crate) fn restore() {
     }
 }
 
+/// The terminal's width.
+pub(crate) fn columns() -> usize {
+    size().map_or(80, |(columns, _)| usize::from(columns.max(1)))
+}
+
 impl Tty {
-    pub(crate) fn open() -> io::Result<(Self, Waker)> {
+    pub(crate) fn open(_plain: bool) -> io::Result<(Self, Waker)> {
         let woken = Arc::new(AtomicBool::new(false));
         let waker = Waker(Arc::clone(&woken));
         Ok((Self { woken }, waker))
@@ -93,7 +98,7 @@ impl Tty {
     }
 
     pub(crate) fn columns(&self) -> usize {
-        size().map_or(80, |(columns, _)| usize::from(columns.max(1)))
+        columns()
     }
 
     /// There is no such thing here.

@@ -54,9 +54,10 @@ impl Target {
         self.client.place(folder.as_deref()).ok_or_else(|| {
             let text = match self.project {
                 true => format!("{} has no file for projects", self.client.name()),
-                false => "there is no home folder to look in".to_owned(),
+                false => format!("{} has no file of yours here", self.client.name()),
             };
-            Failure::new(Exit::Other, text).with_hint("Name a file with --file.")
+            Failure::new(Exit::Other, text)
+                .with_hint("Name a file with --file, or use the one of the project with --project.")
         })
     }
 

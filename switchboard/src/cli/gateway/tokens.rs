@@ -10,9 +10,9 @@ use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
 use crate::gateway::records::{self, Kind, Records};
 use crate::gateway::token::{Token, check_name, hash};
-use crate::serve::access::fresh_token;
 use crate::setup::{find_assistant, mode_name};
 use crate::store::{Store, Timestamp, UserId};
+use crate::token;
 
 /// Tokens for HTTP clients of the gateway. Each is a caller of its own: the audit log names it, and
 /// it may have the servers and the approval mode of an assistant. Running gateways take changes over
@@ -71,7 +71,7 @@ impl Tokens {
                 }
                 let user = UserId::local();
                 let assistant = find_assistant(&*store, &user, assistant.as_deref()).await?;
-                let secret = fresh_token().map_err(|error| {
+                let secret = token::fresh().map_err(|error| {
                     Failure::new(Exit::Other, "no token could be made").caused_by(error)
                 })?;
                 let mode = approve.map(|mode| mode_name(mode.mode()));

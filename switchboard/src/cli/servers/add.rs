@@ -3,6 +3,8 @@
 use clap::Args;
 use serde_json::json;
 
+use super::pick::{Picked, pick};
+use super::sandbox::sandboxed;
 use super::settings::Settings;
 use crate::cli::Global;
 use crate::display::out::Out;
@@ -12,8 +14,8 @@ use crate::store::{Change, Server, ServerKind, UserId};
 
 #[derive(Args, Debug)]
 pub(super) struct Add {
-    /// Name of the server
-    name: String,
+    /// Name of the server; without one, you are asked for everything
+    name: Option<String>,
     /// URL, unless a command follows
     url: Option<String>,
     #[command(flatten)]
@@ -25,17 +27,30 @@ pub(super) struct Add {
 
 impl Add {
     pub(super) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
-        check_name(&self.name)?;
+        let picked = match self.name.clone() {
+            Some(name) => Picked {
+                name,
+                url: self.url,
+                command: self.command,
+            },
+            None if !self.command.is_empty() => {
+                let failure = Failure::new(Exit::Other, "a name is needed");
+                return Err(failure.with_hint("As in `switchboard servers add NAME -- COMMAND`."));
+            }
+            None => pick(global, out).await?,
+        };
+        let (name, url) = (picked.name, picked.url);
+        check_name(&name)?;
         let user = UserId::local();
-        let mut row = match (self.command.split_first(), self.url) {
+        let mut row = match (picked.command.split_first(), url) {
             (Some((program, args)), None) => {
-                let mut row = Server::new(user.clone(), &self.name, ServerKind::Stdio);
+                let mut row = Server::new(user.clone(), &name, ServerKind::Stdio);
                 row.command = Some(program.clone());
                 row.args = args.to_vec();
                 row
             }
             (None, Some(url)) if is_url(&url) => {
-                let mut row = Server::new(user.clone(), &self.name, ServerKind::Auto);
+                let mut row = Server::new(user.clone(), &name, ServerKind::Auto);
                 row.base_url = Some(url);
                 row
             }
@@ -60,9 +75,10 @@ impl Add {
         row.sort = next_place(&rows);
         let value = json!({"added": row.name, "endpoint": config.endpoint().to_string()});
         let text = format!(
-            "Added {0}: {1}\nTry it with `switchboard servers test {0}`.",
+            "Added {0}: {1}{2}\nTry it with `switchboard servers test {0}`.",
             row.name,
-            config.endpoint()
+            config.endpoint(),
+            sandboxed(&row)
         );
         store.commit(vec![Change::PutServer(Box::new(row))]).await?;
         store.close().await?;

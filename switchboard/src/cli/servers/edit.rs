@@ -3,6 +3,7 @@
 use clap::Args;
 use serde_json::json;
 
+use super::sandbox::sandboxed;
 use super::settings::Settings;
 use crate::cli::Global;
 use crate::display::out::Out;
@@ -81,7 +82,11 @@ impl Edit {
         row.last_error = None;
         row.updated_at = Timestamp::now();
         let value = json!({"changed": row.name, "endpoint": config.endpoint().to_string()});
-        let text = format!("Changed {}: {}", row.name, config.endpoint());
+        let said = match row.sandbox == before.sandbox {
+            true => String::new(),
+            false => sandboxed(&row),
+        };
+        let text = format!("Changed {}: {}{said}", row.name, config.endpoint());
         let changes = vec![Change::PutServer(Box::new(row.clone()))];
         store.commit(changes).await?;
         store.close().await?;

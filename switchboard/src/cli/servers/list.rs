@@ -5,13 +5,16 @@ use std::path::Path;
 use mcp_manager::Endpoint;
 use serde_json::{Map, Value, json};
 
+use super::sandbox;
 use crate::chat::clean;
 use crate::cli::Global;
 use crate::cli::text::{table, table_or};
 use crate::display::out::Out;
 use crate::display::summary::summary;
 use crate::exit::{Exit, Failure};
-use crate::servers::{CLAIMED, find, of_file, to_config, to_entry};
+use crate::servers::import::Plan;
+use crate::servers::sandbox::{not_contained, summary as summary_of};
+use crate::servers::{CLAIMED, find, of_file, scan, to_config, to_entry};
 use crate::store::{Server, ServerTool, StoredValue, Trust, UserId};
 
 pub(super) async fn list(global: &Global, out: &Out) -> Result<Exit, Failure> {
@@ -20,7 +23,9 @@ pub(super) async fn list(global: &Global, out: &Out) -> Result<Exit, Failure> {
     }
     let store = global.store().await?;
     let (mut values, mut rows) = (Vec::new(), Vec::new());
-    for row in store.servers(&UserId::local()).await? {
+    let stored = store.servers(&UserId::local()).await?;
+    let noticed = noticed(&stored);
+    for row in stored {
         let tools = store.server_tools(&row.id).await?;
         let tokens: u64 = tools.iter().map(|tool| tool.tokens).sum();
         let status = status(&row, &tools);
@@ -32,25 +37,56 @@ pub(super) async fn list(global: &Global, out: &Out) -> Result<Exit, Failure> {
             "status": status,
             "tools": tools.len(),
             "tokens": tokens,
+            "sandboxed": row.sandbox.is_some(),
             "source": row.source,
             "last_error": row.last_error,
         }));
-        let seen = match tools.is_empty() {
-            true => String::new(),
-            false => format!("{} tools, about {tokens} tokens", tools.len()),
-        };
+        let mut seen = Vec::new();
+        if !tools.is_empty() {
+            seen.push(format!("{} tools, about {tokens} tokens", tools.len()));
+        }
+        if row.sandbox.is_some() {
+            seen.push("in a sandbox".to_owned());
+        }
         rows.push(vec![
             row.name,
             status.to_owned(),
-            seen,
+            seen.join("; "),
             summary(&endpoint, 80),
         ]);
     }
     store.close().await?;
     let none = "No servers yet. Add one with `switchboard servers add NAME -- COMMAND`, or bring \
                 in those of other programs with `switchboard import`.";
-    out.result(&json!({ "servers": values }), table_or(none, rows));
+    out.result(
+        &json!({ "servers": values, "not_imported": noticed }),
+        table_or(none, rows),
+    );
+    if !noticed.is_empty() {
+        let list = noticed.iter().map(|it| {
+            let text = |name: &str| it[name].as_str().unwrap_or_default().to_owned();
+            format!("{} ({})", clean(&text("name")), clean(&text("file")))
+        });
+        out.remark(format!(
+            "This folder's project has servers that are not imported: {}. `switchboard import` \
+             takes them over; each is pending until it is enabled.",
+            list.collect::<Vec<_>>().join(", ")
+        ));
+    }
     Ok(Exit::Done)
+}
+
+/// The servers of this folder's project that are not stored.
+fn noticed(stored: &[Server]) -> Vec<Value> {
+    let Ok(folder) = std::env::current_dir() else {
+        return Vec::new();
+    };
+    let plan = Plan::of_project(&UserId::local(), &folder, stored);
+    let items = plan.items.iter();
+    let noticed = items.map(
+        |item| json!({"name": item.row.name, "file": item.row.source, "endpoint": item.endpoint}),
+    );
+    noticed.collect()
 }
 
 /// The servers of a file, with what is wrong with some of them.
@@ -115,6 +151,7 @@ pub(super) async fn show(global: &Global, out: &Out, name: &str) -> Result<Exit,
     let tools = store.server_tools(&row.id).await?;
     let tokens = store.tokens(&row.id).await?;
     store.close().await?;
+    let found = scan::of_seen(&tools);
     let mut entry = to_entry(&row);
     hide(&mut entry, "env", row.env.iter());
     hide(&mut entry, "headers", row.headers.iter());
@@ -131,6 +168,8 @@ pub(super) async fn show(global: &Global, out: &Out, name: &str) -> Result<Exit,
         "name": row.name,
         "status": status(&row, &tools),
         "config": entry,
+        "sandbox": sandbox::to_json(&row),
+        "findings": scan::all_to_json(&found),
         "source": row.source,
         "trust": row.trust,
         "claimed_auto_approve": row.extra.get(CLAIMED),
@@ -148,9 +187,19 @@ pub(super) async fn show(global: &Global, out: &Out, name: &str) -> Result<Exit,
     };
     let trusted = row.trust == Trust::Trusted;
     line("trust", trusted.then(|| "its hints count".to_owned()));
+    if let Some(profile) = &row.sandbox {
+        line("sandbox", Some(summary_of(profile)));
+        for missing in not_contained(profile) {
+            line("not contained here", Some(missing));
+        }
+    }
     line("source", row.source.clone());
     line("last error", row.last_error.clone());
     line("tools", (!names.is_empty()).then(|| names.join(", ")));
+    for (tool, finding) in &found {
+        let place = scan::place(tool.as_deref());
+        line("suspicious", Some(format!("{place}: {finding}")));
+    }
     let claimed = row.extra.get(CLAIMED).map(Value::to_string);
     line(
         "its file approves",

@@ -1,8 +1,12 @@
 //! Flags of `servers add` and `servers edit`.
 
+use std::path::{Path, PathBuf};
+
 use clap::{Args, ValueEnum};
+use mcp_sandbox::{HostRule, InvalidHost, Network};
 
 use crate::exit::{Exit, Failure};
+use crate::servers::sandbox::Wish;
 use crate::servers::{
     Kind, PlainSecrets, answer, keep_all, keep_answer, split_header, stored_value,
 };
@@ -39,6 +43,22 @@ pub(super) struct Settings {
     /// Whether its tools are always offered to the model, however many there are
     #[arg(long, value_name = "true|false", num_args = 0..=1, default_missing_value = "true")]
     always_load: Option<bool>,
+    /// Start the program in a sandbox: strict, suggested, a profile as JSON or a file with one; or off
+    #[arg(long, value_name = "PROFILE")]
+    sandbox: Option<String>,
+    /// Let the contained program read a file or folder; may be repeated
+    #[arg(long, value_name = "PATH")]
+    allow_read: Vec<PathBuf>,
+    /// Let the contained program change a file or folder; may be repeated
+    #[arg(long, value_name = "PATH")]
+    allow_write: Vec<PathBuf>,
+    /// Let the contained program connect to a host, as in example.com or *.example.com:443, or to all;
+    /// may be repeated
+    #[arg(long, value_name = "HOST")]
+    allow_host: Vec<String>,
+    /// Whether it starts even if this machine cannot enforce all of its sandbox
+    #[arg(long, value_name = "true|false", num_args = 0..=1, default_missing_value = "true")]
+    weaker: Option<bool>,
     /// Store secrets as plain text instead of in the keyring
     #[arg(long)]
     plain: bool,
@@ -105,9 +125,48 @@ impl Settings {
                 Policy::None => EnvPolicy::None,
             };
         }
+        self.contain(row)?;
         row.parallel = self.parallel.unwrap_or(row.parallel);
         row.always_load = self.always_load.unwrap_or(row.always_load);
         Ok(keep_all(row, stored, plain).await?)
+    }
+
+    /// Sets what the program may do.
+    fn contain(&self, row: &mut Server) -> Result<(), Failure> {
+        let unfit = |why: String| Failure::new(Exit::Other, why);
+        if row.kind != ServerKind::Stdio {
+            row.sandbox = None;
+        }
+        if let Some(text) = &self.sandbox {
+            Wish::said(text)?.apply(row).map_err(unfit)?;
+        }
+        let allows = !(self.allow_read.is_empty()
+            && self.allow_write.is_empty()
+            && self.allow_host.is_empty()
+            && self.weaker.is_none());
+        if !allows {
+            return Ok(());
+        }
+        let mut profile = row.sandbox.take().ok_or_else(|| {
+            unfit("the server is in no sandbox, so it may do everything already".to_owned())
+                .with_hint("Put it in one with `--sandbox suggested`.")
+        })?;
+        for (list, paths) in [
+            (&mut profile.read, &self.allow_read),
+            (&mut profile.write, &self.allow_write),
+        ] {
+            for path in paths {
+                let path = absolute(path)?;
+                if !list.contains(&path) {
+                    list.push(path);
+                }
+            }
+        }
+        for host in &self.allow_host {
+            profile.network = allowed(profile.network, host)?;
+        }
+        profile.may_be_weaker = self.weaker.unwrap_or(profile.may_be_weaker);
+        Wish::Own(Box::new(profile)).apply(row).map_err(unfit)
     }
 
     async fn answer(
@@ -127,6 +186,36 @@ impl Settings {
         answer(row, id, value);
         Ok(())
     }
+}
+
+/// A path as a profile has it: one that begins with `~` stays.
+fn absolute(path: &Path) -> Result<PathBuf, Failure> {
+    if path.starts_with("~") {
+        return Ok(path.to_owned());
+    }
+    std::path::absolute(path).map_err(|error| {
+        Failure::new(Exit::Other, format!("{:?} is no path", path.display())).caused_by(error)
+    })
+}
+
+/// A network with one more host.
+fn allowed(network: Network, host: &str) -> Result<Network, Failure> {
+    if host == "all" {
+        return Ok(Network::All);
+    }
+    let rule: HostRule = host.parse().map_err(|error: InvalidHost| {
+        Failure::new(Exit::Other, format!("--allow-host: {error}"))
+    })?;
+    Ok(match network {
+        Network::Hosts(mut hosts) => {
+            if !hosts.contains(&rule) {
+                hosts.push(rule);
+            }
+            Network::Hosts(hosts)
+        }
+        Network::None => Network::Hosts(vec![rule]),
+        all => all,
+    })
 }
 
 fn of_no_use(flag: &str, needs: &str) -> Failure {

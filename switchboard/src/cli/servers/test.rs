@@ -11,6 +11,7 @@ use crate::display::out::Out;
 use crate::exit::{Exit, Failure};
 use crate::servers::doctor::examine;
 use crate::servers::{ConnectedServer, Connection};
+use crate::store::UserId;
 
 #[derive(Args, Debug)]
 pub(super) struct Test {
@@ -22,6 +23,7 @@ impl Test {
     pub(super) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
         let look = |connection: &Connection, server: &ConnectedServer| {
             let report = examine(
+                &UserId::local(),
                 &connection.manager,
                 &server.name,
                 server.took,

@@ -66,7 +66,7 @@ async fn test(OwnedServer { user_servers, row }: OwnedServer) -> Result<Json<Val
         Err(finding) if is_decided(&finding) => return Err(refusal(&row, &finding)),
         Ok(config) => {
             let manager = one_off(&row.user_id, NoopElicitation);
-            trial(manager, config.enabled(), SLOW).await
+            trial(&row.user_id, manager, config.enabled(), SLOW).await
         }
         Err(finding) => Examination::failed(&row.name, finding),
     };

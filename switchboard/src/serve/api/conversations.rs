@@ -7,7 +7,8 @@ use axum::response::{IntoResponse as _, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::chat::{export_json, export_markdown};
+use crate::chat::{export_html, export_json, export_markdown};
+use crate::conversation::attachment::Files;
 use crate::conversation::{fork, transcript, views};
 use crate::models::Wanted;
 use crate::serve::app::App;
@@ -18,13 +19,16 @@ use crate::serve::routes::Routes;
 use crate::serve::runs::{Command, Edit, Request};
 use crate::setup::{self, named_mode};
 use crate::store::{
-    AssistantId, BlobId, Change, Conversation, ConversationId, NewEvent, Standing, UserId,
+    AssistantId, BlobId, Change, Conversation, ConversationId, NewEvent, SearchWords, Standing,
+    UserId,
 };
 
 /// The most conversations on a page.
 const PAGE: u32 = 200;
 /// How many pages are looked through for words at a time.
 const SEARCHED: usize = 50;
+/// The most messages that are found at a time.
+const FOUND: u32 = 100;
 /// The longest title.
 const TITLE: usize = 500;
 
@@ -38,6 +42,8 @@ pub(super) fn routes() -> Routes {
         .post("/api/conversations/{id}/cancel", cancel)
         .post("/api/conversations/{id}/continue", proceed)
         .post("/api/conversations/{id}/fork", copy)
+        .post("/api/conversations/{id}/compact", compact)
+        .get("/api/search", find)
         .get("/api/conversations/{id}/export", export)
         .get("/api/conversations/{id}/questions", questions)
         .get("/api/conversations/{id}/blobs/{blob}", blob)
@@ -58,6 +64,8 @@ struct Page {
     after: Option<String>,
     /// What stands in the title, in any case.
     q: Option<String>,
+    /// Only those that are pinned, or only the others.
+    pinned: Option<bool>,
 }
 
 async fn list(
@@ -66,9 +74,12 @@ async fn list(
     Params(page): Params<Page>,
 ) -> Result<Json<Value>, ApiError> {
     let after = Owned::maybe(&app, &user, page.after).await?;
-    let words = page.q.unwrap_or_default().trim().to_lowercase();
+    let filter = Filter {
+        words: page.q.unwrap_or_default().trim().to_lowercase(),
+        pinned: page.pinned,
+    };
     let limit = page.limit.unwrap_or(50).clamp(1, PAGE);
-    let (rows, next) = search(&app, &user, after, &words, limit).await?;
+    let (rows, next) = search(&app, &user, after, &filter, limit).await?;
     let ids: Vec<ConversationId> = rows.iter().map(|row| row.id.clone()).collect();
     let standings = app.store.standings(&ids).await?;
     let items: Vec<Value> = rows
@@ -81,15 +92,70 @@ async fn list(
     Ok(Json(json!({ "items": items, "next": next })))
 }
 
-/// The next conversations whose titles have these words, and where to go on.
+/// Which conversations are listed.
+struct Filter {
+    /// What their titles have in them, in lower case.
+    words: String,
+    pinned: Option<bool>,
+}
+
+impl Filter {
+    fn takes(&self, row: &Conversation) -> bool {
+        let pinned = self
+            .pinned
+            .is_none_or(|pinned| pinned == views::is_pinned(row));
+        pinned && row.title.to_lowercase().contains(&self.words)
+    }
+
+    fn takes_all(&self) -> bool {
+        self.words.is_empty() && self.pinned.is_none()
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sought {
+    q: String,
+    limit: Option<u32>,
+}
+
+/// Messages that hold all words of a query, with the part around the first of them.
+async fn find(
+    State(app): State<App>,
+    User(user): User,
+    Params(sought): Params<Sought>,
+) -> Result<Json<Value>, ApiError> {
+    let words = SearchWords::of(&sought.q);
+    let limit = sought.limit.unwrap_or(30).clamp(1, FOUND);
+    let mut items = Vec::new();
+    for message in app.store.search(&user, &words, limit).await? {
+        let id = &message.conversation_id;
+        let conversation = app.store.conversation(&user, id).await?;
+        // It may have been removed meanwhile.
+        if let Some(row) = conversation {
+            items.push(json!({
+                "conversationId": row.id,
+                "title": row.title,
+                "messageId": message.id,
+                "seq": message.seq,
+                "role": message.role,
+                "excerpt": words.excerpt(&message.content).unwrap_or_default(),
+                "createdAt": message.created_at.rfc3339(),
+            }));
+        }
+    }
+    Ok(Json(json!({ "items": items, "next": null })))
+}
+
+/// The next conversations that are sought, and where to go on.
 async fn search(
     app: &App,
     user: &UserId,
     mut after: Option<Conversation>,
-    words: &str,
+    filter: &Filter,
     limit: u32,
 ) -> Result<(Vec<Conversation>, Option<ConversationId>), ApiError> {
-    let size = match words.is_empty() {
+    let size = match filter.takes_all() {
         true => limit,
         false => PAGE,
     };
@@ -99,7 +165,7 @@ async fn search(
         let is_last = rows.len() < size as usize;
         for row in rows {
             after = Some(row.clone());
-            if row.title.to_lowercase().contains(words) {
+            if filter.takes(&row) {
                 found.push(row);
             }
             if found.len() == limit as usize {
@@ -119,6 +185,8 @@ async fn search(
 struct Wish {
     #[serde(default)]
     title: Option<String>,
+    #[serde(default)]
+    pinned: Option<bool>,
     #[serde(default, deserialize_with = "present")]
     assistant_id: Option<Option<AssistantId>>,
     #[serde(default, deserialize_with = "present")]
@@ -159,6 +227,7 @@ impl Wish {
         }
         Ok(Edit {
             title: self.title,
+            pinned: self.pinned,
             assistant: self.assistant_id,
             model: self.model,
             approval_mode: self.approval_mode,
@@ -243,6 +312,16 @@ async fn proceed(
     Ok((StatusCode::ACCEPTED, Json(describe(&app, &row).await?)))
 }
 
+/// Removes what is oldest from what the model gets; the messages stay.
+async fn compact(
+    State(app): State<App>,
+    Owned(row): Owned<Conversation>,
+) -> Result<(StatusCode, Json<Value>), ApiError> {
+    let command = |reply| Command::Compact { reply };
+    let begun = app.runs.send(&row.user_id, &row.id, command).await?;
+    Ok((StatusCode::ACCEPTED, Json(json!({ "begun": begun }))))
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Fork {
@@ -276,6 +355,7 @@ enum FormatName {
     #[default]
     Md,
     Json,
+    Html,
 }
 
 async fn export(
@@ -284,14 +364,22 @@ async fn export(
     Params(Format { format }): Params<Format>,
 ) -> Result<Response, ApiError> {
     let messages = transcript(&*app.store, &row.id).await?;
+    let files = match format {
+        FormatName::Md => Files::default(),
+        _ => Files::read(&*app.store, &messages).await?,
+    };
     let (kind, ending, text) = match format {
         FormatName::Md => {
             let text = export_markdown(&row, &messages);
             ("text/markdown; charset=utf-8", "md", text)
         }
         FormatName::Json => {
-            let text = format!("{:#}", export_json(&row, &messages));
+            let text = format!("{:#}", export_json(&row, &messages, &files));
             ("application/json", "json", text)
+        }
+        FormatName::Html => {
+            let text = export_html(&row, &messages, &files);
+            ("text/html; charset=utf-8", "html", text)
         }
     };
     let name = format!("attachment; filename=\"conversation-{}.{ending}\"", row.id);

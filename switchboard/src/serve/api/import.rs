@@ -120,12 +120,8 @@ async fn file(
         names,
         notices,
     } = export(&rows, params.to);
-    let file_name = match params.to {
-        Program::Codex => "config.toml",
-        _ => "mcp.json",
-    };
     Ok(Json(json!({
-        "fileName": file_name,
+        "fileName": params.to.file_name(),
         "text": text,
         "servers": names,
         "notices": notices,

@@ -3,11 +3,15 @@
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use mcp_jsonrpc::RawObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::conversation::views;
+use crate::conversation::attachment::MAX_BYTES;
+use crate::conversation::version::versions;
+use crate::conversation::{Attachment, UserMessage, views};
 use crate::serve::app::App;
 use crate::serve::error::ApiError;
 use crate::serve::extractor::Owned;
@@ -18,11 +22,15 @@ use crate::store::{CallStatus, Conversation, Message, MessageId, Span, ToolCall}
 
 /// The most messages on a page.
 const PAGE: u32 = 200;
+/// The largest body of a message: its files in base64, and its words.
+const BODY: usize = MAX_BYTES / 3 * 4 + (2 << 20);
 
 pub(super) fn routes() -> Routes {
     Routes::new()
         .get("/api/conversations/{id}/messages", list)
-        .post("/api/conversations/{id}/messages", say)
+        .post_up_to(BODY, "/api/conversations/{id}/messages", say)
+        .post("/api/conversations/{id}/regenerate", regenerate)
+        .post("/api/conversations/{id}/show", show)
         .post("/api/messages/{id}/tool-confirm", confirm)
 }
 
@@ -51,36 +59,113 @@ async fn list(
         .first()
         .map(|first| first.seq)
         .filter(|seq| *seq > 1 && messages.len() == limit as usize);
-    let items: Vec<Value> = messages
-        .iter()
-        .map(|row| views::message(row, &questions))
-        .collect();
+    let versions = versions(&app.store.places(&row.id).await?);
+    let view = |row: &Message| {
+        let mut view = views::message(row, &questions);
+        if let (Some(ids), Some(members)) = (versions.get(&row.id), view.as_object_mut()) {
+            members.insert("versions".to_owned(), json!(ids));
+        }
+        view
+    };
+    let items: Vec<Value> = messages.iter().map(view).collect();
     let reported = json!({ "items": items, "next": next, "lastEventId": latest });
     Ok(Json(reported))
 }
 
+/// What is said. Words may be missing where there are files.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Words {
+    #[serde(default)]
     content: String,
+    #[serde(default)]
+    attachments: Vec<File>,
+    /// The user's message that it stands for.
+    #[serde(default)]
+    instead: Option<String>,
+}
+
+/// A file that is sent with a message.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    name: String,
+    /// Its bytes in base64.
+    data: String,
+}
+
+impl Words {
+    fn message(self) -> Result<UserMessage, ApiError> {
+        let mut attachments = Vec::new();
+        for (index, File { name, data }) in self.attachments.into_iter().enumerate() {
+            let field = format!("attachments[{index}].data");
+            let bytes = STANDARD.decode(data).map_err(|error| {
+                ApiError::unfit(format!("{name} is not base64: {error}")).at(&field)
+            })?;
+            let read = Attachment::new(&name, bytes);
+            attachments.push(read.map_err(|error| ApiError::from(error.at(index)))?);
+        }
+        let message = UserMessage::new(self.content, attachments)?;
+        match message.is_empty() {
+            true => Err(ApiError::unfit("nothing was said").at("content")),
+            false => Ok(message),
+        }
+    }
 }
 
 async fn say(
     State(app): State<App>,
     Owned(row): Owned<Conversation>,
-    Body(Words { content }): Body<Words>,
+    Body(mut words): Body<Words>,
 ) -> Result<(StatusCode, Json<Value>), ApiError> {
-    if content.trim().is_empty() {
-        return Err(ApiError::unfit("nothing was said"));
-    }
-    let command = |reply| Command::Say { content, reply };
+    let instead = words.instead.take().map(MessageId::new);
+    let message = Box::new(words.message()?);
+    let command = |reply| Command::Say {
+        message,
+        instead,
+        reply,
+    };
     let said = app.runs.send(&row.user_id, &row.id, command).await?;
     let reported = json!({
         "userMessage": views::message(&said.said, &[]),
-        "assistantMessage": views::message(&said.answer, &[]),
-        "runId": said.run,
+        "assistantMessage": views::message(&said.begun.answer, &[]),
+        "runId": said.begun.run,
     });
     Ok((StatusCode::ACCEPTED, Json(reported)))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Which {
+    message: String,
+}
+
+/// Answers anew; the answer before stays as another version.
+async fn regenerate(
+    State(app): State<App>,
+    Owned(row): Owned<Conversation>,
+    Body(Which { message }): Body<Which>,
+) -> Result<(StatusCode, Json<Value>), ApiError> {
+    let message = MessageId::new(message);
+    let command = |reply| Command::Regenerate { message, reply };
+    let begun = app.runs.send(&row.user_id, &row.id, command).await?;
+    let reported = json!({
+        "assistantMessage": views::message(&begun.answer, &[]),
+        "runId": begun.run,
+    });
+    Ok((StatusCode::ACCEPTED, Json(reported)))
+}
+
+/// Shows another version of a message, with what followed it.
+async fn show(
+    State(app): State<App>,
+    Owned(row): Owned<Conversation>,
+    Body(Which { message }): Body<Which>,
+) -> Result<StatusCode, ApiError> {
+    let message = MessageId::new(message);
+    let command = |reply| Command::Show { message, reply };
+    app.runs.send(&row.user_id, &row.id, command).await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// An answer to whether a call may run.

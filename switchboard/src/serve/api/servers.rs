@@ -17,8 +17,13 @@ use crate::serve::routes::Routes;
 use crate::serve::server_pool::{UserServers, event};
 use crate::servers::doctor::{Finding, Problem};
 use crate::servers::import::{Plan, State as Compared, take_over};
-use crate::servers::{PlainSecrets, ServerLog, auto_approved, forget_unused, log_out, next_place};
-use crate::store::{Change, Server, ServerKind, StoreError, UserId};
+use crate::servers::sandbox::remove_folder;
+use crate::servers::suggest::suggest;
+use crate::servers::{
+    PlainSecrets, ServerLog, auto_approved, follow_shared, forget_unused, is_built_in, log_out,
+    make_own, next_place,
+};
+use crate::store::{Change, Server, ServerKind, StoreError, Trust, UserId};
 use draft::Draft;
 
 /// The largest text that can be pasted.
@@ -28,6 +33,8 @@ pub(super) fn routes() -> Routes {
     Routes::new()
         .get("/api/mcp-servers", list)
         .post_up_to(PASTED, "/api/mcp-servers", add)
+        .get("/api/mcp-servers/known", known)
+        .get("/api/suggestions", suggestions)
         .get("/api/mcp-servers/{id}", show)
         .put("/api/mcp-servers/{id}", change)
         .delete("/api/mcp-servers/{id}", remove)
@@ -57,12 +64,33 @@ pub(super) fn refusal(row: &Server, finding: &Finding) -> ApiError {
 }
 
 async fn list(State(app): State<App>, User(user): User) -> Result<Json<Value>, ApiError> {
+    follow_shared(&*app.store, &user).await?;
     let user_servers = app.server_pool.user_servers(&user);
     let mut items = Vec::new();
-    for row in app.store.servers(&user).await? {
+    for row in app.server_pool.servers(&user).await? {
         items.push(user_servers.shown(&row).await?);
     }
     Ok(Json(json!({ "items": items, "next": null })))
+}
+
+/// Well-known servers, to choose from.
+async fn known() -> Result<Json<Value>, ApiError> {
+    let items: Value = serde_json::from_str(include_str!("../../servers/known.json"))
+        .map_err(|error| ApiError::unfit(error.to_string()))?;
+    Ok(Json(json!({ "items": items, "next": null })))
+}
+
+/// What could be asked, by the tools and prompts there are.
+async fn suggestions(State(app): State<App>, User(user): User) -> Result<Json<Value>, ApiError> {
+    let user_servers = app.server_pool.user_servers(&user);
+    let mut offered = Vec::new();
+    for row in app.server_pool.servers(&user).await? {
+        if row.is_active && row.trust != Trust::Pending {
+            let its = user_servers.suggested(&row).await?;
+            offered.push((row.name, its));
+        }
+    }
+    Ok(Json(json!({ "items": suggest(offered), "next": null })))
 }
 
 async fn show(OwnedServer { user_servers, row }: OwnedServer) -> Result<Json<Value>, ApiError> {
@@ -169,6 +197,7 @@ async fn change(
 ) -> Result<Json<Value>, ApiError> {
     let before = row.clone();
     draft.apply(&mut row).await?;
+    make_own(&mut row);
     if let Err(error) = store(&user_servers, &row, &app.store.servers(&row.user_id).await?).await {
         forget_unused(&row, Some(&before)).await?;
         return Err(error);
@@ -206,11 +235,17 @@ async fn remove(
     State(app): State<App>,
     OwnedServer { user_servers, row }: OwnedServer,
 ) -> Result<StatusCode, ApiError> {
+    if is_built_in(&row) {
+        let message = "the demo server is built in, and not stored";
+        let error = ApiError::conflict("built_in", message);
+        return Err(error.with_hint("Switch it off, add a server of yours, or choose a model."));
+    }
     user_servers.disconnect(&row).await;
     // A failed logout must not keep the server.
     let forgotten = log_out(&row, user_servers.host()).await;
     // Another server of this name starts with an empty log. A failure here is harmless.
     let _ = ServerLog::of(&row.user_id, &row.name).remove();
+    let _ = remove_folder(&row);
     let changes = vec![
         event(&row.user_id, "server.deleted", json!({ "id": row.id })),
         Change::DeleteServer(row.user_id.clone(), row.id.clone()),

@@ -1,12 +1,13 @@
-//! A user's settings, and the models they choose among.
+//! A user's settings.
+
+use std::collections::BTreeMap;
 
 use axum::Json;
 use axum::extract::State;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::exit::Failure;
-use crate::home;
-use crate::models::{Choice, Endpoint, PriceTable, Wanted, described, ollama_models, overview};
+use crate::models::{PriceTable, Wanted, forget_model_key};
 use crate::serve::app::App;
 use crate::serve::error::ApiError;
 use crate::serve::input::{Body, User};
@@ -15,13 +16,12 @@ use crate::servers::Host;
 use crate::servers::PlainSecrets;
 use crate::setup::choice;
 use crate::setup::settings::{check, hidden, is_of_host, keys_stay, setting};
-use crate::store::{Change, UserId};
+use crate::store::{Change, StoredValue, UserId};
 
 pub(super) fn routes() -> Routes {
     Routes::new()
         .get("/api/settings", show)
         .put("/api/settings", change)
-        .get("/api/models", models)
 }
 
 async fn shown(app: &App, user: &UserId) -> Result<Json<Value>, ApiError> {
@@ -76,51 +76,17 @@ async fn change(
     }
     PriceTable::new(&wanted).map_err(|error| ApiError::unfit(error.to_string()))?;
     app.store.commit(changes).await?;
+    for kept in gone(&before, &wanted) {
+        let forgotten = forget_model_key(&kept, &super::models::key_prefix(&user)).await;
+        forgotten.map_err(Failure::from)?;
+    }
     shown(&app, &user).await
 }
 
-/// The current model, the available providers, and the known models.
-async fn models(State(app): State<App>, User(user): User) -> Result<Json<Value>, ApiError> {
-    let settings = app.server_pool.settings(&user).await?;
-    let current = choice(&Wanted::default(), &settings).await;
-    let table = PriceTable::new(&settings).map_err(Failure::from)?;
-    let host = home::environment("OLLAMA_HOST");
-    let ollama = ollama_models(host.as_deref()).await;
-    let mut known = Vec::new();
-    let mut providers = Vec::new();
-    for standing in overview(&settings, home::environment, current.as_ref().ok()) {
-        let provider = standing.provider;
-        let usable = standing.stored || standing.found.is_some() || provider.is_demo();
-        if let (true, Some(model)) = (usable, &standing.model) {
-            known.push(match provider.is_demo() {
-                true => "demo".to_owned(),
-                false => format!("{}/{model}", provider.name),
-            });
-        }
-        providers.push(json!({
-            "name": provider.name,
-            "model": standing.model,
-            "keyFound": standing.stored || standing.found.is_some(),
-            "keyNames": provider.keys,
-            "local": provider.local,
-            "demo": provider.is_demo(),
-            "used": standing.used,
-        }));
-    }
-    let endpoints = Endpoint::stored(&settings).into_iter();
-    let endpoints: Vec<Value> = endpoints.map(|it| it.described()).collect();
-    let used = current.as_ref().ok().filter(|it| it.endpoint.is_some());
-    known.extend(used.map(Choice::name));
-    known.extend(ollama.iter().map(|model| format!("ollama/{model}")));
-    let (current, problem) = match current {
-        Ok(choice) => (Some(described(&choice, &table)), None),
-        Err(failure) => (None, Some(failure.chain())),
-    };
-    Ok(Json(json!({
-        "current": current,
-        "problem": problem,
-        "providers": providers,
-        "endpoints": endpoints,
-        "models": known,
-    })))
+/// The keys that no setting refers to any more.
+fn gone(before: &BTreeMap<String, Value>, after: &BTreeMap<String, Value>) -> Vec<StoredValue> {
+    let keys = before.iter().filter(|(name, _)| name.ends_with(".key"));
+    let keys = keys.filter(|(_, kept)| !after.values().any(|value| value == *kept));
+    keys.filter_map(|(_, kept)| kept.as_str()?.parse().ok())
+        .collect()
 }

@@ -7,7 +7,7 @@ use std::time::Instant;
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
-use mcp_manager::{CallOptions, Entry};
+use mcp_manager::{CallOptions, Entry, Manager};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -21,7 +21,7 @@ use crate::serve::extractor::OwnedServer;
 use crate::serve::input::{Body, Params};
 use crate::serve::routes::Routes;
 use crate::serve::server_pool::{UserServers, Wanted, tools_event};
-use crate::servers::{Approval, Switch, ToolPolicy, decide, switch};
+use crate::servers::{Approval, Switch, ToolPolicy, decide, is_built_in, make_own, scan, switch};
 use crate::store::{Change, Server};
 
 pub(super) fn routes() -> Routes {
@@ -51,13 +51,14 @@ async fn list(
     if let (Some(finding), true) = (&tools.problem, tools.entries.is_empty()) {
         return Err(refusal(&row, finding));
     }
-    let policy = ToolPolicy::new(&row, &Decided::read(&*app.store, &row.user_id).await?);
+    let policy = judge(&app, &row).await?;
     let entries = tools.entries.clone();
     // Thousands of tools take a while.
     let out = tokio::task::spawn_blocking(move || left_out(&entries)).await;
     let out = out.unwrap_or_default();
     let items = tools.entries.iter();
-    let items = items.map(|tool| shown(&row, tool, &policy, &out));
+    let manager = user_servers.manager();
+    let items = items.map(|tool| shown(&row, tool, &policy, &out, manager));
     Ok(Json(json!({
         "items": items.collect::<Vec<_>>(),
         "next": null,
@@ -67,9 +68,23 @@ async fn list(
     })))
 }
 
+/// What the user decided for good about a server's tools.
+async fn judge(app: &App, row: &Server) -> Result<ToolPolicy, ApiError> {
+    let decided = Decided::read(&*app.store, &row.user_id).await?;
+    let settings = app.server_pool.settings(&row.user_id).await?;
+    Ok(ToolPolicy::new(row, &decided).with_scan(scan::policy(&settings)))
+}
+
 /// A tool with its server, and what may be done with it.
-fn shown(row: &Server, tool: &Entry, policy: &ToolPolicy, out: &LeftOut) -> Value {
-    let approval = policy.approval(tool);
+fn shown(
+    row: &Server,
+    tool: &Entry,
+    policy: &ToolPolicy,
+    out: &LeftOut,
+    manager: &Manager,
+) -> Value {
+    let found = scan::of_tool(manager, tool);
+    let approval = policy.approval(tool, &found);
     let enabled = !row.disabled_tools.iter().any(|name| name == tool.name());
     let mut reported = json!({
         "serverId": row.id,
@@ -88,6 +103,10 @@ fn shown(row: &Server, tool: &Entry, policy: &ToolPolicy, out: &LeftOut) -> Valu
         "tokens": tool.tokens(),
         "hash": tool.fingerprint(),
     });
+    if let (false, Some(members)) = (found.is_empty(), reported.as_object_mut()) {
+        let found: Vec<Value> = found.iter().map(scan::to_json).collect();
+        members.insert("findings".to_owned(), found.into());
+    }
     let reasons = out.get(tool.exposed_name().as_str());
     if let (Some(reasons), Some(members)) = (reasons, reported.as_object_mut()) {
         members.insert("quarantined".to_owned(), json!(reasons));
@@ -146,6 +165,11 @@ async fn govern(
 ) -> Result<Json<Value>, ApiError> {
     let tool = tool(&user_servers, &row, &name).await?;
     let mut changes = Vec::new();
+    if is_built_in(&row) {
+        make_own(&mut row);
+        let stored = vec![Change::PutServer(Box::new(row.clone()))];
+        app.store.commit(stored).await?;
+    }
     if let Some(enabled) = said.enabled {
         let to = match enabled {
             true => Switch::On,
@@ -160,12 +184,11 @@ async fn govern(
             (Approval::Auto, Some(shown)) if shown == now => Some(now),
             (Approval::Auto, Some(_)) => {
                 let message = format!("tool {name:?} is not what was shown: look at it again");
-                let policy =
-                    ToolPolicy::new(&row, &Decided::read(&*app.store, &row.user_id).await?);
+                let policy = judge(&app, &row).await?;
                 let out = left_out(std::slice::from_ref(&tool));
                 return Err(ApiError::conflict("stale", message)
                     .with_hint("`tool` is what the tool is now.")
-                    .with_details(json!({ "tool": shown(&row, &tool, &policy, &out) })));
+                    .with_details(json!({ "tool": shown(&row, &tool, &policy, &out, user_servers.manager()) })));
             }
             (Approval::Auto, None) => {
                 let message = "`hash` is missing: the hash of the tool that was shown";
@@ -179,9 +202,15 @@ async fn govern(
     changes.push(tools_event(&row.user_id, &row.id));
     user_servers.commit(&row, changes).await?;
     user_servers.changed(&row.name, &row).await;
-    let policy = ToolPolicy::new(&row, &Decided::read(&*app.store, &row.user_id).await?);
+    let policy = judge(&app, &row).await?;
     let out = left_out(std::slice::from_ref(&tool));
-    Ok(Json(shown(&row, &tool, &policy, &out)))
+    Ok(Json(shown(
+        &row,
+        &tool,
+        &policy,
+        &out,
+        user_servers.manager(),
+    )))
 }
 
 #[derive(Debug, Deserialize)]
@@ -200,12 +229,20 @@ async fn call(
 ) -> Result<Json<Value>, ApiError> {
     ready(&user_servers, &row).await?;
     let tool = tool(&user_servers, &row, &name).await?;
-    let decided = Decided::read(&*app.store, &row.user_id).await?;
+    let found = scan::of_tool(user_servers.manager(), &tool);
+    let policy = judge(&app, &row).await?;
     // A denial also applies to manual calls.
-    if ToolPolicy::new(&row, &decided).approval(&tool) == Approval::Deny {
+    let denied = |message: String| ApiError::new(StatusCode::FORBIDDEN, "denied", message);
+    if policy.denies(&name) {
         let message = format!("you denied tool {name:?} of server {:?}", row.name);
-        let error = ApiError::new(StatusCode::FORBIDDEN, "denied", message);
-        return Err(error.with_hint("Set it to ask first."));
+        return Err(denied(message).with_hint("Set it to ask first."));
+    }
+    if policy.approval(&tool, &found) == Approval::Deny {
+        let reason = found.first().map(ToString::to_string).unwrap_or_default();
+        let message = format!("your settings block tool {name:?}: {reason}");
+        return Err(
+            denied(message).with_hint("`switchboard config set scan.high ask` asks instead.")
+        );
     }
     let began = Instant::now();
     let options = CallOptions::default();

@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-use crate::conversation::LiveQuestion;
+use crate::conversation::{LiveQuestion, UserMessage};
 use crate::serve::error::ApiError;
 use crate::serve::input::present;
 use crate::serve::runs::confirm::{Confirm, Verdict};
-use crate::store::{AssistantId, Conversation, Message, PendingId, RunId};
+use crate::store::{AssistantId, Conversation, Message, MessageId, PendingId, RunId};
 
 /// Reply channel of a command.
 pub(crate) type Reply<T> = oneshot::Sender<Result<T, ApiError>>;
@@ -20,8 +20,20 @@ pub(crate) type Reply<T> = oneshot::Sender<Result<T, ApiError>>;
 pub(crate) enum Command {
     /// Adds a user message and starts the answer.
     Say {
-        content: String,
+        message: Box<UserMessage>,
+        /// The message that it stands for, if it does.
+        instead: Option<MessageId>,
         reply: Reply<Box<Said>>,
+    },
+    /// Starts another answer in place of this message, or to it.
+    Regenerate {
+        message: MessageId,
+        reply: Reply<Box<Begun>>,
+    },
+    /// Shows another version of a message.
+    Show {
+        message: MessageId,
+        reply: Reply<()>,
     },
     /// Answers an approval.
     Confirm {
@@ -51,6 +63,8 @@ pub(crate) enum Command {
     Cancel { reply: Reply<()> },
     /// Goes on after a limit, a cancellation or an interruption.
     Continue { reply: Reply<()> },
+    /// Compacts what the model gets. Replies whether there is something to remove.
+    Compact { reply: Reply<bool> },
     /// Changes the conversation itself.
     Edit {
         edit: Edit,
@@ -76,6 +90,7 @@ impl Command {
         // The caller may be gone.
         match self {
             Self::Say { reply, .. } => drop(reply.send(Err(error))),
+            Self::Regenerate { reply, .. } => drop(reply.send(Err(error))),
             Self::Confirm { reply, .. } => drop(reply.send(Err(error))),
             Self::Supply { reply, .. }
             | Self::Ask { reply, .. }
@@ -83,8 +98,10 @@ impl Command {
             | Self::Notice { reply, .. }
             | Self::Cancel { reply }
             | Self::Continue { reply }
+            | Self::Show { reply, .. }
             | Self::Recover { reply, .. } => drop(reply.send(Err(error))),
             Self::Edit { reply, .. } => drop(reply.send(Err(error))),
+            Self::Compact { reply } => drop(reply.send(Err(error))),
         }
     }
 }
@@ -93,6 +110,12 @@ impl Command {
 #[derive(Debug)]
 pub(crate) struct Said {
     pub(crate) said: Message,
+    pub(crate) begun: Begun,
+}
+
+/// An answer that was started.
+#[derive(Debug)]
+pub(crate) struct Begun {
     pub(crate) answer: Message,
     pub(crate) run: RunId,
 }
@@ -102,6 +125,7 @@ pub(crate) struct Said {
 #[serde(default)]
 pub(crate) struct Edit {
     pub(crate) title: Option<String>,
+    pub(crate) pinned: Option<bool>,
     #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub(crate) assistant: Option<Option<AssistantId>>,
     #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
@@ -118,7 +142,16 @@ impl Edit {
         if let Some(assistant) = self.assistant {
             conversation.assistant_id = assistant;
         }
-        let options = [("model", self.model), ("approvalMode", self.approval_mode)];
+        let text = |value: Option<Option<String>>| value.map(|text| text.map(Value::from));
+        let options = [
+            ("model", text(self.model)),
+            ("approvalMode", text(self.approval_mode)),
+            (
+                "pinned",
+                self.pinned
+                    .map(|pinned| pinned.then_some(Value::Bool(true))),
+            ),
+        ];
         for (name, value) in options {
             let Some(value) = value else { continue };
             if !conversation.options.is_object() {
@@ -126,7 +159,7 @@ impl Edit {
             }
             if let Some(options) = conversation.options.as_object_mut() {
                 match value {
-                    Some(value) => drop(options.insert(name.to_owned(), value.into())),
+                    Some(value) => drop(options.insert(name.to_owned(), value)),
                     None => drop(options.remove(name)),
                 }
             }

@@ -11,7 +11,7 @@ use crate::exit::Failure;
 use crate::models::{Choice, Tape};
 use crate::serve::runs::Shared;
 use crate::serve::server_pool::Equipment;
-use crate::servers::auto_approved;
+use crate::servers::{auto_approved, scan};
 use crate::setup::{self, Bounds, Options, RunArgs};
 use crate::store::{Assistant, Conversation, Server, UserId};
 
@@ -80,7 +80,9 @@ impl Plan {
         let seen = servers.iter().flat_map(|row| auto_approved(row, manager));
         shared.store.commit(seen.collect()).await?;
         let decided = Decided::read(&*shared.store, &self.user).await?;
-        let policy = decided.policy(self.mode, servers, &conversation.id);
+        let policy = decided
+            .policy(self.mode, servers, &conversation.id)
+            .with_scan(scan::policy(&self.settings));
         Ok((policy, self.bounds.limits()))
     }
 
@@ -103,7 +105,8 @@ impl Plan {
         let is_ours = self.choice.provider.is_demo() && self.choice.base_url.is_none();
         let demo = is_ours.then_some(&*shared.demo);
         let tools = Arc::clone(&equipment.tools);
-        let agent = setup::agent(&self.choice, demo, tools, &Tape::None, &self.settings).await?;
+        let agent =
+            setup::agent(&self.choice, demo, tools, &Tape::None, None, &self.settings).await?;
         let outputs = StoredOutputs::new(Arc::clone(&shared.store), conversation.id.clone());
         let selection = equipment.selection.clone();
         let agent = agent.with_store(outputs).with_selection(selection);

@@ -13,8 +13,9 @@ use crate::exit::Failure;
 use crate::serve::app;
 use crate::serve::error::ApiError;
 use crate::serve::runs::Shared;
-use crate::serve::runs::command::{Command, Reply, Said};
+use crate::serve::runs::command::{Command, Reply};
 use crate::serve::runs::prepare::Plan;
+use crate::serve::runs::say;
 use crate::serve::runs::supply::supply;
 use crate::serve::server_pool::Equipment;
 use crate::store::{CallStatus, ConversationId, Timestamp, UserId};
@@ -60,10 +61,10 @@ pub(super) async fn work(
     }
 }
 
-struct Task {
+pub(super) struct Task {
     shared: Arc<Shared>,
     user: UserId,
-    durable: DurableConversation,
+    pub(super) durable: DurableConversation,
 }
 
 impl Task {
@@ -75,7 +76,18 @@ impl Task {
         commands: &mut mpsc::Receiver<Command>,
     ) -> Result<(), ApiError> {
         match command {
-            Command::Say { content, reply } => self.say(&content, reply, commands).await,
+            Command::Say {
+                message,
+                instead,
+                reply,
+            } => {
+                let asked = say::Asked { message, instead };
+                self.say(asked, reply, commands).await
+            }
+            Command::Regenerate { message, reply } => {
+                self.regenerate(&message, reply, commands).await
+            }
+            Command::Show { message, reply } => self.show(&message, reply).await,
             Command::Confirm { .. } | Command::Supply { .. } => {
                 if !self.durable.is_open() {
                     let message = "nothing waits for an answer any more";
@@ -108,6 +120,13 @@ impl Task {
                 let _ = reply.send(Ok(()));
                 self.drive(VecDeque::new(), commands).await
             }
+            Command::Compact { reply } => match self.durable.compact().await {
+                Ok(true) => {
+                    let _ = reply.send(Ok(true));
+                    self.drive(VecDeque::new(), commands).await
+                }
+                done => answer(reply, done),
+            },
             Command::Edit { edit, reply } => {
                 let edited = self.durable.edit(|row| edit.make(row)).await;
                 let row = self.durable.conversation().clone();
@@ -134,42 +153,6 @@ impl Task {
         self.shared.store.cluster().is_some() && deaths <= MAX_DEATHS && idle <= MAX_IDLE
     }
 
-    async fn say(
-        &mut self,
-        content: &str,
-        reply: Reply<Box<Said>>,
-        commands: &mut mpsc::Receiver<Command>,
-    ) -> Result<(), ApiError> {
-        if self.durable.is_open() && self.durable.recorder().waiting() > 0 {
-            let _ = reply.send(Err(running()));
-            return Ok(());
-        }
-        let planned = self.plan().await;
-        let plan = match planned {
-            Ok(plan) => plan,
-            Err(failure) => {
-                let _ = reply.send(Err(failure.into()));
-                return Ok(());
-            }
-        };
-        let system = plan.assistant.as_ref().and_then(|it| it.system.clone());
-        self.durable.instruct(system.as_deref());
-        self.durable.remember(|row| plan.remember(row));
-        let said = match self.durable.ask(content).await {
-            Ok(said) => said,
-            Err(error) => return answer(reply, Err(error)),
-        };
-        let recorder = self.durable.recorder();
-        let (begun, run) = (recorder.answer().clone(), recorder.run_id().clone());
-        let said = Said {
-            said,
-            answer: begun,
-            run,
-        };
-        let _ = reply.send(Ok(Box::new(said)));
-        self.drive_with(plan, VecDeque::new(), commands).await
-    }
-
     fn cannot_continue(&self) -> Option<ApiError> {
         if self.durable.run().conversation().turns().is_empty() {
             return Some(ApiError::conflict(
@@ -180,7 +163,7 @@ impl Task {
         (self.durable.recorder().waiting() > 0).then(running)
     }
 
-    async fn plan(&self) -> Result<Plan, Failure> {
+    pub(super) async fn plan(&self) -> Result<Plan, Failure> {
         Plan::make(&self.shared, &self.user, self.durable.conversation()).await
     }
 
@@ -196,7 +179,7 @@ impl Task {
         }
     }
 
-    async fn drive_with(
+    pub(super) async fn drive_with(
         &mut self,
         plan: Plan,
         first: VecDeque<Command>,
@@ -397,7 +380,11 @@ impl Driving<'_> {
                 let _ = reply.send(Ok(()));
                 Ok(false)
             }
-            command @ (Command::Say { .. } | Command::Continue { .. }) => {
+            command @ (Command::Say { .. }
+            | Command::Regenerate { .. }
+            | Command::Show { .. }
+            | Command::Continue { .. }
+            | Command::Compact { .. }) => {
                 command.refuse(running());
                 Ok(false)
             }
@@ -437,7 +424,10 @@ fn tell<T>(reply: Reply<T>, given: Result<T, ApiError>) -> Result<bool, ApiError
     reported
 }
 
-fn answer<T>(reply: Reply<T>, done: Result<T, ConversationError>) -> Result<(), ApiError> {
+pub(super) fn answer<T>(
+    reply: Reply<T>,
+    done: Result<T, ConversationError>,
+) -> Result<(), ApiError> {
     match done {
         Ok(done) => {
             // The caller may be gone.
@@ -472,7 +462,7 @@ fn answered() -> ApiError {
     ApiError::conflict("already_answered", "this question was answered already")
 }
 
-fn running() -> ApiError {
+pub(super) fn running() -> ApiError {
     let message = "an answer is under way";
     ApiError::conflict("running", message)
         .with_hint("Wait for it, answer what it asks, or cancel it.")

@@ -44,7 +44,7 @@ impl UserServers {
             let message = "it is switched off";
             return Err(Finding::new(Problem::Disabled, message, "Switch it on."));
         }
-        reach(row, self.host).await
+        reach(row, self.host()).await
     }
 
     /// Connects a server, now.

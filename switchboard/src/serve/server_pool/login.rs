@@ -79,7 +79,7 @@ impl UserServers {
 
     /// Forgets the login to a server, and closes the connection that was made with it.
     pub(crate) async fn log_out(&self, row: &Server) -> Result<(), Failure> {
-        servers::log_out(row, self.host).await?;
+        servers::log_out(row, self.host()).await?;
         self.disconnect(row).await;
         let forget = vec![Change::DeleteTokens(row.id.clone())];
         Ok(self.commit(row, forget).await?)

@@ -13,9 +13,11 @@ use tokio::task::AbortHandle;
 use super::status::ServerStatus;
 use super::views::{self, Sight, status_event};
 use super::watch::watch;
+use crate::serve::people::People;
 use crate::serve::questions::Questions;
 use crate::servers::doctor::Finding;
-use crate::servers::{Host, to_config, transport};
+use crate::servers::suggest::Offered;
+use crate::servers::{Host, built_in, is_built_in, to_config, transport};
 use crate::store::{Change, Server, ServerId, ServerTool, Store, StoreError, UserId};
 
 /// One user's servers.
@@ -25,10 +27,12 @@ pub(crate) struct UserServers {
     pub(super) manager: Manager,
     pub(super) questions: Questions,
     /// Whether the user may use this machine.
-    pub(super) host: Host,
+    people: People,
     tools: Arc<ManagedTools>,
     /// What is wrong with servers.
     findings: Mutex<BTreeMap<ServerId, Finding>>,
+    /// What the scanner found, as the last event has it.
+    pub(super) suspicions: Mutex<BTreeMap<ServerId, Value>>,
     /// The logins under way.
     pub(super) logins: Mutex<BTreeMap<ServerId, AbortHandle>>,
     watcher: Mutex<Option<AbortHandle>>,
@@ -40,7 +44,7 @@ impl UserServers {
         store: &Arc<dyn Store>,
         manager: Manager,
         questions: Questions,
-        host: Host,
+        people: People,
     ) -> Arc<Self> {
         let events = manager.events();
         let user_servers = Arc::new(Self {
@@ -49,8 +53,9 @@ impl UserServers {
             tools: Arc::new(ManagedTools::new(manager.clone())),
             manager,
             questions,
-            host,
+            people,
             findings: Mutex::default(),
+            suspicions: Mutex::default(),
             logins: Mutex::default(),
             watcher: Mutex::default(),
         });
@@ -66,7 +71,7 @@ impl UserServers {
 
     /// Whether the user may use this machine.
     pub(crate) fn host(&self) -> Host {
-        self.host
+        self.people.host(&self.user)
     }
 
     /// The manager of the user's servers.
@@ -74,10 +79,50 @@ impl UserServers {
         &self.manager
     }
 
-    /// The server of this name, if it is stored.
+    /// The server of this name: a stored one, or the demo server.
     pub(super) async fn row(&self, name: &ServerName) -> Option<Server> {
         let rows = self.store.servers(&self.user).await.ok()?;
+        if rows.is_empty() && self.host() == Host::Allowed {
+            return built_in(&self.user).filter(|row| row.name == name.as_str());
+        }
         rows.into_iter().find(|row| row.name == name.as_str())
+    }
+
+    /// What a server is suggested for: the tools that are switched on, and the prompts.
+    pub(crate) async fn suggested(&self, row: &Server) -> Result<Vec<Offered>, StoreError> {
+        let tools = match self.offered(row) {
+            live if live.is_empty() && !is_built_in(row) => self.remembered(row).await?,
+            live => live,
+        };
+        let tools = tools.iter().filter(|tool| {
+            let mut off = row.disabled_tools.iter();
+            !off.any(|name| name == tool.name())
+        });
+        let tools = tools.map(|tool| {
+            let schema: Value = serde_json::from_str(tool.input_schema().get()).unwrap_or_default();
+            let required = schema.get("required").and_then(Value::as_array);
+            Offered {
+                name: tool.name().to_owned(),
+                title: tool.tool().title.clone(),
+                description: tool.description().map(str::to_owned),
+                is_prompt: false,
+                reads: tool.annotations().and_then(|it| it.read_only_hint) == Some(true),
+                required: required.map_or(0, Vec::len),
+            }
+        });
+        let catalog = self.manager.catalog();
+        let mut listings = catalog.listings();
+        let listing = listings.find(|listing| listing.server().as_str() == row.name);
+        let prompts = listing.map(|listing| listing.prompts()).unwrap_or_default();
+        let prompts = prompts.iter().map(|prompt| Offered {
+            name: prompt.name.clone(),
+            title: prompt.title.clone(),
+            description: prompt.description.clone(),
+            is_prompt: true,
+            reads: true,
+            required: prompt.arguments.iter().flatten().count(),
+        });
+        Ok(tools.chain(prompts).collect())
     }
 
     /// Records what is wrong with a server, or that nothing is.
@@ -93,7 +138,7 @@ impl UserServers {
     pub(crate) async fn shown(&self, row: &Server) -> Result<Value, StoreError> {
         let state = self.manager.server(&row.name).map(|info| info.state);
         let finding = self.findings.lock().get(&row.id).cloned();
-        let finding = self.host.objection(row).or(finding);
+        let finding = self.host().objection(row).or(finding);
         let status = match ServerStatus::of(row, state) {
             // It did not get as far as being started.
             ServerStatus::Idle if finding.is_some() => ServerStatus::Failed,

@@ -7,7 +7,8 @@ use serde_json::{Map, Value, json};
 
 use super::status::ServerStatus;
 use crate::servers::doctor::Finding;
-use crate::servers::{answers, has_open_secret, shown_url};
+use crate::servers::sandbox::not_contained;
+use crate::servers::{answers, has_open_secret, is_built_in, shown_url};
 use crate::store::{Change, NewEvent, Server, ServerId, StoredValue, UserId};
 
 /// In place of a value that is in the store itself.
@@ -53,6 +54,8 @@ pub(crate) fn server(row: &Server, sight: &Sight) -> Value {
         "parallel": row.parallel,
         "alwaysLoad": row.always_load,
         "envPolicy": row.env_policy,
+        "sandbox": row.sandbox,
+        "notContained": row.sandbox.as_ref().map(not_contained).unwrap_or_default(),
         "plainValues": has_open_secret(row),
         "inputs": inputs(row),
         "transportSeen": sight.transport.or(row.transport_seen.as_deref()),
@@ -65,6 +68,9 @@ pub(crate) fn server(row: &Server, sight: &Sight) -> Value {
         "createdAt": row.created_at.rfc3339(),
         "updatedAt": row.updated_at.rfc3339(),
     });
+    if let (true, Some(members)) = (is_built_in(row), reported.as_object_mut()) {
+        members.insert("builtIn".to_owned(), true.into());
+    }
     if let (Some(finding), Some(members)) = (finding, reported.as_object_mut()) {
         members.insert("hint".to_owned(), finding.advice.clone().into());
         members.insert("problem".to_owned(), finding.problem.as_str().into());

@@ -5,13 +5,13 @@ use std::sync::{Arc, Weak};
 
 use futures_util::FutureExt as _;
 use mcp_manager::{CatalogDiff, Events, ManagerEvent, ServerName, ServerState};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::user_servers::UserServers;
 use super::views::{event, tools_event};
 use crate::servers::doctor::{Finding, Problem, diagnose};
-use crate::servers::{ServerLog, seen};
-use crate::store::Change;
+use crate::servers::{ServerLog, is_built_in, scan, seen};
+use crate::store::{Change, Server};
 
 /// Runs until the manager or its user's servers are gone.
 pub(super) async fn watch(user_servers: Weak<UserServers>, mut events: Events) {
@@ -71,9 +71,16 @@ impl UserServers {
         };
         let finding = self.finding(server, to, error);
         let mut changes = match to {
+            // Nothing can be remembered of what is not stored.
+            _ if is_built_in(&row) => {
+                self.found(&row.id, finding.clone());
+                Vec::new()
+            }
             ServerState::Connected => {
                 self.found(&row.id, None);
-                seen(&row, &self.manager, None)
+                let mut changes = seen(&row, &self.manager, None);
+                changes.extend(self.suspected(&row));
+                changes
             }
             _ => match &finding {
                 Some(finding) => {
@@ -129,13 +136,28 @@ impl UserServers {
                 continue;
             };
             let connected = self.manager.client(server.as_str()).is_some();
-            let mut changes = match connected {
+            let mut changes = match connected && !is_built_in(&row) {
                 true => seen(&row, &self.manager, None),
                 false => Vec::new(),
             };
             changes.push(tools_event(&self.user, &row.id));
+            changes.extend(self.suspected(&row));
             self.keep(changes).await;
         }
+    }
+
+    /// The event for signs of an attack in what a server says, if they are not those of the last event.
+    fn suspected(&self, row: &Server) -> Option<Change> {
+        let name = row.name.parse().ok()?;
+        let found = scan::of_server(&self.manager, &name);
+        let found = Value::from(scan::all_to_json(&found));
+        let before = self
+            .suspicions
+            .lock()
+            .insert(row.id.clone(), found.clone())
+            .unwrap_or_else(|| json!([]));
+        let data = json!({"serverId": row.id, "server": row.name, "findings": found});
+        (before != found).then(|| event(&self.user, "server.findings", data))
     }
 
     /// Events were missed: announces the current state of all servers.

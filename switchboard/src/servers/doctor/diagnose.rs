@@ -8,6 +8,7 @@ use mcp_transport::{HttpFailure, ProcessExit, TransportError};
 
 use super::finding::{Finding, Problem};
 use crate::exit::chain;
+use crate::servers::sandbox;
 
 /// Diagnoses an error of a server.
 pub(crate) fn diagnose(config: &ServerConfig, error: &ManagerError) -> Finding {
@@ -147,6 +148,14 @@ fn transport(config: &ServerConfig, error: &TransportError) -> Finding {
             ),
             install(program),
         ),
+        TransportError::Spawn { source, .. } if cannot_contain(source.as_ref()) => Finding::new(
+            Problem::CannotStart,
+            chain(error),
+            format!(
+                "Accept that with `switchboard servers edit {server} --weaker`, or run it with all \
+                 your rights: `--sandbox off`."
+            ),
+        ),
         TransportError::Spawn { program, .. } => Finding::new(
             Problem::CannotStart,
             chain(error),
@@ -193,12 +202,32 @@ fn transport(config: &ServerConfig, error: &TransportError) -> Finding {
     }
 }
 
+/// Whether a sandbox refused to start a server that it cannot contain.
+fn cannot_contain(source: &(dyn Error + Send + Sync + 'static)) -> bool {
+    let error = source.downcast_ref::<std::io::Error>();
+    error.is_some_and(|error| error.kind() == std::io::ErrorKind::Unsupported)
+}
+
 fn exited(config: &ServerConfig, exit: &ProcessExit) -> Finding {
     let said = format!(
-        "{} {}",
+        "{}\n{}",
         exit.stderr,
         exit.stray.as_deref().unwrap_or_default()
     );
+    if config.sandbox().is_some()
+        && let Some(denial) = sandbox::denied_in(&said).first()
+    {
+        let permission = sandbox::permission(config.name().as_str(), denial);
+        let advice = permission.map_or_else(
+            || "No rule of a sandbox allows that.".to_owned(),
+            |how| format!("If it may: {how}."),
+        );
+        let message = format!(
+            "it {}, which its sandbox denies, and ended: {exit}",
+            denial.wanted
+        );
+        return Finding::new(Problem::SandboxEnded, message, advice);
+    }
     let said = said.to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| said.contains(word));
     let advice = if has(&[

@@ -8,7 +8,13 @@ use mcp_manager::{
 use serde_json::{Value, json};
 
 use super::finding::{Finding, Problem};
-use crate::servers::transport;
+use crate::servers::{ServerLog, sandbox, scan, transport};
+use crate::store::UserId;
+
+/// Signs of an attack that are shown.
+const MAX_SUSPICIOUS: usize = 20;
+/// What a server was denied that is shown.
+const MAX_DENIALS: usize = 10;
 
 /// What was seen of a server.
 #[derive(Debug)]
@@ -35,8 +41,9 @@ pub(crate) struct Seen {
     pub(crate) resources: usize,
 }
 
-/// Examines a connected server. A startup slower than `slow` is reported.
+/// Examines a connected server of a user. A startup slower than `slow` is reported.
 pub(crate) fn examine(
+    user: &UserId,
     manager: &Manager,
     server: &ServerName,
     took: Duration,
@@ -90,7 +97,9 @@ pub(crate) fn examine(
             slow_advice(info.as_ref().map(|info| info.config.endpoint())),
         ));
     }
+    findings.extend(suspicious(manager, server));
     if let Some(config) = info.map(|info| info.config) {
+        findings.extend(contained(user, &config));
         findings.extend(unknown_words(&config));
     }
     Examination {
@@ -98,6 +107,48 @@ pub(crate) fn examine(
         seen: Some(seen),
         findings,
     }
+}
+
+/// Signs of an attack in what it says.
+fn suspicious(manager: &Manager, server: &ServerName) -> impl Iterator<Item = Finding> {
+    let found = scan::of_server(manager, server).into_iter();
+    let name = server.to_string();
+    found.take(MAX_SUSPICIOUS).map(move |(tool, finding)| {
+        let advice = match &tool {
+            Some(tool) => format!(
+                "Read it with `switchboard tool show {name} {tool:?}`; `switchboard tool deny {name} \
+                 {tool:?}` keeps it from being called."
+            ),
+            None => "Read what the server's makers say about it before you use it.".to_owned(),
+        };
+        let message = format!("{}: {finding}", scan::place(tool.as_deref()));
+        Finding::new(Problem::Suspicious, message, advice)
+    })
+}
+
+/// What a contained server was denied, and what of its sandbox does not hold here.
+fn contained(user: &UserId, config: &ServerConfig) -> Vec<Finding> {
+    let Some(profile) = config.sandbox() else {
+        return Vec::new();
+    };
+    let name = config.name().as_str();
+    let denied = sandbox::denied(&ServerLog::of(user, name)).into_iter();
+    let denied = denied.take(MAX_DENIALS).map(|denial| {
+        let advice = match sandbox::permission(name, &denial) {
+            Some(how) => format!("If it may: {how}."),
+            None => "No rule of a sandbox allows that.".to_owned(),
+        };
+        let message = format!("it {}, which its sandbox denies", denial.wanted);
+        Finding::new(Problem::SandboxDenied, message, advice)
+    });
+    let profile = sandbox::parse(profile).ok();
+    let missing = profile.map(|profile| sandbox::not_contained(&profile));
+    let missing = missing.into_iter().flatten().map(|missing| {
+        let message = format!("not contained on this machine: {missing}");
+        let advice = "It was agreed that the server starts all the same (`mayBeWeaker`).";
+        Finding::new(Problem::SandboxWeaker, message, advice)
+    });
+    denied.chain(missing).collect()
 }
 
 /// What to do about a slow start: it depends on what is started.

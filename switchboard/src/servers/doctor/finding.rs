@@ -45,6 +45,14 @@ pub(crate) enum Problem {
     NoAnswer,
     /// It answers with an error.
     Refused,
+    /// Its program ended after its sandbox had denied it something.
+    SandboxEnded,
+    /// Its sandbox denied it something.
+    SandboxDenied,
+    /// Its sandbox is weaker on this machine than its profile says.
+    SandboxWeaker,
+    /// What it says has signs of an attack.
+    Suspicious,
     /// It offers no tools.
     NoTools,
     /// Some of what it offers cannot be used.
@@ -75,6 +83,10 @@ impl Problem {
             Self::Protocol => "protocol",
             Self::NoAnswer => "no_answer",
             Self::Refused => "refused",
+            Self::SandboxEnded => "sandbox_ended",
+            Self::SandboxDenied => "sandbox_denied",
+            Self::SandboxWeaker => "sandbox_weaker",
+            Self::Suspicious => "suspicious",
             Self::NoTools => "no_tools",
             Self::BadListing => "bad_listing",
             Self::SlowStart => "slow_start",
@@ -92,12 +104,19 @@ impl Problem {
             Self::NotFound
             | Self::CannotStart
             | Self::Exited
+            | Self::SandboxEnded
             | Self::Unreachable
             | Self::WrongTransport
             | Self::Protocol
             | Self::NoAnswer => Exit::Unreachable,
             // Informational, not a failure.
-            Self::NoTools | Self::BadListing | Self::SlowStart | Self::UnknownWords => Exit::Done,
+            Self::SandboxDenied
+            | Self::SandboxWeaker
+            | Self::Suspicious
+            | Self::NoTools
+            | Self::BadListing
+            | Self::SlowStart
+            | Self::UnknownWords => Exit::Done,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use mcp_config::Dialect;
+use mcp_config::{Base, Dialect, Location};
 
 /// A file that may have servers.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -32,7 +32,14 @@ impl Place {
     pub(crate) fn read(&self) -> std::io::Result<String> {
         let mut text = String::new();
         let file = std::fs::File::open(&self.path)?;
-        std::io::Read::read_to_string(&mut std::io::Read::take(file, MAX_FILE_BYTES), &mut text)?;
+        // One more than may be, to see that there is more.
+        let mut most = std::io::Read::take(file, MAX_FILE_BYTES + 1);
+        let read = std::io::Read::read_to_string(&mut most, &mut text);
+        if most.limit() == 0 {
+            let text = format!("it is bigger than {} MiB", MAX_FILE_BYTES >> 20);
+            return Err(std::io::Error::new(std::io::ErrorKind::FileTooLarge, text));
+        }
+        read?;
         Ok(text)
     }
 
@@ -63,20 +70,19 @@ pub(crate) fn named(files: &[PathBuf]) -> Vec<Place> {
     files.iter().map(place).collect()
 }
 
-/// The files that a project has for the programs that work on it.
-const OF_PROJECT: [(&str, Dialect); 8] = [
-    (".mcp.json", Dialect::ClaudeCode),
-    (".vscode/mcp.json", Dialect::VsCode),
-    (".cursor/mcp.json", Dialect::Cursor),
-    (".codex/config.toml", Dialect::Codex),
-    (".gemini/settings.json", Dialect::Gemini),
-    ("opencode.json", Dialect::OpenCode),
-    ("opencode.jsonc", Dialect::OpenCode),
-    (".zed/settings.json", Dialect::Zed),
-];
+/// The places of all programs, each with whose it is.
+fn locations() -> impl Iterator<Item = (Dialect, Location)> {
+    let all = Dialect::ALL.iter();
+    all.flat_map(|dialect| dialect.locations().iter().map(|place| (*dialect, *place)))
+}
+
+/// Those of a project, which has them for the programs that work on it.
+fn of_projects() -> impl Iterator<Item = (Dialect, Location)> {
+    locations().filter(|(_, place)| place.base == Base::Project)
+}
 
 fn of_project(path: &Path) -> bool {
-    OF_PROJECT.iter().any(|(end, _)| path.ends_with(end))
+    of_projects().any(|(_, place)| path.ends_with(place.path))
 }
 
 /// Whether it is one of the user's own files, by any way that leads there.
@@ -103,15 +109,12 @@ pub(crate) fn usual(folder: &Path) -> Vec<Place> {
     if let Some(dirs) = directories::BaseDirs::new() {
         of_user(dirs.home_dir(), dirs.config_dir(), folder, &mut places);
     }
-    let mut project = |path: &str, dialect| {
-        let path = folder.join(path);
+    for (dialect, place) in of_projects() {
+        let path = folder.join(place.path);
         // In the user's home the user's own files are no project's.
         if places.iter().all(|place: &Place| place.path != path) {
             places.push(Place::new(path, dialect, Scope::Project));
         }
-    };
-    for (path, dialect) in OF_PROJECT {
-        project(path, dialect);
     }
     places.retain(|place| place.path.is_file());
     places
@@ -122,8 +125,9 @@ pub(crate) fn usual(folder: &Path) -> Vec<Place> {
 pub(crate) fn of_client(dialect: Dialect, folder: Option<&Path>) -> Option<Place> {
     let mut places = Vec::new();
     if let Some(folder) = folder {
-        let own = OF_PROJECT.iter().filter(|(_, whose)| *whose == dialect);
-        places.extend(own.map(|(end, _)| Place::new(folder.join(end), dialect, Scope::Project)));
+        let own = of_projects().filter(|(whose, _)| *whose == dialect);
+        let place = |(_, place): (_, Location)| folder.join(place.path);
+        places.extend(own.map(|it| Place::new(place(it), dialect, Scope::Project)));
     } else if let Some(dirs) = directories::BaseDirs::new() {
         of_user(
             dirs.home_dir(),
@@ -138,36 +142,14 @@ pub(crate) fn of_client(dialect: Dialect, folder: Option<&Path>) -> Option<Place
 }
 
 fn of_user(home: &Path, config: &Path, folder: &Path, places: &mut Vec<Place>) {
-    let mut add = |path: PathBuf, dialect| places.push(Place::new(path, dialect, Scope::User));
-    // On every system the folder is the one the platform has for configuration.
-    add(
-        config.join("Claude/claude_desktop_config.json"),
-        Dialect::ClaudeDesktop,
-    );
-    add(home.join(".claude.json"), Dialect::ClaudeCode);
-    add(home.join(".cursor/mcp.json"), Dialect::Cursor);
-    for code in ["Code", "Code - Insiders"] {
-        let user = config.join(code).join("User");
-        add(user.join("mcp.json"), Dialect::VsCode);
-        add(user.join("settings.json"), Dialect::VsCode);
-        let cline = "globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json";
-        add(user.join(cline), Dialect::Cline);
+    for (dialect, place) in locations() {
+        let path = match place.base {
+            Base::Home => home.join(place.path),
+            Base::Config => config.join(place.path),
+            _ => continue,
+        };
+        places.push(Place::new(path, dialect, Scope::User));
     }
-    add(home.join(".codex/config.toml"), Dialect::Codex);
-    add(home.join(".gemini/settings.json"), Dialect::Gemini);
-    for name in ["opencode.json", "opencode.jsonc"] {
-        // It has its folder there on every system.
-        add(home.join(".config/opencode").join(name), Dialect::OpenCode);
-    }
-    add(
-        home.join(".codeium/windsurf/mcp_config.json"),
-        Dialect::Windsurf,
-    );
-    let zed = match cfg!(windows) {
-        true => config.join("Zed/settings.json"),
-        false => home.join(".config/zed/settings.json"),
-    };
-    add(zed, Dialect::Zed);
     let folder = Scope::UserForProject(folder.to_string_lossy().into_owned());
     places.push(Place::new(
         home.join(".claude.json"),

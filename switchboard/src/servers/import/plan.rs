@@ -1,13 +1,15 @@
 //! Import plan: a pure comparison of stored servers with those read from files.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use mcp_config::{ConfigFile, ConfigProblem, Dialect, Missing, Variable};
 use mcp_manager::{Endpoint, RemoteEndpoint, RemoteKind, ServerCommand, ServerConfig};
 use serde_json::{Value, json};
 
-use super::place::{Place, Scope};
-use crate::servers::{CLAIMED, from_config, to_config};
+use super::line;
+use super::place::{Place, Scope, usual};
+use crate::servers::{CLAIMED, from_config, sandbox, to_config};
 use crate::store::{EnvPolicy, Server, Trust, UserId};
 
 /// What an import would do.
@@ -97,6 +99,17 @@ impl Plan {
         plan
     }
 
+    /// Of the servers that a project's files have and that were not imported. They are noticed, and
+    /// nothing of them is stored or started.
+    pub(crate) fn of_project(user: &UserId, folder: &Path, stored: &[Server]) -> Self {
+        let mut places = usual(folder);
+        places.retain(|place| place.scope == Scope::Project);
+        let mut plan = Self::read(user, &places, stored);
+        let is_new = |state| matches!(state, State::New | State::NeedsInput);
+        plan.items.retain(|item| is_new(item.state));
+        plan
+    }
+
     /// Adds the servers of a file.
     pub(crate) fn add(&mut self, place: &Place, text: &str, stored: &[Server]) {
         let source = place.path.to_string_lossy().into_owned();
@@ -110,12 +123,17 @@ impl Plan {
             }
         };
         let file = match read {
-            Ok(Some(file)) => file,
+            // A bundle's program is beside its manifest.
+            Ok(Some(file)) => match place.path.parent() {
+                Some(folder) => file.in_folder(&folder.to_string_lossy()),
+                None => file,
+            },
             Ok(None) => return,
             Err(problem) => return self.problems.push((source, problem.to_string())),
         };
-        // A file of settings without servers is no fault.
-        let reported = |problem: &&ConfigProblem| problem.server.is_some() || !is_settings(place);
+        // A file of settings that was found and has no servers is no fault.
+        let found = place.dialect.is_some() && is_settings(place);
+        let reported = |problem: &&ConfigProblem| !found || problem.place.path != "$";
         let problems = file.problems().iter().filter(reported);
         self.problems
             .extend(problems.map(|problem| (source.clone(), problem.to_string())));
@@ -127,9 +145,15 @@ impl Plan {
     }
 
     /// Adds the servers of a text that the user pasted: JSON of any program, with or without the
-    /// outermost braces, or Codex' TOML. Each problem names its server.
+    /// outermost braces, Codex' TOML, or a line with an address or a command. Each problem names
+    /// its server.
     pub(crate) fn paste(&mut self, text: &str, stored: &[Server]) {
         let text = text.trim();
+        match line::read(text) {
+            Some(Ok(config)) => return self.add_line(config, stored),
+            Some(Err(problem)) => return self.problems.push((String::new(), problem)),
+            None => {}
+        }
         let read = match text.chars().next() {
             Some('"') => ConfigFile::read(&format!("{{{text}}}"), Dialect::Plain),
             _ => ConfigFile::read(text, Dialect::of_text(text)),
@@ -145,6 +169,23 @@ impl Plan {
             }
             Err(problem) => self.problems.push(describe(&problem)),
         }
+    }
+
+    /// Adds a server whose name is ours to choose: one that no other has.
+    fn add_line(&mut self, config: ServerConfig, stored: &[Server]) {
+        let mut item = self.item(&Scope::User, None, &config, stored);
+        let name = item.row.name.clone();
+        for number in 2..100 {
+            if item.state != State::Conflict {
+                break;
+            }
+            let Ok(other) = format!("{name}-{number}").parse() else {
+                break;
+            };
+            let config = ServerConfig::new(other, config.endpoint().clone());
+            item = self.item(&Scope::User, None, &config, stored);
+        }
+        self.items.push(item);
     }
 
     fn add_all(
@@ -192,6 +233,7 @@ impl Plan {
             let names: Vec<&str> = row.env.keys().map(String::as_str).collect();
             note = join(&note, &format!("sets {}", names.join(", ")));
         }
+        note = join(&note, &sandbox::note(&row));
         if *scope == Scope::Project {
             row.trust = Trust::Pending;
             note = join(&note, "from a project: must be enabled before it starts");
@@ -234,14 +276,23 @@ fn question(file: &ConfigFile, id: &str) -> Question {
 
 /// Files of settings, most of which have no servers.
 fn is_settings(place: &Place) -> bool {
+    const SETTINGS: [&str; 7] = [
+        "settings.json",
+        "config.toml",
+        ".claude.json",
+        "config.yaml",
+        "librechat.yaml",
+        "opencode.json",
+        "opencode.jsonc",
+    ];
     let name = place.path.file_name().and_then(|name| name.to_str());
-    matches!(name, Some("settings.json" | "config.toml" | ".claude.json"))
+    name.is_some_and(|name| SETTINGS.contains(&name))
 }
 
 fn join(one: &str, other: &str) -> String {
-    match one.is_empty() {
-        true => other.to_owned(),
-        false => format!("{one}; {other}"),
+    match (one, other) {
+        ("", only) | (only, "") => only.to_owned(),
+        _ => format!("{one}; {other}"),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::plan::Item;
 use crate::exit::Failure;
 use crate::servers::{PlainSecrets, keep_all, next_place};
-use crate::store::Server;
+use crate::store::{Server, ServerKind};
 
 /// Servers to be stored.
 #[derive(Debug, Default)]
@@ -27,6 +27,10 @@ pub(crate) async fn take_over(
         let here = taken.rows.iter().find(same_name);
         if let Some(other) = here.or(stored.iter().find(same_name)) {
             (row.id, row.sort, row.created_at) = (other.id.clone(), other.sort, other.created_at);
+            // No file takes a server out of the sandbox that its user put it in.
+            if row.kind == ServerKind::Stdio && other.sandbox.is_some() {
+                row.sandbox.clone_from(&other.sandbox);
+            }
         } else {
             row.sort = sort;
             sort += 1;

@@ -155,7 +155,9 @@ async fn write(
     let replace = match table {
         "users" => {
             let key = key.join(", ");
-            format!(" ON CONFLICT ({key}) DO UPDATE SET name = excluded.name")
+            let others = names.iter().filter(|name| !key.contains(**name));
+            let sets: Vec<String> = others.map(|it| format!("{it} = excluded.{it}")).collect();
+            format!(" ON CONFLICT ({key}) DO UPDATE SET {}", sets.join(", "))
         }
         _ => String::new(),
     };

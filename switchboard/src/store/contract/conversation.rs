@@ -5,8 +5,8 @@ use serde_json::json;
 use super::fails;
 use crate::store::{
     Assistant, Blob, BlobId, CallStatus, Change, Conversation, ConversationId, Decision, Message,
-    MessageId, NewEvent, Pending, PendingKind, Role, Rule, RuleScope, Run, RunId, Setting, Span,
-    Store, StoreError, Timestamp, ToolCall, Usage, UserId,
+    MessageId, NewEvent, Pending, PendingKind, Role, Rule, RuleScope, Run, RunId, SearchWords,
+    Setting, Span, Store, StoreError, Timestamp, ToolCall, Usage, UserId,
 };
 
 type Outcome = Result<(), StoreError>;
@@ -136,6 +136,101 @@ pub(super) async fn messages_are_read_page_by_page(store: &dyn Store) -> Outcome
         let page = store.messages(&conversation.id, span).await?;
         assert!(page.iter().map(|message| message.seq).eq(want), "{span:?}");
     }
+    Ok(())
+}
+
+/// Of several versions of a message one is shown, with what followed it.
+pub(super) async fn one_version_of_a_message_is_shown(store: &dyn Store) -> Outcome {
+    let (mine, other) = (conversation("mine"), conversation("other"));
+    let mut changes = vec![
+        Change::PutConversation(mine.clone()),
+        Change::PutConversation(other.clone()),
+    ];
+    // 1 2 3 4, and 5 6 in place of 3 4.
+    for (seq, follows) in [(1, 0), (2, 1), (3, 2), (4, 3), (5, 2), (6, 5)] {
+        let mut message = said(&mine.id, seq, &format!("word{seq}"));
+        message.follows = follows;
+        changes.push(put(&message));
+        changes.push(put(&said(&other.id, seq, "of another conversation")));
+    }
+    store.commit(changes).await?;
+    let shown = async |of: &Conversation| {
+        let page = store.messages(&of.id, Span::Last(99)).await?;
+        Ok::<_, StoreError>(page.iter().map(|it| it.seq).collect::<Vec<_>>())
+    };
+    for (up_to, seqs) in [
+        (6, vec![1, 2, 5, 6]),
+        (4, vec![1, 2, 3, 4]),
+        (4, vec![1, 2, 3, 4]),
+        (2, vec![1, 2]),
+        (0, vec![]),
+        (6, vec![1, 2, 5, 6]),
+    ] {
+        let show = Change::ShowUpTo(mine.id.clone(), up_to);
+        store.commit(vec![show]).await?;
+        assert_eq!(shown(&mine).await?, seqs, "up to {up_to}");
+        assert_eq!(shown(&other).await?.len(), 6);
+    }
+    let before = store.messages(&mine.id, Span::Before(6, 1)).await?;
+    assert_eq!(before.first().map(|it| it.seq), Some(5));
+    let places = store.places(&mine.id).await?;
+    let follows: Vec<(u64, u64)> = places.iter().map(|it| (it.seq, it.follows)).collect();
+    assert_eq!(follows, [(1, 0), (2, 1), (3, 2), (4, 3), (5, 2), (6, 5)]);
+    // What is set aside keeps its number, and is not found.
+    store
+        .commit(vec![Change::ShowUpTo(mine.id.clone(), 4)])
+        .await?;
+    let snapshot = store.snapshot(&mine.user_id, &mine.id).await?;
+    let snapshot = snapshot.map(|it| (it.last.map(|last| last.seq), it.next_seq));
+    assert_eq!(snapshot, Some((Some(4), 7)));
+    for (word, count) in [("word4", 1), ("word6", 0)] {
+        let found = store
+            .search(&mine.user_id, &SearchWords::of(word), 9)
+            .await?;
+        assert_eq!(found.len(), count, "{word}");
+    }
+    Ok(())
+}
+
+/// Words of any length, in any case, of any language; of the user's own messages only.
+pub(super) async fn messages_are_found_by_their_words(store: &dyn Store) -> Outcome {
+    let (mine, later) = (conversation("mine"), conversation("later"));
+    let other = super::other_user(store).await?;
+    let others = Conversation::new(other.clone(), "others");
+    let texts = [
+        said(&mine.id, 1, "What is the Weather in Berlin?"),
+        said(&mine.id, 2, "明天北京的天气怎么样？"),
+        said(&mine.id, 3, "100% sure_thing"),
+        said(&mine.id, 4, "Über den Wolken"),
+        said(&later.id, 1, "The weather again"),
+        said(&others.id, 1, "Their weather, 天气"),
+    ];
+    let mut changes: Vec<Change> = [mine, later, others].map(Change::PutConversation).into();
+    changes.extend(texts.iter().map(put));
+    store.commit(changes).await?;
+    for (query, found) in [
+        (
+            "weather",
+            vec!["The weather again", "What is the Weather in Berlin?"],
+        ),
+        ("WEATHER berlin", vec!["What is the Weather in Berlin?"]),
+        ("天气", vec!["明天北京的天气怎么样？"]),
+        ("天气 北京", vec!["明天北京的天气怎么样？"]),
+        ("气", vec!["明天北京的天气怎么样？"]),
+        ("0%", vec!["100% sure_thing"]),
+        ("e_t", vec!["100% sure_thing"]),
+        ("über", vec!["Über den Wolken"]),
+        ("snow", vec![]),
+        (" ", vec![]),
+    ] {
+        let words = SearchWords::of(query);
+        let messages = store.search(&UserId::local(), &words, 9).await?;
+        let texts: Vec<&str> = messages.iter().map(|it| it.content.as_str()).collect();
+        assert_eq!(texts, found, "{query:?}");
+    }
+    let words = SearchWords::of("weather");
+    assert_eq!(store.search(&UserId::local(), &words, 1).await?.len(), 1);
+    assert_eq!(store.search(&other, &words, 9).await?.len(), 1);
     Ok(())
 }
 

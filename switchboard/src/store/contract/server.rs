@@ -1,5 +1,6 @@
 //! Users, servers, assistants, settings.
 
+use mcp_sandbox::{Limits as SandboxLimits, Network, Profile};
 use serde_json::{Value, json};
 
 use super::{fails, other_user};
@@ -51,6 +52,10 @@ pub(super) async fn a_server_keeps_every_field(store: &dyn Store) -> Outcome {
     server.parallel = true;
     server.always_load = true;
     server.env_policy = EnvPolicy::None;
+    let hosts = ["*.example.com:443".parse(), "[::1]".parse()].into_iter();
+    let network = Network::Hosts(hosts.flatten().collect());
+    let profile = Profile::new().with_read("~/notes").with_network(network);
+    server.sandbox = Some(profile.with_limits(SandboxLimits::default().with_memory_bytes(1 << 40)));
     server.transport_seen = Some("sse".to_owned());
     server.last_error = Some("exit 1".to_owned());
     server.extra = json!({"unknown": [1, 2.5, null]});
@@ -65,6 +70,10 @@ pub(super) async fn a_server_keeps_every_field(store: &dyn Store) -> Outcome {
     server.name = "renamed".to_owned();
     server.headers.clear();
     server.extra = Value::Null;
+    server.sandbox = Some(Profile::new());
+    store.commit(put(&server)).await?;
+    assert_eq!(store.servers(&user).await?, [server.clone()]);
+    server.sandbox = None;
     store.commit(put(&server)).await?;
     assert_eq!(store.servers(&user).await?, [server]);
     Ok(())

@@ -6,7 +6,13 @@ use crate::store::error::StoreError;
 use crate::store::postgres::session::Failure;
 
 /// What takes the tables from each version to the next. Never change one that was released.
-const STEPS: &[&str] = &[include_str!("tables_1.sql"), include_str!("tables_2.sql")];
+const STEPS: &[&str] = &[
+    include_str!("tables_1.sql"),
+    include_str!("tables_2.sql"),
+    include_str!("tables_3_login.sql"),
+    include_str!("tables_4_sandbox.sql"),
+    include_str!("tables_5_versions.sql"),
+];
 
 /// The oldest server that can be used: it tells what became of a transaction.
 const OLDEST: i64 = 130_000;

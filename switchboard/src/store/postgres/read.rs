@@ -1,5 +1,7 @@
 //! Queries.
 
+use std::fmt::Write as _;
+
 use crate::store::Span;
 use crate::store::id::{
     AssistantId, BlobId, ConversationId, MessageId, PendingId, ServerId, UserId,
@@ -7,9 +9,11 @@ use crate::store::id::{
 use crate::store::postgres::connection::Connection;
 use crate::store::postgres::session::{Failure, Session};
 use crate::store::row::{
-    ApprovedDefinition, Assistant, Blob, Conversation, Event, EventBounds, Message, Pending, Rule,
-    Run, Server, ServerTool, Setting, Snapshot, Standing, TokenRef, UsageTotal, User,
+    ApprovedDefinition, Assistant, Blob, Conversation, Event, EventBounds, Message, MessagePlace,
+    Pending, Rule, Run, Server, ServerTool, Setting, Snapshot, Standing, TokenRef, UsageTotal,
+    User,
 };
+use crate::store::search::SearchWords;
 use crate::store::table::{self, Field};
 use crate::store::timestamp::Timestamp;
 
@@ -106,6 +110,7 @@ impl<C: Connection> Session<'_, C> {
         };
         let sql = format!(
             "SELECT * FROM messages WHERE conversation_id = $1 AND seq >= $2 AND seq < $3
+                 AND is_aside = 0
              ORDER BY seq {order} LIMIT $4"
         );
         let of = [
@@ -122,6 +127,37 @@ impl<C: Connection> Session<'_, C> {
             self.complete(message).await?;
         }
         Ok(messages)
+    }
+
+    pub(super) async fn search(
+        &self,
+        user: &UserId,
+        words: &SearchWords,
+        limit: u32,
+    ) -> Found<Vec<Message>> {
+        if words.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut given: Vec<Field> = vec![user.as_str().into(), i64::from(limit).into()];
+        let mut holds = String::new();
+        for pattern in words.patterns(true).concat() {
+            given.push(pattern.as_str().into());
+            let number = given.len();
+            let _ = write!(holds, r" AND m.content ILIKE ${number} ESCAPE '\'");
+        }
+        let sql = format!(
+            "SELECT m.id, m.conversation_id, m.seq, m.role, m.content, NULL::TEXT AS provider_raw,
+                 m.finish, m.created_at
+             FROM messages m JOIN conversations c ON c.id = m.conversation_id
+             WHERE c.user_id = $1 AND m.is_aside = 0{holds} ORDER BY c.use_seq DESC, m.seq DESC LIMIT $2"
+        );
+        self.rows(&table::MESSAGES, &sql, &given).await
+    }
+
+    pub(super) async fn places(&self, conversation: &ConversationId) -> Found<Vec<MessagePlace>> {
+        let sql = "SELECT id, seq, follows FROM messages WHERE conversation_id = $1 ORDER BY seq";
+        let of = [conversation.as_str().into()];
+        self.rows(&table::MESSAGES, sql, &of).await
     }
 
     pub(super) async fn message(&self, id: &MessageId) -> Found<Option<Message>> {
@@ -220,6 +256,7 @@ impl<C: Connection> Session<'_, C> {
         Ok(Some(Snapshot {
             conversation,
             last: self.messages(id, Span::Last(1)).await?.pop(),
+            next_seq: self.places(id).await?.last().map_or(0, |last| last.seq) + 1,
             run,
             answer,
             questions: self.open_questions(id).await?,

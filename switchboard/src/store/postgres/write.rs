@@ -52,6 +52,7 @@ impl<C: Connection> Session<'_, C> {
     async fn apply(&self, change: &Change) -> Done<()> {
         match change {
             Change::PutUser(row) => self.put(&table::USERS, row).await?,
+            Change::Login(change) => self.change_login(change).await?,
             Change::PutServer(row) => self.put_server(row).await?,
             Change::DeleteServer(user, id) => {
                 if self.delete(&table::SERVERS, user, id.as_str()).await? > 0 {
@@ -112,6 +113,7 @@ impl<C: Connection> Session<'_, C> {
                     .await?;
             }
             Change::PutMessage(message) => self.put_message(message).await?,
+            Change::ShowUpTo(conversation, seq) => self.show_up_to(conversation, *seq).await?,
             Change::AppendContent(id, text) => self.append_content(id, text).await?,
             Change::PutToolCall(row) => self.put(&table::TOOL_CALLS, row).await?,
             Change::PutBlob(blob) => self.put_blob(blob).await?,
@@ -231,6 +233,20 @@ impl<C: Connection> Session<'_, C> {
             self.put(&table::TOOL_CALLS, call).await?;
         }
         Ok(())
+    }
+
+    /// Sets aside all messages but one and those that it follows.
+    async fn show_up_to(&self, conversation: &ConversationId, seq: u64) -> Done<()> {
+        let sql = "WITH RECURSIVE shown (seq) AS (
+                 SELECT $2::BIGINT
+                 UNION
+                 SELECT m.follows FROM messages m JOIN shown s ON m.seq = s.seq
+                 WHERE m.conversation_id = $1
+             )
+             UPDATE messages SET is_aside = 1 - is_aside WHERE conversation_id = $1
+                 AND is_aside = (CASE WHEN seq IN (SELECT seq FROM shown) THEN 1 ELSE 0 END)";
+        let of = [conversation.as_str().into(), (seq as i64).into()];
+        self.execute(sql, &of).await.map(drop)
     }
 
     /// Adds a piece to what a message says: nothing that was written before is written again.

@@ -1,4 +1,4 @@
-//! Users, their assistants and their settings.
+//! Users' assistants and settings.
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
@@ -7,24 +7,6 @@ use serde_json::Value;
 use crate::store::id::{AssistantId, UserId};
 use crate::store::stored_value::StoredValue;
 use crate::store::timestamp::Timestamp;
-
-/// A user. A fresh store has one, [`UserId::local`].
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct User {
-    /// Who.
-    pub id: UserId,
-    /// What to call them.
-    pub name: String,
-}
-
-impl User {
-    /// A user.
-    pub fn new(id: UserId, name: impl Into<String>) -> Self {
-        let name = name.into();
-        Self { id, name }
-    }
-}
 
 /// A model with instructions and servers of its own.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]

@@ -71,10 +71,17 @@ pub struct Message {
     pub finish: Option<String>,
     /// When it was begun.
     pub created_at: Timestamp,
+    /// The number of the message that it follows; 0 if it is the first one. Messages that follow the
+    /// same one are versions of each other.
+    #[serde(default)]
+    pub follows: u64,
+    /// Whether it is not shown, because another version of it is, or of one before it.
+    #[serde(default)]
+    pub is_aside: bool,
 }
 
 impl Message {
-    /// A message.
+    /// A message that follows the one with the number before its own.
     pub fn new(conversation: ConversationId, seq: u64, role: Role) -> Self {
         Self {
             id: MessageId::fresh(),
@@ -86,8 +93,22 @@ impl Message {
             provider_raw: None,
             finish: None,
             created_at: Timestamp::now(),
+            follows: seq.saturating_sub(1),
+            is_aside: false,
         }
     }
+}
+
+/// Where a message stands among the versions of a conversation.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct MessagePlace {
+    /// The message.
+    pub id: MessageId,
+    /// Its number.
+    pub seq: u64,
+    /// The number of the message that it follows; 0 if it is the first one.
+    pub follows: u64,
 }
 
 /// Who said a message.

@@ -60,8 +60,10 @@ impl Run {
 pub struct Snapshot {
     /// The conversation.
     pub conversation: Conversation,
-    /// Its last message.
+    /// The last message that is shown.
     pub last: Option<Message>,
+    /// The number of the next message.
+    pub next_seq: u64,
     /// Its latest run.
     pub run: Option<Run>,
     /// The message that the run writes.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use mcp_sandbox::Profile;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -56,12 +57,16 @@ pub struct Server {
     pub always_load: bool,
     /// Which of our environment it gets.
     pub env_policy: EnvPolicy,
+    /// What the program may do, if it is started in a sandbox.
+    pub sandbox: Option<Profile>,
     /// The transport that worked last.
     pub transport_seen: Option<String>,
     /// What went wrong last.
     pub last_error: Option<String>,
     /// Whatever else its configuration says.
     pub extra: Value,
+    /// The team's entry that it follows, if it is a shared one.
+    pub shared_id: Option<ServerId>,
     /// Its place in the list.
     pub sort: i64,
     /// When it was added.
@@ -96,9 +101,11 @@ impl Server {
             parallel: false,
             always_load: false,
             env_policy: EnvPolicy::Safe,
+            sandbox: None,
             transport_seen: None,
             last_error: None,
             extra: Value::Null,
+            shared_id: None,
             sort: 0,
             created_at: now,
             updated_at: now,

@@ -15,6 +15,9 @@ const STEPS: &[&str] = &[
     include_str!("tables_4.sql"),
     include_str!("tables_5.sql"),
     include_str!("tables_6.sql"),
+    include_str!("tables_7_login.sql"),
+    include_str!("tables_8_sandbox.sql"),
+    include_str!("tables_9_versions.sql"),
 ];
 
 /// EventCursor our files, from the fifth version on: "swbd".

@@ -1,5 +1,7 @@
 //! Queries.
 
+use std::fmt::Write as _;
+
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::store::Span;
@@ -8,9 +10,11 @@ use crate::store::id::{
     AssistantId, BlobId, ConversationId, MessageId, PendingId, ServerId, UserId,
 };
 use crate::store::row::{
-    ApprovedDefinition, Assistant, Blob, Conversation, Event, EventBounds, Message, Pending, Rule,
-    Run, Server, ServerTool, Setting, Snapshot, Standing, TokenRef, UsageTotal, User,
+    ApprovedDefinition, Assistant, Blob, Conversation, Event, EventBounds, Message, MessagePlace,
+    Pending, Rule, Run, Server, ServerTool, Setting, Snapshot, Standing, TokenRef, UsageTotal,
+    User,
 };
+use crate::store::search::SearchWords;
 use crate::store::sqlite::table::{self, failed};
 use crate::store::timestamp::Timestamp;
 
@@ -100,6 +104,7 @@ pub(super) fn messages(
     };
     let sql = format!(
         "SELECT * FROM messages WHERE conversation_id = ? AND seq >= ? AND seq < ?
+             AND is_aside = 0
          ORDER BY seq {order} LIMIT ?"
     );
     let mut messages: Vec<Message> = table::MESSAGES.rows(
@@ -114,6 +119,39 @@ pub(super) fn messages(
         complete(connection, message)?;
     }
     Ok(messages)
+}
+
+pub(super) fn search(
+    connection: &Connection,
+    user: &UserId,
+    words: &SearchWords,
+    limit: u32,
+) -> Found<Vec<Message>> {
+    if words.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut given = vec![user.as_str().to_owned()];
+    let mut holds = String::new();
+    for forms in words.patterns(false) {
+        let any = vec![r"m.content LIKE ? ESCAPE '\'"; forms.len()].join(" OR ");
+        let _ = write!(holds, " AND ({any})");
+        given.extend(forms);
+    }
+    let sql = format!(
+        "SELECT m.id, m.conversation_id, m.seq, m.role, m.content, NULL AS provider_raw, m.finish,
+             m.created_at
+         FROM messages m JOIN conversations c ON c.id = m.conversation_id
+         WHERE c.user_id = ? AND m.is_aside = 0{holds} ORDER BY c.use_seq DESC, m.seq DESC LIMIT {limit}"
+    );
+    table::MESSAGES.rows(connection, &sql, rusqlite::params_from_iter(given))
+}
+
+pub(super) fn places(
+    connection: &Connection,
+    conversation: &ConversationId,
+) -> Found<Vec<MessagePlace>> {
+    let sql = "SELECT id, seq, follows FROM messages WHERE conversation_id = ? ORDER BY seq";
+    table::MESSAGES.rows(connection, sql, [conversation.as_str()])
 }
 
 pub(super) fn message(connection: &Connection, id: &MessageId) -> Found<Option<Message>> {
@@ -211,6 +249,7 @@ pub(super) fn snapshot(
     Ok(Some(Snapshot {
         conversation,
         last: messages(connection, id, Span::Last(1))?.pop(),
+        next_seq: places(connection, id)?.last().map_or(0, |last| last.seq) + 1,
         run,
         answer,
         questions: open_questions(connection, id)?,

@@ -8,7 +8,7 @@ use crate::store::id::{AssistantId, ConversationId, MessageId};
 use crate::store::row::{ApprovedDefinition, Blob, Conversation, DefinitionKind, Message, Run};
 use crate::store::sqlite::holder::Holders;
 use crate::store::sqlite::table::{self, execute, failed};
-use crate::store::sqlite::{leases, read};
+use crate::store::sqlite::{leases, login, read};
 
 /// Applies all changes in one transaction and returns the sequence numbers of appended events.
 pub(super) fn commit(
@@ -47,6 +47,7 @@ fn apply(
 ) -> Result<Option<u64>, StoreError> {
     match change {
         Change::PutUser(row) => table::USERS.put(connection, row, row_bytes)?,
+        Change::Login(change) => login::apply(connection, change, row_bytes)?,
         Change::PutServer(row) => {
             if row.has_unagreed_plain_value() {
                 let of = format!("the server {:?}", row.name);
@@ -132,6 +133,7 @@ fn apply(
             table::CONVERSATIONS.delete(connection, user, id.as_str())?;
         }
         Change::PutMessage(message) => put_message(connection, message, row_bytes)?,
+        Change::ShowUpTo(conversation, seq) => show_up_to(connection, conversation, *seq)?,
         Change::AppendContent(id, text) => append_content(connection, id, text, row_bytes)?,
         Change::PutToolCall(row) => table::TOOL_CALLS.put(connection, row, row_bytes)?,
         Change::PutBlob(blob) => put_blob(connection, blob, row_bytes)?,
@@ -233,6 +235,23 @@ fn put_message(
         table::TOOL_CALLS.put(connection, call, row_bytes)?;
     }
     Ok(())
+}
+
+/// Sets aside all messages but one and those that it follows.
+fn show_up_to(
+    connection: &Connection,
+    conversation: &ConversationId,
+    seq: u64,
+) -> Result<(), StoreError> {
+    let sql = "WITH RECURSIVE shown (seq) AS (
+             SELECT CAST(?2 AS INTEGER)
+             UNION
+             SELECT m.follows FROM messages m JOIN shown s ON m.seq = s.seq
+             WHERE m.conversation_id = ?1
+         )
+         UPDATE messages SET is_aside = 1 - is_aside WHERE conversation_id = ?1
+             AND is_aside = (CASE WHEN seq IN (SELECT seq FROM shown) THEN 1 ELSE 0 END)";
+    execute(connection, sql, params![conversation.as_str(), seq as i64]).map(drop)
 }
 
 /// Adds a piece to what a message says: nothing that was written before is written again.

@@ -86,8 +86,13 @@ fn until_running(desk: &Desk, count: usize) {
 
 fn begin(desk: &Desk, arguments: &[&str]) -> Child {
     let mut command = desk.command(arguments);
+    let stdin = match arguments {
+        // What is piped in beside a message is waited for.
+        ["run", ..] => Stdio::null(),
+        _ => Stdio::piped(),
+    };
     command
-        .stdin(Stdio::piped())
+        .stdin(stdin)
         .stdout(Stdio::null())
         .stderr(Stdio::null());
     command.spawn().unwrap()

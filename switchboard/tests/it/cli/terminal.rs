@@ -15,6 +15,8 @@ pub(crate) struct Terminal {
     child: Child,
     screen: File,
     seen: String,
+    /// What was waited for.
+    all: String,
 }
 
 impl Terminal {
@@ -25,7 +27,9 @@ impl Terminal {
     /// Any command in a terminal.
     pub(crate) fn of(mut command: Command) -> Self {
         let pty = openpty(None, None).unwrap();
-        command.env("TERM", "xterm-256color");
+        if command.get_envs().all(|(name, _)| name != "TERM") {
+            command.env("TERM", "xterm-256color");
+        }
         let slave = File::from(pty.slave);
         command.stdin(Stdio::from(slave.try_clone().unwrap()));
         command.stdout(Stdio::from(slave.try_clone().unwrap()));
@@ -39,6 +43,7 @@ impl Terminal {
             child,
             screen,
             seen,
+            all: String::new(),
         }
     }
 
@@ -52,7 +57,7 @@ impl Terminal {
         let mut bytes = [0; 4096];
         loop {
             if let Some(at) = self.seen.find(text) {
-                self.seen.drain(..at + text.len());
+                self.all.extend(self.seen.drain(..at + text.len()));
                 return;
             }
             let read = self.screen.read(&mut bytes).unwrap_or(0);
@@ -73,6 +78,15 @@ impl Terminal {
     fn interrupt(&self) {
         let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap());
         kill(pid, Signal::SIGINT).unwrap();
+    }
+
+    /// How it ends, and everything that it shows until then and was not waited for.
+    pub(crate) fn rest(mut self) -> (Option<i32>, String) {
+        let mut bytes = [0; 4096];
+        while let Ok(read @ 1..) = self.screen.read(&mut bytes) {
+            self.seen.push_str(&String::from_utf8_lossy(&bytes[..read]));
+        }
+        (self.child.wait().unwrap().code(), self.all + &self.seen)
     }
 
     pub(crate) fn end(mut self) -> Option<i32> {
@@ -318,7 +332,7 @@ fn a_form_takes_only_what_is_typed_after_its_field_was_shown() {
     terminal.type_in("ask me my name\rMallory\r");
     terminal.until("queued: Mallory");
     terminal.until("demo · ask_name asks:");
-    terminal.until("Name: ");
+    terminal.until("Name*: ");
     terminal.type_in("Ada\r");
     terminal.until("Ada");
     terminal.until("> Mallory");

@@ -107,6 +107,24 @@ impl Desk {
         self.send(0, request, Some(body)).await
     }
 
+    /// What the first user gets, as bytes.
+    pub(super) async fn bytes(&self, path: &str) -> Vec<u8> {
+        let client = mcp_transport::client_builder().unwrap();
+        let client = client.no_proxy().build().unwrap();
+        let request = client.get(format!("{}api/{path}", self.base));
+        let token = format!("Bearer {}", self.tokens[0]);
+        let answer = request.header("authorization", token).send().await.unwrap();
+        assert_eq!(answer.status().as_u16(), 200);
+        answer.bytes().await.unwrap().to_vec()
+    }
+
+    /// How many servers of a user are stored; the demo server is not.
+    pub(super) async fn stored_servers(&self, user: usize) -> usize {
+        let listed = self.send(user, "GET mcp-servers", None).await.is(200);
+        let servers = listed.body["items"].as_array().unwrap().iter();
+        servers.filter(|it| it.get("builtIn").is_none()).count()
+    }
+
     /// A user's request.
     pub(super) async fn send(&self, user: usize, request: &str, body: Option<Value>) -> Reply {
         let client = mcp_transport::client_builder().unwrap();
@@ -190,9 +208,16 @@ impl Desk {
             .header("last-event-id", "0");
         let mut response = request.send().await.unwrap();
         let (mut text, mut events) = (String::new(), Vec::new());
+        // A piece may end within a character.
+        let mut bytes = Vec::new();
         loop {
             let piece = response.chunk().await.unwrap();
-            text.push_str(std::str::from_utf8(&piece.unwrap()).unwrap());
+            bytes.extend_from_slice(&piece.unwrap());
+            let valid = match std::str::from_utf8(&bytes) {
+                Ok(whole) => whole.len(),
+                Err(error) => error.valid_up_to(),
+            };
+            text.push_str(std::str::from_utf8(&bytes.drain(..valid).collect::<Vec<_>>()).unwrap());
             while let Some((event, rest)) = text.split_once("\n\n") {
                 let field = |name: &str| {
                     let mut lines = event.lines();
@@ -256,7 +281,10 @@ fn judge(document: &Value, method: &str, path: &str, status: u16, answer: &Value
     let path = path.split('?').next().unwrap();
     let asked: Vec<&str> = path.split('/').collect();
     let fits = |(template, _): &(&String, &Value)| {
-        let parts: Vec<&str> = template.strip_prefix("/api/").unwrap().split('/').collect();
+        let Some(template) = template.strip_prefix("/api/") else {
+            return false;
+        };
+        let parts: Vec<&str> = template.split('/').collect();
         let same = |(part, asked): (&&str, &&str)| part.starts_with('{') || part == asked;
         parts.len() == asked.len() && parts.iter().zip(&asked).all(same)
     };

@@ -27,7 +27,9 @@ async fn every_route_refuses_members_and_parameters_that_it_does_not_know_by_nam
     ];
     let document = desk.ask("GET openapi.json").await.is(200).body;
     let (mut bodies, mut queries) = (0, 0);
-    for (path, methods) in document["paths"].as_object().unwrap() {
+    let paths = document["paths"].as_object().unwrap().iter();
+    // Logins are for browsers, which a provider sends with whatever it likes.
+    for (path, methods) in paths.filter(|(path, _)| path.starts_with("/api/")) {
         for (method, route) in methods.as_object().unwrap() {
             let method = method.to_uppercase();
             let request = format!("{method} {}", filled(path, &ids));

@@ -5,8 +5,10 @@ use serde_json::{Value, json};
 use super::House;
 use super::house::Live;
 
+/// The kinds of events, without those of servers, which connect meanwhile.
 fn kinds(events: &[Live]) -> Vec<&str> {
-    let mut kinds: Vec<&str> = events.iter().map(|event| event.kind.as_str()).collect();
+    let kinds = events.iter().map(|event| event.kind.as_str());
+    let mut kinds: Vec<&str> = kinds.filter(|kind| !kind.starts_with("server.")).collect();
     // How many pieces the text comes in is a matter of time.
     kinds.dedup();
     kinds

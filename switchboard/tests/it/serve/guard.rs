@@ -120,6 +120,12 @@ fn guesses_are_slowed_down_and_the_right_token_is_not() {
     assert_eq!(tries[0], 401);
     assert!(tries.contains(&429), "{tries:?}");
     assert_eq!(status(&house, &[]).0, 200);
+    // How to log in is not hidden from others meanwhile, and guesses at codes count as well.
+    let host = format!("127.0.0.1:{}", house.port);
+    let host = [("Host", host.as_str())];
+    assert_eq!(house.send("GET", "/api/login", &host, "").status, 200);
+    let code = house.send("POST", "/api/token", &host, r#"{"code":"no"}"#);
+    assert_eq!(code.status, 429);
 }
 
 #[test]

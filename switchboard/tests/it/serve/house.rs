@@ -84,7 +84,10 @@ impl House {
 
     /// Starts it, on a port of its own.
     pub(crate) fn start(&mut self) {
-        let mut all = vec!["serve", "--json", "--port", "0"];
+        let mut all = vec!["serve", "--json"];
+        if !self.arguments.iter().any(|it| it == "--listen") {
+            all.extend(["--port", "0"]);
+        }
         all.extend(self.arguments.iter().map(String::as_str));
         let mut command = self.desk.command(&all);
         if let Some(bytes) = self.file_size {

@@ -4,11 +4,16 @@ use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Stdio};
 use std::sync::Arc;
 
+use axum::body::Body;
+use axum::http::Request;
+use hyper::client::conn::http2;
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
+use tokio_rustls::client::TlsStream;
 
 use crate::cli::Desk;
 
@@ -39,30 +44,39 @@ impl Served {
         Self { desk, child, url }
     }
 
-    /// Asks for a path, of a server that has one of the certificates. Returns which, and the reply.
-    async fn ask(&self, path: &str) -> (Vec<u8>, String) {
+    /// Connects to a server that has one of the certificates, and offers this protocol.
+    async fn connect(&self, protocol: &[u8]) -> TlsStream<TcpStream> {
         let mut roots = rustls::RootCertStore::empty();
         for (pem, _) in [ONE, TWO] {
             let certificate = CertificateDer::from_pem_slice(pem.as_bytes()).unwrap();
             roots.add(certificate).unwrap();
         }
         let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let config = rustls::ClientConfig::builder_with_provider(provider)
+        let mut config = rustls::ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .unwrap()
             .with_root_certificates(roots)
             .with_no_client_auth();
-        let address = self
-            .url
-            .strip_prefix("https://")
-            .unwrap()
-            .trim_end_matches('/');
-        let stream = TcpStream::connect(address).await.unwrap();
+        config.alpn_protocols = vec![protocol.to_vec()];
+        let stream = TcpStream::connect(self.address()).await.unwrap();
         let name = ServerName::try_from("localhost").unwrap();
         let connector = tokio_rustls::TlsConnector::from(Arc::new(config));
-        let mut stream = connector.connect(name, stream).await.unwrap();
+        let stream = connector.connect(name, stream).await.unwrap();
+        assert_eq!(stream.get_ref().1.alpn_protocol(), Some(protocol));
+        stream
+    }
+
+    fn address(&self) -> &str {
+        let address = self.url.strip_prefix("https://").unwrap();
+        address.trim_end_matches('/')
+    }
+
+    /// Asks for a path. Returns the certificate, and the reply.
+    async fn ask(&self, path: &str) -> (Vec<u8>, String) {
+        let mut stream = self.connect(b"http/1.1").await;
         let certificates = stream.get_ref().1.peer_certificates().unwrap();
         let certificate = certificates[0].to_vec();
+        let address = self.address();
         let head = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
         stream.write_all(head.as_bytes()).await.unwrap();
         let mut reply = String::new();
@@ -129,4 +143,34 @@ fn an_address_that_others_could_reach_in_the_clear_is_refused() {
     ]);
     let text = error["error"]["message"].as_str().unwrap();
     assert!(text.contains("none.pem cannot be used"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_connection_over_http_2_carries_many_requests_by_our_name_only() {
+    let served = Served::start();
+    let stream = TokioIo::new(served.connect(b"h2").await);
+    let (sender, connection) = http2::handshake(TokioExecutor::new(), stream)
+        .await
+        .unwrap();
+    tokio::spawn(connection);
+    let get = |host: &str, path: &str| {
+        let request = Request::get(format!("https://{host}{path}")).body(Body::empty());
+        let mut sender = sender.clone();
+        async move {
+            sender
+                .send_request(request.unwrap())
+                .await
+                .unwrap()
+                .status()
+        }
+    };
+    let ours = served.address().to_owned();
+    let many: Vec<_> = (0..50)
+        .map(|_| tokio::spawn(get(&ours, "/healthz")))
+        .collect();
+    for one in many {
+        assert_eq!(one.await.unwrap(), 200);
+    }
+    assert_eq!(get(&ours, "/api/settings").await, 401);
+    assert_eq!(get("elsewhere.example", "/").await, 421);
 }

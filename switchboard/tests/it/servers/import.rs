@@ -258,3 +258,104 @@ fn references_of_opencode_and_gemini_are_replaced_before_the_server_sees_them() 
     assert_eq!(seen("a"), "value ${HOME} from a file\n");
     assert_eq!(seen("b"), "value! $5\n");
 }
+
+/// A project's file is noticed where one looks at the servers: nothing of it is stored, let alone
+/// started.
+#[test]
+fn a_projects_file_is_noticed_without_an_import() {
+    let bench = Bench::new();
+    bench.write(
+        ".mcp.json",
+        r#"{"mcpServers": {"stranger": {"command": "sh", "args": ["-c", "touch started"]}}}"#,
+    );
+    let listed = bench.json(&["servers", "list"]);
+    assert_eq!(listed["stdout"]["servers"], serde_json::json!([]));
+    assert_eq!(listed["stdout"]["not_imported"][0]["name"], "stranger");
+    let said = bench.run(&["servers", "list"]);
+    assert!(
+        said.stderr.contains("stranger") && said.stderr.contains(".mcp.json"),
+        "{}",
+        said.stderr
+    );
+    assert!(!bench.path().join("started").exists());
+    assert_eq!(bench.run(&["import", "--yes"]).exit, 0);
+    let listed = bench.json(&["servers", "list"]);
+    assert_eq!(listed["stdout"]["servers"][0]["status"], "pending");
+    assert_eq!(listed["stdout"]["not_imported"], serde_json::json!([]));
+}
+
+#[test]
+fn single_servers_are_imported_by_their_names() {
+    let bench = Bench::new();
+    let file = bench.write(
+        "goose/config.yaml",
+        "extensions:\n  developer: {type: builtin, name: developer, enabled: true}\n  a: {type: stdio, cmd: a, args: []}\n  b: {type: stdio, cmd: b, args: []}\n",
+    );
+    let file = file.to_str().unwrap();
+    let back = bench.json(&["import", file, "--yes", "--only", "b"]);
+    assert_eq!(back["stdout"]["imported"], serde_json::json!(["b"]));
+    assert_eq!(back["stdout"]["problems"], serde_json::json!([]));
+    let unknown = bench.run(&["import", file, "--yes", "--only", "c"]);
+    assert_eq!(unknown.exit, 1);
+    assert!(
+        unknown.stderr.contains("no server \"c\""),
+        "{}",
+        unknown.stderr
+    );
+}
+
+/// A broken, empty, huge or hostile file of any format: a message that names the file, an exit code,
+/// and nothing imported.
+#[test]
+fn a_file_that_cannot_be_read_imports_nothing() {
+    let bench = Bench::new();
+    let bomb = (1..12).fold(
+        "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned(),
+        |bomb, n| {
+            let many = vec![format!("*a{}", n - 1); 10].join(", ");
+            format!("{bomb}a{n}: &a{n} [{many}]\n")
+        },
+    );
+    let deep = format!("{}{}", "{\"mcpServers\":".repeat(3000), "1");
+    let huge = format!(
+        "{{\"mcpServers\": {{}}, \"x\": \"{}\"}}",
+        "x".repeat(17 << 20)
+    );
+    let files = [
+        ("broken/.mcp.json", "{\"mcpServers\": {"),
+        ("broken/config.toml", "[mcp_servers.a"),
+        ("broken/goose/config.yaml", "extensions:\n  a: [\n"),
+        ("broken/.continue/config.yaml", "mcpServers: 7\n"),
+        ("broken/librechat.yaml", "mcpServers:\n\ta: 1\n"),
+        (
+            "broken/server.json",
+            "{\"name\": \"a/b\", \"packages\": []}",
+        ),
+        (
+            "broken/manifest.json",
+            "{\"manifest_version\": \"0.3\", \"server\": {}}",
+        ),
+        ("empty/.mcp.json", ""),
+        ("empty/goose/config.yaml", "# nothing\n"),
+        ("hostile/goose/config.yaml", bomb.as_str()),
+        ("hostile/.mcp.json", deep.as_str()),
+        ("huge/.mcp.json", huge.as_str()),
+    ];
+    for (name, text) in files {
+        let file = bench.write(name, text);
+        let said = bench.run(&["import", file.to_str().unwrap(), "--yes"]);
+        assert_eq!(said.exit, 1, "{name}: {}", said.stdout);
+        assert!(
+            said.stdout.contains(name) || name.starts_with("empty"),
+            "{name}: {}",
+            said.stdout
+        );
+        assert!(
+            said.stdout.contains("Nothing to import."),
+            "{name}: {}",
+            said.stdout
+        );
+    }
+    let listed = bench.json(&["servers", "list"]);
+    assert_eq!(listed["stdout"]["servers"], serde_json::json!([]));
+}

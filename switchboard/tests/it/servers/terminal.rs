@@ -8,7 +8,7 @@ fn a_servers_question_is_asked_in_the_terminal_with_its_name() {
     let bench = Bench::with_demo();
     let mut terminal = Terminal::of(bench.command(&["call", "demo", "ask_name"]));
     terminal.until("demo asks:");
-    terminal.until("Name:");
+    terminal.until("Name*:");
     terminal.type_in("Ada\r");
     terminal.until("Ada");
     assert_eq!(terminal.end(), Some(0));

@@ -200,6 +200,12 @@ fn what_is_exported_is_imported_as_the_same() {
         "codex",
         "gemini",
         "opencode",
+        "windsurf",
+        "roo",
+        "copilot-cli",
+        "continue",
+        "librechat",
+        "goose",
     ];
     let names = [
         "claude_desktop_config.json",
@@ -210,6 +216,12 @@ fn what_is_exported_is_imported_as_the_same() {
         "codex.txt",
         ".gemini/settings.json",
         "opencode.json",
+        ".codeium/windsurf/mcp_config.json",
+        "mcp_settings.json",
+        "mcp-config.json",
+        "continue.txt",
+        "librechat.yaml",
+        "goose.txt",
     ];
     let mut exported = Vec::new();
     for (program, name) in programs.iter().zip(names) {

@@ -1,6 +1,6 @@
 //! Files that earlier versions wrote.
 
-use switchboard::store::{ConversationId, Limits, RunId, SqliteStore, Store, UserId};
+use switchboard::store::{ConversationId, Limits, RunId, Span, SqliteStore, Store, UserId};
 
 /// A file as the version before counters left it: the clock went back between two runs, between two
 /// questions and between two rules.
@@ -14,6 +14,9 @@ fn old_file(path: &std::path::Path) {
         "PRAGMA user_version = 2;
          INSERT INTO conversations (id, user_id, title, created_at, updated_at) VALUES
              ('old', 'local', 'old', 1, 50), ('new', 'local', 'new', 2, 90);
+         INSERT INTO messages (id, conversation_id, seq, role, content, created_at) VALUES
+             ('m1', 'old', 1, 'user', 'one', 1), ('m2', 'old', 2, 'assistant', 'two', 2),
+             ('m5', 'old', 5, 'user', 'five', 5), ('n1', 'new', 1, 'user', 'one', 1);
          INSERT INTO runs (id, conversation_id, state, revision, round, finish, created_at, updated_at)
              VALUES ('first', 'old', '', 2, 0, 'superseded', 9000, 9000),
                     ('second', 'old', '{}', 1, 0, NULL, 8000, 8000);
@@ -45,4 +48,10 @@ async fn rows_of_earlier_versions_keep_the_order_in_which_they_were_added() {
     let talks = store.conversations(&user, None, 9).await.unwrap();
     let talks: Vec<_> = talks.iter().map(|it| it.title.as_str()).collect();
     assert_eq!(talks, ["new", "old"]);
+    // Each message follows the one before it, and all are shown.
+    let places = store.places(&old).await.unwrap();
+    let follows: Vec<_> = places.iter().map(|it| (it.seq, it.follows)).collect();
+    assert_eq!(follows, [(1, 0), (2, 1), (5, 2)]);
+    let shown = store.messages(&old, Span::Last(9)).await.unwrap();
+    assert_eq!(shown.len(), 3);
 }

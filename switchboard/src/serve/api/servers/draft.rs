@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use axum::http::StatusCode;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::Value;
 
 use crate::exit::Failure;
 use crate::serve::error::ApiError;
 use crate::serve::input::present;
 use crate::serve::server_pool::{HIDDEN, args, value_shown};
+use crate::servers::sandbox::{self, Wish};
 use crate::servers::{
     PlainSecrets, Unstorable, answer, answers, check_name, keep_all, keep_answer, shown_url,
     stored_value, to_config,
@@ -42,6 +44,9 @@ pub(super) struct Draft {
     parallel: Option<bool>,
     always_load: Option<bool>,
     env_policy: Option<EnvPolicy>,
+    /// `null`, a profile, `"strict"` or `"suggested"`.
+    #[serde(deserialize_with = "present")]
+    sandbox: Option<Option<Value>>,
     /// Whether secrets may be stored as plain text.
     plain_values: Option<bool>,
     /// Answers to the questions of the file it came from.
@@ -52,6 +57,8 @@ pub(super) struct Draft {
     _id: IgnoredAny,
     #[serde(rename = "source")]
     _source: IgnoredAny,
+    #[serde(rename = "notContained")]
+    _not_contained: IgnoredAny,
     #[serde(rename = "transportSeen")]
     _transport_seen: IgnoredAny,
     #[serde(rename = "lastError")]
@@ -70,6 +77,8 @@ pub(super) struct Draft {
     _updated_at: IgnoredAny,
     #[serde(rename = "hint")]
     _hint: IgnoredAny,
+    #[serde(rename = "builtIn")]
+    _built_in: IgnoredAny,
     #[serde(rename = "problem")]
     _problem: IgnoredAny,
 }
@@ -134,6 +143,12 @@ impl Draft {
             };
             return Err(ApiError::unfit(message).at(field));
         }
+        if row.kind != ServerKind::Stdio {
+            row.sandbox = None;
+        }
+        if let Some(said) = self.sandbox {
+            contain(row, said).map_err(|why| ApiError::unfit(why).at("sandbox"))?;
+        }
         to_config(row).map_err(ApiError::unfit)?;
         let kept = keep_all(row, Some(&before), plain).await;
         kept.map_err(plain_secret)?;
@@ -156,6 +171,22 @@ impl Draft {
             (None, kind) => kind,
         };
     }
+}
+
+/// Sets what the program may do.
+fn contain(row: &mut Server, said: Option<Value>) -> Result<(), String> {
+    let wish = match said {
+        None => Wish::Off,
+        Some(Value::String(word)) if word == "strict" => Wish::Strict,
+        Some(Value::String(word)) if word == "suggested" => Wish::Suggested,
+        Some(Value::Object(members)) => Wish::Own(Box::new(sandbox::parse(&members)?)),
+        Some(other) => {
+            return Err(format!(
+                "sandbox is {other}: expected null, \"strict\", \"suggested\" or a profile"
+            ));
+        }
+    };
+    wish.apply(row)
 }
 
 fn set<T>(field: &mut T, said: Option<T>) {

@@ -1,0 +1,261 @@
+//! A client of an OpenID provider (OpenID Connect Core, the authorization code flow with PKCE): a web
+//! application of ours has its users log in there.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use mcp_transport::Secret;
+use parking_lot::Mutex;
+use serde_json::Value;
+use url::Url;
+
+use crate::discovery::server_metadata::ServerMetadata;
+use crate::discovery::well_known;
+use crate::http::Http;
+use crate::http::guard::Guard;
+use crate::identity::client::{Client, RegisteredClient};
+use crate::login::callback::{self, Expected, NoCode};
+use crate::random::{sha256, unguessable};
+use crate::token::dpop::Nonces;
+use crate::token::form::Form;
+use crate::token::token_endpoint::TokenRequest;
+use crate::{AuthError, AuthLimits};
+
+/// For how long the provider's metadata is used without asking again.
+const FRESH: Duration = Duration::from_secs(3600);
+
+/// Has people log in at an OpenID provider.
+///
+/// Where its login page, its token endpoint and its keys are is discovered. The ID token that
+/// [`finish`](Self::finish) returns came from the provider itself, but it has to be verified: its
+/// signature by [`keys`](Self::keys), its issuer, its audience, its time and its nonce.
+///
+/// ```no_run
+/// # async fn example() -> Result<(), mcp_auth::AuthError> {
+/// use mcp_auth::{OpenIdClient, RegisteredClient};
+///
+/// let client = RegisteredClient::new("my-app").with_secret("…");
+/// let provider = OpenIdClient::new(
+///     "https://login.example.com",
+///     client,
+///     "https://app.example.com/auth/callback",
+/// )?;
+/// let login = provider.begin().await?;
+/// // Remember `login.state`, `login.nonce` and `login.verifier`; send the browser to `login.url`.
+/// # let query = "";
+/// let id_token = provider.finish(query, &login.state, &login.verifier).await?;
+/// # let _ = id_token;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct OpenIdClient {
+    http: Http,
+    issuer: String,
+    client: RegisteredClient,
+    redirect_uri: String,
+    scopes: Vec<String>,
+    known: Mutex<Option<(Arc<ServerMetadata>, Instant)>>,
+}
+
+/// A login that was begun.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct OpenIdLogin {
+    /// The page to show.
+    pub url: String,
+    /// What the answer must repeat.
+    pub state: Secret,
+    /// What the ID token must repeat.
+    pub nonce: String,
+    /// What proves that the answer is ours.
+    pub verifier: Secret,
+}
+
+impl OpenIdClient {
+    /// A client that is registered with this issuer, with this redirect URI.
+    ///
+    /// # Errors
+    /// If the issuer's URL is not safe to contact: it must be https, or on this machine.
+    pub fn new(
+        issuer: impl Into<String>,
+        client: RegisteredClient,
+        redirect_uri: impl Into<String>,
+    ) -> Result<Self, AuthError> {
+        let issuer = issuer.into();
+        let wrong = |_| AuthError::config(format!("the issuer {issuer:?} is not a URL"));
+        let url = Url::parse(&issuer).map_err(wrong)?;
+        let http = Http::new(&issuer, Guard::of(&url), AuthLimits::default(), None);
+        http.check(&issuer)?;
+        Ok(Self {
+            http,
+            issuer,
+            client,
+            redirect_uri: redirect_uri.into(),
+            scopes: ["openid", "email", "profile"].map(str::to_owned).into(),
+            known: Mutex::default(),
+        })
+    }
+
+    /// Asks for another scope beside `openid`, `email` and `profile`.
+    #[must_use]
+    pub fn with_scope(mut self, scope: impl Into<String>) -> Self {
+        let scope = scope.into();
+        if !self.scopes.contains(&scope) {
+            self.scopes.push(scope);
+        }
+        self
+    }
+
+    /// The issuer.
+    pub fn issuer(&self) -> &str {
+        &self.issuer
+    }
+
+    /// The id of the client, which is the audience of its ID tokens.
+    pub fn client_id(&self) -> &str {
+        &self.client.id
+    }
+
+    /// Begins a login.
+    ///
+    /// # Errors
+    /// If the provider's metadata cannot be had or breaks a rule.
+    pub async fn begin(&self) -> Result<OpenIdLogin, AuthError> {
+        let metadata = self.metadata().await?;
+        let endpoint = metadata.authorization_endpoint.as_deref();
+        let endpoint = endpoint.ok_or_else(|| self.lacks("authorization endpoint"))?;
+        let mut url = self.http.check(endpoint)?;
+        let state = Secret::new(unguessable()?);
+        let verifier = Secret::new(unguessable()?);
+        let nonce = unguessable()?;
+        url.set_fragment(None);
+        url.query_pairs_mut()
+            .append_pair("response_type", "code")
+            .append_pair("client_id", &self.client.id)
+            .append_pair("redirect_uri", &self.redirect_uri)
+            .append_pair("scope", &self.scopes.join(" "))
+            .append_pair("state", state.expose())
+            .append_pair("nonce", &nonce)
+            .append_pair("code_challenge", &sha256(verifier.expose()))
+            .append_pair("code_challenge_method", "S256");
+        Ok(OpenIdLogin {
+            url: url.into(),
+            state,
+            nonce,
+            verifier,
+        })
+    }
+
+    /// Exchanges the code in the query that the browser brought back for an ID token, which is not
+    /// verified yet.
+    ///
+    /// # Errors
+    /// If the answer is another login's or another issuer's, if the login was refused, or if the
+    /// code is not accepted.
+    pub async fn finish(
+        &self,
+        query: &str,
+        state: &Secret,
+        verifier: &Secret,
+    ) -> Result<Secret, AuthError> {
+        let metadata = self.metadata().await?;
+        let expected = Expected {
+            state,
+            issuer: Some(&self.issuer),
+            names_itself: metadata.names_itself,
+        };
+        let code = callback::code(query, &expected).map_err(|no_code| match no_code {
+            NoCode::Refused(violation) => self.http.refused(violation),
+            NoCode::Denied { error, description } => AuthError::Denied {
+                server: self.issuer.clone(),
+                error,
+                description,
+            },
+            NoCode::Empty => AuthError::malformed(&self.issuer, "the login brought no code"),
+        })?;
+        let endpoint = metadata.token_endpoint.as_deref();
+        let endpoint = endpoint.ok_or_else(|| self.lacks("token endpoint"))?;
+        let client = Client::registered(&self.client, metadata.auth_methods.as_deref());
+        let request = TokenRequest {
+            action: "exchanging the code",
+            endpoint,
+            issuer: &self.issuer,
+            client: Some(&client),
+            key: None,
+            form: Form::grant("authorization_code")
+                .with_secret("code", &code)
+                .with("redirect_uri", &self.redirect_uri)
+                .with_secret("code_verifier", verifier),
+        };
+        let issued = request.send(&self.http, &Nonces::default()).await?;
+        let missing = || AuthError::malformed(endpoint, "there is no ID token in it");
+        issued.id_token.ok_or_else(missing)
+    }
+
+    /// The provider's public keys: a JSON Web Key Set.
+    ///
+    /// # Errors
+    /// If they cannot be had.
+    pub async fn keys(&self) -> Result<String, AuthError> {
+        let metadata = self.metadata().await?;
+        let place = metadata.jwks_uri.as_deref();
+        let place = place.ok_or_else(|| self.lacks("keys"))?;
+        let document = self.http.document(place).await?;
+        let missing = || AuthError::malformed(place, "it is no key set");
+        Ok(Value::Object(document.ok_or_else(missing)?).to_string())
+    }
+
+    /// The page on which a person logs out of the provider as well, and comes back from.
+    pub async fn logout_url(&self, back: &str) -> Option<String> {
+        let metadata = self.metadata().await.ok()?;
+        let mut url = self
+            .http
+            .check(metadata.end_session_endpoint.as_deref()?)
+            .ok()?;
+        url.query_pairs_mut()
+            .append_pair("client_id", &self.client.id)
+            .append_pair("post_logout_redirect_uri", back);
+        Some(url.into())
+    }
+
+    /// Looks the provider up, so that a wrong setting is noticed at once.
+    ///
+    /// # Errors
+    /// If its metadata cannot be had, or is another issuer's.
+    pub async fn discover(&self) -> Result<(), AuthError> {
+        self.metadata().await.map(drop)
+    }
+
+    async fn metadata(&self) -> Result<Arc<ServerMetadata>, AuthError> {
+        let known = self.known.lock().clone();
+        if let Some((metadata, at)) = &known
+            && at.elapsed() < FRESH
+        {
+            return Ok(Arc::clone(metadata));
+        }
+        match (self.fetch().await, known) {
+            (Ok(metadata), _) => {
+                let metadata = Arc::new(metadata);
+                *self.known.lock() = Some((Arc::clone(&metadata), Instant::now()));
+                Ok(metadata)
+            }
+            // What was true an hour ago is better than nothing.
+            (Err(AuthError::Unavailable { .. }), Some((metadata, _))) => Ok(metadata),
+            (Err(error), _) => Err(error),
+        }
+    }
+
+    async fn fetch(&self) -> Result<ServerMetadata, AuthError> {
+        let issuer = self.http.check(&self.issuer)?;
+        let place = well_known::openid_configuration(&issuer);
+        let document = self.http.document(place.as_str()).await?;
+        let missing = || AuthError::malformed(&place, "it is no OpenID configuration");
+        ServerMetadata::read(&document.ok_or_else(missing)?, &self.issuer)
+            .map_err(|violation| self.http.refused(violation))
+    }
+
+    fn lacks(&self, what: &str) -> AuthError {
+        AuthError::malformed(&self.issuer, format!("its metadata names no {what}"))
+    }
+}

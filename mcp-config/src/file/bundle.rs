@@ -1,0 +1,193 @@
+//! `manifest.json` of an MCP bundle: one server, a program beside the file.
+
+use serde_json::{Map, Value, json};
+
+use crate::dialect::Dialect;
+use crate::file::document::{Kind, Member, Node};
+use crate::file::entry;
+use crate::file::field::{self, Fault, Fields};
+use crate::file::input::Input;
+use crate::file::loss::Loss;
+use crate::file::{ConfigFile, Reader, write};
+use crate::server::ServerConfig;
+use crate::server::endpoint::Endpoint;
+
+/// The version of the format that is written.
+const VERSION: &str = "0.3";
+
+/// Reads the server and what it asks for. All else of the file is kept.
+pub(super) fn read(reader: &mut Reader<'_>, root: &Node) {
+    let fault = |what: &str, at: usize| Fault::new(at, format!("expected {what}"));
+    let Some(Kind::Text(name)) = root.get("name").map(|name| &name.kind) else {
+        return reader.report(None, "$.name", fault("the name of the bundle", root.at));
+    };
+    let config = root.get("server").and_then(|it| it.get("mcp_config"));
+    let Some(config) = config else {
+        let fault = fault("\"mcp_config\": how the program is started", root.at);
+        return reader.report(Some(name), "$.server", fault);
+    };
+    let config = for_this_platform(config);
+    match entry::read(name, &config, Dialect::Bundle) {
+        Ok(server) => reader.file.servers.push(server),
+        Err(fault) => return reader.report(Some(name), "$.server.mcp_config", fault),
+    }
+    let asked = root.get("user_config").and_then(Node::members);
+    for member in asked.unwrap_or_default() {
+        match option(member) {
+            Ok(input) => reader.file.inputs.push(input),
+            Err(fault) => reader.report(None, "$.user_config", fault),
+        }
+    }
+    let rest = root.members().unwrap_or_default().iter();
+    rest.filter(|member| member.name != "user_config")
+        .for_each(|member| reader.keep(member));
+}
+
+/// How the program is started here.
+fn for_this_platform(config: &Node) -> Node {
+    let name = match std::env::consts::OS {
+        "macos" => "darwin",
+        "windows" => "win32",
+        other => other,
+    };
+    let overrides = config.get("platform_overrides").and_then(|it| it.get(name));
+    let overridden = overrides.and_then(Node::members).unwrap_or_default();
+    let own = config.members().unwrap_or_default().iter();
+    let own = own.filter(|member| {
+        let known = member.name != "platform_overrides";
+        known && overridden.iter().all(|other| other.name != member.name)
+    });
+    Node {
+        at: config.at,
+        kind: Kind::Object(own.chain(overridden).cloned().collect()),
+    }
+}
+
+fn option(member: &Member) -> Result<Input, Fault> {
+    let mut fields = Fields::of(&member.value)?;
+    let mut input = Input::new(&member.name);
+    let title = fields.take(&["title"], field::text)?;
+    input.description = fields.take(&["description"], field::text)?.or(title);
+    input.password = fields.take(&["sensitive"], field::flag)?.unwrap_or(false);
+    let default = fields.take_if(&["default"], |node| !matches!(node.kind, Kind::List(_)));
+    input.default = default.map(field::text).transpose()?;
+    Ok(input)
+}
+
+/// Writes the manifest of the first server, and what it does not say.
+pub(super) fn write(file: &ConfigFile) -> (String, Vec<Loss>) {
+    let mut losses = Vec::new();
+    let mut root = file.extra.clone();
+    let Some(server) = file.servers.first() else {
+        return (format!("{:#}\n", Value::Object(root)), losses);
+    };
+    let mut lose = |server: &ServerConfig, message: String| {
+        losses.push(Loss {
+            server: server.name.clone(),
+            message,
+        });
+    };
+    for other in file.servers.iter().skip(1) {
+        lose(
+            other,
+            "a bundle has one server: this one is left out".to_owned(),
+        );
+    }
+    let (entry, lost) = write::entry(server, Dialect::Bundle);
+    lost.into_iter().for_each(|message| lose(server, message));
+    let mut config = Map::new();
+    for name in ["command", "args", "env"] {
+        if let Some(value) = entry.get(name) {
+            config.insert(name.to_owned(), value.clone());
+        }
+    }
+    let name = server.name.as_str();
+    let members = entry.as_object().into_iter().flatten();
+    for (member, _) in
+        members.filter(|(name, _)| !["command", "args", "env", "type"].contains(&name.as_str()))
+    {
+        lose(server, format!("MCPB cannot express {member:?}"));
+    }
+    let (kind, entry_point) = match &server.endpoint {
+        Endpoint::Stdio(command) => program(
+            command.program(),
+            command.args().iter().map(|arg| arg.expose()),
+        ),
+        Endpoint::Remote(_) => {
+            lose(
+                server,
+                "a bundle has a program: an address cannot be in one".to_owned(),
+            );
+            return (String::new(), losses);
+        }
+    };
+    for (key, value) in [
+        ("manifest_version", VERSION),
+        ("name", name),
+        ("version", "0.0.0"),
+        ("description", name),
+    ] {
+        root.entry(key).or_insert_with(|| value.into());
+    }
+    root.entry("author")
+        .or_insert_with(|| json!({"name": "unknown"}));
+    let server_of = root
+        .entry("server")
+        .or_insert_with(|| json!({"type": kind, "entry_point": entry_point}));
+    if let Some(members) = server_of.as_object_mut() {
+        let before = members
+            .get("mcp_config")
+            .and_then(|it| it.get("platform_overrides"))
+            .cloned();
+        if let Some(overrides) = before {
+            config.insert("platform_overrides".to_owned(), overrides);
+        }
+        members.insert("mcp_config".to_owned(), Value::Object(config));
+    }
+    let asked = asked(file, server);
+    if !asked.is_empty() {
+        root.insert("user_config".to_owned(), Value::Object(asked));
+    }
+    (format!("{:#}\n", Value::Object(root)), losses)
+}
+
+/// The kind of a program, and the file that is started.
+fn program<'a>(
+    command: &'a str,
+    mut args: impl Iterator<Item = &'a str>,
+) -> (&'static str, String) {
+    let stem = command.rsplit(['/', '\\']).next().unwrap_or(command);
+    let kind = match stem {
+        "node" | "npx" | "bun" | "deno" => "node",
+        "uv" | "uvx" => "python",
+        other if other.starts_with("python") => "python",
+        _ => return ("binary", command.to_owned()),
+    };
+    let file =
+        args.find(|arg| arg.ends_with(".js") || arg.ends_with(".mjs") || arg.ends_with(".py"));
+    let file = file.unwrap_or(command).trim_start_matches("${__dirname}/");
+    (kind, file.to_owned())
+}
+
+/// What the server's texts ask for, as a bundle declares it.
+fn asked(file: &ConfigFile, server: &ServerConfig) -> Map<String, Value> {
+    let mut asked = Map::new();
+    for id in super::asked_for(server) {
+        let known = file.inputs.iter().find(|input| input.id == id);
+        let text = known
+            .and_then(|input| input.description.clone())
+            .unwrap_or_else(|| id.clone());
+        let mut option =
+            json!({"type": "string", "title": id, "description": text, "required": true});
+        if let Some(members) = option.as_object_mut() {
+            if known.is_some_and(|input| input.password) {
+                members.insert("sensitive".to_owned(), true.into());
+            }
+            if let Some(default) = known.and_then(|input| input.default.clone()) {
+                members.insert("default".to_owned(), default.into());
+            }
+        }
+        asked.insert(id, option);
+    }
+    asked
+}

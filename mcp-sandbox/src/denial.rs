@@ -1,0 +1,178 @@
+//! What a server wanted and did not get, said for people, with the rule that would allow it.
+
+mod text;
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::path::Path;
+
+use parking_lot::Mutex;
+
+/// How many denials are remembered; the oldest make room.
+const MAX_DENIALS: usize = 100;
+
+/// Something that a server wanted and did not get.
+///
+/// Displays as in "wanted to read /home/me/.ssh/id_rsa".
+#[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[non_exhaustive]
+pub struct Denial {
+    /// What it wanted.
+    pub wanted: Wanted,
+    /// How often.
+    pub count: u32,
+}
+
+/// What a server may want.
+#[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[non_exhaustive]
+pub enum Wanted {
+    /// To read a file, list a folder or run a program.
+    Read(String),
+    /// To write, make or remove a file.
+    Write(String),
+    /// To use a file, in a way that is not known.
+    Use(String),
+    /// To connect to a host and port.
+    Connect(String),
+    /// To open a socket of any kind.
+    Socket,
+    /// To change permissions, the owner or the times of a file.
+    ChangeAttributes(String),
+    /// To signal another process.
+    Signal,
+    /// To start another process or thread than its limit allows.
+    Process,
+}
+
+impl Wanted {
+    /// What to add to the profile to allow it: a member's name and value. `None` if no rule would,
+    /// or if it would undo the sandbox.
+    pub fn rule(&self) -> Option<(&'static str, &str)> {
+        match self {
+            Self::Read(path) | Self::Use(path) => Some(("read", path)),
+            Self::Write(path) => Some(("write", parent(path))),
+            Self::Connect(host) => Some(("network.hosts", host)),
+            Self::Socket => Some(("network", "hosts, or all")),
+            Self::ChangeAttributes(_) => Some(("mayChangeAttributes", "true")),
+            Self::Process => Some(("limits.processes", "a higher number")),
+            Self::Signal => None,
+        }
+    }
+}
+
+/// The folder of a file: whoever writes a file makes others beside it.
+fn parent(path: &str) -> &str {
+    let folder = Path::new(path).parent().and_then(Path::to_str);
+    folder.filter(|folder| folder.len() > 1).unwrap_or(path)
+}
+
+impl Denial {
+    /// What the text that a program wrote, to standard error or into a result, says about denials: as
+    /// Node, Python, Rust, Go, Git and the C library write them, and the kernel's audit log.
+    ///
+    /// A program may write anything there, so this explains and proves nothing. Paths under `home` are
+    /// shown with `~`.
+    pub fn in_text(text: &str, home: Option<&Path>) -> Vec<Self> {
+        let mut found: Vec<Self> = Vec::new();
+        for mut wanted in text.lines().filter_map(text::read) {
+            shorten(&mut wanted, home);
+            if let Some(known) = found.iter_mut().find(|denial| denial.wanted == wanted) {
+                known.count = known.count.saturating_add(1);
+            } else if found.len() < MAX_DENIALS {
+                found.push(Self { wanted, count: 1 });
+            }
+        }
+        found
+    }
+}
+
+fn shorten(wanted: &mut Wanted, home: Option<&Path>) {
+    let (Wanted::Read(path)
+    | Wanted::Write(path)
+    | Wanted::Use(path)
+    | Wanted::ChangeAttributes(path)) = wanted
+    else {
+        return;
+    };
+    let below = home.and_then(|home| Path::new(path).strip_prefix(home).ok());
+    if let Some(below) = below.and_then(Path::to_str).filter(|it| !it.is_empty()) {
+        *path = format!("~/{below}");
+    }
+}
+
+/// Who hears of what the sandbox refuses.
+type Observer = Box<dyn Fn(&Wanted) + Send + Sync>;
+
+/// What the sandbox itself has refused: it knows, and need not read it from text.
+#[derive(Default)]
+pub(crate) struct Denials {
+    all: Mutex<VecDeque<Denial>>,
+    observer: Option<Observer>,
+}
+
+impl Denials {
+    pub(crate) fn observed(observer: impl Fn(&Wanted) + Send + Sync + 'static) -> Self {
+        Self {
+            all: Mutex::default(),
+            observer: Some(Box::new(observer)),
+        }
+    }
+
+    pub(crate) fn add(&self, wanted: Wanted) {
+        let mut all = self.all.lock();
+        if let Some(denial) = all.iter_mut().find(|denial| denial.wanted == wanted) {
+            denial.count = denial.count.saturating_add(1);
+            return;
+        }
+        if all.len() >= MAX_DENIALS {
+            all.pop_front();
+        }
+        let first = wanted.clone();
+        all.push_back(Denial { wanted, count: 1 });
+        drop(all);
+        if let Some(observer) = &self.observer {
+            observer(&first);
+        }
+    }
+
+    pub(crate) fn all(&self) -> Vec<Denial> {
+        self.all.lock().iter().cloned().collect()
+    }
+}
+
+impl fmt::Debug for Denials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Denials").field(&self.all).finish()
+    }
+}
+
+impl fmt::Display for Wanted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Read(path) => write!(f, "wanted to read {path}"),
+            Self::Write(path) => write!(f, "wanted to write {path}"),
+            Self::Use(path) => write!(f, "wanted to use {path}"),
+            Self::Connect(host) => write!(f, "wanted to connect to {host}"),
+            Self::Socket => f.write_str("wanted to open a network connection"),
+            Self::ChangeAttributes(path) => {
+                write!(f, "wanted to change the permissions or times of {path}")
+            }
+            Self::Signal => f.write_str("wanted to signal another process"),
+            Self::Process => f.write_str("wanted to start more processes or threads"),
+        }
+    }
+}
+
+impl fmt::Display for Denial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.wanted)?;
+        if self.count > 1 {
+            write!(f, " ({} times)", self.count)?;
+        }
+        match self.wanted.rule() {
+            Some((member, value)) => write!(f, "; to allow it: {member} = {value}"),
+            None => f.write_str("; no rule allows it"),
+        }
+    }
+}

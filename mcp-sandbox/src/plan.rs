@@ -1,0 +1,219 @@
+//! From a profile to rules, as data. Pure: the platforms apply what is decided here.
+
+mod environment;
+
+use std::path::{Path, PathBuf};
+
+use crate::profile::{Network, Profile};
+
+pub(crate) use environment::environment;
+
+/// A file or folder and what a server may do with it and all below it.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[non_exhaustive]
+pub struct FileRule {
+    /// The file or the folder.
+    pub path: PathBuf,
+    /// What is allowed.
+    pub access: FileAccess,
+    /// Why it is allowed.
+    pub origin: Origin,
+}
+
+/// What a server may do with a file, or with all files of a folder.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[non_exhaustive]
+pub enum FileAccess {
+    /// Read it, list it, run it.
+    Read,
+    /// Read and write it, without making or removing anything: a device.
+    Device,
+    /// Read, change, make, remove and run.
+    Write,
+}
+
+/// Why a rule is there.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[non_exhaustive]
+pub enum Origin {
+    /// Every program needs it.
+    System,
+    /// It is the server's program, its interpreter, or what is installed with them.
+    Program,
+    /// It is the server's own folder.
+    Own,
+    /// The profile names it.
+    Profile,
+}
+
+/// What a program is made of, as found on this machine.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct ProgramFiles {
+    /// The program, what its symbolic links lead to, and the interpreters that it names: absolute.
+    pub files: Vec<PathBuf>,
+}
+
+/// Read by the dynamic linker, the C library and interpreters on the common distributions.
+const SYSTEM_READ: &[&str] = &[
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/nix/store",
+    "/gnu/store",
+    "/etc/alternatives",
+    "/etc/ca-certificates",
+    "/etc/crypto-policies",
+    "/etc/gai.conf",
+    "/etc/group",
+    "/etc/host.conf",
+    "/etc/hosts",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/ld.so.preload",
+    "/etc/locale.alias",
+    "/etc/localtime",
+    "/etc/mime.types",
+    "/etc/nsswitch.conf",
+    "/etc/os-release",
+    "/etc/passwd",
+    "/etc/pki/ca-trust",
+    "/etc/pki/tls",
+    "/etc/protocols",
+    "/etc/resolv.conf",
+    "/etc/services",
+    "/etc/ssl/certs",
+    "/etc/ssl/openssl.cnf",
+    "/etc/timezone",
+    "/proc/cpuinfo",
+    "/proc/filesystems",
+    "/proc/loadavg",
+    "/proc/meminfo",
+    "/proc/stat",
+    "/proc/sys/kernel/osrelease",
+    "/proc/sys/vm/overcommit_memory",
+    "/proc/uptime",
+    "/proc/version",
+    "/sys/devices/system/cpu",
+];
+
+const DEVICES: &[&str] = &[
+    "/dev/full",
+    "/dev/null",
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/zero",
+];
+
+/// Where people's programs are, among much else: of these, only the program itself is readable.
+const TOO_WIDE: &[&str] = &["", ".local", ".config", ".cache", "bin", "Library"];
+
+/// The rules for files under a profile. `home` is the user's home folder, `own` the server's.
+///
+/// Later rules never take away what earlier ones allow: Landlock adds them up.
+pub fn file_rules(
+    profile: &Profile,
+    program: &ProgramFiles,
+    home: Option<&Path>,
+    own: &Path,
+) -> Vec<FileRule> {
+    let rule = |path: PathBuf, access, origin| FileRule {
+        path,
+        access,
+        origin,
+    };
+    let system = SYSTEM_READ
+        .iter()
+        .map(|path| rule(path.into(), FileAccess::Read, Origin::System));
+    let devices = DEVICES
+        .iter()
+        .map(|path| rule(path.into(), FileAccess::Device, Origin::System));
+    let program = program
+        .files
+        .iter()
+        .map(|file| installation(file, home))
+        .map(|path| rule(path, FileAccess::Read, Origin::Program));
+    let own = [rule(own.to_path_buf(), FileAccess::Write, Origin::Own)];
+    let named = |paths: &[PathBuf], access| -> Vec<FileRule> {
+        let paths = paths.iter().map(|path| expand(path, home));
+        paths
+            .map(|path| rule(path, access, Origin::Profile))
+            .collect()
+    };
+    let mut rules: Vec<FileRule> = system
+        .chain(devices)
+        .chain(program)
+        .chain(own)
+        .chain(named(&profile.read, FileAccess::Read))
+        .chain(named(&profile.write, FileAccess::Write))
+        .collect();
+    rules.sort();
+    rules.dedup();
+    rules
+}
+
+/// The folder that a program is installed in, if that holds little else; otherwise the program.
+///
+/// A program `P/bin/x` belongs to `P`, as with versions of Node and Python and virtual environments; so
+/// does `P/shims/x`, which looks for the version to run in `P`. A package of Node belongs to the
+/// outermost `node_modules` that it is in, which has what it needs.
+fn installation(file: &Path, home: Option<&Path>) -> PathBuf {
+    let packages = file
+        .ancestors()
+        .filter(|folder| folder.ends_with("node_modules"));
+    if let Some(packages) = packages.last() {
+        return packages.to_path_buf();
+    }
+    let bin = file
+        .parent()
+        .filter(|folder| folder.ends_with("bin") || folder.ends_with("shims"));
+    let Some(prefix) = bin.and_then(Path::parent) else {
+        return file.to_path_buf();
+    };
+    let holds_home = home.is_some_and(|home| {
+        TOO_WIDE.iter().any(|below| home.join(below) == prefix) || home.starts_with(prefix)
+    });
+    // A prefix such as `/opt` or `/srv` holds other programs' files.
+    let is_wide = prefix.components().count() <= 2 && prefix != Path::new("/usr");
+    if holds_home || is_wide {
+        file.to_path_buf()
+    } else {
+        prefix.to_path_buf()
+    }
+}
+
+/// A path of a profile, in which a leading `~` is the user's home.
+fn expand(path: &Path, home: Option<&Path>) -> PathBuf {
+    match (path.strip_prefix("~"), home) {
+        (Ok(rest), Some(home)) if rest.as_os_str().is_empty() => home.to_path_buf(),
+        (Ok(rest), Some(home)) => home.join(rest),
+        _ => path.to_path_buf(),
+    }
+}
+
+/// Which kinds of sockets a server may make.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Sockets {
+    /// None, but pairs of connected streams.
+    None,
+    /// TCP, to the proxy alone.
+    Proxy,
+    /// TCP and UDP.
+    Internet,
+}
+
+impl From<&Network> for Sockets {
+    fn from(network: &Network) -> Self {
+        match network {
+            Network::None => Self::None,
+            Network::Hosts(_) => Self::Proxy,
+            Network::All => Self::Internet,
+        }
+    }
+}

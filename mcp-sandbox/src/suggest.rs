@@ -1,0 +1,130 @@
+//! A profile to propose for a command, to be agreed to by a person. Pure but for the question what a
+//! path is.
+
+use std::path::{Path, PathBuf};
+
+use mcp_transport::ServerCommand;
+
+use crate::plan::FileAccess;
+use crate::profile::{Network, Profile};
+
+/// What a path is, as far as suggestions care.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum PathKind {
+    /// A file.
+    File,
+    /// A folder.
+    Folder,
+    /// Nothing is there.
+    Missing,
+}
+
+/// A rule to be agreed to.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Suggestion {
+    /// The file or the folder.
+    pub path: PathBuf,
+    /// What would be allowed.
+    pub access: FileAccess,
+    /// Why, for people.
+    pub reason: String,
+}
+
+/// Names of scripts, which a server only reads.
+const SCRIPTS: [&str; 8] = ["js", "mjs", "cjs", "ts", "py", "pyz", "jar", "rb"];
+
+/// Launchers that download what they run. From where, their own configuration says.
+const LAUNCHERS: [&str; 5] = ["npx", "bunx", "pnpm", "uvx", "pipx"];
+
+/// A profile under which a command probably works, and why it allows more than
+/// [`Profile::for_command`] does. `kind` answers what a path is.
+///
+/// An argument that is a folder is one to work in; a file beside which others may be written (a
+/// database) opens its folder; a script is read with what is installed around it.
+pub fn suggest(
+    command: &ServerCommand,
+    kind: impl Fn(&Path) -> PathKind,
+) -> (Profile, Vec<Suggestion>) {
+    let mut profile = Profile::for_command(command);
+    let mut suggestions: Vec<Suggestion> = Vec::new();
+    let args = command.args().iter().map(|arg| arg.expose());
+    let values = args.map(|arg| match arg.split_once('=') {
+        Some((name, value)) if name.starts_with('-') => value,
+        _ => arg,
+    });
+    for value in values {
+        let base = command.cwd().unwrap_or(Path::new(""));
+        let path = base.join(value);
+        let Some(suggestion) = for_path(&path, &kind) else {
+            continue;
+        };
+        let list = match suggestion.access {
+            FileAccess::Read => &mut profile.read,
+            _ => &mut profile.write,
+        };
+        if !list.contains(&suggestion.path) {
+            list.push(suggestion.path.clone());
+            suggestions.push(suggestion);
+        }
+    }
+    let program = Path::new(command.program()).file_stem();
+    if LAUNCHERS
+        .iter()
+        .any(|name| program.is_some_and(|it| it == *name))
+    {
+        profile.network = Network::All;
+        // Launchers set the permissions of what they install.
+        profile.may_change_attributes = true;
+    }
+    (profile, suggestions)
+}
+
+fn for_path(path: &Path, kind: &impl Fn(&Path) -> PathKind) -> Option<Suggestion> {
+    let is_path = path.is_absolute() && path.components().count() > 1;
+    if !is_path {
+        return None;
+    }
+    let suggestion = |path: &Path, access, reason: String| Suggestion {
+        path: path.to_path_buf(),
+        access,
+        reason,
+    };
+    let shown = path.display();
+    let is_script = path
+        .extension()
+        .is_some_and(|end| SCRIPTS.iter().any(|script| end == *script));
+    match kind(path) {
+        PathKind::Folder => {
+            let reason = format!("the arguments name the folder {shown}");
+            Some(suggestion(path, FileAccess::Write, reason))
+        }
+        PathKind::File if is_script => {
+            let package = path
+                .ancestors()
+                .filter(|folder| folder.ends_with("node_modules"))
+                .last();
+            let root = package
+                .or_else(|| path.parent())
+                .filter(|it| is_deep(it))
+                .unwrap_or(path);
+            let reason = format!("the arguments name the script {shown}");
+            Some(suggestion(root, FileAccess::Read, reason))
+        }
+        PathKind::File | PathKind::Missing => {
+            let folder = path
+                .parent()
+                .filter(|folder| kind(folder) == PathKind::Folder)?;
+            let reason = format!("the arguments name the file {shown}");
+            let root = if is_deep(folder) { folder } else { path };
+            let exists = kind(path) == PathKind::File;
+            (exists || root == folder).then(|| suggestion(root, FileAccess::Write, reason))
+        }
+    }
+}
+
+/// Whether a folder is neither the root nor one of its folders nor, by its depth, a home.
+fn is_deep(folder: &Path) -> bool {
+    folder.components().count() > 3
+}

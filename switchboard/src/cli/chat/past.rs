@@ -1,0 +1,82 @@
+//! Earlier turns and conversations.
+
+use std::sync::Arc;
+
+use super::ChatLoop;
+use crate::conversation::{DurableConversation, fork, transcript};
+use crate::display::untrusted;
+use crate::exit::Failure;
+use crate::lang::t;
+use crate::store::{Conversation, Role};
+
+/// How many conversations are listed.
+const LISTED: u32 = 20;
+
+impl ChatLoop {
+    /// Goes on in a copy that ends before the last message, and returns that message.
+    pub(super) async fn undo(&mut self) -> Result<Option<String>, Failure> {
+        let store = Arc::clone(&self.setup.store);
+        let id = self.durable.conversation().id.clone();
+        let messages = transcript(&*store, &id).await?;
+        let mut said = messages.iter().filter(|message| message.role == Role::User);
+        let Some(last) = said.next_back() else {
+            self.dim(&t!("Nothing was said yet."));
+            return Ok(None);
+        };
+        let before = messages.iter().rfind(|message| message.seq < last.seq);
+        self.durable = match before {
+            Some(before) => {
+                let user = &self.setup.user;
+                let copy = fork(&store, user, &id, Some(before.seq)).await?;
+                DurableConversation::load(store, user, &copy.id).await?
+            }
+            None => {
+                let conversation = self.setup.conversation();
+                DurableConversation::begin(store, conversation, self.setup.system())
+            }
+        };
+        if let Some(text) = &self.instructed {
+            self.durable.reinstruct(Some(text));
+            self.durable.instruct(Some(text));
+        }
+        let text = t!(
+            "Back to before: {text}. The conversation as it was is still there: /sessions {id}",
+            text = untrusted::line(&crate::display::summary::summary(&last.content, 60)),
+            id = id
+        );
+        self.dim(&text);
+        Ok(Some(last.content.clone()))
+    }
+
+    /// Shows the model's instructions.
+    pub(super) fn instructions(&mut self) {
+        let system = self.instructed.as_deref().or(self.setup.system());
+        match system.map(|text| untrusted::text(text).into_owned()) {
+            Some(text) => self.console.out.say(text),
+            None => self.dim(&t!(
+                "The model has no instructions. /system TEXT gives it some."
+            )),
+        }
+    }
+
+    /// Lists the latest conversations.
+    pub(super) async fn sessions(&mut self) -> Result<(), Failure> {
+        let store = Arc::clone(&self.setup.store);
+        let all = store.conversations(&self.setup.user, None, LISTED).await?;
+        if all.is_empty() {
+            self.dim(&t!("No conversations yet."));
+        }
+        for Conversation {
+            id,
+            title,
+            updated_at,
+            ..
+        } in &all
+        {
+            let line = format!("{id}  {updated_at}  {}", untrusted::line(title));
+            self.console.out.say(line);
+        }
+        self.known_sessions = all.into_iter().map(|row| row.id.to_string()).collect();
+        Ok(())
+    }
+}

@@ -1,0 +1,113 @@
+//! `switchboard users`: who may use a team's server, and as what.
+
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+use crate::cli::Global;
+use crate::cli::text::table_or;
+use crate::cli::tokens::{find, unknown};
+use crate::display::out::Out;
+use crate::exit::{Exit, Failure};
+use crate::store::{Change, LoginChange, TeamRole, Timestamp, User, UserId};
+
+/// The users of `switchboard serve`.
+#[derive(Args, Debug)]
+pub(crate) struct Users {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// List the users (default)
+    #[command(visible_alias = "ls")]
+    List,
+    /// Change a user
+    Set {
+        /// Their id or address
+        user: String,
+        /// What they may do
+        #[arg(long, value_enum, value_name = "ROLE")]
+        role: Option<TeamRole>,
+        /// Their address: whoever logs in with it, verified by the provider, is this user
+        #[arg(long, value_name = "EMAIL")]
+        email: Option<String>,
+        /// Let their servers use the machine: its programs, variables, keyring and files
+        #[arg(long, value_name = "BOOL")]
+        host: Option<bool>,
+        /// Keep them out, and end their sessions
+        #[arg(long, value_name = "BOOL")]
+        block: Option<bool>,
+    },
+}
+
+impl Users {
+    pub(crate) async fn run(self, global: &Global, out: &Out) -> Result<Exit, Failure> {
+        let store = global.store().await?;
+        let users = store.users().await?;
+        match self.verb.unwrap_or(Verb::List) {
+            Verb::List => list(&users, out),
+            Verb::Set {
+                user,
+                role,
+                email,
+                host,
+                block,
+            } => {
+                let mut row = find(&users, &user).cloned().ok_or_else(|| unknown(&user))?;
+                row.role = role.unwrap_or(row.role);
+                row.uses_host = host.unwrap_or(row.uses_host);
+                row.is_blocked = block.unwrap_or(row.is_blocked);
+                if let Some(email) = email {
+                    row.email = Some(email.to_lowercase());
+                }
+                let mut changes = vec![Change::PutUser(row.clone())];
+                if row.is_blocked {
+                    changes.push(Change::Login(LoginChange::EndSessions(row.id.clone())));
+                }
+                store.commit(changes).await?;
+                out.result(&shown(&row), format!("Changed {}.", row.id));
+            }
+        }
+        store.close().await?;
+        Ok(Exit::Done)
+    }
+}
+
+fn shown(user: &User) -> Value {
+    json!({
+        "id": user.id, "name": user.name, "email": user.email, "role": user.role,
+        "host": user.uses_host, "blocked": user.is_blocked,
+        "seen": user.seen_at.map(Timestamp::rfc3339),
+    })
+}
+
+fn list(users: &[User], out: &Out) {
+    let heads = ["ID", "NAME", "EMAIL", "ROLE", "LAST LOGIN", ""];
+    let mut rows = vec![heads.map(str::to_owned).to_vec()];
+    let people = users.iter().filter(|user| user.id != UserId::team());
+    let mut values = Vec::new();
+    for user in people {
+        values.push(shown(user));
+        let seen = user
+            .seen_at
+            .map_or_else(|| "never".to_owned(), |at| at.to_string());
+        let more = match (user.is_blocked, user.uses_host) {
+            (true, _) => "blocked",
+            (false, true) => "may use the machine",
+            (false, false) => "",
+        };
+        rows.push(vec![
+            user.id.to_string(),
+            user.name.clone(),
+            user.email.clone().unwrap_or_default(),
+            user.role.as_str().to_owned(),
+            seen,
+            more.to_owned(),
+        ]);
+    }
+    out.result(
+        &json!({ "users": values }),
+        table_or("There are none.", rows),
+    );
+}

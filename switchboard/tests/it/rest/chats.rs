@@ -1,0 +1,76 @@
+//! Chats by REST: found by what was said, pinned, exported, compacted.
+
+use serde_json::json;
+
+use super::desk::Desk;
+use crate::servers::bench::Bench;
+
+#[tokio::test]
+async fn a_chat_is_found_by_what_was_said_in_it_and_by_its_own_user_only() {
+    let desk = Desk::with(Bench::new(), &["ann", "bob"], &[]);
+    let begun = desk.say("POST conversations", json!({})).await.is(201);
+    let id = begun.id();
+    let said = json!({"content": "明天北京的天气怎么样？ <b>Bold</b>"});
+    let said = desk
+        .say(&format!("POST conversations/{id}/messages"), said)
+        .await;
+    said.is(202);
+    // Two signs, a part of a word, another case.
+    for query in ["%E5%A4%A9%E6%B0%94", "BOL", "bold%20%E5%8C%97%E4%BA%AC"] {
+        let found = desk.ask(&format!("GET search?q={query}")).await.is(200);
+        let items = found.body["items"].as_array().unwrap();
+        assert_eq!(items[0]["conversationId"], id, "{}", found.text);
+        let excerpt = items[items.len() - 1]["excerpt"].as_str().unwrap();
+        assert!(excerpt.contains("天气"), "{excerpt}");
+        let theirs = desk.send(1, &format!("GET search?q={query}"), None).await;
+        assert_eq!(theirs.is(200).body["items"], json!([]));
+    }
+    let none = desk.ask("GET search?q=snow").await.is(200);
+    assert_eq!(none.body["items"], json!([]));
+
+    let page = desk
+        .ask(&format!("GET conversations/{id}/export?format=html"))
+        .await;
+    let page = page.is(200).text;
+    assert!(page.contains("&lt;b&gt;Bold&lt;/b&gt;"), "{page}");
+    assert!(!page.contains("<b>"), "{page}");
+    desk.close();
+}
+
+#[tokio::test]
+async fn a_chat_is_pinned_and_its_copy_is_not() {
+    let desk = Desk::open();
+    let id = desk
+        .say("POST conversations", json!({"title": "one"}))
+        .await
+        .id();
+    desk.say("POST conversations", json!({"title": "two"}))
+        .await;
+    let pinned = desk
+        .say(
+            &format!("PATCH conversations/{id}"),
+            json!({"pinned": true}),
+        )
+        .await;
+    assert_eq!(pinned.is(200).body["pinned"], true);
+    let listed = desk.ask("GET conversations?pinned=true").await.is(200);
+    assert_eq!(listed.body["items"].as_array().unwrap().len(), 1);
+    assert_eq!(listed.body["items"][0]["title"], "one");
+    let others = desk.ask("GET conversations?pinned=false").await.is(200);
+    assert_eq!(others.body["items"][0]["title"], "two");
+    let copy = desk
+        .say(&format!("POST conversations/{id}/fork"), json!({}))
+        .await;
+    assert_eq!(copy.is(201).body["pinned"], false);
+    let off = desk
+        .say(
+            &format!("PATCH conversations/{id}"),
+            json!({"pinned": false}),
+        )
+        .await;
+    assert_eq!(off.is(200).body["pinned"], false);
+    // Nothing was said, so there is nothing to shorten.
+    let compacted = desk.ask(&format!("POST conversations/{id}/compact")).await;
+    assert_eq!(compacted.is(202).body["begun"], false);
+    desk.close();
+}

@@ -1,0 +1,39 @@
+//! What a scan says about a tool as a whole.
+
+use serde::{Deserialize, Serialize};
+
+use super::rules::SCAN_RULES;
+use super::{Finding, Severity};
+
+/// That a tool's definition has signs of an attack: the gravest of its [findings](Finding).
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Alarm {
+    /// How much it matters.
+    pub severity: Severity,
+    /// What was found and where, for people: safe to show.
+    pub reason: String,
+}
+
+impl Alarm {
+    /// The alarm that findings give; `None` if there are none.
+    pub fn of(findings: &[Finding]) -> Option<Self> {
+        let gravest = findings.iter().max_by_key(|finding| finding.severity)?;
+        Some(Self {
+            severity: gravest.severity,
+            reason: gravest.to_string(),
+        })
+    }
+}
+
+impl std::fmt::Display for Finding {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let rule = SCAN_RULES.iter().find(|rule| rule.id == self.rule);
+        let explanation = rule.map_or("", |rule| rule.explanation);
+        write!(f, "{} ({}", explanation.trim_end_matches('.'), self.rule)?;
+        match self.place.as_str() {
+            "" => write!(f, "): {}", self.evidence),
+            place => write!(f, ", {}): {}", place.escape_debug(), self.evidence),
+        }
+    }
+}

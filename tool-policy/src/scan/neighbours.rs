@@ -1,0 +1,113 @@
+//! The tools of other servers, which a server has no business with.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::text::Word;
+use super::{Finding, rules, unicode};
+
+/// Words around another server's tool that make a sentence a command about it.
+const COMMANDS: [&str; 16] = [
+    "must",
+    "always",
+    "never",
+    "instead",
+    "whenever",
+    "recipient",
+    "before",
+    "should",
+    "replace",
+    "override",
+    "redirect",
+    "bcc",
+    "also",
+    "intercept",
+    "set",
+    "forward",
+];
+/// How far away they may be, in words.
+const NEAR: usize = 16;
+
+/// The names of the tools that other servers have.
+#[derive(Clone, Debug, Default)]
+pub struct Neighbours {
+    /// Names that are words of their own: `send_email`, not `search`.
+    distinct: BTreeSet<String>,
+    /// From what a name looks like to the names.
+    looks: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Neighbours {
+    /// The names of other servers' tools.
+    pub fn new<N: AsRef<str>>(tools: impl IntoIterator<Item = N>) -> Self {
+        let mut neighbours = Self::default();
+        for tool in tools {
+            let name = tool.as_ref();
+            let looks = neighbours.looks.entry(look(name)).or_default();
+            looks.insert(name.to_owned());
+            let written = written(name);
+            if written.contains('_') {
+                neighbours.distinct.insert(written);
+            }
+        }
+        neighbours
+    }
+
+    /// The same without the names that the server to be scanned has itself: it may speak of its own
+    /// tools, and others may have tools of the same name.
+    #[must_use]
+    pub fn without<N: AsRef<str>>(&self, own: impl IntoIterator<Item = N>) -> Self {
+        let mut others = self.clone();
+        for name in own {
+            others.distinct.remove(&written(name.as_ref()));
+        }
+        others
+    }
+
+    /// A name that looks like another server's tool and is not the same.
+    pub(super) fn look_alike(&self, name: &str) -> Vec<Finding> {
+        let alike = self.looks.get(&look(name)).into_iter().flatten();
+        // The same words with other signs between them are no disguise.
+        let mut others = alike.filter(|other| written(other) != written(name));
+        let finding = |other| {
+            let evidence = format!("looks like {other}");
+            rules::finding("look-alike-name", "/name", &evidence)
+        };
+        others.next().map(finding).into_iter().collect()
+    }
+
+    /// Where a text commands something about another server's tool.
+    pub(super) fn commanded(&self, words: &[Word]) -> Option<usize> {
+        if self.distinct.is_empty() {
+            return None;
+        }
+        words.iter().enumerate().find_map(|(at, word)| {
+            let is_named = word.text.contains('_') && self.distinct.contains(&word.text);
+            let near = words.get(at.saturating_sub(NEAR)..(at + NEAR).min(words.len()))?;
+            let is_commanded = || near.iter().any(|it| COMMANDS.contains(&it.text.as_str()));
+            (is_named && is_commanded()).then_some(word.at)
+        })
+    }
+}
+
+/// A name as it is written, whatever signs are between its words.
+fn written(name: &str) -> String {
+    name.to_lowercase().replace(['-', '.', '/', ' '], "_")
+}
+
+/// What a name looks like: letters that are taken for each other are one.
+fn look(name: &str) -> String {
+    let seen = name.chars().filter(|c| !unicode::is_invisible(*c));
+    let plain: String = seen
+        .map(unicode::plain)
+        .flat_map(char::to_lowercase)
+        .collect();
+    let plain = plain.replace("rn", "m").replace("vv", "w");
+    let one = |c| match c {
+        '0' => 'o',
+        '1' | 'i' | '|' => 'l',
+        '5' => 's',
+        '-' | '.' => '_',
+        other => other,
+    };
+    plain.chars().map(one).collect()
+}

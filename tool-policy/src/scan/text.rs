@@ -1,0 +1,63 @@
+//! Words as a reader sees them, and excerpts that are safe to show.
+
+use super::unicode;
+
+/// Bytes of an excerpt on each side of what was found.
+const AROUND: usize = 60;
+
+/// A word in lower case, with look-alike letters as the Latin ones, and where it begins.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) struct Word {
+    pub(super) text: String,
+    pub(super) at: usize,
+}
+
+/// The words of a text. Characters that are not seen do not divide a word, nor do apostrophes.
+pub(super) fn words(text: &str) -> Vec<Word> {
+    let mut words = Vec::new();
+    let mut word = Word {
+        text: String::new(),
+        at: 0,
+    };
+    for (at, c) in text.char_indices() {
+        if unicode::is_invisible(c) || matches!(c, '\'' | '’') {
+            continue;
+        }
+        if c.is_alphanumeric() || c == '_' {
+            if word.text.is_empty() {
+                word.at = at;
+            }
+            word.text.extend(unicode::plain(c).to_lowercase());
+        } else if !word.text.is_empty() {
+            words.push(word.clone());
+            word.text.clear();
+        }
+    }
+    if !word.text.is_empty() {
+        words.push(word);
+    }
+    words
+}
+
+/// What surrounds a place, escaped.
+pub(super) fn excerpt(text: &str, at: usize) -> String {
+    let mut start = at.saturating_sub(AROUND / 2).min(text.len());
+    let mut end = at.saturating_add(AROUND + AROUND / 2).min(text.len());
+    while !text.is_char_boundary(start) {
+        start -= 1;
+    }
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let mut shown = String::new();
+    for c in text.get(start..end).unwrap_or_default().chars() {
+        if c == '\n' {
+            shown.push(' ');
+        } else if unicode::is_invisible(c) || c.is_control() {
+            shown.extend(c.escape_unicode());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown.trim().to_owned()
+}
