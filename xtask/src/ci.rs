@@ -1,5 +1,6 @@
 //! `cargo xtask ci`: every check that gates a change, in one run with one table at the end.
 
+use std::num::NonZero;
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -160,12 +161,16 @@ fn clippy() -> Outcome {
 
 fn tests() -> Outcome {
     let mut command: Command = if exists(cargo(&["nextest", "--version"])) {
+        // Most tests wait for other processes more than they compute.
+        let threads = 2 * thread::available_parallelism().map_or(2, NonZero::get);
         cargo(&[
             "nextest",
             "run",
             "--workspace",
             "--all-features",
             "--no-fail-fast",
+            "--test-threads",
+            &threads.to_string(),
         ])
     } else {
         cargo(&[
