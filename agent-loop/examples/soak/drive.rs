@@ -31,7 +31,7 @@ const WORKERS: u64 = 24;
 /// Between two looks.
 const BETWEEN: Duration = Duration::from_secs(2);
 /// How long everything may take to be gone in the end.
-const PATIENCE: Duration = Duration::from_secs(20);
+const RECOVERY_TIMEOUT: Duration = Duration::from_secs(20);
 /// What memory may grow by, in KiB.
 const MEMORY: u64 = 8 << 10;
 
@@ -55,9 +55,13 @@ async fn soak(folder: &Path, time: Duration) -> Result<Vec<Claim>, Failure> {
     let begin = Instant::now();
     let soaked = under_load(folder, &doctor, &host, Arc::clone(&recorder), time).await?;
     let took = begin.elapsed();
-    let after = doctor.until(|now| is_back(&before, now), PATIENCE).await;
+    let after = doctor
+        .until(|now| is_back(&before, now), RECOVERY_TIMEOUT)
+        .await;
     host.end()?;
-    let gone = doctor.until(|now| now.processes == 0, PATIENCE).await;
+    let gone = doctor
+        .until(|now| now.processes == 0, RECOVERY_TIMEOUT)
+        .await;
     let verdict = recorder.judge()?;
     report(&soaked, &verdict, took);
     Ok(claims(&soaked, &verdict, [&before, &after, &gone]))

@@ -43,7 +43,7 @@ impl ElicitationHandler for Answers {
 pub(crate) struct Sights {
     pub(crate) lost: AtomicU64,
     pub(crate) returned: AtomicU64,
-    pub(crate) given_up: AtomicU64,
+    pub(crate) removed: AtomicU64,
     pub(crate) catalogs: AtomicU64,
 }
 
@@ -54,7 +54,7 @@ pub(crate) async fn watch(manager: &Manager, sights: Arc<Sights>) {
         let counter = match event {
             ManagerEvent::Reconnecting { attempt: 1, .. } => &sights.lost,
             ManagerEvent::Reconnected { .. } => &sights.returned,
-            ManagerEvent::ServerRemoved { .. } => &sights.given_up,
+            ManagerEvent::ServerRemoved { .. } => &sights.removed,
             ManagerEvent::CatalogChanged { .. } => &sights.catalogs,
             _ => continue,
         };

@@ -141,7 +141,7 @@ async fn an_answer_goes_as_far_as_it_says() {
 }
 
 #[tokio::test]
-async fn a_lasting_answer_is_told_and_holds_in_the_next_run_until_the_tool_changes() {
+async fn a_lasting_answer_is_reported_and_holds_in_the_next_run_until_the_tool_changes() {
     let tools = box_of_three();
     let agent = Agent::new(two_rounds("write", "write")).tools(tools.clone());
     let mut run = asking("Go");
@@ -191,7 +191,7 @@ async fn a_tool_that_changes_after_its_approval_is_asked_for_again() {
 }
 
 #[tokio::test]
-async fn edited_arguments_are_checked_used_and_told() {
+async fn edited_arguments_are_checked_used_and_reported() {
     let tools = box_of_three();
     let model = ScriptedModel::new()
         .calls([("write", json!({"n": 1}))])

@@ -59,7 +59,7 @@ async fn a_cancel_while_tools_run_settles_every_call() {
 }
 
 #[tokio::test]
-async fn whoever_answers_a_session_that_is_over_is_told_so() {
+async fn an_answer_to_a_session_that_is_over_is_refused() {
     let tools = ScriptedTools::new().with(tool("a", "quick"), [Outcome::text("quick")]);
     let model = ScriptedModel::new().calls([("quick", json!({}))]);
     let agent = Agent::new(model).tools(tools);
@@ -141,7 +141,7 @@ async fn a_run_stored_before_a_call_began_never_begins_it_again() {
 }
 
 #[tokio::test]
-async fn a_tool_that_panics_harms_nobody() {
+async fn a_tool_that_panics_affects_no_other_call() {
     let crash = |_, _| async { panic!("on purpose") as &'static str };
     let tools = LocalTools::new("local").with(tool("local", "crash"), crash);
     let model = ScriptedModel::new()

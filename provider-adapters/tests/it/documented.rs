@@ -37,7 +37,7 @@ fn check<T: DeserializeOwned + Serialize>(heading: &str) {
 #[test]
 fn every_example_of_the_neutral_json_is_read_and_written() {
     check::<Cache>("Output schema, cache and deferred tools");
-    check::<Turn>("Turns");
+    check::<Turn>("Conversation turns");
     check::<UserPart>("User parts");
     check::<AssistantPart>("Assistant parts");
     check::<ToolResult>("Tool results");

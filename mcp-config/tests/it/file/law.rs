@@ -17,7 +17,8 @@ fn dialects() -> impl Iterator<Item = Dialect> {
 }
 
 /// The servers with every variable replaced by what it is, in our words. A variable that is passed on
-/// is one that is set to itself, and a transport that is found out by trying may be named.
+/// is one that is set to itself, a transport that is found out by trying may be named, and what the user
+/// is asked for may be declared by its name alone (LibreChat wants that).
 fn meant(file: &ConfigFile) -> Value {
     let resolved = file.resolve(&|variable: Variable<'_>| Some(format!("{variable:?}")));
     assert!(resolved.unresolved.is_empty());
@@ -42,6 +43,12 @@ fn meant(file: &ConfigFile) -> Value {
         }
         if entry.get("type") != Some(&json!("sse")) {
             entry.remove("type");
+        }
+        if let Some(Value::Object(declared)) = entry.get_mut("customUserVars") {
+            declared.retain(|id, it| *it != json!({"title": id, "description": id}));
+            if declared.is_empty() {
+                entry.remove("customUserVars");
+            }
         }
         if let Some(env) = entry.get_mut("env") {
             env.as_object_mut().unwrap().sort_keys();
