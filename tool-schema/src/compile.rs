@@ -1,9 +1,16 @@
 //! One schema for one target.
 
+pub(crate) mod limits;
+pub(crate) mod list;
+pub(crate) mod quarantine;
+pub(crate) mod strictness;
+pub(crate) mod tokens;
+
 use serde_json::{Value, json};
 
 use crate::{
     Action, CompileLimits, Loss, NotStrict, Quarantine, Restore, Target,
+    compile::strictness::Use,
     graph::{
         Graph,
         plain::is_deeper,
@@ -12,7 +19,6 @@ use crate::{
     },
     pass::Work,
     report::Report,
-    strictness::Use,
 };
 
 /// A schema compiled for a target, with a report of what changed.

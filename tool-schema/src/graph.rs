@@ -5,15 +5,17 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use crate::{CompileLimits, Quarantine, restore::Undo, types::Types};
+use crate::{CompileLimits, Quarantine, graph::types::Types, restore::Undo};
 
 pub(crate) mod cycle;
 pub(crate) mod equal;
+pub(crate) mod keyword;
 pub(crate) mod merge;
 pub(crate) mod plain;
 pub(crate) mod read;
 pub(crate) mod resolve;
 pub(crate) mod shared;
+pub(crate) mod types;
 pub(crate) mod walk;
 pub(crate) mod write;
 
@@ -91,11 +93,11 @@ impl Node {
         match self.part_mut(key) {
             Some(old) => *old = part,
             None => {
-                let rank = crate::keyword::rank(key);
+                let rank = crate::graph::keyword::rank(key);
                 let index = self
                     .keys
                     .iter()
-                    .position(|(name, _)| crate::keyword::rank(name) > rank)
+                    .position(|(name, _)| crate::graph::keyword::rank(name) > rank)
                     .unwrap_or(self.keys.len());
                 self.keys.insert(index, (key, part));
             }
@@ -191,7 +193,7 @@ impl Node {
     /// The keywords that narrow the values of the node's types.
     pub(crate) fn rules(&self) -> impl Iterator<Item = &'static str> {
         let keys = self.keys.iter().map(|(key, _)| *key);
-        keys.filter(|key| crate::keyword::is_rule(key))
+        keys.filter(|key| crate::graph::keyword::is_rule(key))
     }
 
     pub(crate) fn has_rules(&self) -> bool {
@@ -437,7 +439,7 @@ impl Graph {
             ) => self.node(self.follow(*child)).is_open(),
             _ => false,
         };
-        let known = crate::keyword::find(key);
+        let known = crate::graph::keyword::find(key);
         silent || known.is_some_and(|known| !known.applies.meets(node.types))
     }
 

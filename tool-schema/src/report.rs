@@ -1,5 +1,9 @@
 //! Losses as the passes find them, and the report they end in.
 
+pub(crate) mod loss;
+pub(crate) mod not_strict;
+pub(crate) mod words;
+
 use std::borrow::Cow;
 
 use crate::{Action, CompileLimits, Loss, Quarantine, graph::Graph};

@@ -8,7 +8,7 @@ use jsonschema::{
 };
 use serde_json::Value;
 
-use crate::{CompileLimits, Quarantine, Restore, words};
+use crate::{CompileLimits, Quarantine, Restore, report::words};
 
 /// Maximum number of problems reported at once.
 const MAX_PROBLEMS: usize = 10;

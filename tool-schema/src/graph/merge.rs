@@ -9,7 +9,7 @@ use super::{
     equal::{canon, same},
     write::plain,
 };
-use crate::{Action, CompileLimits, Quarantine, report::Report, types::Types};
+use crate::{Action, CompileLimits, Quarantine, graph::types::Types, report::Report};
 
 /// Keywords that mean something only beside the first of their group.
 const GROUPS: [[&str; 3]; 2] = [
@@ -176,10 +176,10 @@ impl<'a> Merger<'a> {
         };
         let parts: Map<String, Value> = group.into_iter().filter_map(part).collect();
         let sentence = match head {
-            "if" => crate::words::schema_rule(head, &Value::Object(parts)),
+            "if" => crate::report::words::schema_rule(head, &Value::Object(parts)),
             _ => parts
                 .get(head)
-                .and_then(|part| crate::words::schema_rule(head, part)),
+                .and_then(|part| crate::report::words::schema_rule(head, part)),
         };
         if let Some(sentence) = &sentence {
             node.explain(sentence);
@@ -276,7 +276,7 @@ impl<'a> Merger<'a> {
             None => {
                 self.report.lossy(at, key, Action::Weakened);
                 if let Part::Json(value) = theirs
-                    && let Some(words) = crate::words::rule(key, value)
+                    && let Some(words) = crate::report::words::rule(key, value)
                 {
                     node.explain(&words);
                 }

@@ -12,9 +12,9 @@ use super::{
 };
 use crate::{
     Action, CompileLimits, Quarantine,
-    keyword::{self, Subschemas},
+    graph::keyword::{self, Subschemas},
+    graph::types::Types,
     report::Report,
-    types::Types,
 };
 
 /// Reads `schema`, which must be an object.
@@ -403,7 +403,7 @@ impl<'s> Reader<'s, '_> {
                 self.report.lossy(at, "$ref", Action::Dropped);
                 self.graph.node_mut(id).explain(&format!(
                     "(Defined elsewhere: {}.)",
-                    crate::words::clip(reference, 120)
+                    crate::report::words::clip(reference, 120)
                 ));
                 return Ok(());
             }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 
 use super::{Graph, Id, Node, Part};
-use crate::types::Types;
+use crate::graph::types::Types;
 
 /// Steps for each node of the graph after which every node counts as shared.
 const STEPS: usize = 64;

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use serde_json::{Map, Value};
 
 use super::{Graph, Id, Node, Part};
-use crate::{CompileLimits, Nulls, Quarantine, Target, types::Types};
+use crate::{CompileLimits, Nulls, Quarantine, Target, graph::types::Types};
 
 /// Writes the schema at the root, definitions hoisted to `$defs`.
 pub(crate) fn write(

@@ -5,9 +5,9 @@ use serde_json::Value;
 use super::{Work, combine, keyword, root::alike};
 use crate::{
     Action, Quarantine,
+    graph::types::Types,
     graph::{Id, Node, Part, write::plain},
-    types::Types,
-    words,
+    report::words,
 };
 
 pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {

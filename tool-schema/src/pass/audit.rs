@@ -2,7 +2,7 @@
 //! still stands at the same place of the original.
 
 use super::Work;
-use crate::{Action, graph::Graph, types::Types};
+use crate::{Action, graph::Graph, graph::types::Types};
 
 /// What the nodes in use hold.
 pub(super) struct Held {

@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::{Work, keyword};
 use crate::{
     Action, Quarantine,
+    graph::types::Types,
     graph::{Id, Part},
-    types::Types,
 };
 
 pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {

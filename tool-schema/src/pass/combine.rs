@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::{Work, array, keyword, root};
 use crate::{
     Action, Quarantine, Unions,
+    graph::types::Types,
     graph::{Id, Node, Part, equal::canon},
+    report::words,
     restore::{fits, on_trust},
-    types::Types,
-    words,
 };
 
 /// How often one node is looked at again because a rewrite put a union where another was.
@@ -209,7 +209,7 @@ fn distribute(work: &mut Work<'_>, id: Id) -> Result<bool, Quarantine> {
         return Ok(false);
     }
     let mut keys = work.node(id).keys.clone();
-    keys.retain(|(key, _)| !crate::keyword::is_rule(key));
+    keys.retain(|(key, _)| !crate::graph::keyword::is_rule(key));
     work.report.lossless(at, "anyOf", Action::Rewritten);
     let node = work.node_mut(id);
     node.types = Types::ANY;
@@ -234,7 +234,7 @@ fn narrowed(work: &mut Work<'_>, id: Id, branches: &[Id]) -> Result<Vec<Id>, Qua
     }
     let mut base = work.node(id).clone();
     base.keys
-        .retain(|(key, _)| crate::keyword::is_rule(key) && *key != "anyOf");
+        .retain(|(key, _)| crate::graph::keyword::is_rule(key) && *key != "anyOf");
     let says_something = base.types != Types::ANY || base.has_rules() || base.reference.is_some();
     let base = work.graph.add(base);
     let mut kept = Vec::with_capacity(branches.len());
@@ -329,7 +329,7 @@ fn collapse(work: &mut Work<'_>, id: Id) -> Result<(), Quarantine> {
     let enums = listed_in_all(work, &branches);
     let words = words::schema_rule("anyOf", &crate::graph::write::plain(&work.graph, &branches));
     let mut keys = work.node(id).keys.clone();
-    keys.retain(|(key, _)| !crate::keyword::is_rule(key));
+    keys.retain(|(key, _)| !crate::graph::keyword::is_rule(key));
     let node = work.node_mut(id);
     node.types = Types::ANY;
     node.keys = keys;

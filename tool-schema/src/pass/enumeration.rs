@@ -7,9 +7,9 @@ use serde_json::Value;
 use super::{Work, combine::admitted, keyword};
 use crate::{
     Action, Enums, Nulls, Quarantine, Untyped,
+    graph::types::Types,
     graph::{Id, Part, equal::same, shared::shared},
     restore::{Undo, fits, on_trust},
-    types::Types,
 };
 
 pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use super::{Work, combine};
 use crate::{
     Action, OpenObjects, Quarantine, Untyped,
+    graph::types::Types,
     graph::{Id, Node, Part},
-    types::Types,
 };
 
 pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {

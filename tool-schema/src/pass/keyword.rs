@@ -5,10 +5,10 @@ use serde_json::{Map, Value};
 use super::Work;
 use crate::{
     Action, Patterns, Quarantine, RefSiblings, Unions,
+    graph::keyword,
+    graph::types::Types,
     graph::{Id, Node, Part, write::plain},
-    keyword,
-    types::Types,
-    words,
+    report::words,
 };
 
 pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {

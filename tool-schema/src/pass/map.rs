@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 use super::{Work, enumeration, keyword, untyped};
 use crate::{
     Action, OpenObjects, Quarantine,
+    graph::types::Types,
     graph::{Id, Node, Part},
+    report::words,
     restore::{Undo, fits},
-    types::Types,
-    words,
 };
 
 /// What an object says of keys it does not list.

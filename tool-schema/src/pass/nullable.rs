@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::{Work, enumeration};
 use crate::{
     Action, Nulls, Quarantine, TypeLists,
+    graph::keyword,
+    graph::types::Types,
     graph::{Id, Node, Part},
-    keyword,
     restore::{Undo, fits},
-    types::Types,
 };
 
 pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {

@@ -5,11 +5,11 @@ use std::collections::VecDeque;
 use super::Work;
 use crate::{
     Action, CompileLimits, Quarantine, Recursion, RefSiblings,
+    graph::types::Types,
     graph::{
         Graph, Id, Node, Part,
         cycle::{Edges, components, find_cycle},
     },
-    types::Types,
 };
 
 /// A recursive definition is inlined at least up to this number of nodes.
@@ -74,7 +74,10 @@ fn loosen(work: &mut Work<'_>) -> bool {
             .map(str::to_owned)
             .collect();
         node.set_required(required);
-        node.explain(&format!("Always give `{}`.", crate::words::clip(&name, 80)));
+        node.explain(&format!(
+            "Always give `{}`.",
+            crate::report::words::clip(&name, 80)
+        ));
         let at = node.at;
         work.report.lossy(at, "required", Action::Weakened);
     }
@@ -219,7 +222,7 @@ impl Copier {
                 cut.keys = node
                     .keys
                     .into_iter()
-                    .filter(|(key, _)| !crate::keyword::is_rule(key))
+                    .filter(|(key, _)| !crate::graph::keyword::is_rule(key))
                     .collect();
                 *work.node_mut(to) = cut;
                 return;

@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::{Work, combine::admits_object, keyword};
 use crate::{
     Action, Quarantine,
+    graph::types::Types,
     graph::{Id, Node, Part, equal::canon},
+    report::words,
     restore::Undo,
-    types::Types,
-    words,
 };
 
 /// Nodes compared before two subschemas count as different.
@@ -208,7 +208,7 @@ fn either(work: &mut Work<'_>, choices: &[Id]) -> Id {
             || node
                 .keys
                 .iter()
-                .filter(|(key, _)| crate::keyword::is_rule(key))
+                .filter(|(key, _)| crate::graph::keyword::is_rule(key))
                 .count()
                 > 1
         {

@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use super::Work;
 use crate::{
     Action, Quarantine, Untyped,
+    graph::keyword,
+    graph::types::Types,
     graph::{Id, Node, Part},
-    keyword,
     restore::Undo,
-    types::Types,
 };
 
 pub(super) fn run(work: &mut Work<'_>) -> Result<(), Quarantine> {

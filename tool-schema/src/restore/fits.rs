@@ -4,8 +4,8 @@
 use serde_json::Value;
 
 use crate::{
+    graph::types::Types,
     graph::{Graph, Id, Node, equal::same},
-    types::Types,
 };
 
 /// Steps after which everything fits.

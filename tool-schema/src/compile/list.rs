@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use crate::{
     CompileLimits, Compiled, Names, NotStrict, Quarantine, StrictLimits, Target,
+    compile::strictness::is_beyond,
+    compile::tokens,
     compile::{compile_within, not_strict},
-    strictness::is_beyond,
-    tokens,
 };
 
 /// A tool as its server describes it.

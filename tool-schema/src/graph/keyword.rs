@@ -1,7 +1,7 @@
 //! The keywords of JSON Schema this crate understands: how each holds other
 //! schemas and to which types it speaks. The order is the order of output.
 
-use crate::types::Types;
+use crate::graph::types::Types;
 
 /// Where a keyword's value holds schemas.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::{
     NotStrict, StrictLimits,
+    graph::types::Types,
     graph::{Graph, Id},
-    types::Types,
 };
 
 /// What a compiled schema counts for.
