@@ -93,7 +93,8 @@ fn machine() -> String {
     });
     let os = std::env::consts::OS;
     format!(
-        "\n{cores} cores of {model}, {os}; load {load} at the start; {rustc}; Node {node}; {python}.\n"
+        "\n{}. {cores} cores of {model}, {os}; load {load} at the start; {rustc}; Node {node}; {python}.\n",
+        shell::stamp()
     )
 }
 
@@ -143,15 +144,12 @@ fn measurement(topic: &str, words: &[String], features: &[&str]) -> Result<Comma
         }
         "gateway" => {
             shell::run(with_programs("build", SERVERS, features))?;
-            shell::run(cargo(&[
-                "build",
-                "--quiet",
-                "--release",
-                "-p",
-                "switchboard",
-            ]))?;
+            // As it is published: `release` is quick to build, not to run.
+            let mut build = cargo(&["build", "--quiet", "--profile", "dist"]);
+            build.args(["--package", "switchboard"]);
+            shell::run(build)?;
             let root = std::env::current_dir().map_err(|e| format!("current folder: {e}"))?;
-            run.env("SWITCHBOARD", root.join("target/release/switchboard"));
+            run.env("SWITCHBOARD", root.join("target/dist/switchboard"));
             match install::cargo_tool(MCP_PROXY.0, MCP_PROXY.1) {
                 Ok(proxy) => {
                     run.env("MCP_PROXY", proxy);

@@ -36,6 +36,20 @@ mod tidy;
 
 use std::process::ExitCode;
 
+/// Verbs whose output is a report.
+const REPORTS: [&str; 10] = [
+    "bench",
+    "chaos",
+    "ci",
+    "cluster",
+    "conformance",
+    "coverage",
+    "fuzz",
+    "laws",
+    "load",
+    "soak",
+];
+
 const USAGE: &str = "\
 usage: cargo xtask <verb>
 
@@ -71,7 +85,23 @@ fn main() -> ExitCode {
         Some((verb, rest)) => (verb.as_str(), rest),
         None => ("help", [].as_slice()),
     };
-    let result = shell::enter_root().and_then(|()| match verb {
+    let result = shell::enter_root().and_then(|()| {
+        if REPORTS.contains(&verb) {
+            println!("{}", shell::stamp());
+        }
+        run(verb, rest)
+    });
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(verb: &str, rest: &[String]) -> shell::Outcome {
+    match verb {
         "ci" => ci::run(),
         "tidy" => tidy::run(),
         "publish-check" => publish_check::run(),
@@ -97,12 +127,5 @@ fn main() -> ExitCode {
             Ok(())
         }
         other => Err(format!("unknown verb '{other}'\n\n{USAGE}")),
-    });
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
-            eprintln!("{message}");
-            ExitCode::FAILURE
-        }
     }
 }

@@ -88,6 +88,20 @@ pub(crate) fn output(mut command: Command) -> Result<String, String> {
     String::from_utf8(output.stdout).map_err(|error| format!("{}: {error}", spell(&command)))
 }
 
+/// When, and on which commit, figures were taken: the first line of every report.
+pub(crate) fn stamp() -> String {
+    let said = |program: &str, args: &[&str]| {
+        let said = output(command(program, args)).unwrap_or_default();
+        said.trim().to_owned()
+    };
+    let commit = said("git", &["rev-parse", "--short=9", "HEAD"]);
+    let changed = match said("git", &["status", "--porcelain", "-uno"]).is_empty() {
+        true => "",
+        false => ", with uncommitted changes",
+    };
+    format!("{}, commit {commit}{changed}", said("date", &["-u", "+%F"]))
+}
+
 /// Whether a program answers at all.
 pub(crate) fn exists(mut command: Command) -> bool {
     command
