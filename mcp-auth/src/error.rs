@@ -246,7 +246,7 @@ impl fmt::Display for AuthError {
             Self::NoAuthorizationServer { server, detail } => {
                 write!(
                     f,
-                    "{server} wants authorization but names no usable authorization server: {detail}"
+                    "{server} requires authorization but names no usable authorization server: {detail}"
                 )
             }
             Self::Rejected {

@@ -348,7 +348,7 @@ impl<'a> Reader<'a> {
         let name = member.name.as_str();
         let path = format!("{path}{}", step(name));
         if !self.names.insert(name.to_owned()) {
-            let fault = Fault::new(member.at, "is there twice; this one counts");
+            let fault = Fault::new(member.at, "duplicate name; this entry is used");
             self.report(Some(name), &path, fault);
             self.file
                 .servers

@@ -128,7 +128,7 @@ impl fmt::Display for ManagerError {
             Self::Unavailable { server, state, .. } => match state {
                 ServerState::NeedsAuth => write!(
                     f,
-                    "server '{server}' wants authorization; log in to it, then retry"
+                    "server '{server}' requires authorization; log in to it, then retry"
                 ),
                 ServerState::Failed => write!(
                     f,

@@ -160,7 +160,7 @@ pub(crate) enum Refusal {
     Passing(Option<Duration>),
     /// Another try will not help, unless it worked before.
     Lasting,
-    /// It wants authorization.
+    /// It requires authorization.
     Auth,
 }
 
@@ -171,7 +171,7 @@ pub(crate) enum ListFailure {
     Answered,
     /// It did not answer, though it had nothing else to do.
     Silent,
-    /// It wants authorization.
+    /// It requires authorization.
     Auth,
 }
 

@@ -131,7 +131,7 @@ impl fmt::Display for ConnectError {
                 )
             }
             Self::Unauthorized { server, .. } => {
-                write!(f, "server '{server}' wants authorization")
+                write!(f, "server '{server}' requires authorization")
             }
             Self::Neither { first, second } | Self::NeitherEra { first, second } => {
                 write!(f, "{}; and then: {}", describe(first), describe(second))

@@ -30,7 +30,7 @@ pub(crate) enum Door {
     Busy(Duration),
     /// Nothing ever happens.
     Dead,
-    /// It wants authorization.
+    /// It requires authorization.
     Locked,
     /// Not a server at all.
     Wrong,

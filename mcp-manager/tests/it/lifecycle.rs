@@ -200,7 +200,7 @@ async fn a_server_that_wants_authorization_waits_for_it() {
     let error = manager.call_tool("a", "echo", json!({})).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "server 'a' wants authorization; log in to it, then retry"
+        "server 'a' requires authorization; log in to it, then retry"
     );
     fake.set_door(Door::Open);
     manager.retry("a").await.unwrap();

@@ -207,7 +207,7 @@ impl fmt::Display for TransportError {
             Self::Http(failure) => failure.fmt(f),
             Self::SessionExpired => write!(f, "the server no longer knows this session"),
             Self::Unauthorized { status, .. } => {
-                write!(f, "the server wants authorization (HTTP {status})")
+                write!(f, "the server requires authorization (HTTP {status})")
             }
             Self::Credentials { server, .. } => {
                 write!(f, "the credentials for {server} could not be prepared")

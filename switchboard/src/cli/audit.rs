@@ -84,7 +84,7 @@ fn verify(anchors: &BTreeMap<String, Anchor>, out: &Out) -> Result<Exit, Failure
     let gone = anchors.iter().filter(|(file, _)| !there(file));
     problems.extend(gone.map(|(file, anchor)| {
         let path = folder().join(file);
-        format!("{} is gone, with {} records", path.display(), anchor.lines)
+        format!("{} is missing ({} records)", path.display(), anchor.lines)
     }));
     if let [first, ..] = problems.as_slice() {
         let text = match problems.len() {

@@ -245,7 +245,7 @@ impl ChatLoop {
             }
             Command::Output(call) => self.output(call).await?,
             Command::Continue if !self.durable.has_run() => {
-                self.dim(&t!("There is nothing to go on with yet: say something."));
+                self.dim(&t!("Nothing to continue yet; type a message."));
             }
             Command::Continue => {
                 self.durable.remember(|row| self.setup.remember(row));

@@ -44,7 +44,7 @@ impl Access {
             let text = format!("{} cannot be used", file.display());
             Failure::new(Exit::Other, text)
                 .caused_by(error)
-                .with_hint("It holds the tokens of the web page. Removed, it is made anew.")
+                .with_hint("It holds the tokens of the web page. Delete it to create new ones.")
         };
         let mut tokens: BTreeMap<String, String> = match std::fs::read(file) {
             Ok(text) => serde_json::from_slice(&text).map_err(|error| failed(error.into()))?,

@@ -277,7 +277,7 @@ async fn records_that_go_missing_are_missed() {
     std::fs::remove_file(&file).unwrap();
     let (good, _, errors) = verify();
     assert!(
-        !good && errors.contains("is gone, with 6 records"),
+        !good && errors.contains("is missing (6 records)"),
         "{errors}"
     );
     std::fs::write(&file, whole).unwrap();

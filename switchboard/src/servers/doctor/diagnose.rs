@@ -291,7 +291,7 @@ fn http(config: &ServerConfig, failure: &HttpFailure) -> Finding {
         ),
         (500.., _) => (
             Problem::NoAnswer,
-            "The server, or a proxy before it, is in trouble: try later, or tell its makers.",
+            "The server, or a proxy before it, failed: try again later, or report it to the author of the server.",
         ),
         _ => (
             Problem::WrongTransport,

@@ -21,7 +21,7 @@ const RULES: &[(&str, &str)] = &[
              GROUP BY conversation_id HAVING COUNT(*) > 1) AS found",
     ),
     (
-        "an answer that is not over has no state to go on from",
+        "an unfinished answer has no saved state",
         "SELECT COUNT(*) FROM runs WHERE finish IS NULL AND state = ''",
     ),
     (

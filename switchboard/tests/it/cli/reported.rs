@@ -185,7 +185,7 @@ async fn the_result_of_each_call_is_shown_by_name_where_several_run() {
         assert!(shown.contains(&format!("✓ demo · {tool} ")), "{shown}");
     }
     assert!(shown.contains("✗ nope  Tool not found"), "{shown}");
-    assert!(shown.contains("nothing to go on with"), "{shown}");
+    assert!(shown.contains("Nothing to continue"), "{shown}");
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     model.stop().await;
 }
