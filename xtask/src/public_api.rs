@@ -1,7 +1,10 @@
 //! `cargo xtask public-api [--update]`: what each library offers, against its `public-api.txt`.
 
+mod foreign;
+
 use std::fs;
 
+use self::foreign::Allowed;
 use crate::install;
 use crate::metadata::{self, Package};
 use crate::shell::{self, Outcome, cargo, command, output};
@@ -23,7 +26,9 @@ pub(crate) fn run(words: &[String]) -> Outcome {
         _ => return Err("public-api takes --update or nothing".to_owned()),
     };
     let packages = metadata::packages()?;
-    let mut changed = Vec::new();
+    let allowed = Allowed::read()?;
+    let ours: Vec<&str> = packages.values().filter_map(library).collect();
+    let (mut changed, mut foreign) = (Vec::new(), Vec::new());
     for package in metadata::publish_order(&packages) {
         let Some(library) = library(package) else {
             continue;
@@ -31,6 +36,7 @@ pub(crate) fn run(words: &[String]) -> Outcome {
         let path = package.folder.join("public-api.txt");
         let committed = fs::read_to_string(&path).unwrap_or_default();
         let built = list(package, library)?;
+        foreign.extend(allowed.problems(&package.name, &built, &ours));
         if built == committed {
             println!("{:<24} {:>5} items", package.name, built.lines().count());
         } else if mode == Mode::Update {
@@ -45,6 +51,9 @@ pub(crate) fn run(words: &[String]) -> Outcome {
             print_difference(&committed, &built);
             changed.push(path.display().to_string());
         }
+    }
+    if !foreign.is_empty() {
+        return Err(foreign.join("\n"));
     }
     if changed.is_empty() {
         return Ok(());
