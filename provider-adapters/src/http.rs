@@ -150,9 +150,14 @@ impl<A: Adapter> HttpModel<A> {
         Ok(Self::over(adapter, Carrier::Http(client)))
     }
 
-    /// Asks through a client of your own.
-    pub fn with_client(adapter: A, client: reqwest::Client) -> Self {
-        Self::over(adapter, Carrier::Http(client))
+    /// Uses an HTTP client of your own, for a proxy, certificates or a resolver. Redirects, retries
+    /// and the `Referer` header are switched off in any case.
+    ///
+    /// # Errors
+    /// [`ModelError::Setup`] if the client cannot be built.
+    pub fn with_client(adapter: A, builder: reqwest::ClientBuilder) -> Result<Self, ModelError> {
+        let client = client::build(builder).map_err(ModelError::Setup)?;
+        Ok(Self::over(adapter, Carrier::Http(client)))
     }
 
     /// Sends nothing: plays back what [`recording`](Self::recording) wrote. A request that is not

@@ -59,10 +59,11 @@ fn in_memory(stream: &ModelStream, runtime: &Runtime) {
 
 fn over_loopback(stream: &ModelStream, runtime: &Runtime) {
     let url = serve(stream.bytes.clone());
-    let client = client();
-    let model = HttpModel::with_client(stream.adapter.clone(), client.clone())
+    let model = HttpModel::with_client(stream.adapter.clone(), client())
+        .unwrap()
         .with_key("k")
         .with_base_url(&url);
+    let client = client().build().unwrap();
     let mut conversation = Conversation::new();
     conversation.ask("x");
     let request = Request::new("m", conversation);
@@ -243,7 +244,7 @@ impl HttpClientExt for Transport {
 }
 
 /// The one reqwest that all read through.
-fn client() -> reqwest::Client {
+fn client() -> reqwest::ClientBuilder {
     let tls = rustls::ClientConfig::builder_with_provider(Arc::new(
         rustls::crypto::ring::default_provider(),
     ))
@@ -251,10 +252,7 @@ fn client() -> reqwest::Client {
     .unwrap()
     .with_root_certificates(rustls::RootCertStore::empty())
     .with_no_client_auth();
-    reqwest::Client::builder()
-        .tls_backend_preconfigured(tls)
-        .build()
-        .unwrap()
+    reqwest::Client::builder().tls_backend_preconfigured(tls)
 }
 
 fn genai_client(url: &str, wire: &str, client: reqwest::Client) -> genai::Client {

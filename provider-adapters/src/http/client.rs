@@ -13,17 +13,23 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// Just below what common load balancers wait before they hang up.
 const KEEP_ALIVE: Duration = Duration::from_secs(55);
 
-/// A client with rustls, ring and the operating system's certificates. Credentials do not follow
-/// redirects, and nothing is sent twice behind our back.
+/// A client with rustls, ring and the operating system's certificates.
 pub(crate) fn client() -> Result<Client, BoxError> {
     let builder = ClientBuilder::new()
         .user_agent(concat!("switchboard/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(CONNECT)
         .pool_idle_timeout(KEEP_ALIVE)
+        .tls_backend_preconfigured(system_tls()?);
+    build(builder)
+}
+
+/// Builds a client whose credentials do not follow redirects and which never repeats a request
+/// on its own.
+pub(crate) fn build(builder: ClientBuilder) -> Result<Client, BoxError> {
+    let builder = builder
         .redirect(reqwest::redirect::Policy::none())
         .referer(false)
-        .retry(reqwest::retry::never())
-        .tls_backend_preconfigured(system_tls()?);
+        .retry(reqwest::retry::never());
     Ok(builder.build()?)
 }
 

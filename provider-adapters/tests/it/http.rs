@@ -95,6 +95,30 @@ async fn a_reply_streams_and_the_key_is_in_its_header_alone() {
 }
 
 #[tokio::test]
+async fn a_client_of_ones_own_takes_no_key_to_where_it_is_redirected() {
+    let redirect = Answer::new(307, "").with_header("location", "/elsewhere");
+    let server = Server::start(vec![redirect, text()]).await;
+    let config = rustls::ClientConfig::builder_with_provider(std::sync::Arc::new(
+        rustls::crypto::ring::default_provider(),
+    ));
+    let tls = config
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(rustls::RootCertStore::empty())
+        .with_no_client_auth();
+    let builder = reqwest::Client::builder()
+        .tls_backend_preconfigured(tls)
+        .redirect(reqwest::redirect::Policy::limited(5));
+    let model = HttpModel::with_client(Anthropic::default(), builder)
+        .unwrap()
+        .with_key("sk-secret")
+        .with_base_url(&server.url);
+    let refused = play(&model, &request(model.adapter(), &[])).await;
+    assert!(refused.is_err(), "{refused:?}");
+    assert_eq!(server.asked().len(), 1, "it was not followed");
+}
+
+#[tokio::test]
 async fn own_headers_replace_ours() {
     let server = Server::start(vec![Answer::new(200, reply("openai-chat/01-text.sse"))]).await;
     let model = HttpModel::new(OpenAiChat::default())
