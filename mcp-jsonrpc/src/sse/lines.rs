@@ -35,7 +35,7 @@ pub(super) enum SseLine<'a> {
     Whole(&'a [u8]),
     /// The start of a line over the limit; the remainder is discarded.
     Long(&'a [u8]),
-    /// The line exceeds every limit.
+    /// The line exceeds the limit 16 times over.
     Endless,
 }
 
