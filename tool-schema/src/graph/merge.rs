@@ -1,4 +1,4 @@
-//! The intersection of two nodes: what `allOf` means, in one node.
+//! The intersection of two nodes: the meaning of `allOf`, in one node.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -11,16 +11,16 @@ use super::{
 };
 use crate::{Action, CompileLimits, Quarantine, graph::types::Types, report::Report};
 
-/// Keywords that mean something only beside the first of their group.
+/// Keywords that have a meaning only beside the first of their group.
 const GROUPS: [[&str; 3]; 2] = [
     ["if", "then", "else"],
     ["contains", "minContains", "maxContains"],
 ];
 
-/// Two unions of more branches than this together are not multiplied out.
+/// Two unions with more branches than this together are not multiplied.
 const MAX_PRODUCT: usize = 64;
 
-/// Merges nodes of one graph; equal pairs are merged once, so recursion ends.
+/// Merges nodes of one graph; equal pairs are merged once, so recursion terminates.
 pub(crate) struct Merger<'a> {
     graph: &'a mut Graph,
     report: &'a mut Report,
@@ -48,15 +48,15 @@ impl<'a> Merger<'a> {
         }
     }
 
-    /// A node that accepts what both `a` and `b` accept. Members of `allOf` and
-    /// targets of references may be left in its `allOf`.
+    /// A node that accepts what both `a` and `b` accept. Members of `allOf` and targets of references may remain in its
+    /// `allOf`.
     pub(crate) fn merge(&mut self, a: Id, b: Id) -> Result<Id, Quarantine> {
         let id = self.pair(a, b);
         self.settle()?;
         Ok(id)
     }
 
-    /// Narrows the node `id` by `other`.
+    /// Constrains the node `id` by `other`.
     pub(crate) fn narrow(&mut self, id: Id, other: Id) -> Result<(), Quarantine> {
         let other = self.graph.follow(other);
         if other != id {
@@ -96,7 +96,7 @@ impl<'a> Merger<'a> {
         id
     }
 
-    /// Skips references that carry no text of their own.
+    /// Skips references that have no text of their own.
     fn bare(&self, id: Id) -> Id {
         if self.graph.node(id).keys.is_empty() {
             self.graph.follow(id)
@@ -399,7 +399,7 @@ fn is_structure(key: &str) -> bool {
     )
 }
 
-/// Settles what `const` and `enum` say together.
+/// Combines `const` and `enum`.
 fn choose(node: &mut Node) {
     let constant = node.json("const").cloned();
     if let Some(values) = node.json("enum").and_then(Value::as_array) {
