@@ -260,7 +260,7 @@ impl Node {
         self.keys.iter().flat_map(|(_, part)| part.ids())
     }
 
-    /// Calls `visit` with each of [`children`](Self::children), without allocation.
+    /// Calls `visit` with each of [`children`](Self::children); faster than the iterator.
     pub(crate) fn each_child(&self, mut visit: impl FnMut(Id)) {
         self.reference.into_iter().for_each(&mut visit);
         for (_, part) in &self.keys {
